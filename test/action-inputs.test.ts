@@ -77,6 +77,7 @@ describe('the input gates', () => {
     [{ gates: 'all', 'idempotency-key': 'x' }, 'the input idempotency-key has no effect with gates'],
     [{ gates: 'all', receipt: 'x' }, 'the input receipt has no effect with gates'],
     [{ 'fail-fast': 'true' }, 'the input fail-fast has no effect without gates'],
+    [{ gates: ',' }, 'the input gates names no gate'],
   ])('refuses %j: %s', (inputs, message) => expect(() => argv(inputs)).toThrow(message));
 });
 

@@ -95,6 +95,8 @@ function commandOf(read: (name: string) => string): { command: string[]; names: 
   if (text === '') return { command: ['run', 'trigger', '--wait'], names: [] };
   const names = text.split(/[\n,]/).map((name) => name.trim());
   const chosen = text === 'all' ? [] : names.filter((name) => name !== '');
+  if (text !== 'all' && chosen.length === 0)
+    throw new UsageError('the input gates names no gate', { hint: 'name gates, or write all' });
   // After `--`, a name that begins with a dash is not an option.
   return { command: ['run', 'gates'], names: chosen.length === 0 ? [] : ['--', ...chosen] };
 }

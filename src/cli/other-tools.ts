@@ -39,11 +39,23 @@ const lines: readonly Row[] = [
   [/^rungate run (?:rerun|retry|restart)\b/, 'rungate run trigger starts a new run'],
 ];
 
+/** Hints for options that a command does not have on purpose. */
+const leftOut: readonly Row[] = [
+  [/^rungate run gates --(?:no-)?wait$/, 'run gates always waits'],
+  [/^rungate run gates --(?:process|tags?)$/, 'each gate in .rungate.json has its own process or tags'],
+  [
+    /^rungate run gates --(?:gates?|name)$/,
+    'write the names of gates without an option: rungate run gates web',
+  ],
+  [
+    /^rungate run gates --idempotency-key$/,
+    'each gate has its own automatic key; --idempotency-salt changes all of them',
+  ],
+];
+
 const options: readonly Row[] = [
   [/ -V$/, 'write rungate --version'],
   [/ -o| --output$/, 'write --json or --format <format>'],
-  [/^rungate run gates --wait$/, 'run gates always waits'],
-  [/^rungate run gates --(?:process|tags?)$/, 'each gate in .rungate.json has its own process or tags'],
   [/ --(?:no-)?colou?r$/, 'set NO_COLOR=1 in the environment for output without colours'],
 ];
 
@@ -52,5 +64,8 @@ const hintOf = (rows: readonly Row[], given: string) => rows.find(([row]) => row
 /** Returns a hint for a command line of another tool, or null. */
 export const lineInstead = (line: string) => hintOf(lines, line);
 
-/** Returns a hint for an option of another tool or command, or null. */
+/** Returns a hint for an option that this command does not have on purpose, or null. */
+export const optionLeftOut = (command: string, option: string) => hintOf(leftOut, `${command} ${option}`);
+
+/** Returns a hint for an option of another tool, or null. */
 export const optionOfOthers = (command: string, option: string) => hintOf(options, `${command} ${option}`);

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { type Misuse, nameOf } from './command.ts';
 import { extraArgumentHint } from './extra-argument.ts';
-import { lineInstead, optionOfOthers, synonyms } from './other-tools.ts';
+import { lineInstead, optionLeftOut, optionOfOthers, synonyms } from './other-tools.ts';
 
 const subcommands = (command: Command) => command.commands.map((one) => one.name());
 
@@ -65,6 +65,8 @@ function optionInstead(command: Command, word: string): string | null {
   const names = command.options.map((option) => option.long ?? '');
   // commander also reports an option as unknown if it has a value that it does not take.
   if (names.includes(word)) return `${word} takes no value: write it alone`;
+  const absent = optionLeftOut(nameOf(command), word);
+  if (absent !== null) return absent;
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
   const foreign = optionOfOthers(nameOf(command), word);

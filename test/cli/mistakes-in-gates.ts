@@ -49,6 +49,27 @@ export const mistakesInGates: readonly Mistake[] = [
     says: ["unknown option '--process'", 'each gate in .rungate.json has its own process or tags'],
   },
   {
+    name: 'a key for all gates',
+    argv: run('--idempotency-key', 'k'),
+    world: usual,
+    code: 64,
+    says: ["unknown option '--idempotency-key'", '--idempotency-salt changes all of them'],
+  },
+  {
+    name: 'gates as an option',
+    argv: run('--gates', 'api'),
+    world: usual,
+    code: 64,
+    says: ["unknown option '--gates'", 'write the names of gates without an option'],
+  },
+  {
+    name: 'gates in one argument',
+    argv: run('api web'),
+    world: usual,
+    code: 64,
+    says: ['"api web" is not one of the gates', 'write each name as its own argument'],
+  },
+  {
     name: 'retries below 0',
     argv: run('--retries', '-1'),
     world: usual,

@@ -29,9 +29,13 @@ export interface GatePlan extends PlannedGate {
 export function selectGates({ sources, io }: Context, names: readonly string[]): GateSettings[] {
   const { gates, projectFile } = sources;
   if (gates.length === 0) {
-    const where = projectFile === null ? `no .rungate.json was found from ${io.cwd}` : projectFile;
+    const init = 'rungate init --gates <slugs>';
+    if (projectFile === null)
+      throw new UsageError(`no gates to run: no .rungate.json was found from ${io.cwd}`, {
+        hint: `to write one with a gate for each process: ${init}`,
+      });
     throw new UsageError('no gates to run: the project file names none', {
-      hint: `${projectFile === null ? where : `write "gates" into ${where}`}; see rungate run gates --help`,
+      hint: `write "gates" into ${projectFile}, or add a gate for each process: ${init} --force`,
     });
   }
   const known = gates.map(({ name }) => name);
@@ -42,7 +46,9 @@ export function selectGates({ sources, io }: Context, names: readonly string[]):
         ? 'without names, all gates run'
         : name.includes(',')
           ? 'separate the names with spaces'
-          : instead(name, known);
+          : /\s/.test(name)
+            ? 'write each name as its own argument, or in the action on its own line'
+            : instead(name, known);
     throw new UsageError(`${echoed(name)} is not one of the gates`, { hint });
   }
   const nodes = gates.map((gate) => ({ ...gate, needs: gate.needs ?? [], advisory: gate.advisory ?? false }));

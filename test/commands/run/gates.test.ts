@@ -284,7 +284,13 @@ describe('a mistake', () => {
   it.each<[string, Settings, string[], number, RegExp]>([
     ['an unknown gate', fileOf(usual), ['wbe'], 64, /"wbe" is not one of the gates\s+→ did you mean web\?/],
     ['no gates', fileOf({}), [], 64, /no gates to run/],
-    ['no project file', { cwd: '/repo' }, [], 64, /no gates to run[\s\S]*no \.rungate\.json/],
+    [
+      'no project file',
+      { cwd: '/repo' },
+      [],
+      64,
+      /no gates to run: no \.rungate\.json was found from \/repo\n.*rungate init --gates/,
+    ],
     ['a receipt', fileOf(usual), ['--receipt', 'r.json'], 64, /--receipt has no effect with several gates/],
     ['an idempotency key', fileOf(usual), ['--idempotency-key', 'x'], 64, /unknown option/],
     ['nothing to run', fileOf({ a: {} }), [], 78, /gate a has no process or tags to run/],
