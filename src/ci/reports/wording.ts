@@ -117,7 +117,8 @@ export function describeRun(
 export function headline(report: GateReport): string {
   const { interruptedBy, runs } = report;
   if (interruptedBy !== undefined) return `stopped by ${interruptedBy} (exit ${report.exitCode})`;
-  if (runs.length > 0 && runs.every(isSkipped)) return 'gate skipped';
+  if (runs.length > 0 && runs.every(({ verdict }) => verdict === null))
+    return runs.every(isSkipped) ? 'gate skipped' : 'gate stopped';
   if (report.gate === 'fail') return `gate failed (exit ${report.exitCode})`;
   if (report.exitCode !== exitCodes.ok)
     return `the runs passed the gate, but a report could not be written (exit ${report.exitCode})`;

@@ -108,7 +108,7 @@ describe('annotations for GitHub', () => {
           expect(['error', 'warning', 'notice']).toContain(command?.name);
           expect(Object.keys(command?.properties ?? {})).toEqual(['title']);
           expect(command?.properties.title).toMatch(
-            /^rungate: (gate failed|stopped by SIGTERM|the gate lets it pass$|passed$)/,
+            /^rungate: (gate failed|gate stopped|stopped by SIGTERM|the gate lets it pass$|passed$)/,
           );
           // The decoded text is harmless too if another program prints it.
           for (const line of linesOf(command?.data ?? '')) expect(githubCommand(line)).toBeNull();

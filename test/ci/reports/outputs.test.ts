@@ -47,6 +47,7 @@ it.each([
   [gate([samples.cancelled, samples.cancelled]), 'gate passed with 2 warnings'],
   [gate([samples.failed]), 'gate failed (exit 1)'],
   [gate([samples.skipped]), 'gate skipped'],
+  [gate([samples.stopped], { gate: 'warn', exitCode: 143 }), 'gate stopped'],
   [gate([samples.stopped], { exitCode: 130, interruptedBy: 'SIGINT' }), 'stopped by SIGINT (exit 130)'],
 ])('the headline gives the result of the gate (row %#)', (report, expected) => {
   expect(headline(report)).toBe(expected);
