@@ -7,7 +7,8 @@ import { exitCodeOf } from '../../exit.ts';
 import type { OpenPage } from '../../gate/deployed/open.ts';
 import { excerpt } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
-import { type Settings, secretNames, sentNames } from '../../settings/names.ts';
+import { type Settings, sentNames } from '../../settings/names.ts';
+import { isPlainName, writeValue } from '../../settings/table.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { Sources } from '../config/sources.ts';
 import { notFound, type Probe } from './probes.ts';
@@ -43,9 +44,9 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
   if (unreadable !== null) return { ...failed('settings', unreadable), status: 'warn', exitCode: 0 };
   const given = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
   const shown = given.map(([name, { value, origin, detail }]) => {
-    const text = (secretNames as readonly string[]).includes(name)
-      ? 'set'
-      : excerpt(JSON.stringify(shownValue(name, value)) ?? '', 80);
+    const text = isPlainName(name)
+      ? excerpt(JSON.stringify(shownValue(name, writeValue(name, value as never))) ?? '', 80)
+      : 'set';
     return `${name} ${text} (${detail === undefined ? origin : `${origin}: ${detail}`})`;
   });
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));

@@ -178,6 +178,17 @@ export const causes: readonly Cause[] = [
     hint: 'the step starts another run after a failed one: trigger once, and exit with the code of that run',
   },
   {
+    text: /\|\|/,
+    when: ({ text }) => text.split(runsGates).length > 2,
+    hint: 'the step runs the gates again after a failure: run them once; "retries" of a gate starts failed runs again',
+  },
+  {
+    symptoms: losesRun,
+    text: /--dry-run\b/,
+    when: createsNoRun,
+    hint: '--dry-run starts no run: remove it',
+  },
+  {
     text: onLine(
       '',
       String.raw`[^\n]*\|\|\s*(?:(?:/bin/)?true\b|:(?=\s|$|["';)])|(?:exit|return)\s+0\b|echo\b|printf\b)`,

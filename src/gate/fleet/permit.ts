@@ -113,7 +113,8 @@ export async function permitCreate(
   if (hub === undefined && budget === undefined) return true;
   await hub?.watch([], signal);
   const done = new AbortController();
-  const message = `waiting until the ${hub === undefined ? 'limit of creates' : 'hub'} permits the create of the run`;
+  const why = hub === undefined ? 'the limit of creates is reached' : 'the hub has not permitted it yet';
+  const message = `waiting to start the run: ${why}`;
   clock.sleep(patienceMs, done.signal).then(
     () => emit?.({ type: 'note', message }),
     () => {},

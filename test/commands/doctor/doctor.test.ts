@@ -277,6 +277,13 @@ describe('the checks', () => {
   });
 });
 
+it('shows durations as in the project file', async () => {
+  on = await stage();
+  const files = { '/repo/.git': '', '/repo/.rungate.json': '{ "timeout": "25m" }' };
+  const { out } = await on.with({ files, cwd: '/repo' })('doctor');
+  expect(out).toContain('timeout "25m" (project file: /repo/.rungate.json)');
+});
+
 describe('the deployed build', () => {
   const checkOf = async (deployed: string, settings: Record<string, unknown>, base = '') => {
     on = await stage({ deployed });

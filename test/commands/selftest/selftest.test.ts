@@ -756,6 +756,8 @@ describe('the likely cause of another symptom', () => {
     ['no run', `RUNGATE_API_URL=https://a.example ${step}`, { runsCreated: 0 }, /the step itself sets/],
     ['no run', `${step} &`, { runsCreated: 0 }, /background/],
     ['no run', '', { runsCreated: 0 }, /without starting a run/],
+    ['no run', 'rungate run gates --dry-run', { runsCreated: 0 }, /--dry-run starts no run/],
+    ['passes a failure', 'rungate run gates || rungate run gates', {}, /runs the gates again/],
     ['fails a pass', `! ${step}`, { exitCode: 1 }, /^"!" inverts/],
     [
       'fails a pass',
