@@ -31,7 +31,8 @@ export function batchLine(file: string, args: readonly string[]): string {
 
 /**
  * Starts a command with its arguments unchanged, without a shell. On Windows, the command may also be a batch file, such as the
- * `.cmd` that npm writes for a package, or a script whose first line names its interpreter.
+ * `.cmd` that npm writes for a package, or a script whose first line names its interpreter. `cmd /c` receives a single argument
+ * as its command line.
  * @throws ENOENT on Windows if there is no such program: cmd would look for it in its own way, and parse the arguments
  */
 export function spawnCommand(
@@ -48,10 +49,13 @@ export function spawnCommand(
     throw Object.assign(new Error(`${name}: command not found`), { code: 'ENOENT' });
   }
   const all = interpreter === null ? args : [...own, script, ...args];
+  const verbatim = { ...options, windowsVerbatimArguments: true };
+  const how = all.findIndex((one) => /^\/[ck]$/i.test(one));
+  if (/[\\/]cmd\.exe$/i.test(found) && how !== -1 && how === all.length - 2) {
+    // cmd does not know the `\"` that Node writes. With /s, it removes the first and the last quote.
+    return spawn(found, ['/s', ...all.slice(0, -1), `"${all.at(-1)}"`], verbatim);
+  }
   if (/\.(?:exe|com)$/i.test(found)) return spawn(found, all, options);
   const shell = process.env.ComSpec ?? 'cmd.exe';
-  return spawn(shell, ['/d', '/e:on', '/v:off', '/s', '/c', `"${batchLine(found, all)}"`], {
-    ...options,
-    windowsVerbatimArguments: true,
-  });
+  return spawn(shell, ['/d', '/e:on', '/v:off', '/s', '/c', `"${batchLine(found, all)}"`], verbatim);
 }

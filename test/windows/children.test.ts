@@ -91,6 +91,25 @@ it.each(commands)('%s receives the arguments of mock exec unchanged', async (_na
   expect(JSON.parse(readFileSync(printed, 'utf8'))).toEqual(args);
 });
 
+it('cmd /c receives a single argument as its command line, and several as they are', async () => {
+  const line = `node ${script} "a b" "c & d" && echo done`;
+  const commands: [args: string[], received: string[]][] = [
+    [
+      ['/d', '/C', line],
+      ['a b', 'c & d'],
+    ],
+    [
+      ['/c', 'node', script, '/c', 'a b'],
+      ['/c', 'a b'],
+    ],
+  ];
+  for (const [args, received] of commands) {
+    const ended = await rungate(['mock', 'exec', '--', 'cmd', ...args], { cwd: folder, env });
+    expect(ended).toMatchObject({ code: 0, out: args.includes(line) ? 'done\r\n' : '', err: '' });
+    expect(JSON.parse(readFileSync(printed, 'utf8'))).toEqual(received);
+  }
+});
+
 describe('selftest', () => {
   it.each(commands.filter(([name]) => /^an .exe$|of npm$|absolute/.test(name)))(
     'passes the arguments to %s unchanged',
