@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { profilesPath } from '../../src/settings/locate.ts';
 import { readProfiles } from '../../src/settings/profiles.ts';
 import { turns, until } from '../until.ts';
 
@@ -33,6 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Returns the path of the profiles file, which depends on the system. */
+const profilesFile = (home: string) =>
+  profilesPath({ env: { HOME: home }, cwd: home, platform: process.platform }) ?? '';
+
 interface Ended {
   code: number | null;
   out: string;
@@ -59,7 +64,7 @@ function rungate(home: string, args: readonly string[], stdin = '', cwd = home):
 it('loses no profile and never exposes a partial file when 20 processes write at once', async () => {
   const home = join(folder, 'racing');
   mkdirSync(home);
-  const path = join(home, '.config/rungate/profiles.json');
+  const path = profilesFile(home);
   const writers = Array.from({ length: 20 }, (_, index) =>
     index % 2 === 0
       ? rungate(home, ['config', 'set', 'project', `shop-${index}`, '--profile', `p${index}`])
@@ -96,7 +101,7 @@ it('loses no profile and never exposes a partial file when 20 processes write at
     else expect(secrets?.token).toEqual({ value: `t-${index}`, origin: 'http://127.0.0.1:1' });
   }
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(readdirSync(join(home, '.config/rungate'))).toEqual(['profiles.json']);
+  expect(readdirSync(dirname(path))).toEqual(['profiles.json']);
 }, 60_000);
 
 it('waits for a secret that arrives late on a pipe, without prompting', async () => {
@@ -126,7 +131,7 @@ it('waits for a secret that arrives late on a pipe, without prompting', async ()
   child.stdin.end('second\n');
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect({ code, err }).toMatchObject({ code: 0 });
-  const profiles = readProfiles('p', readFileSync(join(home, '.config/rungate/profiles.json'), 'utf8'));
+  const profiles = readProfiles('p', readFileSync(profilesFile(home), 'utf8'));
   expect(profiles.default?.secrets.tenantSecret).toBe('first-second');
 });
 
@@ -164,7 +169,7 @@ onLinux('does not echo a secret typed at a terminal', async () => {
   expect(shown).not.toContain('k3y');
   expect(shown).toMatch(/saved the API key for http:\/\/127\.0\.0\.1:1 in profile default/);
   expect(code).toBe(0);
-  const profiles = readProfiles('p', readFileSync(join(home, '.config/rungate/profiles.json'), 'utf8'));
+  const profiles = readProfiles('p', readFileSync(profilesFile(home), 'utf8'));
   expect(profiles.default?.secrets.apiKey?.value).toBe('k3y-typed');
 });
 
