@@ -73,7 +73,7 @@ describe('the gate', () => {
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
-    writeFileSync(join(folder, 'ca.pem'), pem('ca.pem').toString().replaceAll('\n', '\r\n'));
+    writeFileSync(join(folder, 'ca.pem'), `\ufeff${pem('ca.pem')}`.replaceAll('\n', '\r\n'));
     const url = `https://localhost:${(server.address() as AddressInfo).port}`;
     const around = { cwd: folder, env: { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'key' } };
     const wait = ['run', 'wait', 'run_1', '--ca-file'];

@@ -130,7 +130,8 @@ async function readHead(reader: Reader): Promise<HeaderPairs> {
     const [line] = (await reader.line(/^.*$/s, left)) ?? [];
     if (line === undefined) throw invalidCapture('no blank line follows the headers');
     if (line === '' && lines.length > 0) break;
-    lines.push(line);
+    // An editor may have added a byte order mark, here in Latin-1.
+    lines.push(lines.length === 0 ? line.replace(/^\xef\xbb\xbf/, '') : line);
     left -= line.length;
   }
   return parseHeaderLines(lines, (line) =>

@@ -326,6 +326,7 @@ describe('webhooks verify --request-file', () => {
     ['without a length, whose body is the rest of the file', `${head}\r\n${body}`],
     ['with LF line breaks', `${head}\r\n${body}`.replaceAll('\r\n', '\n')],
     ['without a request line', `${head}\r\n${body}`.replace(/^.*\r\n/, '')],
+    ['with a byte order mark', `\ufeff${head}\r\n${body}`],
     ['with Content-Length', `${head}Content-Length: ${length}\r\n\r\n${body}`],
     [
       'with Content-Length, and line breaks that an editor added',
