@@ -57,6 +57,8 @@ export interface GateTools extends Omit<WaitTools, 'signal'> {
   /** Calls the listener when a person or the CI stops the gate. Returns a function that removes the listener. */
   onStop(listener: (cause: StopCause) => void): () => void;
   journal?: RunJournal | undefined;
+  /** Throws if the run belongs to another gate of this process. */
+  claim?: ((runId: string) => void) | undefined;
   /** Checks which build is deployed. */
   deployed?: DeployedCheck | undefined;
 }

@@ -1,7 +1,9 @@
 import type { TriggerBody } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
+import type { Budget } from './budget.ts';
 import { type CreatedRun, type CreateTools, createRun } from './create.ts';
+import { permitCreate } from './fleet/permit.ts';
 
 /**
  * The origin of a key, which says whether other jobs may have used it. `user`: the user gave it and gets its run, ended or
@@ -92,6 +94,9 @@ export interface DiscardedRun {
 
 export interface StartTools extends CreateTools {
   journal?: RunJournal | undefined;
+  budget?: Budget | undefined;
+  /** Throws if the run belongs to another gate of this process. */
+  claim?: ((runId: string) => void) | undefined;
   /**
    * Reads the run or waits for it. Returns whether it is doubtful and had ended before its first clear status read; `failed` if
    * it had failed, so that the run of its retry may be in progress. The default reads a doubtful run once.
@@ -149,7 +154,7 @@ function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
  */
 export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
   const { body, idPointer, names, judged = [] } = start;
-  const { clock, journal, emit } = tools;
+  const { clock, journal, emit, claim } = tools;
   const discarded: DiscardedRun[] = [];
   let failed: DiscardedRun[] = [];
   let mayRetry = true;
@@ -165,6 +170,8 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
     const { key: idempotencyKey, retry = 0 } = step;
     if (retry > 0 && !mayRetry) continue;
     if (retry === 0) discardFailed();
+    // The caller has the permit of the first one. If the room comes too late, the service has the last word.
+    if (step !== start.keys[0]) await permitCreate(leftMs(), tools, deadline);
     journal?.triggering(step, body);
     const creation = await createRun(
       { body, idPointer, names, idempotencyKey },
@@ -174,6 +181,7 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
     if (creation.kind !== 'created') return { kind: creation.kind, step, discarded, failed };
     const { runId, appUrl } = creation;
     journal?.created(step, creation);
+    claim?.(runId);
     // A service that ignores the keys returns the same run for each. It is not read again, since its state may be stale.
     if ([...judged, ...[...discarded, ...failed].map((run) => run.runId)].includes(runId)) {
       journal?.settled(runId);

@@ -1,4 +1,5 @@
-import { RungateError, type StopCause } from '../../errors.ts';
+import { ContractError, RungateError, type StopCause } from '../../errors.ts';
+import { commandNames } from '../../hint-names.ts';
 import { type AttemptOptions, runAttempts } from '../attempts.ts';
 import { newBudget } from '../budget.ts';
 import type { DeployedCheck } from '../deployed/check.ts';
@@ -41,7 +42,7 @@ export type GatesEvent =
   | { type: 'gate'; gate: string; result: GateResult };
 
 export interface GatesTools
-  extends Omit<GateTools, 'journal' | 'hub' | 'budget' | 'emit' | 'onWatch' | 'deployed'> {
+  extends Omit<GateTools, 'journal' | 'claim' | 'hub' | 'budget' | 'emit' | 'onWatch' | 'deployed'> {
   emit?: ((event: GatesEvent) => void) | undefined;
   /** Called with the runs of a gate that it waits for from now on. They change in place. */
   onWatch?: ((gate: string, runs: readonly WatchedRun[]) => void) | undefined;
@@ -83,6 +84,8 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
   const { stop, onStop } = stopper();
   const results = new Map<string, GateResult>();
   const running = new Map<string, Promise<void>>();
+  /** The gate of each run. */
+  const owners = new Map<string, string>();
   const bugs: unknown[] = [];
   let halt: Halt | null = null;
   let stoppedBy: StopCause | null = null;
@@ -97,6 +100,20 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
   const giveUp = (failed: string) => {
     halt ??= { failed };
     stop('fail-fast');
+  };
+
+  /** One run cannot be the result of two gates: the service, or the pointer to the id, is wrong. */
+  const claim = (name: string, runId: string, names = commandNames) => {
+    const owner = owners.get(runId) ?? name;
+    owners.set(runId, owner);
+    if (owner === name) return;
+    throw new ContractError(
+      `the service returned run ${runId} for gate ${name}, but that is the run of gate ${owner}`,
+      {
+        ...{ field: 'runId', expected: 'a new run', received: `the run of gate ${owner}` },
+        hint: `if the id is elsewhere in the response, set ${names.idPointer}`,
+      },
+    );
   };
 
   async function runOne(gate: PlannedGate): Promise<GateResult> {
@@ -116,6 +133,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
           budget,
           deployed: tools.deployed?.ofGate(),
           journal: noted.journal,
+          claim: (runId) => claim(name, runId, start.names),
           emit: emitOwn,
           onWatch: (runs) => onWatch?.(name, runs),
           hub: hub?.link,

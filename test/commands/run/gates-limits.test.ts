@@ -1,8 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type HubStage, hubStage } from '../../cli/hub-stage.ts';
 
 let on: HubStage;
 afterEach(() => on.close());
+
+const folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 it('twenty gates with needs stay within the documented limits, and take at most 1.2 of the longest path', async () => {
   const duration = 5 * 60_000;
@@ -56,6 +62,27 @@ describe('the turn of a create', () => {
     const { code, creates } = await play({ count: 5, settings: { timeout: '10m' }, argv: fleet });
     expect([code, creates]).toEqual([0, 5]);
   });
+
+  it('comes for every key of a retried job, whose first keys belong to runs that have ended', async () => {
+    on = await hubStage({ duration: 15_000, rateLimit: 'documented' });
+    const gates = Object.fromEntries(
+      Array.from({ length: 15 }, (_, at) => [`g${at}`, { process: `p${at}` }]),
+    );
+    const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '20m', gates }) };
+    const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'gates' };
+    const argv = ['run', 'gates', '--json', '--no-ci-report'];
+    // Each attempt runs on another machine.
+    const attempt = (number: string) => {
+      const env = { ...job, GITHUB_RUN_ATTEMPT: number, RUNGATE_JOURNAL: join(folder, number) };
+      return on.start('none', argv, { cwd: '/repo', files, env }).end();
+    };
+    expect((await attempt('1')).code).toBe(0);
+    await on.pass(60_000);
+    expect((await attempt('2')).code).toBe(0);
+    const creates = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
+    expect(creates).toHaveLength(45);
+    expect(creates.map(({ status }) => status)).not.toContain(429);
+  }, 60_000);
 
   it('does not come for a retry if the limit allows it only after the timeout', async () => {
     const settings = { timeout: '50s', retries: 2 };

@@ -180,6 +180,19 @@ describe('a stop', () => {
   });
 });
 
+it('a gate does not take the run of another gate for its own', async () => {
+  const nodes = ['a', 'b'].map((name) => ({ name, needs: [], advisory: false }));
+  const seen = await world({ nodes, courses: { a: [good], b: [good] }, oneRun: true });
+  const [a, b] = reportOf(seen).gates;
+  expect(a).toMatchObject({ gate: 'pass' });
+  expect(b).toMatchObject({
+    gate: 'fail',
+    exitCode: 5,
+    error: { message: 'the service returned run run-a-0 for gate b, but that is the run of gate a' },
+  });
+  expect(seen.runs.every(({ cancelledAt }) => cancelledAt === null)).toBe(true);
+});
+
 it('an error of rungate cancels the other runs and is thrown', async () => {
   const nodes = ['a', 'b'].map((name) => ({ name, needs: [], advisory: false }));
   const broken = { ...good, reads: null as unknown as number[] };
