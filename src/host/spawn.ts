@@ -34,6 +34,7 @@ export function batchLine(file: string, args: readonly string[]): string {
  * `.cmd` that npm writes for a package, or a script whose first line names its interpreter. `cmd /c` receives a single argument
  * as its command line.
  * @throws ENOENT on Windows if there is no such program: cmd would look for it in its own way, and parse the arguments
+ * @throws UsageError on Windows if it is another file
  */
 export function spawnCommand(
   [file = '', ...args]: readonly string[],
@@ -56,6 +57,12 @@ export function spawnCommand(
     return spawn(found, ['/s', ...all.slice(0, -1), `"${all.at(-1)}"`], verbatim);
   }
   if (/\.(?:exe|com)$/i.test(found)) return spawn(found, all, options);
+  if (!/\.(?:cmd|bat)$/i.test(found)) {
+    // cmd would open the file with the program for its type, such as an editor, and pass if that starts.
+    throw new UsageError(`${found} is not a program`, {
+      hint: 'start the program that runs it: powershell -File <script>, or bash <script>',
+    });
+  }
   const shell = process.env.ComSpec ?? 'cmd.exe';
   return spawn(shell, ['/d', '/e:on', '/v:off', '/s', '/c', `"${batchLine(found, all)}"`], verbatim);
 }

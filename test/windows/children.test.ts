@@ -186,6 +186,14 @@ it('mock exec starts no batch file with an argument that has a line break', asyn
   }
 });
 
+it('a file that is neither a program nor a batch file is not opened with the program for its type', async () => {
+  writeFileSync(join(folder, 'ci/gate.ps1'), 'exit 1\r\n');
+  for (const how of ['mock exec', 'selftest']) {
+    const ended = await rungate([...how.split(' '), '--', 'ci\\gate.ps1'], { cwd: folder, env });
+    expect(ended).toMatchObject({ code: 64, err: expect.stringContaining('gate.ps1 is not a program') });
+  }
+});
+
 it('mock exec reports a command that does not exist, and runs no part of it', async () => {
   const ended = await rungate(['mock', 'exec', '--', 'no-such', ...attacks], { cwd: folder, env });
   expect(ended).toEqual({ code: 127, out: '', err: 'no-such: command not found\n' });
