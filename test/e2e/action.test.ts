@@ -266,7 +266,7 @@ describe('several gates', () => {
     });
     const summary = readFileSync(file('summary'), 'utf8');
     for (const name of Object.keys(processes)) expect(summary).toMatch(new RegExp(`\\b${name}\\b`));
-    expect(summary).toContain('its need api failed');
+    expect(summary).toContain('it needs api, which failed');
     for (const { id } of runs()) expect(summary).toContain(id);
     expect(ended.err + ended.out).toMatch(/^::error title=rungate.*api/m);
     expect(runsOf('web')).toHaveLength(0);

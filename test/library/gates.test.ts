@@ -110,7 +110,7 @@ describe('gates', () => {
     expect(report).toMatchObject({
       gate: 'fail',
       exitCode: 1,
-      gates: [{}, { reason: 'its need api failed', runs: [] }, {}],
+      gates: [{}, { reason: 'it needs api, which failed', runs: [] }, {}],
     });
     expect(creates()).toHaveLength(2);
   });

@@ -30,7 +30,7 @@ function skipped({ name, needs }: PlanNode, { ended, halt }: PlanState): Skipped
   for (const need of needs) {
     const end = ended.get(need);
     if (end === 'fail' || end === 'skipped')
-      return { name, reason: `its need ${need} ${endings[end]}`, halted: false };
+      return { name, reason: `it needs ${need}, which ${endings[end]}`, halted: false };
   }
   return null;
 }

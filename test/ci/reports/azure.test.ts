@@ -19,7 +19,7 @@ describe('logging commands for Azure', () => {
       ##vso[task.logissue type=error]rungate: run run_5 had not ended after 1 h and 4 status reads (state running)%3B increase --timeout, and --max-attempts if it is set%3B --cancel-on-timeout cancels a run that times out%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: run run_6 could not be observed: GET /api/runs/run_6: 401%3B check RUNGATE_API_KEY
       ##vso[task.logissue type=error]rungate: run run_10 did not test only the expected build: https://shop.example.test/version showed "8f2e6b0", not "3c1d9a7" (0 failed, 0 blocked)%3B start the gate after the roll-out%3B https://app.example.test/runs/run_1
-      ##vso[task.logissue type=error]rungate: web: shop / web was skipped: its need api failed
+      ##vso[task.logissue type=error]rungate: web: shop / web was skipped: it needs api, which failed
       ##vso[task.logissue type=error]rungate: run run_7 had not ended when rungate was stopped%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: a run may have been created%3B find it by its idempotency key key-1
       ##vso[task.setvariable variable=RUNGATE_RUN_ID;isOutput=true]run_2

@@ -76,7 +76,7 @@ export const samples = {
   }),
   named: run({ runId: 'run_8', name: 'shop / checkout', project: 'shop', process: 'checkout' }),
   tagged: run({ runId: 'run_9', name: 'shop / smoke, web', project: 'shop', tags: ['smoke', 'web'] }),
-  skipped: skippedRun(named('web: shop / web'), 'its need api failed'),
+  skipped: skippedRun(named('web: shop / web'), 'it needs api, which failed'),
   stopped: run({ runId: 'run_7', verdict: null, gate: 'fail', state: 'running' }),
   lost: run({
     runId: null,

@@ -38,7 +38,7 @@ describe('service messages for TeamCity', () => {
       ##teamcity[testStarted name='shop / smoke, web']
       ##teamcity[testFinished name='shop / smoke, web' duration='31200']
       ##teamcity[testStarted name='web: shop / web']
-      ##teamcity[testIgnored name='web: shop / web' message='web: shop / web was skipped: its need api failed']
+      ##teamcity[testIgnored name='web: shop / web' message='web: shop / web was skipped: it needs api, which failed']
       ##teamcity[testFinished name='web: shop / web' duration='0']
       ##teamcity[testStarted name='run_7']
       ##teamcity[testFailed name='run_7' message='run run_7 had not ended when rungate was stopped' details='https://app.example.test/runs/run_1']

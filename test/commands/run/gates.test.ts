@@ -65,8 +65,8 @@ describe('rungate run gates', () => {
       ['web', 'skipped', null],
       ['perf', 'warn', 0],
     ]);
-    expect(report.gates[1]).toMatchObject({ reason: 'its need api failed', runs: [] });
-    expect(err).toContain('web was skipped: its need api failed');
+    expect(report.gates[1]).toMatchObject({ reason: 'it needs api, which failed', runs: [] });
+    expect(err).toContain('web was skipped: it needs api, which failed');
     expect(err).toContain('the gate is advisory: it warns instead of failing');
     expect(created()).toHaveLength(2);
   });
@@ -206,7 +206,7 @@ describe('rungate run gates', () => {
     const { files = {} } = file;
     expect(files['r.json']).toBe(out);
     for (const name of ['j.xml', 's.md']) {
-      for (const text of ['api: shop / api-smoke', 'web', 'perf: shop / perf', 'its need api failed'])
+      for (const text of ['api: shop / api-smoke', 'web', 'perf: shop / perf', 'it needs api, which failed'])
         expect(files[name]).toContain(text);
     }
   });

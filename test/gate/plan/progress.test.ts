@@ -28,12 +28,12 @@ describe('the next gates', () => {
   it('leave out a gate whose need failed, and say why', () =>
     expect(next(['api', 'perf'], { api: 'fail' })).toEqual({
       begin: [],
-      skip: [{ name: 'web', reason: 'its need api failed', halted: false }],
+      skip: [{ name: 'web', reason: 'it needs api, which failed', halted: false }],
     }));
 
   it('leave out a gate whose need was skipped', () =>
     expect(next(['api', 'perf'], { api: 'fail', web: 'skipped' }).skip).toEqual([
-      { name: 'e2e', reason: 'its need web was skipped', halted: false },
+      { name: 'e2e', reason: 'it needs web, which was skipped', halted: false },
     ]));
 
   it.each<[Halt, string]>([

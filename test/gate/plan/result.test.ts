@@ -70,7 +70,7 @@ describe('the result of several gates', () => {
   const passed = endedGate(node('a'), report('pass', 0), null);
   const failed = endedGate(node('b'), report('fail', 1), null);
   const blocked = endedGate(node('c'), report('fail', 2), null);
-  const skipped = skippedGate(node('d'), 'its need b failed');
+  const skipped = skippedGate(node('d'), 'it needs b, which failed');
   const advised = endedGate(node('e', true), report('fail', 1), null);
 
   it.each<[string, GateResult[], string, number]>([
