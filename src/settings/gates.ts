@@ -11,6 +11,8 @@ import { type Source, sourceAt } from './names.ts';
 export interface FileGate {
   readonly name: string;
   readonly source: Source;
+  /** The file, line and column of its name. */
+  readonly place: string;
   readonly needs: readonly string[] | undefined;
   readonly advisory: boolean | undefined;
   readonly facts: GateFacts;
@@ -19,8 +21,9 @@ export interface FileGate {
 }
 
 function readGate(file: JsonFile, name: string, json: unknown, at: Path): FileGate {
+  const place = file.place(at, 'key');
   if (!gateName.test(name)) {
-    throw new ConfigError(`${file.place(at, 'key')}: ${echoed(name)} is not the name of a gate`, {
+    throw new ConfigError(`${place}: ${echoed(name)} is not the name of a gate`, {
       hint: gateNameHint,
     });
   }
@@ -33,7 +36,7 @@ function readGate(file: JsonFile, name: string, json: unknown, at: Path): FileGa
   const { needs, advisory, ...facts } = Object.fromEntries(own) as Partial<FileGate> & GateFacts;
   const where = at.length > 2 ? `${file.path}, branches ${at[1]}` : file.path;
   const source = sourceAt('project file', values, `${where}, gates ${name}`);
-  return { name, source, needs, advisory, facts, needsAt: [...at, 'needs'] };
+  return { name, source, place, needs, advisory, facts, needsAt: [...at, 'needs'] };
 }
 
 /** Reads the gates in one part of a file. @throws ConfigError with file, line and column */
@@ -61,7 +64,7 @@ export function mergeGates(
     }
     const { source, needs = gate.needs, advisory = gate.advisory, facts } = over;
     const needsAt = over.needs === undefined ? gate.needsAt : over.needsAt;
-    const fields = { name, needs, advisory, needsAt, facts: { ...gate.facts, ...facts } };
+    const fields = { name, place: gate.place, needs, advisory, needsAt, facts: { ...gate.facts, ...facts } };
     merged.set(name, { ...fields, source: overlay(gate.source, source) });
   }
   return merged;

@@ -112,7 +112,7 @@ export const mistakesInGates: readonly Mistake[] = [
     argv: run(),
     world: gates('{ "a": { "process": "a", "needs": ["b"] }, "b": { "process": "b", "needs": ["a"] } }'),
     code: 78,
-    says: ['the gates need each other: a → b → a', 'remove one of these needs'],
+    says: ['the needs form a cycle: a → b → a', 'remove one of these needs'],
   },
   {
     name: 'a field of another tool',

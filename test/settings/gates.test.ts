@@ -77,7 +77,7 @@ describe('a mistake in the gates', () => {
     [
       'a cycle',
       '{"gates": {"a": {"needs": ["b"]},\n "b": {"needs": ["c"]}, "c": {"needs": ["a"]}}}',
-      /:1:28: the gates need each other: a → b → c → a/,
+      /:1:28: the needs form a cycle: a → b → c → a/,
     ],
     [
       'an advisory need',
@@ -92,7 +92,7 @@ describe('a mistake in the gates', () => {
     [
       'a cycle on a branch only',
       '{"gates": {"a": {}, "b": {"needs": ["a"]}},\n "branches": {"main": {"gates": {"a": {"needs": ["b"]}}}}}',
-      /:2:50: the gates need each other: a → b → a/,
+      /:2:50: the needs form a cycle: a → b → a/,
     ],
   ])('is reported with file, line and column: %s', (_what, text, message, hint = /./) => {
     try {

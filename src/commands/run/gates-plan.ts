@@ -56,12 +56,16 @@ export function selectGates({ sources, io }: Context, names: readonly string[]):
 }
 
 /** Returns the create request of a gate. @throws ConfigError if it has nothing to run */
-function gateBody({ name, settings, facts }: GateSettings, flags: GatesFlags, ci: CiContext): TriggerBody {
+function gateBody(
+  { name, place, settings, facts }: GateSettings,
+  flags: GatesFlags,
+  ci: CiContext,
+): TriggerBody {
   const { project, process, tags } = settings;
   const missing =
     project === undefined ? 'project' : (process ?? tags) === undefined ? 'process or tags' : null;
   if (missing !== null) {
-    throw new ConfigError(`gate ${name} has no ${missing} to run`, {
+    throw new ConfigError(`${place}: gate ${name} has no ${missing} to run`, {
       hint: `write ${missing === 'project' ? '"project"' : '"process" or "tags"'} into the gate, or at the top level of the file for all gates`,
     });
   }

@@ -67,7 +67,7 @@ export function problemIn(nodes: readonly PlanNode[]): PlanProblem | null {
   const cycle = findCycle(nodes);
   if (cycle === null) return null;
   const [gate = '', need = ''] = cycle;
-  const message = `the gates need each other: ${cycle.join(' → ')}`;
+  const message = `the needs form a cycle: ${cycle.join(' → ')}`;
   return { gate, need, message, hint: 'remove one of these needs' };
 }
 

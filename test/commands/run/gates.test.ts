@@ -293,7 +293,13 @@ describe('a mistake', () => {
     ],
     ['a receipt', fileOf(usual), ['--receipt', 'r.json'], 64, /--receipt has no effect with several gates/],
     ['an idempotency key', fileOf(usual), ['--idempotency-key', 'x'], 64, /unknown option/],
-    ['nothing to run', fileOf({ a: {} }), [], 78, /gate a has no process or tags to run/],
+    [
+      'nothing to run',
+      fileOf({ a: {} }),
+      [],
+      78,
+      /error: \/repo\/\.rungate\.json:1:28: gate a has no process or tags to run\n/,
+    ],
     [
       'an interval below 1 s',
       fileOf({ a: { process: 'a', interval: '10ms' } }),
@@ -327,7 +333,7 @@ describe('a mistake', () => {
   it('is reported if a project has no slug', async () => {
     const files = { '/repo/.rungate.json': '{"gates": {"a": {"process": "x"}}}' };
     const { code, err } = await cli(['run', 'gates'], { cwd: '/repo', files });
-    expect(err).toContain('gate a has no project to run');
+    expect(err).toContain('error: /repo/.rungate.json:1:12: gate a has no project to run\n');
     expect(code).toBe(78);
   });
 });

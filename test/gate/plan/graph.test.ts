@@ -9,9 +9,9 @@ const namesOf = (list: readonly PlanNode[]) => list.map(({ name }) => name);
 
 describe('a mistake in the needs', () => {
   it.each<[Record<string, string[]>, string[], string]>([
-    [{ a: ['a'] }, [], 'the gates need each other: a → a'],
-    [{ a: ['b'], b: ['a'] }, [], 'the gates need each other: a → b → a'],
-    [{ x: [], a: ['x', 'b'], b: ['c'], c: ['b'] }, [], 'the gates need each other: b → c → b'],
+    [{ a: ['a'] }, [], 'the needs form a cycle: a → a'],
+    [{ a: ['b'], b: ['a'] }, [], 'the needs form a cycle: a → b → a'],
+    [{ x: [], a: ['x', 'b'], b: ['c'], c: ['b'] }, [], 'the needs form a cycle: b → c → b'],
     [{ web: ['ap'], api: [] }, [], 'gate web needs "ap", which is not a gate'],
     [
       { web: ['perf'], perf: [] },

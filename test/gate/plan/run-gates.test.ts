@@ -177,6 +177,7 @@ describe('a stop', () => {
     const seen = await world({ nodes, courses: {}, hubMs: 2_000, stop: { at: 1_000, by: 'SIGINT' } });
     expect(seen.runs).toEqual([]);
     expect(reportOf(seen)).toMatchObject({ exitCode: 130, interruptedBy: 'SIGINT' });
+    expect(seen.links.open).toBe(0);
   });
 });
 

@@ -156,6 +156,7 @@ export async function world(options: WorldOptions) {
       retries,
     };
   });
+  const links = { open: 0 };
   let settled: { report: GatesReport } | { error: unknown } | null = null;
   let endedAt = 0;
   let random = 1;
@@ -180,8 +181,17 @@ export async function world(options: WorldOptions) {
         return () => {};
       },
       async openHub() {
-        if (hubMs !== undefined) await clock.sleep(hubMs);
-        return undefined;
+        if (hubMs === undefined) return undefined;
+        await clock.sleep(hubMs);
+        links.open += 1;
+        const nothing = async () => {};
+        const link = { watch: nothing, permit: nothing, onWake: () => () => {}, limited() {}, close() {} };
+        return {
+          link,
+          async close() {
+            links.open -= 1;
+          },
+        };
       },
       emit: (event) => events.push({ ...event, at: now() }),
     },
@@ -197,7 +207,7 @@ export async function world(options: WorldOptions) {
   const isDone = () => settled !== null;
   for (let hours = 0; hours < 24 && !isDone(); hours += 1) await time.run(3_600_000);
   if (isDone()) await done;
-  return { settled, endedAt, runs, reads, creates, events, hasEnded };
+  return { settled, endedAt, runs, reads, creates, events, hasEnded, links };
 }
 
 /** Returns the largest number of times in any minute. */
