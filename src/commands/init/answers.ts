@@ -55,6 +55,16 @@ export function runsGates(settings: Settings, fields: Fields): boolean {
   return hasGates(fields);
 }
 
+/** Returns the process or tags of a file with gates, if none of them runs that; otherwise null. */
+export function lostRun({ gates, process, tags }: Fields): string | null {
+  const usual = JSON.stringify(process ?? tags);
+  const own = Object.values(Object(gates) as Record<string, Fields>);
+  // A gate that says nothing runs what the file says.
+  const runs = own.map((gate) => JSON.stringify(gate.process ?? gate.tags) ?? usual);
+  if (usual === undefined || runs.includes(usual)) return null;
+  return process === undefined ? `the tags ${Object(tags).join(', ')}` : `the process ${process}`;
+}
+
 /** Returns the gates of an existing file, and one for each process that has none of its name. A package has only its own gates. */
 function gatesWith({ exists, fields }: Target, processes: readonly string[]): object {
   const present = exists ? Object(fields.gates) : {};

@@ -19,6 +19,7 @@ import {
   confirmFiles,
   gatherAnswers,
   initNames,
+  lostRun,
   runsGates,
 } from './answers.ts';
 import {
@@ -72,6 +73,8 @@ interface Configuration {
   readonly addressInFile: boolean;
   /** The pipeline runs the gates of the file. */
   readonly gates: boolean;
+  /** The process or tags of the file that the pipeline does not run, since it runs the gates; null if there are none. */
+  readonly lost: string | null;
   readonly wait: ReturnType<typeof waitOf>;
   /** The project file that the new one hides in the package. */
   readonly shadowed: Target['shadowed'];
@@ -133,7 +136,19 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     }
     const gates = runsGates(settings, fields);
     const wait = waitOf(fields, gates);
-    return { file: null, asked, path, reads, extra: answers, addressInFile, gates, wait, shadowed: null };
+    const lost = gates ? lostRun(fields) : null;
+    return {
+      file: null,
+      asked,
+      path,
+      reads,
+      extra: answers,
+      addressInFile,
+      gates,
+      lost,
+      wait,
+      shadowed: null,
+    };
   }
   const changes = differing(fields, answers);
   if (exists && changes.length > 0 && flags.force !== true) {
@@ -153,6 +168,7 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     extra: {},
     addressInFile: after.apiUrl !== undefined,
     gates,
+    lost: gates ? lostRun(after) : null,
     wait: waitOf(after, gates),
     shadowed,
   };
@@ -227,6 +243,13 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   if (flags.dryRun !== true) writeFiles(io, files);
   const commands = { self: selfName(io), config: localConfigFlag(io, configured.reads), settings };
   await report(context, files, ci, plan, commands, flags);
+  if (configured.lost !== null) {
+    const lost = output.excerpt(configured.lost);
+    await output.alert(
+      `${output.paint('warn', 'warning:')} the pipeline runs the gates of ${shown}, and none of them runs ${lost}`,
+    );
+    await output.alert(`  ${output.paint('dim', '→')} to run that too, add a gate for it`);
+  }
   if (shadowed?.branches === true) {
     const [outer, own] = [shadowed.path, file?.path ?? ''].map((path) => displayPath(io, path));
     await output.alert(

@@ -278,6 +278,21 @@ describe('several gates', () => {
     expect(read(world)).toEqual({ ...held, gates: { ...held.gates, mobile: { process: 'mobile' } } });
   });
 
+  it.each<[string, object, readonly string[], string | null]>([
+    ['the process', { process: 'checkout' }, ['--gates', 'api', '--force'], 'the process checkout'],
+    ['the tags', { tags: ['a', 'b'], gates }, [], 'the tags a, b'],
+    ['no process that a gate runs', { process: 'api', gates }, [], null],
+    ['no process that a gate inherits', { process: 'x', gates: { all: {} } }, [], null],
+    ['nothing for a single run', { process: 'x', gates }, ['--process', 'x', '--force'], null],
+  ])('replace %s of a file with a warning', async (_what, fields, argv, lost) => {
+    const world = withFile({ project: 'shop', ...fields });
+    const { code, err } = await cli(['init', ...argv], world);
+    expect(code, err).toBe(0);
+    const warning = 'warning: the pipeline runs the gates of .rungate.json, and none of them runs';
+    if (lost === null) expect(err).not.toContain('warning');
+    else expect(err).toContain(`${warning} ${lost}\n  → to run that too, add a gate for it`);
+  });
+
   it('of an existing file are not in a pipeline for one process', async () => {
     const world = withFile(held);
     const one = ['--pipeline-only', '--process', 'checkout'];
