@@ -67,7 +67,9 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'ci/step'), `#!/usr/bin/env node\n${source}`);
   writeFileSync(join(folder, 'ci/with-option'), `#!/usr/bin/node --no-warnings\r\n${source}`);
   writeFileSync(join(folder, 'ci/with-batch'), `#!/usr/bin/env interpreter\n${source}`);
-  writeFileSync(join(folder, 'interpreter.cmd'), '@node %*\r\n');
+  // PATHEXT has .BAT before .CMD.
+  writeFileSync(join(folder, 'interpreter.bat'), '@node %*\r\n');
+  writeFileSync(join(folder, 'interpreter.cmd'), '@exit /b 9\r\n');
   const text = `@echo off\r\nnode "%~dp0..\\${script.replaceAll('/', '\\')}" %*\r\n`;
   for (const name of ['gate.cmd', 'gate.bat']) writeFileSync(join(folder, 'ci', name), text);
 });
@@ -77,7 +79,7 @@ const commands: [name: string, command: string[], args: string[]][] = [
   ['an .exe on the path, without its ending', ['node', script], direct],
   ['a script whose first line names node', ['./ci/step'], direct],
   ['a script whose first line names node with an option', ['ci/with-option'], direct],
-  ['a script whose first line names a .cmd', ['ci\\with-batch'], batch],
+  ['a script whose first line names a .bat without its ending', ['ci\\with-batch'], batch],
   ['a .cmd of npm', ['node_modules/.bin/tool.cmd'], batch],
   ['a .cmd of npm, without its ending', ['node_modules\\.bin\\tool'], batch],
   ['a .cmd of the user', ['ci\\gate.cmd'], batch],
@@ -123,33 +125,27 @@ describe('selftest', () => {
     },
   );
 
-  it('finds a step that calls rungate from a .cmd in order, and one that ignores it wrong', async () => {
-    const gate = '@rungate run trigger --project a --process b --wait --strict';
-    writeFileSync(join(folder, 'ci/right.cmd'), `${gate} --timeout 30s\r\n`);
-    writeFileSync(join(folder, 'ci/wrong.cmd'), `@call ${gate.slice(1)} --timeout 30s\r\n@exit /b 0\r\n`);
+  it('finds a .cmd that calls rungate in order, rungate itself too, and a .cmd that ignores it wrong', async () => {
+    const gate = 'rungate run trigger --project a --process b --wait --strict --timeout 30s';
+    const right = `@call ${gate}\r\n@if errorlevel 1 exit /b %ERRORLEVEL%\r\n@echo deployed\r\n`;
+    writeFileSync(join(folder, 'ci/right.cmd'), right);
+    writeFileSync(join(folder, 'ci/wrong.cmd'), `@call ${gate}\r\n@exit /b 0\r\n`);
     // Wine's cmd expands the value of a variable once more.
     const installed = join(folder, isWindows ? '100% é' : 'é');
     for (const part of ['package.json', 'bin', 'dist'])
       cpSync(here(`../../${part}`), join(installed, part), { recursive: true });
     const own = windowsPath(join(installed, 'bin/rungate.js'));
-    const selftest = [
-      own,
-      'selftest',
-      '--parallel',
-      '2',
-      '--scenario',
-      'passed',
-      '--scenario',
-      'failed',
-      '--',
-    ];
-    const right = await start(node, [...selftest, 'ci\\right'], { cwd: folder });
-    expect(right).toMatchObject({
+    const selftest = (...args: string[]) =>
+      start(node, [own, 'selftest', '--scenario', 'failed', ...args], { cwd: folder });
+    expect(await selftest('--scenario', 'passed', '--parallel', '2', '--', 'ci\\right')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/passed\tgreen\t0\tok[\s\S]*failed\tred\t1\tok/),
     });
-    const wrong = await start(node, [...selftest, 'ci\\wrong'], { cwd: folder });
-    expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('failed\tred\t0\tWRONG') });
+    for (const [step, code, shown] of [
+      [gate.split(' '), 0, 'failed\tred\t1\tok'],
+      [['ci\\wrong'], 1, 'failed\tred\t0\tWRONG'],
+    ] as const)
+      expect(await selftest('--', ...step)).toMatchObject({ code, out: expect.stringContaining(shown) });
   });
 
   it('stops a step at its time limit, on Windows with the processes that it started', async () => {
