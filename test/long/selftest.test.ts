@@ -88,7 +88,7 @@ const testedElsewhere = [
   /lets a cancelled run pass/,
   /add --strict$/,
   /^a setting lets/,
-  /^no gate of the project file stops/,
+  /^no gate of the step stops/,
 ];
 
 describe.concurrent('selftest detects a wrong pipeline step', () => {

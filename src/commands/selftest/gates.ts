@@ -1,4 +1,5 @@
 import type { TriggerBody } from '../../contract/run.ts';
+import { selected } from '../../gate/plan/graph.ts';
 import type { Verdict } from '../../gate/verdict.ts';
 import type { Outcome } from '../../mock/outcomes.ts';
 import { policyOf } from '../../settings/merge.ts';
@@ -7,9 +8,18 @@ import { runsGates, startsRun } from './hints.ts';
 import { looksStrict, retriesIn } from './judge.ts';
 import type { Scenario } from './scenarios.ts';
 
+/** Returns the gates that the commands of a step name, with those that they need; all gates if a command names none. */
+function namedGates(text: string, gates: readonly GateSettings[]): readonly GateSettings[] {
+  const nodes = gates.map((gate) => ({ ...gate, needs: gate.needs ?? [], advisory: gate.advisory ?? false }));
+  const calls = [...text.matchAll(/\brun\s+gates\b([^\n;|&]*)/g)].map(([, words = '']) =>
+    words.split(/[\s'"]+/).filter((word) => gates.some(({ name }) => name === word)),
+  );
+  return calls.some((names) => names.length === 0) ? gates : selected(nodes, calls.flat());
+}
+
 /** Returns the gates of the project file that a step seems to run; null if it runs none. */
 export function gatesOf(text: string, gates: readonly GateSettings[]): readonly GateSettings[] | null {
-  if (runsGates.test(text)) return gates;
+  if (runsGates.test(text)) return namedGates(text, gates);
   return gates.length === 0 || startsRun.test(text) ? null : gates;
 }
 

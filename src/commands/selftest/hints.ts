@@ -151,7 +151,7 @@ export const causes: readonly Cause[] = [
   },
   {
     when: ({ result }) => result.scenario.harmless === true,
-    hint: 'no gate of the project file stops the step here: each one is advisory, or its policy lets this verdict pass',
+    hint: 'no gate of the step stops it here: each one is advisory, or its policy lets this verdict pass',
   },
   {
     when: allowedBySettings,

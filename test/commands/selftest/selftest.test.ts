@@ -353,7 +353,8 @@ describe('a step that runs several gates', () => {
     }
   });
 
-  it.each<[string, object]>([
+  it.each<[string, object, string?]>([
+    ['it names only a gate that is advisory', usual, "rungate run gates --strict 'perf'"],
     [
       'every gate is advisory',
       { perf: { process: 'perf', advisory: true }, e2e: { process: 'e', advisory: true } },
@@ -362,10 +363,12 @@ describe('a step that runs several gates', () => {
       'every policy lets the verdict pass',
       { a: { process: 'a', on: { failed: 'warn' } }, b: { process: 'b', on: { failed: 'pass' } } },
     ],
-  ])('is wrong if %s, and the hint says so', async (_what, gates) => {
-    const result = await judged(gates);
+  ])('is wrong if %s, and the hint says so', async (_what, gates, script) => {
+    const result = await judged(gates, script, async (gateOf) => ({
+      code: (await gateOf(...wordsOf((script ?? 'rungate run gates --strict').replaceAll("'", '')))).code,
+    }));
     expect(result.verdicts.failed).toBe('0 WRONG');
-    expect(hintOf(result)).toMatch(/^no gate of the project file stops the step/);
+    expect(hintOf(result)).toMatch(/^no gate of the step stops it/);
   });
 });
 
