@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { StopCause } from '../../../src/errors.ts';
 import type { GatesReport } from '../../../src/gate/plan/result.ts';
 import { graphs } from './samples.ts';
@@ -103,6 +106,36 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
       else expect(Object.values(codes)).not.toContain(report.exitCode);
     }),
     { numRuns: 1000 },
+  );
+}, 120_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'rungate-plan-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it('a job that is killed at any time and retried runs no gate twice at once', async () => {
+  // On another machine, a run that was started with a random key cannot be found, so the service says what it repeats.
+  const machines = fc.constantFrom(['same', true], ['same', false], ['other', true]);
+  await fc.assert(
+    fc.asyncProperty(scene, fc.nat(600_000), machines, async (options, killAt, [machine, saysReplayed]) => {
+      const journals = machine === 'same' ? mkdtempSync(join(folder, 'job-')) : null;
+      const seen = await world({
+        ...options,
+        stop: null,
+        killAt,
+        saysReplayed: saysReplayed === true,
+        journals,
+      });
+      const report = reportOf(seen);
+      for (const { gate, advisory } of report.gates)
+        if (report.exitCode === 0) expect(advisory || gate === 'pass' || gate === 'warn').toBe(true);
+      for (const { name } of options.nodes) {
+        const own = seen.runs.filter(({ gate }) => gate === name);
+        const ends = own.map(({ endsAt, cancelledAt }) => Math.min(endsAt, cancelledAt ?? endsAt));
+        for (const [at, run] of own.entries())
+          if (at > 0) expect(ends[at - 1]).toBeLessThanOrEqual(run.createdAt);
+      }
+    }),
+    { numRuns: 500 },
   );
 }, 120_000);
 

@@ -1,3 +1,7 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { keySteps } from '../../../src/ci/idempotency.ts';
+import { openJournal } from '../../../src/ci/journal.ts';
 import type { Exchange } from '../../../src/client/caller.ts';
 import type { StopCause } from '../../../src/errors.ts';
 import { HttpError, NetworkError } from '../../../src/errors.ts';
@@ -41,6 +45,12 @@ export interface WorldOptions {
   stop?: { at: number; by: StopCause } | null;
   /** The time that opening a link with the hub takes, in milliseconds; default: there is no hub. */
   hubMs?: number;
+  /** The time at which the job is killed and retried, as by a CI, in milliseconds. */
+  killAt?: number | null;
+  /** A folder for the journals of the gates; default: there are none, as on another machine. */
+  journals?: string | null;
+  /** Whether the service says if it repeats a response; default true. */
+  saysReplayed?: boolean;
   /** The service has one run for all gates. */
   oneRun?: boolean;
 }
@@ -50,7 +60,7 @@ const counts = { passed: [0, 0], failed: [2, 0], blocked: [0, 1], cancelled: [0,
 /** Runs gates against a service in memory, on a virtual clock. */
 export async function world(options: WorldOptions) {
   const { nodes, courses, failFast = false, retries = 0, strict = false, stop = null } = options;
-  const { timeoutMs = 15 * 60_000, intervalMs = 10_000, hubMs } = options;
+  const { timeoutMs = 15 * 60_000, intervalMs = 10_000, hubMs, killAt = null } = options;
   const time = virtualTime();
   const { clock } = time;
   const now = () => clock.monotonic();
@@ -101,12 +111,14 @@ export async function world(options: WorldOptions) {
         throw new HttpError('down', { status: 503 });
       }
       await clock.sleep(course.create === 'slow' ? 1_500 : 20, signal);
+      const replayed = byKey.has(idempotencyKey);
       const run = create(gate, idempotencyKey, course);
       if (course.create === 'lost') {
         await clock.sleep(Math.min(30_000, limit), signal);
         throw new NetworkError('broken', 'no response');
       }
-      return { ...response({ runId: run.id }), headers: { 'idempotency-replayed': 'false' } };
+      const headers = { 'idempotency-replayed': String(replayed) };
+      return { ...response({ runId: run.id }), headers: options.saysReplayed === false ? {} : headers };
     },
     async read(runId, { signal }) {
       reads.push(now());
@@ -139,72 +151,101 @@ export async function world(options: WorldOptions) {
     },
   };
 
-  const gates = nodes.map((node): PlannedGate => {
-    const keys = Array.from({ length: retries + 1 }, (_, retry) => ({
-      key: `${node.name}-${retry}`,
-      how: 'given',
-      origin: 'attempt' as const,
-      ...(retry > 0 && { retry }),
-    }));
-    return {
-      ...node,
-      start: { body: { projectSlug: 'shop', processSlug: node.name }, keys },
-      policy: resolvePolicy({ strict }),
-      intervalMs,
-      maxAttempts: Number.POSITIVE_INFINITY,
-      timeoutMs,
-      retries,
-    };
-  });
+  const place = { provider: 'github', repository: null, runId: '7', job: 'gates', step: null, matrix: null };
+  let dead = false;
+  const gatesOf = (attempt: number, isDead: () => boolean) =>
+    nodes.map((node): PlannedGate => {
+      const ingredients = { ...place, parallelIndex: null, salt: node.name, body: '' };
+      const path = options.journals ? join(options.journals, node.name) : null;
+      const journal = path === null ? undefined : openJournal(path, new Date(0), expect.fail, (text) => text);
+      const keys = keySteps(ingredients, { attempt, jobId: null }, journal?.runs ?? [], retries);
+      return {
+        ...node,
+        start: { body: { projectSlug: 'shop', processSlug: node.name }, keys },
+        journal: journal && {
+          triggering: (step, body) => void (isDead() || journal.triggering(step, body)),
+          created: (step, run) => void (isDead() || journal.created(step, run)),
+          settled: (runId) => void (isDead() || journal.settled(runId)),
+        },
+        policy: resolvePolicy({ strict }),
+        intervalMs,
+        maxAttempts: Number.POSITIVE_INFINITY,
+        timeoutMs,
+        retries,
+      };
+    });
   const links = { open: 0 };
   let settled: { report: GatesReport } | { error: unknown } | null = null;
   let endedAt = 0;
   let random = 1;
-  const done = runGates(
-    {
-      gates,
-      failFast,
-      shortestMs: 1000,
-      cancelOnInterrupt: true,
-      cancelOnTimeout: true,
-      cancelReason: () => 'why',
-    },
-    {
-      service,
-      clock,
-      random: () => {
-        random = (random * 16_807) % 2_147_483_647;
-        return random / 2_147_483_647;
+  /** Starts a process. Once it is dead, it receives no response. */
+  const start = (attempt: number, isDead: () => boolean) => {
+    const never = new Promise<never>(() => {});
+    const alive = async <T>(call: () => Promise<T>): Promise<T> => {
+      const result = await (isDead() ? never : call());
+      return isDead() ? never : result;
+    };
+    return runGates(
+      {
+        gates: gatesOf(attempt, isDead),
+        failFast,
+        shortestMs: 1000,
+        cancelOnInterrupt: true,
+        cancelOnTimeout: true,
+        cancelReason: () => 'why',
       },
-      onStop(listener) {
-        if (stop !== null) time.at(stop.at, () => listener(stop.by));
-        return () => {};
+      {
+        service: {
+          ...service,
+          trigger: (...given) => alive(() => service.trigger(...given)),
+          read: (...given) => alive(() => service.read(...given)),
+          cancel: (...given) => alive(() => service.cancel(...given)),
+        },
+        clock,
+        random: () => {
+          random = (random * 16_807) % 2_147_483_647;
+          return random / 2_147_483_647;
+        },
+        onStop(listener) {
+          if (stop !== null) time.at(stop.at, () => isDead() || listener(stop.by));
+          return () => {};
+        },
+        async openHub() {
+          if (hubMs === undefined) return undefined;
+          await clock.sleep(hubMs);
+          links.open += 1;
+          const nothing = async () => {};
+          const link = { watch: nothing, permit: nothing, onWake: () => () => {}, limited() {}, close() {} };
+          return {
+            link,
+            async close() {
+              links.open -= 1;
+            },
+          };
+        },
+        emit: (event) => isDead() || events.push({ ...event, at: now() }),
       },
-      async openHub() {
-        if (hubMs === undefined) return undefined;
-        await clock.sleep(hubMs);
-        links.open += 1;
-        const nothing = async () => {};
-        const link = { watch: nothing, permit: nothing, onWake: () => () => {}, limited() {}, close() {} };
-        return {
-          link,
-          async close() {
-            links.open -= 1;
-          },
-        };
+    ).then(
+      (report) => {
+        if (isDead()) return;
+        settled = { report };
+        endedAt = now();
       },
-      emit: (event) => events.push({ ...event, at: now() }),
-    },
-  ).then(
-    (report) => {
-      settled = { report };
-      endedAt = now();
-    },
-    (error: unknown) => {
-      settled = { error };
-    },
-  );
+      (error: unknown) => {
+        if (!isDead()) settled = { error };
+      },
+    );
+  };
+  let done = start(1, () => dead);
   const isDone = () => settled !== null;
+  if (killAt !== null) {
+    await time.run(killAt);
+    if (!isDone()) {
+      dead = true;
+      events.length = 0;
+      done = start(2, () => false);
+    }
+  }
   for (let hours = 0; hours < 24 && !isDone(); hours += 1) await time.run(3_600_000);
   if (isDone()) await done;
   return { settled, endedAt, runs, reads, creates, events, hasEnded, links };
