@@ -37,9 +37,14 @@ export function gateRows(
   const row = { ...noRun, gate: gate.name };
   if (result?.gate === 'skipped') return [{ ...row, phase: 'skipped', state: 'skipped' }];
   if (runs.length > 0) {
-    // An advisory gate warns where another one fails.
-    const own = runs.map(rowOf).map((one) => ({ ...one, gate: gate.name }));
-    return own.map((one) => (gate.advisory && one.phase === 'fail' ? { ...one, phase: 'warn' } : one));
+    const { advisory, retries = 0 } = gate;
+    const phaseOf = ({ phase, state, retry }: LiveRun) => {
+      // The run of a retry is created later, perhaps when the limit of creates permits it.
+      if (result === null && phase !== 'going' && state === 'failed' && retry < retries) return 'waiting';
+      // An advisory gate warns where another one fails.
+      return advisory && phase === 'fail' ? 'warn' : phase;
+    };
+    return runs.map(rowOf).map((one) => ({ ...one, gate: gate.name, phase: phaseOf(one) }));
   }
   if (result !== null) return [{ ...row, phase: result.gate, state: result.runs[0]?.verdict ?? 'stopped' }];
   const open = gate.needs.filter((need) => !ended.has(need));

@@ -215,6 +215,7 @@ describe('the live view of several gates', () => {
     expect(written).toMatch(/· web-checkout {5}needs api /);
     expect(written).toMatch(/✓ api +passed/);
     expect(written).toMatch(/• web-checkout {5}in_progress/);
+    expect(written).not.toMatch(/✗ web-checkout +failed/);
     expect(written).toMatch(/• web-chec…retry 1 {2}in_progress/);
     expect(written).toMatch(/✗ web-chec…retry 1 {2}failed/);
     expect(screen.lines().at(-1)).toBe(
