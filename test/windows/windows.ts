@@ -50,7 +50,8 @@ afterAll(() => rmSync(logs, { recursive: true, force: true }));
 /** Creates a folder with a space and a letter beyond ASCII in its name, removed after the tests of the file. */
 export function folderWithSpace(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rungate windows é '));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  // Windows refuses to remove the working directory of a process, such as a console that is about to end.
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
   return folder;
 }
 
