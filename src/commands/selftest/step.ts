@@ -39,15 +39,16 @@ function codeOf({ code, signal }: ChildResult): number {
   return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
 }
 
-function notStarted(command: readonly string[], error: unknown): unknown {
+function notStarted({ io, command }: StepSetup, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'ENOENT' && code !== 'EACCES') return error;
   const name = command[0];
+  const [script, shell] = io.platform === 'win32' ? ['step.cmd', 'cmd /c'] : ['./step.sh', 'bash -c'];
   const [why, hint] =
     code === 'ENOENT'
       ? [
           'command not found',
-          'use rungate selftest -- ./step.sh, or rungate selftest -- bash -c "<the step>"',
+          `use rungate selftest -- ${script}, or rungate selftest -- ${shell} "<the step>"`,
         ]
       : ['not executable', `run chmod +x ${name}, or use a shell: rungate selftest -- sh ${name}`];
   return new UsageError(`${name}: ${why}`, { hint, cause: error });
@@ -78,7 +79,7 @@ export async function runStep(setup: StepSetup, scenario: Scenario): Promise<Ste
       output: new TextDecoder().decode(printed),
     };
   } catch (error) {
-    throw notStarted(command, error);
+    throw notStarted(setup, error);
   } finally {
     await mock.close();
   }
