@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 export interface Ended {
   code: number | null;
@@ -14,6 +16,9 @@ export interface Running {
   shows(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
+/** Does not exist, so that the profiles of whoever runs the tests are not used. */
+const noProfiles = join(tmpdir(), 'rungate-no-profiles');
+
 /** Starts a command and collects its output. */
 export function start(
   file: string,
@@ -22,7 +27,13 @@ export function start(
   cwd?: string,
 ): Running {
   const child = spawn(file, args, {
-    env: { ...process.env, NO_COLOR: '1', CI: undefined, ...env },
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      CI: undefined,
+      XDG_CONFIG_HOME: env.HOME === undefined ? noProfiles : undefined,
+      ...env,
+    },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
