@@ -60,7 +60,7 @@ describe('the live view in a pseudo-terminal', () => {
     async (count, columns, rows) => {
       // Many runs share 60 reads a minute, which leaves two for each.
       const pace = count > 10 ? { retryAfterSeconds: 2 } : {};
-      const ids = await runs(count, { outcome: 'failed', duration: 1500, ...pace });
+      const ids = await runs(count, { outcome: 'failed', duration: 2500, ...pace });
       const terminal = inTerminal(['run', 'wait', ...ids, '--timeout', '20s'], env, { columns, rows });
       expect(await terminal.ended).toBe(1);
       expectCompleteFrames(terminal, ids);
