@@ -16,7 +16,7 @@ export interface Running {
   shows(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Does not exist, so that the profiles of whoever runs the tests are not used. */
+/** Does not exist, so that the profiles of the user who runs the tests are not used. */
 const noProfiles = join(tmpdir(), 'rungate-no-profiles');
 
 /** Starts a command and collects its output. */

@@ -17,6 +17,7 @@ import {
 } from '../../src/index.ts';
 import { cli } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
+import { startMockAgain } from '../free-port.ts';
 
 let mock: Mock;
 let clock: FakeClock;
@@ -65,7 +66,8 @@ describe('a gate', () => {
       const report = await run({ trigger, idempotencyKey: 'k' });
       const { url, apiKey } = mock;
       await mock.close();
-      await play({ outcome, seed: 7, port: Number(new URL(url).port) });
+      clock = fakeClock();
+      mock = await startMockAgain({ clock, outcome, seed: 7, port: Number(new URL(url).port) });
       const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: apiKey };
       const argv = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--json'];
       const printed = await cli([...argv, '--idempotency-key', 'k'], { env, clock });

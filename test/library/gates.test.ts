@@ -17,6 +17,7 @@ import {
 } from '../../src/index.ts';
 import { cli } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
+import { startMockAgain } from '../free-port.ts';
 
 let mock: Mock;
 let clock: FakeClock;
@@ -59,7 +60,8 @@ describe('gates', () => {
       await mock.close();
       rmSync(folder, { recursive: true });
 
-      await play({ outcome, seed: 7, port: Number(new URL(url).port) });
+      clock = fakeClock();
+      mock = await startMockAgain({ clock, outcome, seed: 7, port: Number(new URL(url).port) });
       const file = {
         project: 'shop',
         maxAttempts: 5,
