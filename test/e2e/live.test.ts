@@ -59,8 +59,8 @@ describe('the live view in a pseudo-terminal', () => {
     'with %i runs, %i columns and %i rows is complete in every frame, and leaves only the summary',
     async (count, columns, rows) => {
       // Many runs share 60 reads a minute, which leaves two for each.
-      const pace = count > 10 ? { retryAfterSeconds: 2 } : {};
-      const ids = await runs(count, { outcome: 'failed', duration: 2500, ...pace });
+      const pace = count > 10 ? { duration: 1500, retryAfterSeconds: 2 } : { duration: 2500 };
+      const ids = await runs(count, { outcome: 'failed', ...pace });
       const terminal = inTerminal(['run', 'wait', ...ids, '--timeout', '20s'], env, { columns, rows });
       expect(await terminal.ended).toBe(1);
       expectCompleteFrames(terminal, ids);

@@ -197,7 +197,7 @@ describe.skipIf(missing !== null)('the GitLab pipeline of several gates in gitla
 
   it('fails with the exit code of the gate that failed, and keeps its reports', async () => {
     const ended = await play(['failed', 'passed']);
-    expect(ended.out + ended.err).toMatch(/gates +finished in .* FAIL 1\b/);
+    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 1\b/);
     expect(mock.state.runs.size).toBe(2);
     expect(written('rungate.env')).toContain('RUNGATE_VERDICT=failed\n');
     expect(suites()).toEqual(['api', 'web', 'perf']);

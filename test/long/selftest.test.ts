@@ -89,6 +89,8 @@ const testedElsewhere = [
   /add --strict$/,
   /^a setting lets/,
   /^no gate of the step stops/,
+  /^the step runs the gates again/,
+  /^--dry-run starts no run/,
 ];
 
 describe.concurrent('selftest detects a wrong pipeline step', () => {
