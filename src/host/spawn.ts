@@ -1,13 +1,33 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-// @ts-expect-error a module without types
-import readShebang from 'cross-spawn/lib/util/readShebang.js';
-// @ts-expect-error a module without types
-import resolveCommand from 'cross-spawn/lib/util/resolveCommand.js';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
+import shebangCommand from 'shebang-command';
+import which from 'which';
 import { UsageError } from '../errors.ts';
+
+/** Returns the file that Windows starts for a command: with one of the endings of `PATHEXT`, else without. */
+function find(command: string, env: NodeJS.ProcessEnv): string | undefined {
+  // Windows writes the name as `Path`.
+  const path = Object.entries(env).findLast(([name]) => name.toUpperCase() === 'PATH')?.[1];
+  const options = { nothrow: true, ...(path !== undefined && { path }) } as const;
+  const found = which.sync(command, options) ?? which.sync(command, { ...options, pathExt: delimiter });
+  return found === null ? undefined : resolve(found);
+}
+
+/** Returns the interpreter that the first line of a file names, with its option; null if it names none. */
+function interpreterOf(file: string): string | null {
+  const descriptor = openSync(file, 'r');
+  try {
+    const start = Buffer.alloc(150);
+    return shebangCommand(start.toString('utf8', 0, readSync(descriptor, start)));
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 /**
  * Quotes an argument for a batch file as Rust's standard library does. cmd parses it again when the batch file passes it on, so
- * quotes are doubled: after the `\"` of cross-spawn, the rest would be outside the quotes, and an `&` in it would start a command.
+ * quotes are doubled: after a `\"`, the rest would be outside the quotes, and an `&` in it would start a command.
  */
 function quoted(text: string): string {
   if (/[\r\n]/.test(text)) {
@@ -41,11 +61,10 @@ export function spawnCommand(
   options: SpawnOptions & { env: NodeJS.ProcessEnv },
 ): ChildProcess {
   if (process.platform !== 'win32') return spawn(file, args, options);
-  const find = (command: string): string | undefined => resolveCommand({ command, options });
-  const script = find(file);
-  const interpreter: string | null = script === undefined ? null : readShebang(script);
+  const script = find(file, options.env);
+  const interpreter = script === undefined ? null : interpreterOf(script);
   const [name = file, ...own] = interpreter === null ? [] : interpreter.split(' ');
-  const found = find(name);
+  const found = find(name, options.env);
   if (script === undefined || found === undefined) {
     throw Object.assign(new Error(`${name}: command not found`), { code: 'ENOENT' });
   }
