@@ -1,38 +1,39 @@
-/** Files directly in `src/` that import no other part of the project. */
+/** `json/`, and the files directly in `src/`, which import no other part of the project. */
 const leaves =
-  '(clock|collected-bytes|duration|errors|exact-fields|exit|hint-names|own-options|parse-url|redact|redact-json|sanitize|suggest|version)[.]ts';
+  '(json/|(clock|collected-bytes|duration|errors|exit|hint-names|own-options|parse-url|redact|sanitize|suggest|version)[.]ts)';
 
 /** What each part may import, besides itself. The order is the direction: a part imports only parts above it. */
 const mayImport = {
+  'json/': ['redact[.]ts'],
   [leaves]: [leaves],
   'host/': [leaves],
   'contract/': [leaves],
-  'webhook/': ['(collected-bytes|own-options)[.]ts'],
+  'webhook/': ['json/', '(collected-bytes|own-options)[.]ts'],
   'money/': [leaves],
   'transport/': [leaves, 'contract/'],
-  'client/': [leaves, 'contract/', 'transport/'],
+  'client/': [leaves, 'options/', 'gate/(policy|verdict)[.]ts', 'contract/', 'transport/'],
   'mock/': [leaves, 'contract/', 'webhook/', 'money/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'hub/': [leaves, 'webhook/', 'gate/fleet/hub-protocol[.]ts'],
   'receipt/': [
     leaves,
-    'client/json-text[.]ts',
     'webhook/timestamp[.]ts',
-    'gate/(report|deployed/check)[.]ts',
+    'gate/(report|deployed/observations)[.]ts',
     'gate/verdict[.]ts',
   ],
   'ci/': [leaves, 'gate/'],
-  'settings/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict|plan/graph)[.]ts'],
-  'output/': [leaves, 'host/'],
-  'library/': [leaves, 'contract/', 'transport/', 'client/', 'mock/', 'gate/', 'ci/', 'receipt/'],
+  'options/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
+  'settings/': [leaves, 'options/', 'transport/address[.]ts', 'gate/(limits|policy|verdict|plan/graph)[.]ts'],
+  'output/': [leaves, 'host/', 'gate/(policy|verdict|plan/progress)[.]ts'],
+  'library/': [leaves, 'options/', 'contract/', 'transport/', 'client/', 'mock/', 'gate/', 'ci/', 'receipt/'],
   'commands/': [
     leaves,
-    '(host|contract|webhook|money|transport|client|mock|gate|hub|receipt|ci|settings|output)/',
+    '(host|contract|webhook|money|transport|client|mock|gate|hub|receipt|ci|options|settings|output|library)/',
   ],
   'cli/': [leaves, '(host|transport|settings|output|commands)/'],
-  'action/': [leaves],
-  'action[.]ts': [leaves, '(host|transport|ci|commands|cli|action)/'],
-  'index[.]ts': [leaves, '(contract|transport|client|mock|gate|webhook|receipt|library)/'],
+  'action/': [leaves, 'options/'],
+  'action[.]ts': [leaves, '(host|transport|ci|options|commands|cli|action)/'],
+  'index[.]ts': [leaves, '(options|contract|transport|client|mock|gate|webhook|receipt|library)/'],
 };
 
 const parts = Object.keys(mayImport).join('|');

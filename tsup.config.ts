@@ -5,7 +5,7 @@ import { defineConfig, type Options } from 'tsup';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** `import { Agent } from 'undici'` in src/transport: the parts used, without the rest of undici. */
+/** undici without the parts that rungate does not use, such as fetch and HTTP/2: a gate starts in three quarters of the time. */
 const undiciParts: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'undici-parts',
   setup(build) {
@@ -18,42 +18,7 @@ const undiciParts: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-/** conf without what it uses for schemas and migrations, which no store of rungate has. */
-const confParts: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'conf-parts',
-  setup(build) {
-    build.onResolve({ filter: /^(ajv\/.*|ajv-formats|semver)$/ }, ({ importer }) =>
-      importer.startsWith(join(root, 'node_modules/conf/'))
-        ? { path: join(root, 'scripts/unused-by-conf.mjs') }
-        : undefined,
-    );
-  },
-};
-
-/** ora with the two spinners that are used. */
-const oraParts: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'ora-parts',
-  setup(build) {
-    build.onResolve({ filter: /^cli-spinners$/ }, () => ({ path: join(root, 'scripts/spinner-parts.mjs') }));
-  },
-};
-
-/** @redis/client without clusters and sentinels, and with the commands that the hub uses instead of all 400. */
-const redisParts: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'redis-parts',
-  setup(build) {
-    build.onResolve({ filter: /^@redis\/client$/ }, ({ importer }) =>
-      importer.startsWith(join(root, 'src')) ? { path: join(root, 'scripts/redis-parts.mjs') } : undefined,
-    );
-    build.onResolve({ filter: /^\.\.\/commands$/ }, ({ importer }) =>
-      importer.startsWith(join(root, 'node_modules/@redis/client/'))
-        ? { path: join(root, 'scripts/redis-commands.mjs') }
-        : undefined,
-    );
-  },
-};
-
-/** `import text from './page.css?raw'`, as Vite knows it in the tests: the file as text, made smaller where it is code. */
+/** The mock's page as text: `import text from './page.css?raw'` works in the tests, but esbuild does not know it. */
 const raw: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'raw',
   setup(build) {
@@ -61,20 +26,15 @@ const raw: NonNullable<Options['esbuildPlugins']>[number] = {
       path: join(resolveDir, path),
       namespace: 'raw',
     }));
-    build.onLoad({ filter: /\?raw$/, namespace: 'raw' }, async ({ path }) => {
-      const file = path.replace(/\?raw$/, '');
-      const text = await readFile(file, 'utf8');
-      const loader = /\.(css|js)$/.exec(file)?.[1] as 'css' | 'js' | undefined;
-      const smaller = loader && (await build.esbuild.transform(text, { loader, minify: true })).code;
-      return { contents: smaller ?? text, loader: 'text' };
-    });
+    // With `?raw` in the path, tsup's own plugin for CSS leaves the file alone.
+    build.onLoad({ filter: /\?raw$/, namespace: 'raw' }, async ({ path }) => ({
+      contents: await readFile(path.replace(/\?raw$/, '')),
+      loader: 'text',
+    }));
   },
 };
 
-/**
- * `verify` of `rungate` is that of `rungate/webhook`, not a second copy: an error of the one must be an instance of the
- * other's class.
- */
+/** `verify` of `rungate` is that of `rungate/webhook`, so that an error of the one is an instance of the other's class. */
 const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'one-webhook',
   setup(build) {
@@ -84,15 +44,19 @@ const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** tsup bundles every package except the peer, @redis/client, which only a hub on Redis needs. */
 const shared: Options = {
-  esbuildPlugins: [undiciParts, confParts, oraParts, raw],
+  esbuildPlugins: [undiciParts, raw],
   format: 'esm',
   target: 'node20.18',
   platform: 'node',
   // Deno and Workers know `node:crypto`, not `crypto`.
   removeNodeProtocol: false,
-  // The published package has no runtime dependencies: what is used is bundled.
-  noExternal: [/.*/],
+  minify: true,
+  esbuildOptions(options) {
+    // For an uncaught error, Node prints the line that threw it, which must not be the whole file.
+    options.lineLimit = 300;
+  },
   // CommonJS packages that are bundled (commander, undici) call require() for Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
@@ -115,13 +79,9 @@ const webhookEntries = {
 export default defineConfig([
   {
     ...shared,
-    entry: { cli: 'src/cli/main.ts', index: 'src/index.ts', version: 'src/version.ts' },
-    esbuildPlugins: [undiciParts, confParts, oraParts, redisParts, raw, oneWebhook],
-    // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
-    metafile: true,
+    entry: { cli: 'src/cli/main.ts', index: 'src/index.ts' },
+    esbuildPlugins: [undiciParts, raw, oneWebhook],
     splitting: true,
-    // That step adds it, once a file.
-    banner: {},
     // The builds that write code run side by side, and each cleans its own folder.
     clean: ['!webhook/**', '!receipt/**', '!action/**'],
   },
@@ -131,7 +91,6 @@ export default defineConfig([
     entry: { index: 'src/action.ts', toolkit: 'src/action/toolkit.ts' },
     outDir: 'dist/action',
     splitting: true,
-    minify: true,
     clean: true,
   },
   {
@@ -139,11 +98,6 @@ export default defineConfig([
     entry: webhookEntries,
     outDir: 'dist/webhook',
     splitting: true,
-    minify: true,
-    // As in scripts/chunks.mjs: Node prints the line of an error that nobody catches.
-    esbuildOptions(options) {
-      options.lineLimit = 300;
-    },
     clean: true,
   },
   {
@@ -151,10 +105,6 @@ export default defineConfig([
     ...webhook,
     entry: { index: 'src/receipt/index.ts' },
     outDir: 'dist/receipt',
-    minify: true,
-    esbuildOptions(options) {
-      options.lineLimit = 300;
-    },
     clean: true,
   },
   {

@@ -6,6 +6,12 @@ export function reporters(outputFile: string) {
   return process.env.CI ? { reporters: ['default', 'json'], outputFile: { json: outputFile } } : {};
 }
 
+/** Limits for hangs, which no machine is too slow for. Single tests have none. */
+export function limits(minutes: number) {
+  const ms = minutes * 60_000;
+  return { testTimeout: ms, hookTimeout: ms, teardownTimeout: ms, expect: { poll: { timeout: ms } } };
+}
+
 /** Two more than there are cores: a test end to end mostly waits. */
 export const maxWorkers = availableParallelism() + 2;
 
@@ -22,11 +28,13 @@ export default defineConfig({
             'test/e2e/**',
             'test/importers/**',
             'test/long/**',
+            'test/options/row.test.ts',
             'test/prism/**',
             'test/runtimes/**',
             'test/windows/**',
+            'test/workflows/**',
           ],
-          testTimeout: 15_000,
+          ...limits(10),
           // The files of a worker share what they import, which takes a third less time.
           isolate: false,
           // Fewer garbage collections of young objects: 8 % less processor time.
@@ -35,6 +43,8 @@ export default defineConfig({
           css: true,
         },
       },
+      // It replaces a module, which the files of a worker would share.
+      { test: { name: 'isolated', include: ['test/options/row.test.ts'], ...limits(10) } },
       {
         test: {
           name: 'types',
@@ -52,8 +62,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...limits(10),
         },
       },
     ],

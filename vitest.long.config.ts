@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { maxWorkers, reporters } from './vitest.config.ts';
+import { limits, maxWorkers, reporters } from './vitest.config.ts';
 
 /** What takes too long for `npm test`: run by hand and by `.ci/run`. */
 export default defineConfig({
@@ -8,8 +8,7 @@ export default defineConfig({
     include: ['test/long/**/*.test.ts'],
     css: true,
     maxWorkers,
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    ...limits(60),
     ...reporters('.test-report-long.json'),
   },
 });

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/gate/{fleet,policy,poll,run-status,schedule,trust,verdict}.test.ts',
+      'test/gate/{policy,poll,run-status,schedule,trust,verdict}.test.ts',
       'test/client/retry.test.ts',
       'test/webhook/{core,table}.test.ts',
     ],

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { nodeVersions } from './test/windows/setup.ts';
-import { maxWorkers, reporters } from './vitest.config.ts';
+import { limits, maxWorkers, reporters } from './vitest.config.ts';
 
 /** The built program under Node for Windows: `npm run test:windows`. */
 export default defineConfig({
@@ -15,8 +15,7 @@ export default defineConfig({
         // npx takes seconds to start; once is enough.
         exclude: version === nodeVersions[0] ? [] : ['test/windows/first-steps.test.ts'],
         env: { WINDOWS_NODE: version },
-        testTimeout: 300_000,
-        hookTimeout: 300_000,
+        ...limits(20),
       },
     })),
   },

@@ -1,7 +1,7 @@
 // The runner starts this file: the gate of the command line, with the action's inputs as its arguments.
 
-import { runMain, systemIo } from '../dist/action/index.js';
+import { leave, runMain, systemIo } from '../dist/action/index.js';
 import * as core from '../dist/action/toolkit.js';
 
 process.exitCode = 70;
-process.exitCode = await runMain(core, systemIo);
+await leave(await runMain(core, systemIo));

@@ -4,9 +4,9 @@
 import { createCaller } from '../src/client/caller.ts';
 import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
+import { NetworkError } from '../src/errors.ts';
 import { createHubLink, type HubClient, type HubEvent } from '../src/gate/fleet/hub-link.ts';
-import type { Fleet } from '../src/gate/fleet/slots.ts';
-import { runGate } from '../src/gate/gate.ts';
+import { runAttempt } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
 import { memoryBudget } from '../src/hub/budget.ts';
@@ -118,6 +118,8 @@ export interface Total {
   last: number;
   /** The most requests in any minute after the first two. */
   peak: number;
+  /** When each gate sent its creates. */
+  createdAt: number[][];
 }
 
 /** Creates a world in which runs take 2 to 8 minutes from their creation. */
@@ -126,7 +128,7 @@ export function world(limiter: Limiter, seed: number, size: number) {
   const events = timeline();
   const total: Total = {
     ...{ requests: 0, reads: 0, limited: 0, creates: 0, createsLimited: 0, failures: 0 },
-    ...{ delays: [], last: 0, peak: 0 },
+    ...{ delays: [], last: 0, peak: 0, createdAt: Array.from({ length: size }, () => []) },
   };
   const late: number[] = [];
   let time = 0;
@@ -221,24 +223,51 @@ function deliveryAfter(deliveries: Deliveries | undefined, random: () => number)
   return lost ? null : 200 + random() * 800;
 }
 
+/** A fault of every create until a certain time. `lost`: the run is created, but its response never arrives. */
+export interface Outage {
+  fault: '500' | 'reset' | 'lost' | 'stall';
+  untilMs: number;
+}
+
+/** Plays a create during an outage. */
+async function fail({ fault }: Outage, limitMs: number, clock: Clock): Promise<RawReply> {
+  await clock.sleep(fault === 'stall' ? limitMs : 100);
+  if (fault === '500') return json(500, { error: 'out of order' });
+  throw new NetworkError('broken', 'no response');
+}
+
 function serviceOf(
   within: World,
-  runId: string,
+  { outage, limiter }: Gates,
+  index: number,
   run: { endsAt: number },
   onCreate: (endsAt: number) => void,
 ): Transport {
+  const runId = `run_${index}`;
+  const failed = fails(outage, index) ? 1 : 0;
   return {
-    send: ({ method }) =>
-      new Promise((resolve) => {
+    send: ({ method }, { timeoutMs }) =>
+      new Promise((resolve, reject) => {
         const kind = method === 'POST' ? 'create' : 'read';
+        if (kind === 'create') within.total.createdAt[index]?.push(within.now());
+        if (outage !== undefined && kind === 'create') {
+          const isOut = within.now() < outage.untilMs;
+          // The same key returns the same run.
+          if ((!isOut || outage.fault === 'lost') && run.endsAt === Number.POSITIVE_INFINITY)
+            run.endsAt = within.now() + (1 + within.random()) * minute;
+          if (isOut && limiter('create', within.now()).allowed)
+            return fail(outage, timeoutMs, clockOf(within)).then(resolve, reject);
+        }
+        const { endsAt } = run;
         within.send(kind, run, ({ state, retryAfter }) => {
+          if (outage !== undefined) run.endsAt = endsAt;
           const headers: Record<string, string> =
             retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
           if (state === 'limited') resolve(json(429, { error: 'too many requests' }, headers));
           else if (kind === 'create') {
             onCreate(run.endsAt);
             resolve(json(201, { runId }));
-          } else resolve(json(200, { state: states[state], failed: 0, blocked: 0 }));
+          } else resolve(json(200, { state: states[state], failed, blocked: 0 }));
         });
       }),
     async close() {},
@@ -254,15 +283,17 @@ export interface Gates {
   size: number;
   seed: number;
   limiter: Limiter;
-  /** Whether each gate knows its place among the others. */
-  known?: boolean;
   timeoutMs: number;
   maxAttempts: number;
   /** Whether the service also delivers a webhook when a run starts. */
   startEvents?: boolean | undefined;
   /** All gates start within this time, in milliseconds; default 10 s. */
   startWithinMs?: number | undefined;
+  /** Runs then take 1 to 2 minutes, and every fourth one fails. */
+  outage?: Outage | undefined;
 }
+
+const fails = (outage: Outage | undefined, index: number) => outage !== undefined && index % 4 === 3;
 
 const strict: Policy = {
   passed: 'pass',
@@ -317,9 +348,9 @@ async function gate(within: World, options: Gates, index: number, hub: Hub | nul
   const runId = `run_${index}`;
   const clock = clockOf(within);
   const { random, now } = within;
-  const transport = serviceOf(within, runId, run, (endsAt) => {
+  const transport = serviceOf(within, options, index, run, (endsAt) => {
     const lateMs = deliveryAfter(options.hub, random);
-    const deliver = (event: string) => hub?.deliver({ event, data: { runId } }, '');
+    const deliver = (event: string) => hub?.deliver(JSON.stringify({ event, data: { runId } }));
     if (lateMs !== null) within.events.push(endsAt + lateMs, () => deliver('run.finished'));
     if (options.startEvents === true)
       within.events.push(now() + 200 + random() * 800, () => deliver('run.started'));
@@ -333,20 +364,23 @@ async function gate(within: World, options: Gates, index: number, hub: Hub | nul
           onChange: () => {},
         });
   const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });
-  const fleet: Fleet | undefined = options.known === true ? { size: options.size, index } : undefined;
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
   const { timeoutMs, maxAttempts } = options;
-  const report = await runGate(
+  const report = await runAttempt(
     {
       start: { body, keys: [{ key: runId, how: 'simulated', origin: 'random' }] },
       policy: strict,
-      ...{ intervalMs: 10 * second, shortestMs: second, timeoutMs, maxAttempts, fleet },
+      ...{ intervalMs: 10 * second, shortestMs: second, timeoutMs, maxAttempts },
       ...{ cancelOnInterrupt: false, cancelOnTimeout: false, cancelReason: () => '' },
     },
     { service: runService(caller, clock.now), clock, random, hub: link, onStop: () => () => {} },
-  ).catch(() => null);
+  ).then(
+    (attempt) => attempt.report,
+    () => null,
+  );
   link?.close();
-  within.ended(run, report?.runs[0]?.verdict === 'passed' && now() >= run.endsAt);
+  const verdict = fails(options.outage, index) ? 'failed' : 'passed';
+  within.ended(run, report?.runs[0]?.verdict === verdict && now() >= run.endsAt);
 }
 
 /** Plays gates to their end. */

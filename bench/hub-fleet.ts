@@ -7,7 +7,6 @@ import type { Mock } from '../src/index.ts';
 import { type Ended, type Running, start } from '../test/e2e/process.ts';
 
 export { startRedis } from '../test/hub/redis.ts';
-export { until } from '../test/until.ts';
 
 /** Signs the deliveries of the mock. */
 export const tenantSecret = 'the secret of the tenant';

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // Only syntax that very old Nodes can parse (no top-level await, no `?.`), so that they reach the version check below.
+import { readFileSync } from 'node:fs';
 import module from 'node:module';
 
 // An error outside main() is a bug in rungate: exit code 70, and never Node's own 1, which means that the run failed.
 process.exitCode = 70;
 process.on('uncaughtException', (error) => {
-  if (error && error.code === 'ERR_MODULE_NOT_FOUND' && /\/dist\/(cli|version)\.js$/.test(error.url)) {
+  if (error && error.code === 'ERR_MODULE_NOT_FOUND' && /\/dist\/cli\.js$/.test(error.url)) {
     // Most likely a clone that has not been built yet.
     console.error('error: rungate is not built: its folder has no dist');
     console.error('  → in a clone, run npm ci && npm run build; otherwise install the package again');
@@ -28,14 +29,19 @@ function isTooOld(version) {
 async function run(argv) {
   if (argv.length === 1 && argv[0] === '--version') {
     // Installers and monitors run this most; it needs no other module.
-    const { version } = await import('../dist/version.js');
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
     process.stdout.write(`${version}\n`);
-    return 0;
+    process.exitCode = 0;
+    return;
   }
   // Otherwise Node 20 waits at exit until V8 has optimised undici's WebAssembly parser, which takes 70 ms and 30 MiB.
   if (process.version.startsWith('v20.')) (await import('node:v8')).setFlagsFromString('--liftoff-only');
-  const { main, systemIo } = await import('../dist/cli.js');
-  return main(argv, systemIo);
+  const { leave, main, systemIo } = await import('../dist/cli.js');
+  const code = await main(argv, systemIo);
+  // Completion must not keep the user waiting: its output is complete, and a DNS lookup cannot be cancelled.
+  if (argv[0] === 'completion' && argv[1] === '--complete') process.exit(code);
+  // process.exit would cut off output that a pipe has not read yet.
+  await leave(code);
 }
 
 if (isTooOld(process.version.slice(1))) {
@@ -47,11 +53,5 @@ if (isTooOld(process.version.slice(1))) {
 } else {
   // Node 22.1 and later can keep compiled code between runs.
   if (module.enableCompileCache) module.enableCompileCache();
-  const argv = process.argv.slice(2);
-  // process.exit would cut off output that a pipe has not read yet.
-  run(argv).then((code) => {
-    process.exitCode = code;
-    // Completion must not keep the user waiting: its output is complete, and a DNS lookup cannot be cancelled.
-    if (argv[0] === 'completion' && argv[1] === '--complete') process.exit();
-  });
+  run(process.argv.slice(2));
 }

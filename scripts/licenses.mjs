@@ -50,33 +50,20 @@ Copyright Fedor Indutny, 2018.
 
 ${mit}`;
 
-/** The licences, by the file in their repositories, of packages that ship none. */
-const unshipped = {
-  '@redis/client': `MIT License\n\nCopyright (c) 2022-2025, Redis, inc.\n\n${mit}`,
-};
-
 const tidy = (text) =>
   text
     .replace(/\r\n?/g, '\n')
     .replace(/[ \t]+$/gm, '')
     .trim();
 
-/**
- * Returns the licence files of a package, or the licence of one that ships none. For a package under Apache-2.0 without a
- * licence file (momoa), returns its author and the standard text, which TypeScript ships unmodified.
- */
+/** Returns the licence files of a package. */
 function licenceOf(root, folder) {
   const read = (name) => readFileSync(join(root, folder, name), 'utf8');
-  const { name, version, license, author } = JSON.parse(read('package.json'));
+  const { name, version, license } = JSON.parse(read('package.json'));
   const files = readdirSync(join(root, folder))
     .filter((file) => /^(licen[cs]e|copying|notice)([.-].*)?$/i.test(file))
     .sort();
   const texts = files.map((file) => tidy(read(file))).filter((text) => text !== '');
-  if (texts.length === 0 && license === 'Apache-2.0') {
-    const apache = readFileSync(join(root, 'node_modules/typescript/LICENSE.txt'), 'utf8');
-    texts.push(`Copyright ${author?.name ?? author}`, tidy(apache));
-  }
-  if (texts.length === 0 && Object.hasOwn(unshipped, name)) texts.push(unshipped[name]);
   if (texts.length === 0) throw new Error(`${name}@${version} is bundled but has no licence file`);
   return { name, version, title: `${name} ${version}\nLicense: ${license}`, text: texts.join('\n\n') };
 }

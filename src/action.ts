@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { argvOf } from './action/inputs.ts';
+import { argumentRows, argvOf, variableRows, variablesOf } from './action/inputs.ts';
+import { withheldHint } from './ci/fork.ts';
+import { jobOf } from './ci/idempotency.ts';
 import { type JournalEvent, parseJournal, runsOf } from './ci/journal.ts';
 import { readOwnFile } from './ci/own-file.ts';
+import { detectCi } from './ci/provider.ts';
 import { githubAnnotation } from './ci/reports/log-commands.ts';
 import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
+import { readGlobals } from './commands/options.ts';
 import { cancelUnfinished } from './commands/run/cancel.ts';
 import { ConfigError, RungateError, redactError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './host/io.ts';
+import { flagName, inputName } from './options/table.ts';
 import { redactor } from './redact.ts';
 import { proxySecrets } from './transport/proxy.ts';
 
-export { systemIo } from './host/io.ts';
+export { leave, systemIo } from './host/io.ts';
 
 /** The functions of the runner's toolkit that the action uses. */
 export interface Toolkit {
@@ -24,28 +29,25 @@ export interface Toolkit {
   setSecret(secret: string): void;
 }
 
-/** The inputs that are secrets. */
-const secretInputs = ['api-key', 'hub-token'];
-
 /** Returns the environment for the gate: the key and the hub from the inputs, and the path of the journal. */
 function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
-  const key = toolkit.getInput('api-key');
-  if (key === '')
+  if (toolkit.getInput('api-key') === '')
     throw new ConfigError('the input api-key is empty', {
-      hint: 'check that the secret exists and that the workflow uses its exact name',
+      hint:
+        withheldHint(io.env, io.readFile) ??
+        'check that the secret exists and that the workflow uses its exact name',
     });
-  toolkit.setSecret(key);
-  const [hubUrl, hubToken] = [toolkit.getInput('hub-url'), toolkit.getInput('hub-token')];
-  if (hubToken !== '') toolkit.setSecret(hubToken);
-  return {
-    ...io.env,
-    RUNGATE_API_KEY: key,
-    RUNGATE_API_KEY_FILE: undefined,
-    ...(hubUrl !== '' && { RUNGATE_HUB_URL: hubUrl }),
-    ...(hubToken !== '' && { RUNGATE_HUB_TOKEN: hubToken, RUNGATE_HUB_TOKEN_FILE: undefined }),
-    RUNGATE_JOURNAL: journal,
-  };
+  const variables = variablesOf(
+    (name) => toolkit.getInput(name),
+    (secret) => toolkit.setSecret(secret),
+  );
+  return { ...io.env, ...variables, RUNGATE_JOURNAL: journal };
 }
+
+const secretsIn = (toolkit: Toolkit) =>
+  variableRows
+    .filter(({ secret }) => secret !== undefined)
+    .map((row) => toolkit.getInput(inputName(row) ?? ''));
 
 /** Runs a step. An error of rungate becomes an annotation and an exit code; any other error is a bug and is thrown. */
 async function runStep(toolkit: Toolkit, io: Io, step: () => Promise<number>): Promise<number> {
@@ -53,10 +55,7 @@ async function runStep(toolkit: Toolkit, io: Io, step: () => Promise<number>): P
     return await step();
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    redactError(
-      error,
-      redactor([...secretInputs.map((name) => toolkit.getInput(name)), ...proxySecrets(io.env)]),
-    );
+    redactError(error, redactor([...secretsIn(toolkit), ...proxySecrets(io.env)]));
     const { message, hint } = reportError(error);
     const text = hint === null ? message : `${message}; ${hint}`;
     await io.err.write(`${githubAnnotation('error', 'rungate', text)}\n`);
@@ -87,15 +86,16 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   const journal = toolkit.getState('journal');
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
   return runStep(toolkit, io, async () => {
-    const left = runsOf(readJournal(journal)).filter((run) => !run.settled);
+    const job = jobOf(detectCi(io.env));
+    const left = runsOf(readJournal(journal)).filter((run) => !run.settled && run.job === job);
     if (left.length === 0) return exitCodes.ok;
     // The same connection settings as in the main step.
-    const globals = Object.fromEntries(
-      (['api-url', 'config', 'profile', 'ca-file', 'request-timeout'] as const)
-        .map((name) => [camel(name), toolkit.getInput(name)])
-        .filter(([, value]) => value !== ''),
-    );
-    const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, globals);
+    const inputs = argumentRows.map((row) => [
+      camel(flagName(row).slice(2)),
+      toolkit.getInput(inputName(row) ?? ''),
+    ]);
+    const { flags, settings } = readGlobals(Object.fromEntries(inputs.filter(([, value]) => value !== '')));
+    const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, flags, settings);
     try {
       return await cancelUnfinished(context, left);
     } finally {

@@ -39,3 +39,22 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** Settles as the promise does, or resolves with undefined after `ms`. */
+export async function within<T>(ms: number, promise: Promise<T>, clock: Clock): Promise<T | undefined> {
+  const done = new AbortController();
+  const timeUp = clock.sleep(ms, done.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await Promise.race([promise, timeUp]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Returns whether a callback is asynchronous, by what it returns. */
+export function isPromise(returned: unknown): returned is Promise<unknown> {
+  return typeof (returned as Partial<Promise<unknown>> | null | undefined)?.then === 'function';
+}

@@ -1,4 +1,4 @@
-import { withTexts } from './exact-fields.ts';
+import { withTexts } from './json/exact-fields.ts';
 
 /** The known facts about the exchange that failed. */
 export interface ExchangeFacts {
@@ -11,6 +11,8 @@ export interface ExchangeFacts {
   attempts?: number | undefined;
   /** The time from the first byte sent to the failure in milliseconds, including waits. */
   elapsedMs?: number | undefined;
+  /** The key of a request that creates a run. */
+  idempotencyKey?: string | undefined;
 }
 
 /** The optional parts of every error. */
@@ -162,6 +164,14 @@ export class MismatchError extends RungateError {
   static override readonly name = 'MismatchError';
   constructor(message: string, parts: ErrorParts = {}) {
     super('mismatch', message, parts);
+  }
+}
+
+/** No run was created, because the turn of the request did not come within the timeout. */
+export class TimeoutError extends RungateError {
+  static override readonly name = 'TimeoutError';
+  constructor(message: string, parts: ErrorParts = {}) {
+    super('timeout', message, parts);
   }
 }
 

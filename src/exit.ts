@@ -4,9 +4,11 @@ import {
   CredentialError,
   DeclinedError,
   HttpError,
+  MismatchError,
   NetworkError,
   type StopCause,
   StoppedError,
+  TimeoutError,
   UsageError,
 } from './errors.ts';
 
@@ -57,6 +59,8 @@ export function exitCodeOf(error: unknown): number {
   }
   if (error instanceof ContractError) return exitCodes.service;
   if (error instanceof NetworkError) return exitCodes.unreachable;
+  if (error instanceof MismatchError) return exitCodes.mismatch;
+  if (error instanceof TimeoutError) return exitCodes.timeout;
   if (error instanceof DeclinedError) return exitCodes.failed;
   if (error instanceof StoppedError) return exitCodeOfSignal(error.signal);
   return exitCodes.bug;

@@ -10,6 +10,8 @@ export interface HintNames {
   readonly requestTimeout: string;
   /** The JSON pointer of the run id in a create response. */
   readonly idPointer: string;
+  /** Tells jobs apart that the CI does not. */
+  readonly salt: string;
   /** Returns the beginning of a message about a call: its name in the library, nothing on the command line. */
   readonly call: (name: string) => string;
   /** Returns the name of a query parameter as the user writes it. */
@@ -27,7 +29,6 @@ export interface HintNames {
   unchecked(target: string): string;
 }
 
-/** The names of the command line. */
 export const commandNames: HintNames = {
   server: 'service',
   apiUrl: 'RUNGATE_API_URL',
@@ -37,6 +38,7 @@ export const commandNames: HintNames = {
   hubToken: 'RUNGATE_HUB_TOKEN',
   requestTimeout: '--request-timeout',
   idPointer: 'run.idPointer',
+  salt: '--idempotency-salt',
   call: () => '',
   query: (key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
   insecureHttp: '--insecure-http',
@@ -72,6 +74,7 @@ export const optionNames: HintNames = {
   hubToken: 'hub.token',
   requestTimeout: 'requestTimeoutMs',
   idPointer: 'idPointer',
+  salt: 'idempotencySalt',
   call: (name) => `${name}: `,
   query: (key) => `query key ${key}`,
   insecureHttp: 'insecureHttp: true',
@@ -92,7 +95,6 @@ export const optionNames: HintNames = {
   unchecked: () => 'the option check: false returns it without the check',
 };
 
-/** Returns the names for requests to the hub. */
 export function namesForHub(names: HintNames): HintNames {
   return { ...names, server: 'hub', apiUrl: names.hubUrl, token: names.hubToken };
 }

@@ -26,31 +26,24 @@ export {
   UsageError,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
-export type { DeployedReport } from './gate/deployed/check.ts';
-export type { DeployedObservation } from './gate/deployed/observations.ts';
+export type { DeployedObservation, DeployedReport } from './gate/deployed/observations.ts';
 export type { GateEvent } from './gate/events.ts';
-export type { Fleet } from './gate/fleet/slots.ts';
+export type { GatesEvent } from './gate/plan/plan.ts';
 export type { GateEnd } from './gate/plan/progress.ts';
 export type { GateResult as NamedGateResult, GatesReport } from './gate/plan/result.ts';
-export type { GatesEvent } from './gate/plan/run-gates.ts';
-export type { Action } from './gate/policy.ts';
+export type { Action, GateOverrides } from './gate/policy.ts';
 export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
 export type { DiscardedRun } from './gate/start.ts';
 export type { RunSubject } from './gate/subject.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
-export type { GateDeployed, GateHub, GateOptions, GateOverrides } from './library/gate-options.ts';
+export type { GateDeployed, GateOptions, RuleOptions } from './library/gate-options.ts';
 export type { GateResult } from './library/gate-result.ts';
 export { gates } from './library/gates.ts';
 export type { GatesOptions, NamedGate } from './library/gates-options.ts';
-export {
-  type Mock,
-  type MockDelivery,
-  type MockFaults,
-  type MockRun,
-  startMock,
-} from './library/mock.ts';
+export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';
 export type { ReceiptOptions } from './library/receipt.ts';
+export { startMock } from './library/start-mock.ts';
 export { type StartedRun, type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
@@ -63,6 +56,7 @@ export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { Ending } from './mock/runs.ts';
 export type { DeliveryScope } from './mock/sender.ts';
+export type { DeployedPage, GateHub, LibraryOptions } from './options/library-options.ts';
 export type { Envelope, EnvelopeSignature } from './receipt/dsse.ts';
 export type {
   ReceiptDeployment,

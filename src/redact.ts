@@ -3,7 +3,6 @@ import { sanitize } from './sanitize.ts';
 /** Replaces the known secrets in a text. */
 export type Redact = (text: string) => string;
 
-/** For texts without secrets. */
 export const redactNothing: Redact = (text) => text;
 
 const none: readonly never[] = [];
@@ -34,7 +33,7 @@ function unfolded(code: number): number[] {
 }
 
 /** Returns the base64 of the bytes after 0, 1 or 2 others, without the digits that depend on neighbouring bytes. */
-function base64(bytes: Buffer): string[] {
+export function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
@@ -50,7 +49,7 @@ function needlesOf(secret: string): Needle[] {
     secret,
     sanitize(secret),
     bytes.toString('latin1'),
-    ...(loose ? [upper, ...base64(bytes)] : []),
+    ...(loose ? [upper, ...base64Forms(bytes)] : []),
   ];
   return [...new Set(spellings)].map((spelling) => ({
     codes: Array.from({ length: spelling.length }, (_, at) => {
@@ -63,7 +62,6 @@ function needlesOf(secret: string): Needle[] {
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 const jsonEscapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
-const percent = /%((?:25){0,3})([0-9a-f]{2})/iy;
 const backslash = /\\{1,8}(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(["/bfnrt]))/iy;
 const entity = /&(?:(?:#|\\u0023)(?:(\d{1,8})|x([0-9a-f]{1,8}))|(amp|lt|gt|quot|apos));/iy;
 
@@ -85,17 +83,23 @@ function backslashEnds(text: string, at: number, count: number): number[] {
   return [8, 4, 2, 1].map((times) => at + times * count).filter((one) => one <= end);
 }
 
+/** Returns the character at the index of the text after decoding it from percent-encoding `times` times. */
+function percentDecoded(text: string, at: number, times: number): Token {
+  if (times === 0) return [text.charCodeAt(at), at + 1];
+  const sign = percentDecoded(text, at, times - 1);
+  if (sign[0] !== 0x25) return sign;
+  const [high, next] = percentDecoded(text, sign[1], times - 1);
+  const [low, end] = percentDecoded(text, next, times - 1);
+  const hex = String.fromCharCode(high, low);
+  return /^[0-9a-f]{2}$/i.test(hex) ? [Number.parseInt(hex, 16), end] : sign;
+}
+
 /** Returns the possible meanings of an escape that begins at the index, or nothing if none does. */
 function escapesAt(text: string, at: number): readonly Token[] {
   switch (text.charCodeAt(at)) {
-    case 0x25: {
-      const [, again = '', hex = ''] = matchAt(percent, text, at) ?? [];
-      if (hex === '') return none;
-      const end = at + 1 + again.length;
-      // `%25` is either a percent sign or the beginning of a character that was encoded twice.
-      const signs = Array.from({ length: again.length / 2 }, (_, n): Token => [0x25, at + 3 + 2 * n]);
-      return [[Number.parseInt(hex, 16), end + 2], ...signs.reverse()];
-    }
+    case 0x25:
+      // `%25` is either a percent sign or the beginning of a character that was encoded again.
+      return [4, 3, 2, 1].map((times) => percentDecoded(text, at, times)).filter(([, end]) => end > at + 1);
     case 0x5c: {
       const [whole = '', long4, short2, letter = ''] = matchAt(backslash, text, at) ?? [];
       if (whole === '') return none;
@@ -230,7 +234,6 @@ export function redactor(secrets: readonly string[]): Redact {
   };
 }
 
-/** Returns the text with the secrets replaced. */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   return redactor(secrets)(text);
 }

@@ -22,7 +22,6 @@ export function sanitize(text: string): string {
     .replace(/^(\s*)::/, '$1: :');
 }
 
-/** Sanitizes each line of untrusted text. */
 export function sanitizeLines(text: string): string {
   return `${text
     .replace(/\r?\n$/, '')

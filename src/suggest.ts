@@ -23,25 +23,25 @@ const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Returns the name that was probably meant, or null if none is similar. */
 export function nearest(name: string, names: readonly string[]): string | null {
-  const given = plain(name).slice(0, 40);
+  const typed = plain(name).slice(0, 40);
   const ranked = names
-    .map((one) => ({ one, far: Math.min(distance(given, plain(one)), distance(given, lastPart(one))) }))
+    .map((word) => ({ word, far: Math.min(distance(typed, plain(word)), distance(typed, lastPart(word))) }))
     .toSorted((a, b) => a.far - b.far);
   const [best] = ranked;
-  if (best === undefined || given === '') return null;
+  if (best === undefined || typed === '') return null;
   // A single letter is similar to every short word.
-  const most = given.length < 2 ? 0 : Math.max(1, Math.floor(given.length / 3));
-  return best.far <= most ? best.one : sharedBeginning(given, names);
+  const most = typed.length < 2 ? 0 : Math.max(1, Math.floor(typed.length / 3));
+  return best.far <= most ? best.word : sharedBeginning(typed, names);
 }
 
 /** Returns the name with the same beginning: `environment` for `env`, `project` for `projectSlug`. */
-function sharedBeginning(given: string, names: readonly string[]): string | null {
-  if (given.length < 3) return null;
+function sharedBeginning(typed: string, names: readonly string[]): string | null {
+  if (typed.length < 3) return null;
   const related = names.filter((name) => {
     const known = plain(name);
-    return known.startsWith(given) || (known.length >= 4 && given.startsWith(known));
+    return known.startsWith(typed) || (known.length >= 4 && typed.startsWith(known));
   });
-  const off = (name: string) => Math.abs(plain(name).length - given.length);
+  const off = (name: string) => Math.abs(plain(name).length - typed.length);
   return related.toSorted((a, b) => off(a) - off(b))[0] ?? null;
 }
 
@@ -50,21 +50,25 @@ function lastPart(name: string): string {
   return plain(name.slice(name.lastIndexOf('.') + 1));
 }
 
-/** Returns a hint for an unknown word: the most similar known word, else all of them. */
-export function instead(given: string, words: readonly string[]): string {
-  const near = nearest(given, words);
-  return near === null ? `write one of ${words.join(', ')}` : `did you mean ${near}?`;
+/** Returns a hint for an unknown word: the most similar known word, or else all of them, as `otherwise` says. */
+export function instead(
+  word: string,
+  words: readonly string[],
+  otherwise = `write one of ${words.join(', ')}`,
+): string {
+  const near = nearest(word, words);
+  return near === null ? otherwise : `did you mean ${near}?`;
 }
 
 /** Longer than every known word and shorter than every key. */
 const longest = 32;
 
 /** Returns an unknown word for a message, or `that` if it is long enough to be a misplaced secret. */
-export function echoed(given: string): string {
-  return isEchoed(given) ? JSON.stringify(given) : 'that';
+export function echoed(word: string): string {
+  return isEchoed(word) ? JSON.stringify(word) : 'that';
 }
 
 /** Whether a message may repeat the word. */
-export function isEchoed(given: string): boolean {
-  return given.length <= longest;
+export function isEchoed(word: string): boolean {
+  return word.length <= longest;
 }

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { argvOf, optionInputs } from '../src/action/inputs.ts';
+import { argumentRows, argvOf, ownInputs, variableRows } from '../src/action/inputs.ts';
+import { runMain } from '../src/action.ts';
 import { githubOutputs } from '../src/ci/reports/outputs.ts';
-import { cli } from './cli/harness.ts';
+import { flagName, inputName, type Row, sentence } from '../src/options/table.ts';
+import { cli, memoryIo } from './cli/harness.ts';
 
 const manifest = readFileSync(new URL('../action.yml', import.meta.url), 'utf8');
 
@@ -12,10 +14,41 @@ function names(section: string): string[] {
   return [...text.matchAll(/^ {2}["']?([a-z-]+)["']?:$/gm)].map((match) => String(match[1]));
 }
 
+/** Returns the inputs as action.yml declares them: the required ones first, those about the connection last. */
+function declaredInputs(): string {
+  const isRequired = (row?: Row) => row?.required?.includes('input') === true;
+  const quoted = (value: string) => (/: |^["'`]|^[a-z]*$/.test(value) ? JSON.stringify(value) : value);
+  const entry = (name: string, about: string, value?: string, row?: Row) =>
+    [
+      `  ${name === 'on' ? '"on"' : name}:`,
+      `    description: ${quoted(about)}`,
+      `    required: ${isRequired(row)}`,
+      ...(value === undefined ? [] : [`    default: ${quoted(value)}`]),
+    ].join('\n');
+  const place = (row: Row) => (isRequired(row) ? 0 : row.group === 'Global options:' ? 2 : 1);
+  const rows = [...argumentRows, ...variableRows].toSorted((a, b) => place(a) - place(b));
+  const entries = rows.map((row) => {
+    const { note: _note, ...withoutNote } = row;
+    const about = sentence(row.inputDefault === undefined ? row : withoutNote);
+    const isList = row.type.kind === 'list' || row.type.kind === 'overrides';
+    const more =
+      row.secret !== undefined
+        ? ' GitHub masks it in the log.'
+        : isList
+          ? ' One per line, or separated by commas.'
+          : '';
+    return entry(inputName(row) ?? '', `${about}${more}`, row.inputDefault, row);
+  });
+  const own = [entry('gates', ownInputs.gates), entry('matrix', ownInputs.matrix, '${{ toJSON(matrix) }}')];
+  return `inputs:\n${[...entries, ...own].join('\n')}\n`;
+}
+
 describe('action.yml', () => {
-  it('declares exactly the inputs that the action reads', () => {
-    expect(names('inputs').sort()).toEqual(
-      [...Object.keys(optionInputs), 'api-key', 'hub-url', 'hub-token', 'matrix', 'gates'].sort(),
+  // `npm run docs:action` writes the inputs that this compares.
+  it('declares the inputs of the rows', async () => {
+    const inputs = manifest.slice(manifest.indexOf('inputs:\n'), manifest.indexOf('outputs:\n'));
+    await expect(manifest.replace(inputs, () => `${declaredInputs()}\n`)).toMatchFileSnapshot(
+      '../action.yml',
     );
   });
 
@@ -36,7 +69,7 @@ describe('action.yml', () => {
     ].map((words) => cli([...words, '--help']));
     const out = `${(await one)?.out}\n${(await several)?.out}`;
     const flags = [...out.matchAll(/^\s+(?:-\w, )?--(?:no-)?([a-z-]+)/gm)].map((match) => String(match[1]));
-    const inputs = Object.keys(optionInputs).map((name) => (name === 'tags' ? 'tag' : name));
+    const inputs = argumentRows.map((row) => flagName(row).slice(2));
     expect(inputs.filter((name) => !flags.includes(name))).toEqual([]);
     // These are useless in an action: it always waits, prints for a log, and sends to one kind of endpoint.
     const useless = [
@@ -57,18 +90,35 @@ describe('action.yml', () => {
   });
 });
 
+const defaults = ['--strict', '--cancel-on-interrupt'];
+
+it.each([
+  ['a fork', { GITHUB_EVENT_NAME: 'pull_request' }, 'a maintainer can push the commit to a branch'],
+  ['Dependabot', { GITHUB_ACTOR: 'dependabot[bot]' }, 'Settings → Secrets and variables → Dependabot'],
+  ['a branch', { GITHUB_EVENT_NAME: 'push' }, 'check that the secret exists'],
+])('an empty api-key in a job of %s is an error that says what works', async (_who, env, says) => {
+  const toolkit = { getInput: () => '', getState: () => '', saveState() {}, setSecret() {} };
+  const { io, printed } = memoryIo({ env });
+  expect(await runMain(toolkit, io)).toBe(78);
+  expect(printed().err).toMatch(/^::error title=rungate::the input api-key is empty; .+\n$/);
+  expect(printed().err).toContain(says);
+});
+
 describe('the input gates', () => {
   const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '');
 
   it.each<[Record<string, string>, string[]]>([
-    [{ gates: 'all', strict: 'true' }, ['run', 'gates', '--strict']],
+    [{ gates: 'all' }, ['run', 'gates', ...defaults]],
     [
       { gates: 'api, web\nperf', 'fail-fast': 'true' },
-      ['run', 'gates', '--fail-fast', '--', 'api', 'web', 'perf'],
+      ['run', 'gates', '--fail-fast', ...defaults, '--', 'api', 'web', 'perf'],
     ],
-    [{ gates: '--json' }, ['run', 'gates', '--', '--json']],
-    [{ gates: 'api', 'idempotency-key': 'auto', 'fail-fast': 'false' }, ['run', 'gates', '--', 'api']],
-    [{ 'fail-fast': 'False' }, ['run', 'trigger', '--wait']],
+    [{ gates: '--json' }, ['run', 'gates', ...defaults, '--', '--json']],
+    [
+      { gates: 'api', 'idempotency-key': 'auto', 'fail-fast': 'false' },
+      ['run', 'gates', ...defaults, '--', 'api'],
+    ],
+    [{ 'fail-fast': 'False' }, ['run', 'trigger', '--wait', ...defaults]],
   ])('of %j becomes %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
 
   it.each<[Record<string, string>, string]>([
@@ -84,15 +134,21 @@ describe('the input gates', () => {
 describe('the command line for the inputs', () => {
   const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '').slice(3);
 
+  it.each<[Record<string, string>]>([[{}], [{ strict: '', 'cancel-on-interrupt': '' }]])(
+    'of %j has the defaults',
+    (inputs) => expect(argv(inputs)).toEqual(defaults),
+  );
+
   it.each<[Record<string, string>, string[]]>([
-    [{}, []],
+    [{ strict: 'False' }, ['--no-strict', '--cancel-on-interrupt']],
+    [{ 'cancel-on-interrupt': 'false' }, ['--strict', '--no-cancel-on-interrupt']],
+  ])('of %j is %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
+
+  it.each<[Record<string, string>, string[]]>([
     [{ project: 'shop', timeout: '5m' }, ['--project=shop', '--timeout=5m']],
     [{ tags: 'a, b\nc' }, ['--tag=a', '--tag=b', '--tag=c']],
     [{ on: 'failed=warn\nblocked=warn' }, ['--on=failed=warn', '--on=blocked=warn']],
-    [{ strict: 'true' }, ['--strict']],
-    [{ strict: 'False' }, ['--no-strict']],
     [{ 'cancel-on-timeout': 'false' }, []],
-    [{ 'cancel-on-interrupt': 'false' }, ['--no-cancel-on-interrupt']],
     [{ ref: '--json' }, ['--ref=--json']],
     [{ config: 'none' }, ['--config=none']],
     [{ matrix: '{"node":20}' }, ['--idempotency-salt={"node":20}']],
@@ -100,7 +156,7 @@ describe('the command line for the inputs', () => {
     [{ matrix: 'null' }, []],
     [{ matrix: '{}' }, []],
     [{ matrix: '{"node":20}', 'idempotency-key': 'k' }, ['--idempotency-key=k']],
-  ])('of %j is %j', (inputs, expected) => {
-    expect(argv(inputs)).toEqual(expected);
+  ])('of %j adds %j to the defaults', (inputs, expected) => {
+    expect(argv(inputs).filter((one) => !defaults.includes(one))).toEqual(expected);
   });
 });

@@ -27,16 +27,16 @@ afterEach(async () => {
 });
 
 /** Leaves the journal of a main step that was killed after it had created its run. */
-async function killedAfterCreate(): Promise<void> {
+async function killedAfterCreate(env: Record<string, string> = {}): Promise<void> {
   on = await stage({ outcome: 'stuck' });
-  await on.with({ env: { RUNGATE_JOURNAL: journal } })(...trigger, '--wait', '--max-attempts', '1');
+  await on.with({ env: { ...env, RUNGATE_JOURNAL: journal } })(...trigger, '--wait', '--max-attempts', '1');
   const lines = readFileSync(journal, 'utf8')
     .split('\n')
     .filter((line) => !line.includes('"settled"'));
   writeFileSync(journal, lines.join('\n'));
 }
 
-async function post() {
+async function post(env: Record<string, string> = {}) {
   const inputs: Record<string, string> = { 'api-key': on.mock.apiKey, 'api-url': on.mock.url };
   const toolkit: Toolkit = {
     getInput: (name) => inputs[name] ?? '',
@@ -44,7 +44,7 @@ async function post() {
     saveState: () => {},
     setSecret: () => {},
   };
-  const { io, printed } = memoryIo({ clock: on.clock });
+  const { io, printed } = memoryIo({ clock: on.clock, env });
   const before = on.mock.requests.length;
   const code = await runPost(toolkit, io);
   return { code, ...printed(), asked: asked(on.mock).slice(before) };
@@ -53,6 +53,17 @@ async function post() {
 it('cancels the run of a main step that was killed', async () => {
   await killedAfterCreate();
   expect(await post()).toMatchObject({ code: 0, asked: ['run.status', 'run.cancel'] });
+});
+
+const github = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '2', GITHUB_JOB: 'e2e' };
+it.each<[string, Record<string, string>, string[]]>([
+  ['cancels the run that the same attempt of the job started', github, ['run.status', 'run.cancel']],
+  ['leaves the run of another pipeline', { ...github, GITHUB_RUN_ID: '8' }, []],
+  ['leaves the run of another job', { ...github, GITHUB_JOB: 'smoke' }, []],
+  ['leaves the run of another attempt', { ...github, GITHUB_RUN_ATTEMPT: '1' }, []],
+])('%s', async (_name, env, requests) => {
+  await killedAfterCreate(github);
+  expect(await post(env)).toMatchObject({ code: 0, asked: requests });
 });
 
 it('cancels the run if the last line of the journal lacks its closing brace', async () => {

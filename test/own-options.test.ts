@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../src/client/create-client.ts';
 import { gate } from '../src/library/gate.ts';
-import { startMock } from '../src/library/mock.ts';
+import { startMock } from '../src/library/start-mock.ts';
 import { startRun } from '../src/library/start-run.ts';
 import type { PreparedRequest } from '../src/transport/transport.ts';
 import * as node from '../src/webhook/node.ts';

@@ -15,6 +15,9 @@ const spellings: Readonly<Record<string, (secret: string) => string>> = {
   'percent-encoded': encodeURIComponent,
   'percent-encoded twice': (secret) => encodeURIComponent(encodeURIComponent(secret)),
   'percent-encoded, every byte': percentAll,
+  'percent-encoded twice, every character': (secret) => percentAll(percentAll(secret)),
+  'percent-encoded twice, the second time every character': (secret) =>
+    percentAll(encodeURIComponent(secret)),
   'form-encoded': (secret) => new URLSearchParams({ q: secret }).toString().slice(2),
   'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
   'in JSON, fully escaped': (secret) =>

@@ -1,8 +1,13 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { TestRunner } from 'vitest';
 
-/** Waits until the condition holds; the timeout of the test limits the wait. */
+/** Waits until the condition holds. The wait ends when the test times out. */
 export async function until(holds: () => unknown): Promise<void> {
-  while (!(await holds())) await pause(5);
+  const signal = TestRunner.getCurrentTest()?.context.signal;
+  while (!(await holds())) {
+    signal?.throwIfAborted();
+    await pause(5);
+  }
 }
 
 /** Lets the event loop run, for tests that check that something does not happen. */

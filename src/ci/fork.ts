@@ -32,7 +32,8 @@ const sides: readonly Sides[] = [
 const forkVariables = ['CIRCLE_PR_NUMBER', 'CIRCLE_PR_REPONAME', 'CIRCLE_PR_USERNAME', 'CHANGE_FORK'];
 
 /** GitHub events that a change from a fork may cause. */
-const possibleForkEvents = /^(pull_request|workflow_run|issue_comment|check_run|check_suite)/;
+const possibleForkEvents =
+  /^(?:pull_request|workflow_run|issue_comment|discussion_comment|check_run|check_suite|deployment|status$)/;
 
 type Json = { readonly [key: string]: Json | undefined } & { readonly full_name?: string };
 
@@ -52,6 +53,10 @@ function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
     const pull = event.pull_request ?? event.client_payload?.pull_request;
     if (pull != null) return isOutside(pull.head?.repo);
     if (event.workflow_run != null) return isOutside(event.workflow_run.head_repository);
+    // A fork's commit can be deployed by its id or its pull request, but not as a branch or a tag.
+    if (event.deployment != null) return !/^refs\/(?:heads|tags)\//.test(env.GITHUB_REF ?? '');
+    // The branches of the repository that contain the commit.
+    if (name === 'status') return event.branches?.[0] === undefined;
     // The suite of a fork has no branch.
     if (suite != null) return suite.head_branch == null;
   } catch {}
@@ -74,4 +79,13 @@ export function runsForFork(env: Env, readFile: (path: string) => Uint8Array): b
       return !['', 'false'].includes(textOf(pull).toLowerCase());
     })
   );
+}
+
+/** The remedy if GitHub gives a pull request of a fork or of Dependabot no secrets; null if another cause is likelier. */
+export function withheldHint(env: Env, readFile: (path: string) => Uint8Array): string | null {
+  if (env.GITHUB_ACTOR === 'dependabot[bot]')
+    return 'pull requests of Dependabot get no Actions secrets: add the secret under Settings → Secrets and variables → Dependabot';
+  const isPull = /^pull_request(?!_target$)/.test(env.GITHUB_EVENT_NAME ?? '');
+  if (!isPull || !githubFork(env, readFile)) return null;
+  return 'pull requests from forks get no secrets: a maintainer can push the commit to a branch of this repository and start the workflow there (workflow_dispatch), or use pull_request_target behind an environment with reviewers';
 }

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { givenKeys, type KeyOrigin, type KeyStep } from '../gate/start.ts';
+import { givenKeys, type KeyOrigin, type KeyStep } from '../gate/keys.ts';
 import type { CiContext } from './context.ts';
-import type { Journal, JournalRun } from './journal.ts';
+import type { Journal, JournalFile, JournalRun } from './journal.ts';
 
 /**
  * The facts that identify a run: the place in the pipeline where it is started, and its body. The attempt is not one of
@@ -24,7 +24,7 @@ export interface Ingredients {
 }
 
 /** The journal's facts about a run that this job started earlier from the same place with the same body. */
-export type Remembered = Pick<JournalRun, 'key' | 'round' | 'settled'>;
+export type Remembered = Pick<JournalRun, 'key' | 'round' | 'settled' | 'job'>;
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -37,6 +37,14 @@ export function ingredientsOf(ci: CiContext, bodyBytes: string, salt: string | n
   return { provider, repository, runId, job, step, matrix, parallelIndex, salt, body: sha256(bodyBytes) };
 }
 
+/**
+ * Returns a hash that identifies the attempt of a job. It is the same for all attempts if the CI neither counts attempts nor
+ * numbers jobs.
+ */
+export function jobOf({ provider, runId, job, attempt, jobId }: CiContext): string {
+  return sha256(JSON.stringify([provider, runId, job, attempt, jobId]));
+}
+
 /** Returns a hash that identifies a place and a body; it names the journal of the job. */
 export function baseOf(ingredients: Ingredients): string {
   // A list of pairs: different ingredients never have the same text.
@@ -47,21 +55,18 @@ function keyOf(base: string, round: number, generation: string, retry: number[])
   return sha256(JSON.stringify([base, round, generation, ...retry]));
 }
 
-/** Returns the step and those of its retries. */
 function withRetries(retries: number, stepOf: (retry?: number) => KeyStep): KeyStep[] {
-  const steps = Array.from({ length: retries }, (_, at) => {
-    const step = stepOf(at + 1);
-    return { ...step, how: `${step.how}, retry ${at + 1}`, retry: at + 1 };
+  const steps = Array.from({ length: retries }, (_, index) => {
+    const step = stepOf(index + 1);
+    return { ...step, how: `${step.how}, retry ${index + 1}`, retry: index + 1 };
   });
   return [stepOf(), ...steps];
 }
 
-/** Returns keys that have never been used. */
 function randomSteps(how: string, retries: number): KeyStep[] {
   return withRetries(retries, () => ({ key: randomUUID(), how, origin: 'random' }));
 }
 
-/** Returns the keys that all jobs with these facts make, for one round of a job. */
 function sharedSteps(
   base: string,
   round: number,
@@ -74,8 +79,8 @@ function sharedSteps(
       const key = keyOf(base, round, generation, retry === undefined ? [] : [retry]);
       return { key, how: `${how}${place}`, origin, round };
     });
-  const steps = Array.from({ length: attempt ?? 1 }, (_, at) =>
-    stepsOf(String(at + 1), `generation ${at + 1}`, at + 1 === attempt ? 'attempt' : 'earlier'),
+  const steps = Array.from({ length: attempt ?? 1 }, (_, index) =>
+    stepsOf(String(index + 1), `generation ${index + 1}`, index + 1 === attempt ? 'attempt' : 'earlier'),
   );
   if (attempt === null && jobId !== null)
     steps.push(stepsOf(`job ${jobId}`, `generation of job ${jobId}`, 'attempt'));
@@ -85,22 +90,28 @@ function sharedSteps(
 /**
  * Returns the keys of the run that this job left in progress, if any. If it is the run of a retry, they begin with the run that
  * had failed before it. They end with the retries that are left.
+ * @param job from `jobOf`, or null if that does not tell the attempts of a job apart
  */
-function openSteps(remembered: readonly Remembered[], sharedOf: (round: number) => KeyStep[]): KeyStep[] {
+function openSteps(
+  remembered: readonly Remembered[],
+  job: string | null,
+  sharedOf: (round: number) => KeyStep[],
+): KeyStep[] {
   const open = remembered.findLast((run) => !run.settled);
   if (open === undefined) return [];
   const { key, round } = open;
+  const origin = open.job === job ? 'journal' : 'earlier';
   const how = 'left in progress by this job';
   const shared = sharedOf(round);
-  const at = shared.findIndex((step) => step.key === key);
-  const found = shared[at];
-  if (found === undefined) return [{ key, how, origin: 'earlier', round }];
-  const { retry = 0 } = found;
-  const later = shared.slice(at + 1);
+  const index = shared.findIndex((step) => step.key === key);
+  const current = shared[index];
+  if (current === undefined) return [{ key, how, origin, round }];
+  const { retry = 0 } = current;
+  const later = shared.slice(index + 1);
   const others = later.findIndex((step) => step.retry === undefined);
   return [
-    ...shared.slice(at - retry, at).map((step) => ({ ...step, origin: 'earlier' as const })),
-    { ...found, how, origin: 'earlier' },
+    ...shared.slice(index - retry, index).map((step): KeyStep => ({ ...step, origin })),
+    { ...current, how, origin },
     ...later.slice(0, others === -1 ? later.length : others),
   ];
 }
@@ -115,15 +126,16 @@ function openSteps(remembered: readonly Remembered[], sharedOf: (round: number) 
  */
 export function keySteps(
   ingredients: Ingredients,
-  ci: Pick<CiContext, 'attempt' | 'jobId'>,
+  ci: CiContext,
   remembered: readonly Remembered[],
   retries = 0,
 ): KeyStep[] {
   const base = baseOf(ingredients);
   const sharedOf = (round: number) => sharedSteps(base, round, ci, retries);
+  const job = ci.attempt === null && ci.jobId === null ? null : jobOf(ci);
   const round = remembered.reduce((next, run) => Math.max(next, run.round + 1), 0);
   return [
-    ...openSteps(remembered, sharedOf),
+    ...openSteps(remembered, job, sharedOf),
     ...sharedOf(round),
     ...randomSteps('random, for when the runs of all other keys have ended', retries),
   ];
@@ -138,13 +150,11 @@ export interface KeyRequest {
   salt: string | null;
   /** The number of retries; default 0. */
   retries?: number | undefined;
-  /** The frozen body. */
   bodyBytes: string;
   ci: CiContext;
   /** The path in RUNGATE_JOURNAL, which the action sets for its post step. */
   journalPath: string | undefined;
-  /** Opens the journal at this path. */
-  open(path: string): Journal;
+  open(file: JournalFile): Journal;
 }
 
 export interface PlannedKeys {
@@ -160,25 +170,23 @@ export interface PlannedKeys {
  */
 export function planKeys(request: KeyRequest): PlannedKeys {
   const { given, how, salt, ci, journalPath = '', retries = 0, open } = request;
-  // These keys do not need a journal, but RUNGATE_JOURNAL requests one.
+  const file = { named: journalPath !== '', job: jobOf(ci) };
+  // These keys do not need a journal, but RUNGATE_JOURNAL requests one. The base is random, so no other gate finds their runs.
   const planned = (keys: KeyStep[]): PlannedKeys => ({
     keys,
-    journal: journalPath === '' ? undefined : open(journalPath),
+    journal: file.named ? open({ ...file, path: journalPath, base: randomUUID() }) : undefined,
   });
   if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
   if (ingredients === null)
     return planned(randomSteps('random: outside a CI, each command starts a new run', retries));
-  const defaultPath = join(
-    ci.temporaryFolder ?? tmpdir(),
-    `rungate-${baseOf(ingredients).slice(0, 32)}.journal`,
-  );
-  const path = journalPath === '' ? defaultPath : journalPath;
-  const journal = open(path);
+  const base = baseOf(ingredients);
+  const folder = ci.temporaryFolder ?? tmpdir();
+  const path = file.named ? journalPath : join(folder, `rungate-${base.slice(0, 32)}.journal`);
+  const journal = open({ ...file, path, base });
   return { keys: keySteps(ingredients, ci, journal.runs, retries), journal, made: { ingredients, path } };
 }
 
-/** Returns the ingredients as lines for people. */
 export function explainIngredients(ingredients: Ingredients): string[] {
   return Object.entries(ingredients).map(([name, value]) => `${name}: ${value ?? '(unknown)'}`);
 }

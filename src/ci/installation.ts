@@ -1,4 +1,3 @@
-/** How a pipeline installs and starts rungate. */
 export interface Installation {
   /** The command that installs from the lockfile; null if npx downloads rungate by its version. */
   readonly install: string | null;
@@ -80,7 +79,7 @@ export function installationOf({ manifest, exists }: PackageRoot, version: strin
   if (!dependsOnRungate)
     return pinned(version, 'the package.json of the root does not list rungate: add it to devDependencies');
   const locked = managers
-    .map((one) => ({ ...one, lockfile: one.lockfiles.find(exists) }))
+    .map((candidate) => ({ ...candidate, lockfile: candidate.lockfiles.find(exists) }))
     .filter(({ lockfile }) => lockfile !== undefined);
   const chosen = locked.find(({ name }) => name === manager) ?? locked[0];
   if (chosen === undefined) return pinned(version, 'the repository has no lockfile: commit one');

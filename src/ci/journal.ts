@@ -1,16 +1,27 @@
 import { renameSync } from 'node:fs';
-import type { KeyStep, RunJournal } from '../gate/start.ts';
+import { ConfigError } from '../errors.ts';
+import type { KeyStep, RunJournal } from '../gate/keys.ts';
 import type { Redact } from '../redact.ts';
+import { excerpt } from '../sanitize.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
+
+/** The place that a run was started from, and the job that did it. Pipelines may share a journal, but not the runs in it. */
+export interface Origin {
+  /** Identifies the place in the pipeline and the body, as `baseOf` does. It is random for keys that are not made from them. */
+  readonly base: string;
+  /** Identifies the attempt of the job, as `jobOf` does. */
+  readonly job: string;
+}
 
 /** One line of a journal. Lines are only appended, so that concurrent processes cannot damage each other's lines. */
 export type JournalEvent =
-  | { event: 'triggering'; key: string; round: number; body?: unknown; gate?: string }
+  // Older versions recorded no origin.
+  | ({ event: 'triggering'; key: string; round: number; body?: unknown } & Partial<Origin>)
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
   | { event: 'settled'; runId: string };
 
-/** A run in the journal. */
-export interface JournalRun {
+/** A run in the journal. Its origin is that of the first process that used the key. */
+export interface JournalRun extends Origin {
   readonly key: string;
   /** The number of runs that were settled when this one was started; 0 for the first. */
   readonly round: number;
@@ -20,8 +31,6 @@ export interface JournalRun {
   runId: string | null;
   /** The body of the create, so that a create without a response can be sent again; null if it is not in the journal. */
   readonly body: unknown;
-  /** The name of the gate, if the job has several. */
-  readonly gate: string | undefined;
 }
 
 function isEvent(value: unknown): value is JournalEvent {
@@ -53,13 +62,14 @@ export function parseJournal(text: string): JournalEvent[] | null {
   return events;
 }
 
-/** Returns the runs in the order in which they were started. */
+/** Returns the runs in the order in which they were started, without those of an older version. */
 export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   const byKey = new Map<string, JournalRun>();
   for (const entry of events) {
     if (entry.event === 'triggering') {
-      const { key, round, body = null, gate } = entry;
-      if (!byKey.has(key)) byKey.set(key, { key, round, runId: null, body, gate, settled: false });
+      const { key, round, base, job, body = null } = entry;
+      if (base === undefined || job === undefined || byKey.has(key)) continue;
+      byKey.set(key, { key, round, base, job, runId: null, body, settled: false });
     } else if (entry.event === 'created') {
       const run = byKey.get(entry.key);
       if (run !== undefined) run.runId = entry.runId;
@@ -70,23 +80,29 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   return [...byKey.values()];
 }
 
+/** The file of a journal, and the origin of the runs that this process starts. */
+export interface JournalFile extends Origin {
+  readonly path: string;
+  /** Whether the user named the file. Otherwise its name is rungate's own. */
+  readonly named: boolean;
+}
+
 export interface Journal extends RunJournal {
-  /** The runs that this process or another one started earlier for the same gate. */
+  /** The runs that this process or another one started earlier with the same base. */
   readonly runs: readonly JournalRun[];
 }
 
 /**
- * Opens the journal of a job. A damaged journal is moved aside with a warning. If the journal cannot be read or written,
- * rungate warns and continues without it.
+ * Opens the journal of a job. A damaged journal is moved aside with a warning, unless the user named the file. If the journal
+ * cannot be read or written, rungate warns and continues without it.
  * @param redact finds secrets; an event that contains one is not written
- * @param gate the name of the gate, if several share the journal
+ * @throws ConfigError if the user named a file that is not a journal
  */
 export function openJournal(
-  path: string,
+  { path, named, base, job }: JournalFile,
   now: Date,
   warn: (problem: string) => void,
   redact: Redact,
-  gate?: string,
 ): Journal {
   let usable = true;
   const giveUp = (problem: string) => {
@@ -98,6 +114,11 @@ export function openJournal(
   let events: JournalEvent[] = [];
   try {
     const read = parseJournal(readOwnFile(path) ?? '');
+    if (read === null && named) {
+      throw new ConfigError(`RUNGATE_JOURNAL is not a journal: ${excerpt(path)}`, {
+        hint: 'name a file that does not exist yet, or unset RUNGATE_JOURNAL; the file was left as it is',
+      });
+    }
     if (read === null) {
       const aside = `${path}.corrupt-${now.getTime()}`;
       renameSync(path, aside);
@@ -106,9 +127,10 @@ export function openJournal(
       events = read;
     }
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     giveUp(`the journal ${path} cannot be used: ${(error as Error).message}`);
   }
-  const runs = runsOf(events).filter((run) => run.gate === gate);
+  const runs = runsOf(events).filter((run) => run.base === base);
   const round = runs.reduce((next, run) => (run.settled ? Math.max(next, run.round + 1) : next), 0);
   const open = runs.filter((run) => !run.settled).at(-1);
 
@@ -134,8 +156,9 @@ export function openJournal(
         event: 'triggering',
         key,
         round: known?.round ?? own ?? (open === undefined ? round : open.round + 1),
+        base,
+        job,
         ...(hasSecret(body) ? {} : { body }),
-        ...(gate === undefined ? {} : { gate }),
       });
     },
     created: ({ key }, { runId, appUrl }) => add({ event: 'created', key, runId, appUrl }),

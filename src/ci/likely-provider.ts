@@ -36,9 +36,7 @@ function hostOf(remote: string): string {
   return host.toLowerCase();
 }
 
-/** The facts from which the CI of a repository is derived. */
 export interface Clues {
-  /** Returns whether a path below the repository's root exists. */
   exists(path: string): boolean;
   /** URL of the remote `origin`; null without one. */
   readonly remote: string | null;
@@ -53,14 +51,14 @@ export interface Clues {
 export function likelyProviders({ exists, remote, running }: Clues): Provider[] {
   const host = hostOf(remote ?? '');
   const ofHost = hosts.filter(([pattern]) => pattern.test(host)).map(([, provider]) => provider);
-  const found = (Object.entries(markers) as [Provider, string[]][])
+  const present = (Object.entries(markers) as [Provider, string[]][])
     .filter(([, paths]) => paths.some(exists))
     .map(([provider]) => provider);
-  if (found.length > 1) {
-    const both = found.filter((provider) => ofHost.includes(provider));
-    return both.length === 1 ? both : found;
+  if (present.length > 1) {
+    const both = present.filter((provider) => ofHost.includes(provider));
+    return both.length === 1 ? both : present;
   }
-  if (found.length === 1) return found;
+  if (present.length === 1) return present;
   if (ofHost.length > 0) return ofHost;
   if (running !== null) return [running];
   return exists(weakMarker) ? ['github'] : [];

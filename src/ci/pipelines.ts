@@ -1,7 +1,6 @@
 import type { Provider } from './context.ts';
 import type { Installation } from './installation.ts';
 
-/** How the gate of a pipeline is configured. */
 export interface Plan {
   /** The project file has gates, and the step runs them. */
   readonly gates: boolean;
@@ -18,6 +17,12 @@ export interface Plan {
   /** The longest time that the step waits, in milliseconds. */
   readonly longestWaitMs: number;
   readonly installation: Installation;
+  /** The repository's default branch. */
+  readonly defaultBranch: string;
+  /** A merge queue merges the pull requests, so that it can run the gate for those from forks. Only for GitHub. */
+  readonly mergeQueue: boolean;
+  /** The stage of the job, if GitLab's default does not exist. */
+  readonly stage?: string;
 }
 
 /** The pipeline of one CI, as docs/ci.md shows it and `rungate init` writes it. */
@@ -42,7 +47,6 @@ export function timeoutFlag({ timeoutInFile }: Plan): string {
   return timeoutInFile ? '' : `--timeout ${usualMinutes}m`;
 }
 
-/** Returns the strict gate, or gates, of the step. */
 export function commandOf({ gates }: Plan): string {
   return gates ? 'run gates --strict' : 'run trigger --wait --strict';
 }
@@ -53,17 +57,17 @@ function jobMinutes({ longestWaitMs }: Plan): number {
 }
 
 /**
- * Returns the gate in two lines, for a folded YAML text. The first line alone is a strict gate: if the shell reads the lines
- * as two commands, as with `|` instead of `>-`, the step still cannot pass. With `exec` and nothing after it, signals to the
- * job's shell reach rungate, and the step has its exit code.
+ * Returns the gate in two lines, for a folded YAML text; in one if it has no options. The first line alone is a strict gate: if
+ * the shell reads the lines as two commands, as with `|` instead of `>-`, the step still cannot pass. With `exec` and nothing
+ * after it, signals to the job's shell reach rungate, and the step has its exit code.
  */
 export function gateLines(plan: Plan, reports: string, indent: string): string {
   const { flags, installation } = plan;
   const options = [flags, timeoutFlag(plan), reports].filter((one) => one !== '').join(' ');
-  return `${indent}exec ${installation.start} ${commandOf(plan)}\n${indent}${options}`;
+  const lines = [`exec ${installation.start} ${commandOf(plan)}`, ...(options === '' ? [] : [options])];
+  return lines.map((one) => `${indent}${one}`).join('\n');
 }
 
-/** Returns the path as letters, digits and dashes, for use in a name. */
 function slugOf(folder: string): string {
   return folder.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '');
 }
@@ -87,31 +91,50 @@ function line(needed: boolean, text: string): string {
   return needed ? `${text}\n` : '';
 }
 
-/** Pinned by commit, because a tag can be moved; the same version as in this project's workflows. */
+/** Pinned by commit, because a tag can be moved; the same versions as in this project's workflows. */
 const checkout = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
+const setupNode = 'actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0';
 
-/** The pipelines that docs/ci.md shows and `rungate init` writes. */
+/** The condition of a job in GitHub that leaves pull requests from forks, which have no secrets, to the merge queue. */
+export const exceptForks =
+  "github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository";
+
+function quoted(branch: string): string {
+  return /^[A-Za-z][\w./-]*$/.test(branch) ? branch : `'${branch.replaceAll("'", "''")}'`;
+}
+
 export const pipelines: readonly Pipeline[] = [
   {
     provider: 'github',
     title: 'GitHub Actions',
     file: '.github/workflows/rungate.yml',
     added: true,
-    keyPlace: 'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY',
+    keyPlace:
+      'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY; for pull requests of Dependabot, under Dependabot too',
     addressPlace: 'the same page, tab Variables: RUNGATE_API_URL',
     text: (plan) => `name: ${jobOf(plan)}
-on: [push, pull_request]
+on:
+  push:
+    branches: [${quoted(plan.defaultBranch)}]
+  pull_request:
+  merge_group:
+  workflow_dispatch:
 permissions:
   contents: read
+concurrency:
+  group: e2e-\${{ github.workflow }}-\${{ github.ref }}
+  cancel-in-progress: \${{ github.event_name == 'pull_request' }}
 jobs:
   ${jobOf(plan)}:
     runs-on: ubuntu-latest
     timeout-minutes: ${jobMinutes(plan)}
-    # Pull requests from forks have no secrets.
-    if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository
-    steps:
-${line(plan.checkout, `      - uses: ${checkout}\n        with:\n          persist-credentials: false`)}${installLine(plan, '      - run: ')}      - run: >-
-${gateLines(plan, '--junit rungate.xml', '          ')}
+${line(plan.mergeQueue, `    # Pull requests from forks have no secrets: the merge queue runs the gate for them.\n    if: ${exceptForks}`)}    steps:
+${line(plan.checkout, `      - uses: ${checkout}\n        with:\n          persist-credentials: false`)}      - uses: ${setupNode}
+        with:
+          node-version: 24
+          package-manager-cache: false
+${installLine(plan, '      - run: ')}      - run: >-
+${gateLines(plan, '', '          ')}
         env:
 ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_URL }}`)}          RUNGATE_API_KEY: \${{ secrets.RUNGATE_API_KEY }}
 `,
@@ -124,7 +147,7 @@ ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_UR
     addressPlace: 'the same page: RUNGATE_API_URL',
     // GitLab always checks out the repository.
     text: (plan) => `${jobOf(plan)}:
-  image: node:24-slim
+${line(plan.stage !== undefined, `  stage: ${plan.stage}`)}  image: node:24-slim
   timeout: ${jobMinutes(plan)} minutes
   interruptible: true
   script:
@@ -188,7 +211,7 @@ ${installLine(plan, "        sh '", "'")}        sh '${gateLines(plan, '--junit 
     }
   }
   post {
-    always { junit 'rungate.xml' }
+    always { junit testResults: 'rungate.xml', allowEmptyResults: true }
   }
 }
 `,

@@ -1,7 +1,6 @@
 import type { CiContext, CiEvent, Provider } from './context.ts';
 import type { Reader } from './provider-env.ts';
 
-/** All facts that a CI may provide about a job. */
 export type Facts = Omit<CiContext, 'provider' | 'variables'>;
 
 /** The source of a fact: a variable, the first of several variables that is set, or a function. */
@@ -33,10 +32,12 @@ export interface ProviderRow extends Sources {
   readonly parallel?: readonly [position: string, total: string, first: 0 | 1];
 }
 
+/** The attempt in a CI where a re-run is a new pipeline, with a new `runId`. */
+export const oneAttempt = () => 1;
+
 /** No CI retries a job this often. Each attempt adds an idempotency key. */
 const mostAttempts = 1000;
 
-/** Returns the facts in a CI's variables. */
 export function factsOf(row: Partial<ProviderRow>, read: Reader): Facts {
   const from = <Value>(source: Source<Value> | undefined, reader: Reader['text' | 'count']): Value | null => {
     if (typeof source === 'function') return source(read);

@@ -116,11 +116,11 @@ function hostOf(text: string): string | null {
  * matter, as on all forges; nor do ports and credentials. Texts that do not name a repository are compared literally.
  */
 export function isSameRepository(a: string, b: string): boolean {
-  const [one, other] = [repositoryOf(a), repositoryOf(b)];
-  if (one === null || other === null) return a === b;
-  const [here, there] = [hostOf(a), hostOf(b)];
+  const [nameA, nameB] = [repositoryOf(a), repositoryOf(b)];
+  if (nameA === null || nameB === null) return a === b;
+  const [hostA, hostB] = [hostOf(a), hostOf(b)];
   const lower = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return lower(one) === lower(other) && (here === null || there === null || here === there);
+  return lower(nameA) === lower(nameB) && (hostA === null || hostB === null || hostA === hostB);
 }
 
 /** Names of parameters that carry credentials. */

@@ -72,15 +72,18 @@ export function detectCi(env: Env, git?: GitFacts, eventPayload?: string): CiCon
   return { provider: null, ...withGit(factsOf({}, readerOf({}))), variables: [] };
 }
 
+/** Returns the only line of git's output; null without output, and for several lines. */
+function oneLine(output: string | null): string | null {
+  const [first, ...more] = (output ?? '').split(/\r?\n/).filter((text) => text.trim() !== '');
+  return first === undefined || more.length > 0 ? null : first.trim();
+}
+
 /**
  * Returns facts about the working copy. `read` runs git with these arguments and returns its output, or null if it fails. The
  * remote may contain credentials.
  */
 export function gitFacts(read: (args: string[]) => string | null): GitFacts {
-  const line = (...args: string[]): string | null => {
-    const [first, ...more] = (read(args) ?? '').split(/\r?\n/).filter((text) => text.trim() !== '');
-    return first === undefined || more.length > 0 ? null : first.trim();
-  };
+  const line = (...args: string[]) => oneLine(read(args));
   const commit = line('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
   const branch = line('symbolic-ref', '--short', '--quiet', 'HEAD');
   return {
@@ -89,6 +92,19 @@ export function gitFacts(read: (args: string[]) => string | null): GitFacts {
     branch: branch === 'HEAD' ? null : branch,
     commit: commit !== null && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) ? commit : null,
   };
+}
+
+/**
+ * Returns the repository's default branch: that of the remote, or else the first of the usual ones that exists.
+ * @param read as for `gitFacts`
+ */
+export function defaultBranchOf(read: (args: string[]) => string | null): string {
+  const remote = oneLine(read(['symbolic-ref', '--short', '--quiet', 'refs/remotes/origin/HEAD']));
+  if (remote?.startsWith('origin/')) return remote.slice('origin/'.length);
+  const usual = [oneLine(read(['config', '--get', 'init.defaultBranch'])), 'main', 'master'];
+  const names = usual.filter((name) => name !== null);
+  const exists = (name: string) => read(['rev-parse', '--verify', '--quiet', `refs/heads/${name}`]) !== null;
+  return names.find(exists) ?? names[0] ?? 'main';
 }
 
 /** Returns the reason that is sent with a cancel: why rungate cancels, and in which job. */

@@ -1,16 +1,16 @@
 import { UsageError } from '../errors.ts';
 import type { Format } from '../output/output.ts';
 
-/** Options for secrets, which rungate refuses: every process on the machine can read a command line. */
+/** Options for secrets with the variables to use instead, which rungate refuses: every process on the machine can read a command line. */
 const secretFlags: Readonly<Record<string, string>> = {
-  '--api-key': 'RUNGATE_API_KEY or RUNGATE_API_KEY_FILE',
-  '--token': 'RUNGATE_TOKEN or RUNGATE_TOKEN_FILE',
-  '--bearer': 'RUNGATE_TOKEN or RUNGATE_TOKEN_FILE',
-  '--secret': 'RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE',
-  '--webhook-secret': 'RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE',
-  '--tenant-secret': 'RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
-  '--receipt-key': 'RUNGATE_RECEIPT_KEY or RUNGATE_RECEIPT_KEY_FILE',
-  '--hub-token': 'RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE',
+  '--api-key': 'RUNGATE_API_KEY',
+  '--token': 'RUNGATE_TOKEN',
+  '--bearer': 'RUNGATE_TOKEN',
+  '--secret': 'RUNGATE_WEBHOOK_SECRET',
+  '--webhook-secret': 'RUNGATE_WEBHOOK_SECRET',
+  '--tenant-secret': 'RUNGATE_TENANT_SECRET',
+  '--receipt-key': 'RUNGATE_RECEIPT_KEY',
+  '--hub-token': 'RUNGATE_HUB_TOKEN',
 };
 
 /** Returns the arguments before `--`; the rest belongs to another command. */
@@ -52,7 +52,7 @@ export function refuseSecrets(argv: readonly string[]): void {
     throw new UsageError(
       `there is no option ${flag}, because any process could read a secret on the command line`,
       {
-        hint: `set ${instead} in the environment instead`,
+        hint: `set ${instead} or ${instead}_FILE in the environment instead`,
       },
     );
   }

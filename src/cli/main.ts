@@ -1,7 +1,6 @@
 import { createBind } from '../commands/binding.ts';
-import { explainEmpty } from '../commands/config/credential-guard.ts';
 import { keptSecrets } from '../commands/config/sources.ts';
-import { ConfigError, CredentialError, type ErrorReport, RungateError, reportError } from '../errors.ts';
+import { ConfigError, type ErrorReport, RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput } from '../output/output.ts';
@@ -10,7 +9,7 @@ import { proxySecrets } from '../transport/proxy.ts';
 import { formatAtFirstSight, isVerbose, refuseSecrets } from './argv.ts';
 import { createProgram, type Printed, parse } from './program.ts';
 
-export { systemIo } from '../host/io.ts';
+export { leave, systemIo } from '../host/io.ts';
 
 /** Runs one command and returns its exit code. Only the catch in here maps errors to exit codes. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
@@ -18,14 +17,18 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const printed: Printed = { text: '' };
   try {
     refuseSecrets(argv);
-    const bind = createBind(io, (result) => {
+    let decides = false;
+    const bind = createBind(io, (result, action) => {
       code = result;
+      decides = action.decides === true;
     });
     const program = await createProgram(argv, bind, printed);
     await parse(program, argv, printed, io);
     if (printed.text !== '') await io.out.write(printed.text);
     // A result that was not delivered is not a success.
-    if (code === exitCodes.ok && io.out.failure !== null) throw unwritten(io.out.failure);
+    if (code !== exitCodes.ok) return code;
+    if (io.out.failure !== null) throw unwritten(io.out.failure.message, io.out.failure);
+    if (decides && !io.out.open) throw unwritten('its reader has closed it');
     return code;
   } catch (error) {
     await printError(error, argv, io);
@@ -33,9 +36,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-function unwritten(cause: Error): ConfigError {
-  return new ConfigError(`the result could not be written to standard output: ${cause.message}`, {
-    hint: 'check that the disk is not full and the file is writable',
+function unwritten(reason: string, cause?: Error): ConfigError {
+  return new ConfigError(`the result could not be written to standard output: ${reason}`, {
+    hint: 'check that the file is writable and the disk is not full, or that the program after the pipe reads to the end',
     cause,
   });
 }
@@ -45,7 +48,6 @@ async function printError(error: unknown, argv: readonly string[], io: Io): Prom
   const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io)), ...proxySecrets(io.env)];
   const output = await createOutput(io, { format, quiet: false, verbose: isVerbose(argv), secrets });
   if (error instanceof RungateError) {
-    if (error instanceof CredentialError) explainEmpty(error, io.env);
     const { lines } = error;
     if (lines === undefined || format !== 'plain') return output.error(reportError(error));
     await output.error({ ...reportError(error), hint: null });

@@ -2,85 +2,89 @@ import { type Command, CommanderError, Option } from 'commander';
 import { type Bind, summarise } from '../commands/binding.ts';
 import type { ProgramFor } from '../commands/completion/complete.ts';
 import { addGlobals } from '../commands/global-options.ts';
+import { defineRun } from '../commands/run/define.ts';
 import type { Io } from '../host/io.ts';
 import { version } from '../version.ts';
 import { Misuse, nameOf, OwnCommand } from './command.ts';
+import { explain } from './spelling.ts';
 
 interface Group {
   summary: string;
-  /** Loads the function that defines the group's commands and options. */
+  /** Returns the function that defines the group's commands and options. */
   load(): Promise<(group: Command, bind: Bind, programFor: ProgramFor) => void>;
 }
 
-/** The groups of commands by name. Only the group that is called is loaded. */
+/** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
+const otherGroups = () => import('../commands/other-groups.ts');
+
 const groups: Readonly<Record<string, Group>> = {
   run: {
     summary: 'trigger, wait for, show and cancel test runs',
-    load: async () => (await import('../commands/run/define.ts')).defineRun,
+    load: async () => defineRun,
   },
   init: {
     summary: 'write .rungate.json and a pipeline',
-    load: async () => (await import('../commands/init/define.ts')).defineInit,
+    load: async () => (await otherGroups()).defineInit,
   },
   orders: {
     summary: 'list orders and verify their summary',
-    load: async () => (await import('../commands/endpoints/define.ts')).defineOrders,
+    load: async () => (await otherGroups()).defineOrders,
   },
   keys: {
     summary: 'create and delete API keys',
-    load: async () => (await import('../commands/endpoints/define.ts')).defineKeys,
+    load: async () => (await otherGroups()).defineKeys,
   },
   env: {
     summary: 'manage environments and their variables',
-    load: async () => (await import('../commands/endpoints/define.ts')).defineEnv,
+    load: async () => (await otherGroups()).defineEnv,
   },
   observations: {
     summary: 'read and manage findings of explorations',
-    load: async () => (await import('../commands/endpoints/define.ts')).defineObservations,
+    load: async () => (await otherGroups()).defineObservations,
   },
   webhooks: {
     summary: 'manage, receive and verify webhooks',
-    load: async () => (await import('../commands/webhooks/define.ts')).defineWebhooks,
+    load: async () => (await otherGroups()).defineWebhooks,
   },
   hub: {
     summary: 'serve the hub of a fleet of gates',
-    load: async () => (await import('../commands/hub/define.ts')).defineHub,
+    load: async () => (await otherGroups()).defineHub,
   },
   receipt: {
     summary: 'create keys for receipts, show and verify them',
-    load: async () => (await import('../commands/receipt/define.ts')).defineReceipt,
+    load: async () => (await otherGroups()).defineReceipt,
   },
   config: {
     summary: 'show settings and change your profile',
-    load: async () => (await import('../commands/config/define.ts')).defineConfig,
+    load: async () => (await otherGroups()).defineConfig,
   },
   login: {
     summary: 'save an API key or a token in your profile',
-    load: async () => (await import('../commands/config/define.ts')).defineLogin,
+    load: async () => (await otherGroups()).defineLogin,
   },
   logout: {
     summary: 'remove secrets from your profile',
-    load: async () => (await import('../commands/config/define.ts')).defineLogout,
+    load: async () => (await otherGroups()).defineLogout,
   },
   api: {
     summary: 'send a request to any path of the service',
-    load: async () => (await import('../commands/endpoints/define.ts')).defineApiCommand,
+    load: async () => (await otherGroups()).defineApiCommand,
   },
   doctor: {
     summary: 'check the configuration and suggest fixes',
-    load: async () => (await import('../commands/doctor/define.ts')).defineDoctor,
+    load: async () => (await otherGroups()).defineDoctor,
   },
   mock: {
     summary: 'run a mock of the service',
-    load: async () => (await import('../commands/mock/define.ts')).defineMock,
+    load: async () => (await otherGroups()).defineMock,
   },
   selftest: {
     summary: 'test a pipeline step against every outcome',
-    load: async () => (await import('../commands/selftest/define.ts')).defineSelftest,
+    load: async () => (await otherGroups()).defineSelftest,
   },
   completion: {
     summary: 'print a completion script for your shell',
-    load: async () => (await import('../commands/completion/define.ts')).defineCompletion,
+    load: async () => (await otherGroups()).defineCompletion,
   },
 };
 
@@ -170,10 +174,7 @@ function usageOf(command: Command): string {
   return `${usage.replace(' [options]', '')}\n         [options]`;
 }
 
-/**
- * Runs the command that `argv` calls.
- * @throws UsageError if the command line cannot be parsed
- */
+/** @throws UsageError if the command line cannot be parsed */
 export async function parse(
   program: Command,
   argv: readonly string[],
@@ -190,9 +191,9 @@ export async function parse(
     if (!(error instanceof Misuse)) throw error;
     printed.text = '';
     if (error.command === program && error.code === 'missingCommand') {
-      throw await (await import('../commands/init/first-steps.ts')).noCommandError(io, program.opts());
+      throw await (await otherGroups()).noCommandError(io, program.opts());
     }
-    throw await (await import('./spelling.ts')).explain(error, argv, everyCommand);
+    throw await explain(error, argv, everyCommand);
   }
 }
 

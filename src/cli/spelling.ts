@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { type Misuse, nameOf } from './command.ts';
-import { extraArgumentHint } from './extra-argument.ts';
-import { lineInstead, optionLeftOut, optionOfOthers, synonyms } from './other-tools.ts';
+import { likelyMistake, type Mistake, synonyms } from './likely-mistakes.ts';
 
 const subcommands = (command: Command) => command.commands.map((one) => one.name());
 
@@ -33,47 +32,48 @@ async function synonymOf(
   everyCommand: () => Promise<Command>,
 ): Promise<string | null> {
   const names = subcommands(command);
-  const own = Object.hasOwn(synonyms, word)
-    ? synonyms[word]?.find((name) => names.includes(name))
-    : undefined;
-  if (own === undefined) return null;
+  const equivalent = synonyms.get(word)?.find((name) => names.includes(name));
+  if (equivalent === undefined) return null;
   const group = command.parent === null ? (await everyCommand()).commands : command.commands;
   const next = command.args[1] ?? '';
-  const deeper = group.find((one) => one.name() === own && subcommands(one).includes(next));
-  return `did you mean ${nameOf(command)} ${own}${deeper === undefined ? '' : ` ${next}`}?`;
+  const deeper = group.find((one) => one.name() === equivalent && subcommands(one).includes(next));
+  return `did you mean ${nameOf(command)} ${equivalent}${deeper === undefined ? '' : ` ${next}`}?`;
 }
 
-/** Returns a hint for an unknown command, or null. */
+/** Returns a hint for an unknown command that is not in the table, or null. */
 async function commandInstead(
   command: Command,
   word: string,
   everyCommand: () => Promise<Command>,
 ): Promise<string | null> {
-  const foreign =
-    lineInstead([nameOf(command), ...command.args].join(' ')) ??
-    (await synonymOf(command, word, everyCommand));
-  if (foreign !== null) return foreign;
+  const synonym = await synonymOf(command, word, everyCommand);
+  if (synonym !== null) return synonym;
   const names = subcommands(command);
   const near = nearest(word, names);
   if (near !== null) return `did you mean ${nameOf(command)} ${near}?`;
-  const deeper = command.parent === null ? elsewhere(await everyCommand(), word) : null;
   if (names.length === 0) return null;
+  const deeper = command.parent === null ? elsewhere(await everyCommand(), word) : null;
   return deeper ?? `the commands are ${names.join(', ')}`;
 }
 
+/** Returns a hint for an unknown option that is not in the table, or null. */
 function optionInstead(command: Command, word: string): string | null {
   const names = command.options.map((option) => option.long ?? '');
-  // commander also reports an option as unknown if it has a value that it does not take.
-  if (names.includes(word)) return `${word} takes no value: write it alone`;
-  const absent = optionLeftOut(nameOf(command), word);
-  if (absent !== null) return absent;
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
-  const foreign = optionOfOthers(nameOf(command), word);
-  if (foreign !== null) return foreign;
   // Some requests may have fields that are not in the contract, so any name could be one.
   if (!names.includes('--field') || !/^--[a-z-]{1,30}$/.test(word)) return null;
   return `if the service has such a field, write --field ${word.slice(2)}=<value>`;
+}
+
+/** Returns an argument that its command does not take, with the option before it. */
+function extraArgument(command: Command, word: string, argv: readonly string[]): Mistake {
+  const before = argv.slice(0, argv.lastIndexOf(word));
+  const index = before.findLastIndex((argument) => argument.startsWith('-'));
+  const [flag] = (before[index] ?? '').split('=');
+  const after = command.options.find(({ short, long }) => flag !== '' && (flag === short || flag === long));
+  const line = `${nameOf(command)} ${word}`;
+  return { kind: 'argument', command, line, word, after, isNext: index === before.length - 1 };
 }
 
 /**
@@ -93,10 +93,12 @@ export async function explain(
   if (kind !== undefined) {
     // The name may be a misplaced secret, and so may the value of an option.
     const shown = echoed(word).replace(/^"|"$/g, "'");
-    const isCommand = kind === 'command';
-    const better = isCommand
-      ? await commandInstead(command, word, everyCommand)
-      : optionInstead(command, word);
+    const better =
+      kind === 'command'
+        ? (likelyMistake({ kind, command, word, line: [nameOf(command), ...command.args].join(' ') }) ??
+          (await commandInstead(command, word, everyCommand)))
+        : (likelyMistake({ kind: 'option', command, word, line: `${nameOf(command)} ${word}` }) ??
+          optionInstead(command, word));
     return hinted(`unknown ${kind} ${shown}`, better);
   }
   if (code === 'commander.excessArguments') {
@@ -106,7 +108,7 @@ export async function explain(
     const isShown = /^[–—−]|^.{0,2}$/.test(extra);
     const count = most === 0 ? 'no arguments' : most === 1 ? '1 argument' : `${most} arguments`;
     const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${nameOf(command)} takes ${count}`;
-    return hinted(`unexpected argument: ${what}`, extraArgumentHint(command, extra, argv));
+    return hinted(`unexpected argument: ${what}`, likelyMistake(extraArgument(command, extra, argv)));
   }
   if (code === 'missingCommand')
     return hinted(message, `the commands are ${subcommands(command).join(', ')}`);

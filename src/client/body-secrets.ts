@@ -1,4 +1,5 @@
-import { elementsOf, membersOf } from './json-text.ts';
+import { type JsonMember, type JsonNode, parseJson } from '../json/parse.ts';
+import { plainText } from '../json/text.ts';
 import { secretName } from './schema-mismatch.ts';
 
 /** A field that, if true, marks the `value` next to it as a secret. */
@@ -7,10 +8,11 @@ const secretMark = /secret|sensitive|masked|encrypted|protected|hidden/i;
 const isTrue = (json: string) => json === 'true' || json === '"true"';
 
 /** Returns whether an object describes a secret: `{"name": "DB_PASSWORD", "value": …}` or `{"value": …, "secret": true}`. */
-function holdsSecret(members: readonly (readonly [name: string, text: string])[]): boolean {
+function holdsSecret(members: readonly JsonMember[]): boolean {
   return members.some(
-    ([name, text]) =>
-      (secretMark.test(name) && isTrue(text)) || (/^(?:name|key)$/.test(name) && secretName.test(text)),
+    ({ name, value }) =>
+      (secretMark.test(name) && isTrue(value.text)) ||
+      (/^(?:name|key)$/.test(name) && secretName.test(value.text)),
   );
 }
 
@@ -22,21 +24,17 @@ function holdsSecret(members: readonly (readonly [name: string, text: string])[]
 export function secretsIn(json: string, secretFields: readonly string[] = []): string[] {
   const secrets: string[] = [];
   // A list instead of recursion, because a body may nest to any depth.
-  const left: [text: string, isSecret: boolean][] = [[json.trim(), false]];
+  const left: [node: JsonNode, isSecret: boolean][] = [[parseJson(json), false]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const [text, isSecret] = next;
-    if (text.startsWith('{')) {
-      const members = membersOf(text);
-      const valueIsSecret = holdsSecret(members);
-      for (const [name, value] of members) {
-        const named = secretName.test(name) || secretFields.includes(name);
-        left.push([value, isSecret || named || (valueIsSecret && name === 'value')]);
-      }
-    } else if (text.startsWith('[')) {
-      for (const element of elementsOf(text)) left.push([element, isSecret]);
-    } else if (isSecret && !/^"?(?:true|false|null)"?$/.test(text)) {
-      secrets.push(text.startsWith('"') ? (JSON.parse(text) as string) : text);
+    const [node, isSecret] = next;
+    const valueIsSecret = holdsSecret(node.members);
+    for (const { name, value } of node.members) {
+      const named = secretName.test(name) || secretFields.includes(name);
+      left.push([value, isSecret || named || (valueIsSecret && name === 'value')]);
     }
+    for (const element of node.elements) left.push([element, isSecret]);
+    if (isSecret && node.kind === 'scalar' && !/^"?(?:true|false|null)"?$/.test(node.text))
+      secrets.push(plainText(node.text));
   }
   return secrets;
 }

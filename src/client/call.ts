@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import type { Clock } from '../clock.ts';
+import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError, HttpError, NetworkError, RungateError, redactError } from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
@@ -88,8 +88,8 @@ class Call {
 
   /** Returns the deadline. Waits for a rate limit extend it, up to a separate limit: they do not mean a slow service. */
   get #deadline(): number {
-    const own = this.#started + this.context.limits.timeoutMs;
-    return Math.max(own, Math.min(own + this.#limitedMs, this.#limitDeadline));
+    const deadline = this.#started + this.context.limits.timeoutMs;
+    return Math.max(deadline, Math.min(deadline + this.#limitedMs, this.#limitDeadline));
   }
 
   #elapsed(): number {
@@ -111,14 +111,14 @@ class Call {
       const fresh = this.#lost || !this.request.repeatable;
       response = await transport.send(this.request, { signal, timeoutMs, fresh });
       const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check, names });
-      this.#report(began, { status: response.status });
+      await this.#report(began, { status: response.status });
       return this.#exchange(response, read);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RungateError) this.#complete(error, response);
       const code = error instanceof RungateError ? error.code : 'bug';
       const status = response?.status ?? (error instanceof HttpError ? error.status : undefined);
-      this.#report(began, status === undefined ? { code } : { status, code });
+      await this.#report(began, status === undefined ? { code } : { status, code });
       if (response !== undefined && this.#gone(error))
         return this.#exchange(response, { value: undefined, mismatches: [], text: '', isJson: true });
       this.#lost ||= responseLost(error);
@@ -168,11 +168,18 @@ class Call {
     };
   }
 
-  #report(began: number, outcome: { status?: number; code?: string }): void {
+  async #report(began: number, outcome: { status?: number; code?: string }): Promise<void> {
     const { endpoint, method, path } = this.request;
     const attempt = this.#attempts;
     const elapsedMs = this.context.clock.monotonic() - began;
-    this.context.onExchange?.({ type: 'try', endpoint, method, path, attempt, ...outcome, elapsedMs });
+    await this.#tell({ type: 'try', endpoint, method, path, attempt, ...outcome, elapsedMs });
+  }
+
+  /** An error of `onExchange` ends the call, also if it is asynchronous. It cannot hold up the call beyond its deadline. */
+  async #tell(event: ExchangeEvent): Promise<void> {
+    const { clock, onExchange } = this.context;
+    const returned: unknown = onExchange?.(event);
+    if (isPromise(returned)) await within(Math.max(0, this.#deadline - clock.monotonic()), returned, clock);
   }
 
   #deadlineError(cause?: NetworkError): NetworkError {
@@ -186,7 +193,7 @@ class Call {
 
   /** Sleeps until the next attempt, or throws the final error of the call. */
   async #wait(error: Error, retriesConsumed: number): Promise<void> {
-    const { clock, signal, limits, onRetry, onExchange } = this.context;
+    const { clock, signal, limits, onRetry } = this.context;
     const kind = retryKind(error, this.request);
     if (signal.aborted || kind === 'no' || !(error instanceof RungateError)) throw error;
     if (limits.attempts <= 1 || (kind === 'again' && retriesConsumed >= limits.attempts - 1))
@@ -199,7 +206,7 @@ class Call {
     // The sleep may fail first, and then nothing waits for it.
     permitted.catch(() => {});
     const { endpoint } = this.request;
-    onExchange?.({ type: 'wait', endpoint, attempt: this.#attempts, waitMs, reason: error.message });
+    await this.#tell({ type: 'wait', endpoint, attempt: this.#attempts, waitMs, reason: error.message });
     await clock.sleep(waitMs, signal);
     await permitted;
     if (kind !== 'limit') return;
@@ -207,7 +214,6 @@ class Call {
     this.#limitedMs += clock.monotonic() - this.#began;
   }
 
-  /** Returns the wait that the service requests, or a backoff. */
   #waitMs(kind: 'limit' | 'again', error: RungateError, retriesConsumed: number, leftMs: number): number {
     const requestedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
     const { random } = this.context;
@@ -215,7 +221,6 @@ class Call {
     return limitWait({ refusals: this.#refusals, waitedMs: this.#limitedMs, requestedMs, leftMs }, random);
   }
 
-  /** Returns the final error of the call, with the reason why there is no further attempt. */
   #ended(error: RungateError, waitMs?: number, leftMs = 0): RungateError {
     const late = this.context.clock.monotonic() >= this.#deadline;
     if (error instanceof NetworkError && error.fault !== 'deadline' && late)
@@ -223,8 +228,8 @@ class Call {
     if (waitMs === undefined) return error;
     const requested = error instanceof HttpError && error.retryAfterMs !== undefined;
     const why = `${requested ? 'the service requests a wait of' : 'the next attempt would be in'} ${span(waitMs)}`;
-    const given = `${why}, but the call has only ${span(leftMs)} left`;
-    error.hint = error.hint === undefined ? given : `${error.hint}; ${given}`;
+    const reason = `${why}, but the call has only ${span(leftMs)} left`;
+    error.hint = error.hint === undefined ? reason : `${error.hint}; ${reason}`;
     return error;
   }
 }

@@ -2,15 +2,26 @@ import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { api } from '../contract/index.ts';
 import { UsageError } from '../errors.ts';
 import { optionNames } from '../hint-names.ts';
-import { ownCopy } from '../own-options.ts';
 import { createCaller } from './caller.ts';
+import { checkOptions, optionsOf } from './check-options.ts';
 import { type ExactOptions, listExact } from './exact-orders.ts';
 import { asList, readPage } from './list.ts';
-import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
+import {
+  type Caller,
+  type CallerInput,
+  type CallOptions,
+  type ClientOptions,
+  callOptions,
+  callShape,
+  clientOptions,
+} from './options.ts';
 import { readItems } from './pages.ts';
 import type { ServiceClient } from './service-client.ts';
 
 export type { ServiceClient } from './service-client.ts';
+
+const { check: _, ...exactShape } = callShape;
+const exactOptions = optionsOf<ExactOptions>(exactShape);
 
 /** Parses the arguments of a call: path parameters, then the body and the query if the endpoint has them, then options. */
 function parseArgs(
@@ -32,14 +43,14 @@ function parseArgs(
     }
     params[param] = value;
   });
-  const given = ownCopy(Object.fromEntries(others.map((part, index) => [part, args[names.length + index]])));
-  for (const part of ['query', 'options']) {
-    if (given[part] !== undefined && (typeof given[part] !== 'object' || given[part] === null)) {
-      throw new UsageError(`${name}: ${part} must be an object; the call is ${name}(${takes})`);
-    }
-  }
-  const { body, query, options } = given as Pick<CallerInput, 'body' | 'query'> & { options?: CallOptions };
-  return [{ params, query, body }, options];
+  const part = (which: string): unknown =>
+    others.includes(which) ? args[names.length + others.indexOf(which)] : undefined;
+  const query = part('query');
+  if (query !== undefined && (typeof query !== 'object' || query === null))
+    throw new UsageError(`${name}: query must be an object; the call is ${name}(${takes})`);
+  const options = part('options');
+  const checked = options === undefined ? undefined : checkOptions(callOptions, options, name);
+  return [{ params, query: query as CallerInput['query'], body: part('body') }, checked];
 }
 
 /** Returns the endpoints as methods, in objects by the parts of their names. */
@@ -62,15 +73,20 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
     const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args));
     group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;
   }
-  Object.assign(tree.orders ?? {}, { listExact: (options?: ExactOptions) => listExact(caller, options) });
+  Object.assign(tree.orders ?? {}, {
+    listExact: async (options: ExactOptions = {}) =>
+      listExact(caller, checkOptions(exactOptions, options, 'orders.listExact')),
+  });
   return tree as unknown as Omit<ServiceClient, 'close'>;
 }
 
 /**
  * Returns a typed client for the whole service (interface, section 4). It opens no connection before the first call, and
- * does not read the environment. The first call that needs an address or a credential throws if it is wrong or missing.
+ * does not read the environment. The first call that needs an address or a credential throws if it cannot be used.
+ * @throws UsageError if an option is unknown, has the wrong type, or if there is no address
  */
 export function createClient(options: ClientOptions): ServiceClient {
-  const caller = createCaller(options, undefined, optionNames);
+  const checked = checkOptions(clientOptions, options, 'createClient');
+  const caller = createCaller(checked, undefined, optionNames);
   return { ...bindApi(caller), close: () => caller.close() };
 }

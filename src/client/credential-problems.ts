@@ -26,8 +26,8 @@ const apiKey = /^[a-z]{2,8}_(live_|test_)?\w{16,}$/i;
 
 /** Returns what is wrong with a credential, judged by its look, or null if nothing is recognised. */
 export function mistakeIn(kind: CredentialKind, value: string, names: HintNames): string | null {
-  const found = looks.find(([pattern]) => pattern.test(value));
-  if (found !== undefined) return found[1];
+  const look = looks.find(([pattern]) => pattern.test(value));
+  if (look !== undefined) return look[1];
   if (kind === 'API key')
     return jwt.test(value) ? `the value looks like a token; tokens belong in ${names.token}` : null;
   return apiKey.test(value) ? `the value looks like an API key; keys belong in ${names.apiKey}` : null;
@@ -48,7 +48,6 @@ const characters: Readonly<Record<string, readonly [string, string]>> = {
   ],
 };
 
-/** The reason why a header cannot contain a value, and the remedy. */
 export interface Unsendable {
   /** The first such character and its place: `a line break as its last character`. */
   readonly problem: string;
@@ -57,18 +56,18 @@ export interface Unsendable {
 
 /** Returns the reason why a header cannot contain a credential, or null. */
 export function unsendable(kind: CredentialKind, value: string, names: HintNames): Unsendable | null {
-  const found = /[^\x21-\x7e]/u.exec(value);
-  if (found === null) return null;
-  const [character] = found;
+  const match = /[^\x21-\x7e]/u.exec(value);
+  if (match === null) return null;
+  const [character] = match;
   const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
   const [name, remedy] = characters[character] ?? [
     `the character U+${code}`,
     'give the value alone: copy it from the service again',
   ];
-  const isLast = found.index + character.length === value.length;
-  const place = isLast ? 'its last character' : `character ${found.index + 1}`;
+  const isLast = match.index + character.length === value.length;
+  const place = isLast ? 'its last character' : `character ${match.index + 1}`;
   return {
-    problem: `${name} as ${found.index === 0 ? 'its first character' : place}`,
+    problem: `${name} as ${match.index === 0 ? 'its first character' : place}`,
     hint: mistakeIn(kind, value, names) ?? remedy,
   };
 }

@@ -1,16 +1,11 @@
 import type { Auth } from '../contract/endpoint.ts';
 import { ConfigError, CredentialError } from '../errors.ts';
 import { commandNames } from '../hint-names.ts';
+import type { LibraryOptions } from '../options/library-options.ts';
 import { type CredentialKind, unsendable } from './credential-problems.ts';
 
 /** The credentials of a client; each endpoint accepts one kind of them (interface, section 5). */
-export interface Credentials {
-  apiKey?: string | undefined;
-  /** A user session's bearer token. */
-  token?: string | undefined;
-  /** The credential for endpoints that accept either. Default: the token, if it is set. */
-  auth?: 'bearer' | 'key' | undefined;
-}
+export type Credentials = Pick<LibraryOptions, 'apiKey' | 'token' | 'auth'>;
 
 const kindNames = { bearer: 'a bearer token', key: 'an API key' } as const;
 
@@ -54,15 +49,14 @@ export function credentialHeader(
   }
   const [what, setting] =
     kind === 'key' ? (['API key', names.apiKey] as const) : (['bearer token', names.token] as const);
-  const found = unsendable(what, value, names);
-  if (found !== null) {
-    const { problem, hint } = found;
+  const mistake = unsendable(what, value, names);
+  if (mistake !== null) {
+    const { problem, hint } = mistake;
     throw new ConfigError(`${setting} has ${problem}, which cannot be sent in a header`, { hint });
   }
   return kind === 'key' ? { 'x-api-key': value } : { authorization: `Bearer ${value}` };
 }
 
-/** Returns the credential in the headers, or null. */
 export function credentialIn(
   headers: Readonly<Record<string, string>>,
 ): { what: CredentialKind; value: string } | null {

@@ -1,6 +1,6 @@
+import { nextIndex, redactJson } from '../json/rewrite.ts';
+import { closes, isSpace, isString, opens, tokensOf } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
-import { redactJson } from '../redact-json.ts';
-import { isClosing, isOpening, stringEnd } from './json-text.ts';
 import { secretName } from './schema-mismatch.ts';
 
 /** The most bytes of a response body that an error keeps. */
@@ -8,18 +8,16 @@ const mostBytes = 64 * 1024;
 
 const mask = '"***"';
 
-/** Returns the index after the JSON value that begins at `start`, which may be cut off. */
-function valueEnd(json: string, start: number): number {
+/** Returns the index after the JSON value that begins with a token; the value may be cut off. */
+function valueEnd(tokens: readonly string[], start: number): number {
   let level = 0;
-  for (let at = start; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (code === 0x22) at = stringEnd(json, at) - 1;
-    else if (isOpening(code)) level += 1;
-    else if (isClosing(code)) level -= 1;
-    const ends = code === 0x22 || isClosing(code) || /^(?:$|[\s,\]}])/.test(json.charAt(at + 1));
-    if (level <= 0 && ends) return at + 1;
+  for (let index = start; index < tokens.length; index += 1) {
+    const token = tokens[index] ?? '';
+    if (opens(token)) level += 1;
+    else if (closes(token)) level -= 1;
+    if (level <= 0 && !isSpace(token)) return index + 1;
   }
-  return json.length;
+  return tokens.length;
 }
 
 /**
@@ -28,23 +26,23 @@ function valueEnd(json: string, start: number): number {
  * @param all redact every text, whatever the name of its field
  */
 function maskSecrets(json: string, all: boolean): string {
-  let shown = '';
-  let copied = 0;
-  const replace = (from: number, to: number) => {
-    shown += json.slice(copied, from) + mask;
-    copied = to;
-    return to;
-  };
-  for (let at = json.indexOf('"'); at >= 0 && at < json.length; at = json.indexOf('"', at)) {
-    const end = stringEnd(json, at);
-    const colon = /^\s{0,100}:\s{0,100}/.exec(json.slice(end, end + 300))?.[0].length ?? 0;
-    const value = end + colon;
-    if (colon === 0) at = all ? replace(at, end) : end;
-    else if (secretName.test(json.slice(at, end)) && /^["{[\d-]/.test(json.charAt(value)))
-      at = replace(value, valueEnd(json, value));
-    else at = value;
+  const tokens = tokensOf(json);
+  const shown: string[] = [];
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index] ?? '';
+    const colon = nextIndex(tokens, index);
+    if (!isString(token) || tokens[colon] !== ':') {
+      shown.push(all && isString(token) ? mask : token);
+      continue;
+    }
+    const value = nextIndex(tokens, colon);
+    shown.push(...tokens.slice(index, value));
+    index = value - 1;
+    if (!secretName.test(token) || !/^["{[\d-]/.test(tokens[value] ?? '')) continue;
+    shown.push(mask);
+    index = valueEnd(tokens, value) - 1;
   }
-  return shown + json.slice(copied);
+  return shown.join('');
 }
 
 function isWhole(json: string): boolean {

@@ -1,5 +1,5 @@
 import { orders } from '../contract/orders.ts';
-import { ContractError } from '../errors.ts';
+import { type JsonNode, parseJson } from '../json/parse.ts';
 import { errorBody } from './error-body.ts';
 import type { Caller, CallOptions, Exchange } from './options.ts';
 import { mismatchError } from './schema-mismatch.ts';
@@ -36,13 +36,12 @@ async function readExact(
   caller: Sender,
   name: 'orders.list' | 'orders.summary',
   options: ExactOptions,
-): Promise<{ response: Exchange; exact: unknown }> {
+): Promise<{ response: Exchange; body: JsonNode }> {
   const response = await caller.exchange(name, orders[name], { params: {} }, { ...options, check: true });
-  const { parse } = await import('lossless-json');
   const { status, request, attempts, elapsedMs, text, redact } = response;
-  const refuse = (field: string, expected: string, received: string, cause?: unknown): never => {
+  const refuse = (field: string, expected: string, received: string): never => {
     const body = errorBody(text, redact);
-    const error = mismatchError(request, { field, expected, received, status, cause, body });
+    const error = mismatchError(request, { field, expected, received, status, body });
     error.facts = { endpoint: name, method: 'GET', attempts, elapsedMs };
     throw error;
   };
@@ -54,17 +53,10 @@ async function readExact(
     ({ path }) => path.length < 3 || ['total', 'currency'].includes(String(path[2])),
   );
   if (mismatch !== undefined) refuse(mismatch.field, mismatch.expected, mismatch.received);
-  try {
-    const exact = parse(response.text, undefined, {
-      parseNumber: (text: string) => text,
-      // A field that occurs twice could have either value.
-      onDuplicateKey: ({ key }: { key: string }) => refuse(key, 'each field once', 'two values for it'),
-    });
-    return { response, exact };
-  } catch (error) {
-    if (error instanceof ContractError) throw error;
-    return refuse('', 'JSON that can be read exactly', 'JSON that cannot', error);
-  }
+  const body = parseJson(text);
+  // A field that occurs twice could have either value.
+  if (body.repeated !== undefined) refuse(body.repeated.name, 'each field once', 'two values for it');
+  return { response, body };
 }
 
 /** Returns the orders of the account with exact totals, which never pass through a float. */
@@ -72,21 +64,18 @@ export async function listExact(
   caller: Sender,
   options: ExactOptions = {},
 ): Promise<{ orders: ExactOrder[] }> {
-  const { response, exact } = await readExact(caller, 'orders.list', options);
+  const { response, body } = await readExact(caller, 'orders.list', options);
   const checked = response.value as { orders: Record<string, unknown>[] };
-  const totals = (exact as { orders: { total: string }[] }).orders;
-  return {
-    orders: checked.orders.map((order, index) => ({ ...order, total: totals[index]?.total }) as ExactOrder),
-  };
+  const total = (index: number) => body.at(['orders', String(index), 'total'])?.text;
+  return { orders: checked.orders.map((order, index) => ({ ...order, total: total(index) }) as ExactOrder) };
 }
 
-/** Returns the summary with its exact revenue, and the response. */
 export async function readExactSummary(
   caller: Sender,
   options: ExactOptions = {},
 ): Promise<{ summary: ExactSummary; response: Exchange }> {
-  const { response, exact } = await readExact(caller, 'orders.summary', options);
-  const { orderCount: orderCountText, totalRevenue } = exact as Record<string, string>;
+  const { response, body } = await readExact(caller, 'orders.summary', options);
+  const [orderCountText, totalRevenue] = ['orderCount', 'totalRevenue'].map((name) => body.at([name])?.text);
   return {
     summary: { ...(response.value as ExactSummary), orderCountText, totalRevenue } as ExactSummary,
     response,

@@ -1,12 +1,13 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import { type JsonNode, parseJson } from '../json/parse.ts';
+import { redactJson } from '../json/rewrite.ts';
+import { isTooLarge } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
-import { redactJson } from '../redact-json.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { mistakeIn } from './credential-problems.ts';
 import { credentialIn } from './credentials.ts';
-import { jsonLimits, jsonSize, membersOf } from './json-text.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 
 /** Headers with the id of an exchange: those of services first, then those of proxies. */
@@ -29,7 +30,6 @@ export function mayHaveNewSecret({ newSecret }: Endpoint, status: number): boole
   return newSecret === true && (status < 300 || status >= 500);
 }
 
-/** Returns a text in one line, redacted, with at most `limit` characters. */
 export function oneLine(text: string, limit: number, redact: Redact): string {
   const line = redact(text).replace(/\s+/g, ' ').trim();
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
@@ -61,9 +61,10 @@ interface ErrorField {
   json?: string;
 }
 
-function fieldOf(json: string, redact: Redact): ErrorField | undefined {
-  const value: unknown = JSON.parse(json);
-  if (value === null) return undefined;
+function fieldOf(node: JsonNode | undefined, redact: Redact): ErrorField | undefined {
+  const value = node?.value ?? null;
+  if (node === undefined || value === null) return undefined;
+  const json = node.text;
   const text = typeof value === 'string' ? redact(value) : redactJson(json, redact);
   const cut = text.length > longestField ? `${text.slice(0, longestField)}…` : text;
   if (typeof value === 'string' || cut !== text) return { value: cut, text: cut };
@@ -77,11 +78,10 @@ function explanation(
 ): { error: string | undefined; details: ErrorField | undefined } {
   const none = { error: undefined, details: undefined };
   try {
-    JSON.parse(text);
-    if (jsonSize(text).depth > jsonLimits.depth) return none;
-    const body = new Map(membersOf(text));
+    if (isTooLarge(text)) return none;
+    const body = parseJson(text);
     const first = (...names: readonly string[]) =>
-      names.map((name) => fieldOf(body.get(name) ?? 'null', redact));
+      names.map((name) => fieldOf(body.member(name)?.value, redact));
     const error = first('error', 'message', 'title').find(
       (field) => typeof field?.value === 'string' && field.value !== '',
     );
@@ -91,7 +91,6 @@ function explanation(
   }
 }
 
-/** Returns what may be wrong with an address that the service does not know. */
 function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames): string {
   if (!/\/api(?:\/|$)/.test(path)) return 'paths of the service begin with /api, such as /api/environments';
   // Every path of the interface begins with /api; anything before it is a prefix of the base URL.
@@ -112,7 +111,6 @@ const plainHttpOnTls =
 /** The remedy if a request that must not be repeated may have taken effect. */
 export const mayHaveActed = 'the service may have acted on the request: check that before you send it again';
 
-/** Returns what happened, and the remedy. */
 function explainStatus(
   status: number,
   request: PreparedRequest,
@@ -153,7 +151,6 @@ function explainStatus(
 }
 
 /**
- * Returns the error for a response that is not a success.
  * @param now wall-clock milliseconds since the epoch, for a `Retry-After` date
  * @param hidden show no text of the body
  */

@@ -20,7 +20,6 @@ export interface ReadPage extends Page {
   readonly invalidFields: readonly Mismatch[];
 }
 
-/** The requested page and page size. */
 export interface PageQuery {
   readonly page?: number | undefined;
   readonly pageSize?: number | undefined;
@@ -42,41 +41,6 @@ const pageFields = {
   totalCount: [isCount, 'a whole number, 0 or more'],
   hasNextPage: [isBoolean, 'a boolean'],
 } as const;
-
-/** The places and names that other services use to say that a list has more pages. */
-const otherPlaces = ['meta', 'pagination', 'paging', 'page', 'links'];
-const otherCounts = ['totalCount', 'total', 'count', 'totalItems', 'totalElements'];
-const otherNext = ['hasNextPage', 'hasNext', 'hasMore'];
-
-/** Returns a number, also if it is written as text; NaN for anything else. */
-const numberOf = (value: unknown) =>
-  typeof value === 'string' && /^\d{1,15}$/.test(value)
-    ? Number(value)
-    : isCount(value)
-      ? Number(value)
-      : NaN;
-
-/**
- * Reads paging fields that the contract does not show. They count only if they say that there is more: `count` may be
- * the number of items on the page.
- */
-function readOther(response: Fields, { items }: Page): Omit<Page, 'items'> {
-  const parts = [response, ...otherPlaces.map((name) => response[name]).filter(isFields)];
-  const numbers = (names: readonly string[]) =>
-    parts.flatMap((part) => names.map((name) => numberOf(part[name]))).filter((number) => number >= 0);
-  const totalCount = numbers(otherCounts).find((count) => count > items.length || items.length === 0);
-  const totalPages = numbers(['totalPages']).find((pages) => pages > 1);
-  const hasNextPage = parts.some(
-    (part) =>
-      otherNext.some((name) => String(part[name]) === 'true') ||
-      (typeof part.next === 'string' && part.next !== ''),
-  );
-  return {
-    ...(totalCount !== undefined && { totalCount }),
-    ...(totalPages !== undefined && { totalPages }),
-    ...(hasNextPage && { hasNextPage }),
-  };
-}
 
 /** Returns the name of the field with the list: `items`, or the only array; undefined without an array, or with several. */
 function fieldOf(response: Fields): string | undefined {
@@ -100,28 +64,24 @@ export function readPage(value: unknown, redact: Redact): ReadPage | undefined {
   const invalidFields: Mismatch[] = [];
   const shown: Record<string, unknown> = {};
   for (const [key, [fits, expected]] of Object.entries(pageFields)) {
-    const given = key === field ? undefined : (value[key] ?? undefined);
-    if (given === undefined) continue;
-    if (fits(given)) shown[key] = given;
-    else invalidFields.push({ field: key, path: [key], expected, received: received(given, redact) });
+    const fact = key === field ? undefined : (value[key] ?? undefined);
+    if (fact === undefined) continue;
+    if (fits(fact)) shown[key] = fact;
+    else invalidFields.push({ field: key, path: [key], expected, received: received(fact, redact) });
   }
-  const page = { items: (value[field] ?? []) as readonly unknown[], field };
-  return { ...page, ...readOther(value, page), ...shown, invalidFields };
+  return { items: (value[field] ?? []) as readonly unknown[], field, ...shown, invalidFields };
 }
 
-/**
- * Returns whether there is another page. If the response does not say, its numbers decide; without numbers, it is the whole
- * list. A page without a number is the requested one.
- */
-export function hasNext(page: Page, requested: PageQuery): boolean {
+/** Returns whether there is another page, or undefined if the response does not say. A page without a number is the requested one. */
+export function hasNext(page: Page, requested: PageQuery): boolean | undefined {
   const { items, totalPages, totalCount } = page;
   if (page.hasNextPage !== undefined) return page.hasNextPage;
+  if (items.length === 0) return false;
   const number = page.page || requested.page || 1;
   if (totalPages !== undefined) return number < totalPages;
-  if (totalCount === undefined || items.length === 0) return false;
-  // The last page is shorter than the others.
-  const before = (number - 1) * (page.pageSize || requested.pageSize || defaultPageSize);
-  return before + items.length !== totalCount && number * (page.pageSize || items.length) < totalCount;
+  if (totalCount === undefined) return undefined;
+  const pageSize = page.pageSize || requested.pageSize || defaultPageSize;
+  return (number - 1) * pageSize + items.length < totalCount;
 }
 
 /**

@@ -1,20 +1,26 @@
+import * as z from 'zod/mini';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import type { RungateError } from '../errors.ts';
+import type { LibraryOptions } from '../options/library-options.ts';
 import type { Redact } from '../redact.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { Credentials } from './credentials.ts';
+import * as option from './check-options.ts';
 import type { RequestInput } from './request.ts';
 import type { Mismatch } from './schema-mismatch.ts';
 
+const clientRows = [
+  'apiUrl',
+  'apiKey',
+  'token',
+  'auth',
+  'insecureHttp',
+  'requestTimeoutMs',
+  'providerModelField',
+] as const;
+
 /** The address, the credentials and the timeouts of a client; all durations are in milliseconds. */
-export interface ClientOptions extends Credentials {
-  /** The service's base URL; may have a path prefix. */
-  apiUrl: string;
-  /** Allow `http:` to other machines. */
-  insecureHttp?: boolean | undefined;
-  /** The timeout of one attempt; default 30 s. */
-  requestTimeoutMs?: number | undefined;
+export interface ClientOptions extends Pick<LibraryOptions, (typeof clientRows)[number]> {
   /** The timeout of one call, with its retries and their waits; default 2 min. */
   callTimeoutMs?: number | undefined;
   clock?: Clock | undefined;
@@ -31,15 +37,29 @@ export interface ClientOptions extends Credentials {
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   userAgent?: string | undefined;
   /**
-   * Set to false to read the pages of a list without pauses. Default: keep to the limits in the service's `RateLimit`
-   * headers, or else to the documented 60 reads a minute, unless the service is on this machine.
+   * Set to false to read the pages of a list without pauses. Default: keep to the documented 60 reads a minute, unless the
+   * service is on this machine.
    */
   pace?: boolean | undefined;
-  /** The service's name for the field `providerModel` of an environment; the real name contains a vendor name. */
-  providerModelField?: string | undefined;
-  /** Receives an event for each HTTP request, and for each wait between two requests. */
+  /** Receives an event for each HTTP request, and for each wait between two requests. If it throws or rejects, so does the call. */
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
 }
+
+export const clientShape: option.Shape<ClientOptions> = {
+  ...option.rowShape('', clientRows),
+  callTimeoutMs: z.optional(option.milliseconds),
+  clock: z.optional(option.clock),
+  random: z.optional(option.func<() => number>()),
+  transport: z.optional(option.objectWith<Transport>('a transport: { send, close }', 'send', 'close')),
+  caPem: z.optional(option.text),
+  proxyEnv: z.optional(option.record),
+  userAgent: z.optional(option.text),
+  pace: z.optional(option.flag),
+  onExchange: z.optional(option.func<NonNullable<ClientOptions['onExchange']>>()),
+};
+export const clientOptions = option.optionsOf<ClientOptions>(clientShape);
+
+export type CallerOptions = option.Checked<ClientOptions>;
 
 /** Options of one call, which override those of its client; all durations are in milliseconds. */
 export interface CallOptions {
@@ -63,6 +83,19 @@ export interface CallOptions {
   onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
 
+export const callShape: option.Shape<CallOptions> = {
+  signal: z.optional(option.signal),
+  timeoutMs: z.optional(option.milliseconds),
+  requestTimeoutMs: z.optional(option.milliseconds),
+  idempotencyKey: z.optional(option.text),
+  attempts: z.optional(option.whole(1)),
+  limitTimeoutMs: z.optional(option.notNegative),
+  check: z.optional(option.flag),
+  pace: z.optional(option.flag),
+  onRetry: z.optional(option.func<NonNullable<CallOptions['onRetry']>>()),
+};
+export const callOptions = option.optionsOf<CallOptions>(callShape);
+
 export interface Exchange {
   /** The response, checked against the contract; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
@@ -83,7 +116,6 @@ export interface Exchange {
   attempts: number;
   /** From the first byte sent to the response, including waits, in milliseconds. */
   elapsedMs: number;
-  /** Redacts secrets in text of the response. */
   redact: Redact;
 }
 
@@ -104,7 +136,7 @@ export type ExchangeEvent =
     }
   | { type: 'wait'; endpoint: string; attempt: number; waitMs: number; reason: string };
 
-export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'json' | 'headers'>;
+export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'json' | 'contentType'>;
 
 /** Sends calls by endpoint, without the types of the client. */
 export interface Caller {

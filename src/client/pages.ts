@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError, RungateError } from '../errors.ts';
-import { ownCopy } from '../own-options.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import { type Page, type PageQuery, readPage } from './list.ts';
 import type { Caller, CallerInput, CallOptions, Exchange } from './options.ts';
@@ -16,8 +15,6 @@ export interface PagesOptions {
   request: () => string;
   /** The first page to read, default 1; and the requested page size. */
   requested?: PageQuery | undefined;
-  /** The most pages to read. */
-  maxPages?: number | undefined;
 }
 
 /**
@@ -43,11 +40,11 @@ function noPage(error: unknown): undefined {
  */
 export async function* iteratePages<P extends SentPage>(
   fetchPage: FetchPage<P>,
-  { request, requested = {}, maxPages }: PagesOptions,
+  { request, requested = {} }: PagesOptions,
 ): AsyncGenerator<P, void, undefined> {
   const stop = new AbortController();
   const { page: start = 1 } = requested;
-  const sequence = new PageSequence(request, requested, maxPages);
+  const sequence = new PageSequence(request, requested);
   const read = (page: number) => {
     const reading = (async () => fetchPage(page, stop.signal))();
     // A page that is read ahead may fail. Its error is thrown when its turn comes.
@@ -60,8 +57,9 @@ export async function* iteratePages<P extends SentPage>(
     for (let number = start; ; number += 1) {
       const page = await (guessed ? ahead.catch(noPage) : ahead);
       if (page === undefined) return;
-      const { more, again, problem } = sequence.judge(number, page);
-      if (again) return;
+      const judgement = sequence.judge(number, page);
+      if (judgement === null) return;
+      const { more, problem } = judgement;
       guessed = more === 'maybe';
       if (more) {
         ahead = read(number + 1);
@@ -89,23 +87,22 @@ export interface ConvertedPage<T> extends Page {
 /** Converts the text of a checked page; the text itself is not kept. */
 export type Convert<T> = (text: string, page: Page) => T;
 
-/** Yields the pages of a list from the query's `page` on. Timeouts and attempts apply to each page. */
+/** From the query's `page` on. Timeouts and attempts apply to each page. */
 export async function* readPages<T>(
   caller: Pick<Caller, 'exchange'>,
   name: string,
   endpoint: Endpoint,
   input: CallerInput,
   convert: Convert<T>,
-  givenOptions: CallOptions = {},
+  options: CallOptions = {},
 ): AsyncGenerator<ConvertedPage<T>, void, undefined> {
-  const options = ownCopy(givenOptions);
-  const query = ownCopy(input.query ?? {});
+  const query = input.query ?? {};
   let request = name;
   const fetchPage: FetchPage<ConvertedPage<T>> = async (number, stop) => {
     const either = eitherSignal(options.signal, stop);
-    const given = { ...input, query: { ...query, page: number } };
+    const pageInput = { ...input, query: { ...query, page: number } };
     try {
-      const response = await caller.exchange(name, endpoint, given, {
+      const response = await caller.exchange(name, endpoint, pageInput, {
         pace: true,
         ...options,
         signal: either.signal,
@@ -135,7 +132,6 @@ export async function* readPages<T>(
   }
 }
 
-/** Yields the items of a list. */
 export async function* readItems(
   caller: Pick<Caller, 'exchange'>,
   name: string,

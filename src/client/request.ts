@@ -18,16 +18,15 @@ export interface RequestInput {
   json?: string | undefined;
   /** 1 to 255 visible ASCII characters. */
   idempotencyKey?: string | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
+  /** The media type of an encoded form. */
+  contentType?: string | undefined;
 }
 
 export interface RequestTarget extends Credentials {
   /** The service's base URL, checked (`parseApiUrl`). */
   base: URL;
   userAgent?: string | undefined;
-  /** Redacts secrets in errors. */
   redact: Redact;
-  /** The names of the options in errors. */
   names?: HintNames | undefined;
 }
 
@@ -47,27 +46,27 @@ function refuse(
   { redact, names = commandNames }: RequestTarget,
 ): void {
   const loose = new Set(part === 'body' ? looseFields(schema, value, redact).map(({ field }) => field) : []);
-  const found = mismatches(schema, value, redact).filter(({ field }) => !loose.has(field));
-  if (found.length === 0) return;
+  const wrong = mismatches(schema, value, redact).filter(({ field }) => !loose.has(field));
+  if (wrong.length === 0) return;
   const named = (field: string) => (part === 'query' ? names.query(field) : `field ${field}`);
-  const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {
+  const faults = wrong.slice(0, 5).map(({ field, expected, received, sentence }) => {
     if (sentence !== undefined) return sentence;
     if (expected === 'no such field') return `${named(field)} is unknown`;
     // Quotes, or their absence, show the type of the value.
-    const given = received.replace(/^(?:string|number|boolean) (?=\S)/, '');
-    if (field === '') return `the ${part} must be ${expected}, not ${given}`;
+    const sent = received.replace(/^(?:string|number|boolean) (?=\S)/, '');
+    if (field === '') return `the ${part} must be ${expected}, not ${sent}`;
     return received === 'nothing'
       ? `${named(field)} is missing (${expected})`
-      : `${named(field)} must be ${expected}, not ${given}`;
+      : `${named(field)} must be ${expected}, not ${sent}`;
   });
-  const unknown = found.some((fault) => fault.expected === 'no such field');
+  const unknown = wrong.some((fault) => fault.expected === 'no such field');
   const { shape = {} }: { shape?: object } = schema._zod.def as object;
   const known = Object.keys(shape);
   throw new UsageError(names.call(name) + faults.join('; '), {
     hint:
       unknown && known.length > 0
         ? `the known names are ${known.join(', ')}`
-        : found.some(({ expected }) => expected === zonedDateTime)
+        : wrong.some(({ expected }) => expected === zonedDateTime)
           ? 'write it as in RFC 3339: 2026-01-31T12:00:00Z or 2026-01-31T14:00:00+02:00'
           : undefined,
   });
@@ -79,19 +78,14 @@ function checkQuery(
   query: RequestInput['query'],
   target: RequestTarget,
 ): string {
-  if (query === undefined && endpoint.query === undefined) return '';
+  if (endpoint.query === undefined) return '';
   // Leave out undefined and null: an option without a value is not a parameter.
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null),
   );
-  if (endpoint.query === undefined) {
-    const key = Object.keys(given)[0];
-    if (key !== undefined) throw new UsageError(`${name} takes no query, but ${key} was given`);
-    return '';
-  }
-  refuse(name, 'query', endpoint.query, given, target);
+  refuse(name, 'query', endpoint.query, values, target);
   // The schema may rewrite a value. Spread over the given query, so that the keys keep their order.
-  return queryString(name, { ...given, ...endpoint.query.safeParse(given).data }, target.names);
+  return queryString(name, { ...values, ...endpoint.query.safeParse(values).data }, target.names);
 }
 
 /** A body as sent, and a redactor that also knows its secrets. */
@@ -115,11 +109,7 @@ function checkBody(
   target: RequestTarget,
 ): CheckedBody {
   const { redact } = target;
-  if (endpoint.body === undefined) {
-    if (body !== undefined) throw new UsageError(`${name} takes no body`);
-    return { redact };
-  }
-  if (body === undefined && endpoint.bodyOptional) return { redact };
+  if (endpoint.body === undefined || (body === undefined && endpoint.bodyOptional)) return { redact };
   if (endpoint.multipart && body instanceof Uint8Array) return { body, redact };
   const text = json ?? writeJson(name, body);
   const secrets = text === undefined ? [] : secretsIn(text, endpoint.secretFields);
@@ -129,7 +119,6 @@ function checkBody(
   return { body: text, redact: redactAll };
 }
 
-/** Checks and sets a caller's headers. */
 export function setHeaders(
   all: Record<string, string>,
   name: string,
@@ -174,9 +163,9 @@ export function prepareRequest(
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key, target.names);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
-  if (typeof body === 'string') headers['content-type'] = 'application/json';
+  const contentType = typeof body === 'string' ? 'application/json' : input.contentType;
+  if (contentType !== undefined) headers['content-type'] = contentType;
   if (target.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': target.userAgent });
-  if (input.headers !== undefined) setHeaders(headers, name, input.headers);
   headers.accept = 'application/json';
   // Responses are small, and an uncompressed one cannot be a decompression bomb.
   headers['accept-encoding'] = 'identity';

@@ -2,20 +2,18 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
 import { ContractError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import { jsonLimits, jsonSize } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
-import { jsonLimits, jsonSize } from './json-text.ts';
 import { type Page, readPage } from './list.ts';
 import { type Mismatch, mismatchError, mismatches } from './schema-mismatch.ts';
 
 /** The request as the user knows it: `GET /api/environments`. */
 const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;
 
-/** The beginning of a message about a response. */
 const responseTo = (request: PreparedRequest) => `the response to ${requestText(request)}`;
 
-/** Returns how to see the response and, for a read, how to skip the check. */
 function lookHint({ endpoint, method, url, path, redact }: PreparedRequest, names: HintNames): string {
   if (method !== 'GET' || endpoint === 'api') return names.look;
   // Relative to the base URL, which may have a path.
@@ -67,7 +65,6 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply, names: 
   throw new ContractError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
 }
 
-/** A successful response. */
 export interface ParsedResponse {
   /** The parsed JSON; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
@@ -109,12 +106,13 @@ function parse(
   }
 }
 
-/** Returns the mismatches in the items of a list, which may have any shape that `readPage` reads. */
 function itemMismatches({ response }: Endpoint, { items, field }: Page, redact: Redact): Mismatch[] {
   const item = itemSchema(response);
   if (item === undefined) return [];
-  const at = field === undefined ? [] : [field];
-  return items.flatMap((one, index) => mismatches(item, one, redact, { at: [...at, index], sent: true }));
+  const list = field === undefined ? [] : [field];
+  return items.flatMap((value, index) =>
+    mismatches(item, value, redact, { at: [...list, index], sent: true }),
+  );
 }
 
 /**
@@ -143,15 +141,15 @@ export function parseResponse(
     };
   // An item that the contract does not show may be any JSON.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
-  const found = mismatches(endpoint.response, value, request.redact, {
+  const wrong = mismatches(endpoint.response, value, request.redact, {
     hidden: endpoint.newSecret,
     sent: true,
   }).filter(({ path }) => !isItem || path.length > 0);
-  const first = found.find(
+  const first = wrong.find(
     ({ path, sentence }) => sentence !== undefined || isRequired(endpoint.response, path),
   );
-  if (first === undefined) return { ...read, mismatches: found };
+  if (first === undefined) return { ...read, mismatches: wrong };
   const { field, expected, received } = first;
   const parts = { field, expected, received, status: response.status, hint };
-  throw mismatchError(requestText(request), parts, found.length - 1);
+  throw mismatchError(requestText(request), parts, wrong.length - 1);
 }

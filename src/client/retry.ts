@@ -1,4 +1,5 @@
 import { ContractError, HttpError, NetworkError } from '../errors.ts';
+import { isContinue } from '../transport/network-error.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 
 /** `limit`: wait for the rate limit; `again`: another attempt may succeed; `no`: a retry would not help, or could do harm. */
@@ -9,12 +10,11 @@ type Retryable = Pick<PreparedRequest, 'method' | 'headers' | 'repeatable'>;
 const passing: readonly number[] = [408, 500, 502, 503, 504];
 
 const seconds = /^\d+(\.\d+)?$/;
-const httpDate =
-  /^((Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Returns `Retry-After` in milliseconds, never rounded down: seconds, with fractions, or an HTTP date in any of its three
- * forms. A date in the past is 0, and anything else undefined.
+ * Returns `Retry-After` in milliseconds, never rounded down: seconds, with fractions, or an HTTP date. A date in the past is 0,
+ * and anything else undefined.
  * @param now wall-clock milliseconds since the epoch
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
@@ -23,15 +23,13 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
     const ms = Math.ceil(Number(text) * 1000);
     return Number.isFinite(ms) ? ms : undefined;
   }
-  const at = parseHttpDate(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  const dateMs = parseHttpDate(text);
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - now);
 }
 
-/** Returns milliseconds since the epoch; NaN for anything but an HTTP date. */
+/** NaN for anything but an HTTP date. */
 function parseHttpDate(text: string): number {
-  if (!httpDate.test(text)) return Number.NaN;
-  // The C form of the date has no zone and means GMT, like the others.
-  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return httpDate.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /** `Date` has whole seconds, and the response took some time to arrive. */
@@ -42,8 +40,8 @@ const sameTimeMs = 2000;
  * Otherwise a service with a wrong clock would make rungate wait for the difference, or not at all.
  */
 export function clockOf(headers: Readonly<Record<string, string>>, now: number): number {
-  const at = parseHttpDate(headers.date?.trim() ?? '');
-  return Math.abs(at - now) > sameTimeMs ? at : now;
+  const dateMs = parseHttpDate(headers.date?.trim() ?? '');
+  return Math.abs(dateMs - now) > sameTimeMs ? dateMs : now;
 }
 
 /**
@@ -100,12 +98,11 @@ function inProgress(error: HttpError, request: Retryable): boolean {
   return keyed && error.status === 409 && /in[ _-]progress/i.test(text);
 }
 
-/** Returns whether the failed request may be sent again, and after which kind of wait. */
 export function retryKind(error: unknown, request: Retryable): RetryKind {
   const again = request.repeatable ? 'again' : 'no';
   if (error instanceof NetworkError) {
-    // Neither a bad certificate nor a passed deadline recovers.
-    if (error.fault === 'tls' || error.fault === 'deadline') return 'no';
+    // A bad certificate, a passed deadline and a server that sends 100 Continue do not recover.
+    if (error.fault === 'tls' || error.fault === 'deadline' || isContinue(error.cause)) return 'no';
     return error.unsent ? 'again' : again;
   }
   if (error instanceof HttpError) {

@@ -7,7 +7,6 @@ import type { Redact } from '../redact.ts';
 export interface Mismatch {
   /** The path: `orders[3].total`; empty for the whole value. */
   field: string;
-  /** The parts of the path. */
   path: Path;
   /** The expected value, as a noun phrase: `a number`. */
   expected: string;
@@ -71,7 +70,6 @@ function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** Returns the beginning of a text, which is redacted first. */
 function beginning(text: string, limit: number, redact: Redact): string {
   const shown = redact(text);
   return shown.length > limit ? `${shown.slice(0, limit)}…` : shown;
@@ -82,7 +80,7 @@ export function received(value: unknown, redact: Redact, path: Path = [], hidden
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
-  if (Math.abs(Number(value)) === Number.POSITIVE_INFINITY && typeof value === 'number')
+  if (typeof value === 'number' && Math.abs(value) === Number.POSITIVE_INFINITY)
     return 'a number beyond 1.8e308';
   if (typeof value === 'object') {
     const keys = Object.keys(value);
@@ -107,8 +105,8 @@ function isLarge(issue: Issue, root: unknown): boolean {
 
 function expectedOf(issue: Issue): string {
   // Prefer the contract's own message.
-  const own = /^expected (.+)$/.exec(issue.message)?.[1];
-  if (own !== undefined) return own;
+  const message = /^expected (.+)$/.exec(issue.message)?.[1];
+  if (message !== undefined) return message;
   if (issue.code === 'invalid_type') return types[issue.expected ?? ''] ?? `${issue.expected}`;
   if (issue.code === 'invalid_format') return formats[issue.format ?? ''] ?? `a valid ${issue.format}`;
   if (issue.code === 'invalid_value') return `one of ${(issue.values ?? []).map(String).join(', ')}`;
@@ -147,7 +145,6 @@ function describe(issue: Issue, root: unknown, redact: Redact, hidden: boolean):
 }
 
 interface MismatchOptions {
-  /** The path of the value. */
   at?: Path;
   /** Show only the types of values, because any value may be an unknown secret. */
   hidden?: boolean | undefined;
@@ -155,9 +152,7 @@ interface MismatchOptions {
   sent?: boolean;
 }
 
-/**
- * Returns all mismatches of a value. Secrets are redacted before anything is shortened.
- */
+/** Secrets are redacted before anything is shortened. */
 export function mismatches(
   schema: Schema,
   value: unknown,
@@ -176,7 +171,6 @@ export function mismatches(
 }
 
 /**
- * Returns a mismatch as a sentence.
  * @param request the request as the user knows it: `GET /api/environments`
  * @param more the number of other mismatches
  */
@@ -193,7 +187,6 @@ export function mismatchText(
   return `the response to ${request} does not match the contract: ${what}${others}`;
 }
 
-/** Returns the error of a response that does not match the contract; for the parameters see `mismatchText`. */
 export function mismatchError(request: string, parts: ContractErrorParts, more = 0): ContractError {
   return new ContractError(mismatchText(request, parts, more), parts);
 }

@@ -11,7 +11,6 @@ function isContent(value: unknown): value is FileContent {
 /** Bytes that other threads may change while they are sent; as JSON it would be `{}`. */
 const isShared = (value: unknown) => tagOf(value) === '[object SharedArrayBuffer]';
 
-/** Returns the problem with a field next to a file, or null. */
 function uploadProblem(key: string, value: unknown): string | null {
   if (!['name', 'type'].includes(key)) return `${key} cannot be sent with a file`;
   if (!['string', 'undefined'].includes(typeof value))
@@ -21,8 +20,8 @@ function uploadProblem(key: string, value: unknown): string | null {
 
 /** Returns the file in a body, or null for fields, which are sent as JSON. */
 function uploadIn(name: string, body: unknown): FileUpload | null {
-  const { file: given }: { file?: unknown } = Object(body);
-  if (isShared(body) || isShared(given)) {
+  const { file }: { file?: unknown } = Object(body);
+  if (isShared(body) || isShared(file)) {
     throw new UsageError(`${name}: a SharedArrayBuffer cannot be sent as a file`, {
       hint: 'copy it: new Uint8Array(buffer).slice()',
     });
@@ -34,7 +33,7 @@ function uploadIn(name: string, body: unknown): FileUpload | null {
   const problem = Object.keys(upload)
     .filter((key) => key !== 'file')
     .map((key) => uploadProblem(key, upload[key]))
-    .find((one) => one !== null);
+    .find((text) => text !== null);
   if (problem === undefined) return upload as unknown as FileUpload;
   throw new UsageError(`${name}: ${problem}`, {
     hint: 'pass a file as { file, name, type }, where name and type (the media type) are text; other fields are not allowed',
@@ -60,9 +59,9 @@ export async function encodeUpload(
   const upload = uploadIn(name, body);
   if (upload === null) return null;
   const { file } = upload;
-  const own: { name?: unknown; type?: unknown } = 'arrayBuffer' in file ? file : {};
-  const type = upload.type ?? (typeof own.type === 'string' ? own.type : '');
-  const fileName = upload.name ?? (typeof own.name === 'string' && own.name !== '' ? own.name : 'file');
+  const blob: { name?: unknown; type?: unknown } = 'arrayBuffer' in file ? file : {};
+  const type = upload.type ?? (typeof blob.type === 'string' ? blob.type : '');
+  const fileName = upload.name ?? (typeof blob.name === 'string' && blob.name !== '' ? blob.name : 'file');
   const form = new FormData();
   form.set('file', new Blob([await bytesOf(name, file)], { type }), fileName);
   // The runtime writes the body, so names and boundaries are escaped as servers expect.

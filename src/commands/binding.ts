@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { Io } from '../host/io.ts';
-import type { SomeSettings } from '../settings/names.ts';
+import type { Flags as RowFlags } from '../options/table.ts';
+import { ciContext } from './ci-context.ts';
 import { type Context, createContext } from './context.ts';
-import { addGlobals, type GlobalOptions } from './global-options.ts';
+import { addGlobals } from './global-options.ts';
+import { readOptions } from './options.ts';
 
-/** The action of a command after its arguments are parsed. */
 export interface Action<Flags> {
-  /** Returns the settings from the command's own options. */
-  settings?(flags: Flags): Promise<SomeSettings>;
+  /** Refuses options that cannot work together, before anything else. @throws UsageError */
+  check?(flags: Flags): void;
   /** The profile in `--profile` may not exist yet. */
   readonly newProfile?: boolean;
   /** The project file in `--config` may not exist yet. */
@@ -16,40 +17,46 @@ export interface Action<Flags> {
   readonly changesProfile?: boolean;
   /** The command itself reports an unreadable profiles file. */
   readonly showsUnreadable?: boolean;
-  /** Does the work and returns the exit code. */
+  /** The exit code is a verdict, so a result whose reader has gone is an error. */
+  readonly decides?: boolean;
+  /** Returns the exit code. */
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
 }
 
 /** The action of a command that reads no settings, so that a mistake in them cannot stop it. */
-export interface BareAction<Flags> {
+interface BareAction<Flags> {
   runBare(io: Io, args: readonly unknown[], flags: Flags): Promise<number>;
 }
 
-/** Binds a command to its action. */
 export type Bind = <Flags>(
   command: Command,
-  action: Action<Flags & GlobalOptions> | BareAction<Flags & GlobalOptions>,
+  action: Action<Flags & RowFlags> | BareAction<Flags & RowFlags>,
 ) => void;
 
-/** @param done receives the exit code of the command that runs */
-export function createBind(io: Io, done: (code: number) => void): Bind {
+/** @param done receives the exit code of the command that runs, and its action */
+export function createBind(
+  io: Io,
+  done: (code: number, action: Pick<Action<never>, 'decides'>) => void,
+): Bind {
   return (command, action) => {
     addGlobals(command).action(async (...given: unknown[]) => {
       // commander passes the positional arguments, then the options, then the command.
       const args = given.slice(0, -2);
-      const flags = mergedOptions(command) as never;
-      if ('runBare' in action) return done(await action.runBare(io, args, flags));
-      const own = (await action.settings?.(flags)) ?? {};
-      const { ref } = flags as { ref?: string };
-      const context = await createContext(io, flags, own, {
+      const raw = mergedOptions(command);
+      if ('runBare' in action) return done(await action.runBare(io, args, raw as never), {});
+      const { flags: read, settings } = readOptions(command, raw);
+      const flags = read as never;
+      action.check?.(flags);
+      const { ref } = read;
+      const context = await createContext(io, read, settings, {
         newProfile: action.newProfile === true,
         newProjectFile: action.newProjectFile?.(flags) === true,
         changesProfile: action.changesProfile === true,
         showsUnreadable: action.showsUnreadable === true,
-        refOf: async () => ref ?? (await (await import('./ci-context.ts')).ciContext(io)).ref,
+        refOf: async () => ref ?? (await ciContext(io)).ref,
       });
       try {
-        done(await action.run(context, args, flags));
+        done(await action.run(context, args, flags), action);
       } finally {
         await context.close();
       }
@@ -57,7 +64,7 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
   };
 }
 
-/** Returns the options of the command and its parents; later ones on the command line win. */
+/** Later options on the command line win. */
 function mergedOptions(command: Command): Record<string, unknown> {
   const above = command.parent === null ? {} : mergedOptions(command.parent);
   return { ...above, ...command.opts() };

@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
 import type { Settings } from '../settings/names.ts';
+import { checkPem } from '../transport/trust.ts';
 import { readRegularFile } from './config/project-file.ts';
 import { sourceName } from './source-names.ts';
 
@@ -23,7 +24,6 @@ function readPem(io: Io, path: string, source: string): string {
  */
 export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): Promise<string> {
   const own = readPem(io, setting.value, sourceName('caFile', setting));
-  const { checkPem } = await import('../transport/trust.ts');
   checkPem(own, `the CA file ${setting.value}`);
   const extra = io.env.NODE_EXTRA_CA_CERTS;
   return extra === undefined || extra === '' ? own : `${own}\n${readPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;

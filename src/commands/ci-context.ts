@@ -2,7 +2,6 @@ import type { CiContext } from '../ci/context.ts';
 import { detectCi, gitFacts } from '../ci/provider.ts';
 import type { Io } from '../host/io.ts';
 
-/** Reads the file in a variable; undefined without one. */
 function textOf(io: Io, variable: string): string | undefined {
   const path = io.env[variable];
   if (path === undefined || path === '') return undefined;

@@ -1,29 +1,29 @@
-import type { Caller, ClientOptions, ExchangeEvent } from '../client/caller.ts';
-import { formatDuration, parseDuration } from '../duration.ts';
+import { type Caller, type CallerOptions, createCaller, type ExchangeEvent } from '../client/caller.ts';
+import { formatDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
+import type { Flags } from '../options/table.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { redactor } from '../redact.ts';
 import { sanitize } from '../sanitize.ts';
-import { pemSecrets } from '../settings/environment.ts';
+import { receiptKeySecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
+import { parseApiUrl } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { readCa } from './ca-file.ts';
-import { guardCredentials } from './config/credential-guard.ts';
+import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
 import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';
-import type { GlobalOptions } from './global-options.ts';
 import { namesOf } from './source-names.ts';
 
 /** Returns one line for `--verbose`, without headers and bodies, which may contain secrets. */
-export function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
+function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
   if ('waitMs' in event) return `* waiting ${formatDuration(event.waitMs)}: ${excerpt(event.reason)}`;
   const result = event.status ?? event.code ?? '?';
   return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (attempt ${event.attempt})`;
 }
 
-/** The certificates, the proxies, the safety, the timeout and the trace of connections. */
 type Connection = Pick<
-  ClientOptions,
+  CallerOptions,
   'caPem' | 'insecureHttp' | 'proxyEnv' | 'requestTimeoutMs' | 'onExchange'
 >;
 
@@ -43,24 +43,26 @@ export interface Context {
   close(): Promise<void>;
 }
 
-function missingApiUrl(): ConfigError {
+/** GitHub withholds variables from pull requests from forks, too, but not from those of Dependabot. */
+function missingApiUrl(io: Io): ConfigError {
   return new ConfigError('no service is set: rungate does not know where to send the request', {
-    hint: 'give --api-url <url>, set RUNGATE_API_URL, save it with rungate login, or write "apiUrl" into .rungate.json; to try rungate without a service: rungate mock exec -- <command>',
+    hint:
+      withheldSecretHint(io) ??
+      'give --api-url <url>, set RUNGATE_API_URL, save it with rungate login, or write "apiUrl" into .rungate.json; to try rungate without a service: rungate mock exec -- <command>',
   });
 }
 
 async function connectionOf(
   io: Io,
   { caFile }: Settings,
-  { insecureHttp, requestTimeout }: GlobalOptions,
+  { insecureHttp, requestTimeout }: Flags,
   output: Output,
 ): Promise<Connection> {
   return {
     caPem: caFile && (await readCa(io, caFile)),
     insecureHttp,
     proxyEnv: io.env,
-    requestTimeoutMs:
-      requestTimeout === undefined ? undefined : parseDuration('--request-timeout', requestTimeout),
+    requestTimeoutMs: requestTimeout,
     onExchange: output.verbose
       ? (event) => void output.note(traceExchange(event, output.excerpt))
       : undefined,
@@ -70,11 +72,11 @@ async function connectionOf(
 async function clientOptions(
   io: Io,
   settings: Settings,
-  globals: GlobalOptions,
+  globals: Flags,
   output: Output,
-): Promise<ClientOptions> {
+): Promise<CallerOptions> {
   const apiUrl = settings.apiUrl;
-  if (apiUrl === undefined) throw missingApiUrl();
+  if (apiUrl === undefined) throw missingApiUrl(io);
   return {
     ...(await connectionOf(io, settings, globals, output)),
     apiUrl: apiUrl.value,
@@ -147,7 +149,7 @@ function shown(caller: Caller, host: string, { motion }: Output): Caller {
 /** Returns a context: settings from all sources, an output that knows every secret, and a client on demand. */
 export async function createContext(
   io: Io,
-  globals: GlobalOptions,
+  globals: Flags,
   flags: SomeSettings = {},
   options: SourceOptions = {},
 ): Promise<Context> {
@@ -159,7 +161,7 @@ export async function createContext(
     settings.tenantSecret?.value,
     ...(settings.webhookSecrets?.value ?? []),
     ...(settings.hubTokens?.value ?? []),
-    ...pemSecrets(settings.receiptKey?.value ?? ''),
+    ...receiptKeySecrets(settings.receiptKey?.value ?? ''),
     ...sources.withheld.map(({ secret }) => secret),
     ...proxySecrets(io.env),
   ].filter((secret) => secret !== undefined);
@@ -179,8 +181,6 @@ export async function createContext(
   }
 
   async function open(own: Settings, redact = output.redact, names = namesOf(own)): Promise<Caller> {
-    const { createCaller } = await import('../client/caller.ts');
-    const { parseApiUrl } = await import('../transport/address.ts');
     guardCredentials(io, own);
     const options = await clientOptions(io, own, globals, output);
     try {
@@ -201,7 +201,7 @@ export async function createContext(
     output,
     async connect() {
       if (caller !== undefined) return caller;
-      caller = await open(settings);
+      caller = await open(settings, output.redact, { ...namesOf(settings), ...emptySecretHints(io) });
       await speakOf(sources, output);
       return caller;
     },

@@ -1,50 +1,16 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
-import type { SomeSettings } from '../settings/names.ts';
+import type { Flags } from '../options/table.ts';
 import { echoed, nearest } from '../suggest.ts';
-import { completes } from './completion/completes.ts';
+import { addOptions } from './options.ts';
 
-/** The options that every command accepts, before and after its name. */
-export interface GlobalOptions {
-  apiUrl?: string;
-  config?: string;
-  profile?: string;
-  auth?: string;
-  format?: string;
-  json?: boolean;
-  quiet?: boolean;
-  verbose?: boolean;
-  caFile?: string;
-  insecureHttp?: boolean;
-  requestTimeout?: string;
-}
-
-const authKinds = ['bearer', 'key'] as const;
-const formats = ['table', 'json', 'ndjson'] as const;
-
+/** Adds the options that every command accepts, before and after its name. */
 export function addGlobals(command: Command): Command {
   // A group that is also a command already has them.
   if (command.options.some((option) => option.long === '--api-url')) return command;
-  command
-    .optionsGroup('Global options:')
-    .option('--api-url <url>', 'base URL of the service (RUNGATE_API_URL)')
-    .option('--config <file>', 'project file, or none (RUNGATE_CONFIG)')
-    .option('--profile <name>', 'profile to use (RUNGATE_PROFILE)')
-    .option('--auth <kind>', 'bearer or key, for endpoints that accept either')
-    .option('--format <format>', 'table, json or ndjson')
-    .option('--json', 'short for --format json')
-    .option('-q, --quiet', 'print only the result, warnings and errors')
-    .option('-v, --verbose', 'trace requests on stderr, show refused responses')
-    .option('--ca-file <file>', 'additional trusted certificate authorities (PEM)')
-    .option('--insecure-http', 'allow http: to hosts other than this machine')
-    .option('--request-timeout <duration>', 'timeout of one attempt (default 30s)')
-    .helpOption('-h, --help', 'show this help');
-  completes(command, '--profile', { from: 'profiles' });
-  completes(command, '--auth', authKinds);
-  return completes(command, '--format', formats);
+  return addOptions(command, 'every').helpOption('-h, --help', 'show this help');
 }
 
-/** Returns the value if it is one of the allowed ones. */
 export function oneOf<const Word extends string>(
   option: string,
   words: readonly Word[],
@@ -58,7 +24,6 @@ export function oneOf<const Word extends string>(
   });
 }
 
-/** Returns the value unless it is empty. */
 export function filled(option: string, value: string | undefined): string | undefined {
   if (value !== undefined && value.trim() === '') {
     throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
@@ -66,17 +31,8 @@ export function filled(option: string, value: string | undefined): string | unde
   return value;
 }
 
-/** Returns the settings from the global options. */
-export function globalSettings(options: GlobalOptions): SomeSettings {
-  const { apiUrl, auth, format, json, caFile } = options;
-  if (json === true && format !== undefined && format !== 'json') {
-    throw new UsageError(`--json and --format ${format} cannot be combined`, { hint: 'give one of them' });
-  }
-  const chosen = json === true ? 'json' : format;
-  return {
-    apiUrl: filled('--api-url', apiUrl),
-    auth: auth === undefined ? undefined : oneOf('--auth', authKinds, auth),
-    format: chosen === undefined ? undefined : oneOf('--format', formats, chosen),
-    caFile: filled('--ca-file', caFile),
-  };
+export function chosenFormat({ json, format }: Flags): Flags['format'] {
+  if (json !== true) return format;
+  if (format === undefined || format === 'json') return 'json';
+  throw new UsageError(`--json and --format ${format} cannot be combined`, { hint: 'give one of them' });
 }

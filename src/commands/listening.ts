@@ -7,7 +7,6 @@ import { filled } from './global-options.ts';
 /** The port of the servers that receive deliveries: fixed, so that a webhook has to be registered only once; next to the mock's. */
 const defaultPort = 4020;
 
-/** Reads `--port`. */
 export function portOf(text: string | undefined): number {
   if (text === undefined) return defaultPort;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
@@ -19,7 +18,6 @@ export function hostOf(text: string | undefined): string {
   return filled('--host', text)?.replace(/^\[(.*)\]$/, '$1') ?? '127.0.0.1';
 }
 
-/** Returns the error for a server that could not listen. */
 export function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): ConfigError {
   const reasons: Record<string, string> = {
     EADDRINUSE: 'the port is already in use',

@@ -13,7 +13,6 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
  */
 export type Auth = 'bearer' | 'jwt' | 'key' | 'either';
 
-/** One endpoint of the service, as data. */
 export interface Endpoint {
   readonly method: Method;
   /** The path below the base URL, with parameters in braces: `/api/ci/runs/{runId}`. */
@@ -61,10 +60,8 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
   ? [Name, ...PathParams<Rest>]
   : [];
 
-/** The parameters of a path as a record of strings. */
 export type ParamRecord<Path extends string> = { readonly [Name in PathParams<Path>[number]]: string };
 
-/** The body after validation. */
 export type BodyOutput<E extends Endpoint> = E extends { body: infer S extends Schema }
   ? z.output<S> | (E extends { bodyOptional: true } ? undefined : never)
   : undefined;
@@ -78,7 +75,6 @@ export type QueryOutput<E extends Endpoint> = E extends {
 /** The responses that a server may send: stricter than those that a reader accepts, since open enums are closed here. */
 export type ResponseInput<E extends Endpoint> = z.input<E['response']>;
 
-/** Returns the names of the parameters of a path, in order. */
 export function pathParams(path: string): string[] {
   return [...path.matchAll(/\{([^{}]+)\}/g)].map((match) => String(match[1]));
 }
@@ -102,24 +98,13 @@ type Defined<Group, A> = { readonly [Name in keyof A]: Omit<Group, keyof A[Name]
 /**
  * Declares the endpoints of one group by name and keeps their literal types. Paths that could be confused are in one
  * group, so a caller of an endpoint does not need to load the other groups.
- * Throws if two endpoints have the same method and path.
  */
 export function defineApi<
   const Group extends Partial<Endpoint>,
   const A extends Record<string, Omit<Endpoint, keyof Group> & Partial<Endpoint>>,
 >(group: Group, endpoints: A): Defined<Group, A> {
-  const seen = new Map<string, string>();
   const defined: Record<string, Endpoint> = {};
-  for (const [name, own] of Object.entries(endpoints)) {
-    // Without a prototype, a missing flag cannot come from a polluted Object.prototype.
-    const endpoint: Endpoint = Object.assign(Object.create(null), group, own);
-    const route = `${endpoint.method} ${shape(endpoint.path)}`;
-    const other = seen.get(route);
-    if (other !== undefined)
-      throw new Error(`${name} and ${other} are both ${route}: an endpoint is declared once`);
-    seen.set(route, name);
-    defined[name] = endpoint;
-  }
+  for (const [name, own] of Object.entries(endpoints)) defined[name] = { ...group, ...own } as Endpoint;
   for (const endpoint of Object.values(defined))
     Object.assign(endpoint, { reserved: reservedValues(defined, endpoint) });
   return defined as unknown as Defined<Group, A>;

@@ -59,7 +59,6 @@ export const page = {
   pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: defaultPageSize }),
 };
 
-/** Returns the query of a paged list: `page`, `pageSize` and the filters. */
 export function pageQuery<const Shape extends z.core.$ZodShape>(filters: Shape) {
   return z.strictObject({ ...filters, ...page });
 }

@@ -235,7 +235,6 @@ name in place of \`Service\`.`,
   },
 };
 
-/** Returns the interface as an OpenAPI 3.1 document, derived from the contract. */
 export function createOpenApi(options: { serverUrl?: string } = {}): Record<string, unknown> {
   const schemas: Json = {
     // Interface, section 7.

@@ -6,7 +6,7 @@ import { dateTime, shown } from './fields.ts';
 const currency = z.string().register(shown, { pattern: '^[A-Z]{3}$', examples: ['EUR'] });
 
 /** Interface, section 2.1. */
-export const orderListItem = z
+const orderListItem = z
   .looseObject({
     id: z.string(),
     customer: z.string(),
@@ -22,7 +22,7 @@ export const order = z
   .register(shown, { id: 'Order' });
 
 /** Interface, section 2.3: no properties other than these three are allowed. */
-export const orderSummary = z
+const orderSummary = z
   .strictObject({
     orderCount: z.int(),
     totalRevenue: z.number(),

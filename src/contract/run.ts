@@ -30,8 +30,7 @@ export type TriggerBody = TriggerFields &
 
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
-/** Returns why a create request is invalid, in the interface's terms, or null. */
-export function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): string | null {
+function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): string | null {
   const process = isGiven(body.processSlug);
   const tags = isGiven(body.tags);
   if (process && tags) return 'processSlug and tags cannot be combined: give exactly one of them';
@@ -77,7 +76,6 @@ export const runIdPlaces: readonly (readonly string[])[] = [
   ['data', 'id'],
 ];
 
-/** Returns the JSON schema of an object with a run id at the end of a path. */
 function withRunId([name = '', ...rest]: readonly string[]): Record<string, unknown> {
   const id = { type: ['string', 'integer'], minLength: 1 };
   const schema = rest.length === 0 ? id : withRunId(rest);
@@ -113,7 +111,7 @@ const counted = { type: 'integer', minimum: 0 };
 const count = optional(z.number()).register(shown, { ...counted, anyOf: undefined });
 
 /** Interface, section 2.6. The counts are reliable only once the run has ended, and both are then required. */
-export const runStatus = z
+const runStatus = z
   .looseObject({
     state: openEnum(runStates),
     failed: count,

@@ -30,7 +30,6 @@ function definition(schema: Schema): Definition {
 
 const wrappers = ['optional', 'nullable', 'default'];
 
-/** Returns the schema without wrappers for missing values. */
 function unwrap(schema: Schema): Schema {
   const { type, innerType } = definition(schema);
   return wrappers.includes(type) && innerType !== undefined ? unwrap(innerType) : schema;
@@ -71,7 +70,6 @@ export function isRequired(schema: Schema, path: readonly PropertyKey[]): boolea
   return definition(field).type !== 'optional' && isRequired(field, rest);
 }
 
-/** Returns whether unknown fields are allowed. */
 export function isOpen(schema: Schema): boolean {
   const { catchall } = definition(unwrap(schema));
   return catchall !== undefined && definition(catchall).type === 'unknown';

@@ -7,10 +7,10 @@ import {
   type RunReport,
   reportFlaky,
   reportGate,
-  reportUnstarted,
+  reportUncreated,
   worst,
 } from './report.ts';
-import { noteKey } from './start.ts';
+import type { DiscardedRun } from './start.ts';
 import { subjectOf } from './subject.ts';
 
 export interface AttemptOptions extends Omit<GateOptions, 'retry'> {
@@ -18,25 +18,23 @@ export interface AttemptOptions extends Omit<GateOptions, 'retry'> {
   retries?: number | undefined;
 }
 
-/** The result of a gate with retries. */
 export interface Attempts {
   /** The gate with its final verdict. */
   report: GateReport;
-  /** The report of each attempt, in order. */
   attempts: GateReport[];
 }
 
 /**
- * Returns the report that decides the gate. A later pass makes it flaky. Otherwise the worst report decides, the last of equals:
+ * Returns the report that decides the gate. `doubt`: a run that was discarded failed, and may have been the gate's. A later pass makes it flaky. Otherwise the worst report decides, the last of equals:
  * only a pass makes up for a failed run, so no policy for another verdict can let it pass.
  */
-export function decide(attempts: readonly GateReport[], policy: Policy): GateReport {
+export function decide(attempts: readonly GateReport[], policy: Policy, doubt = false): GateReport {
   const last = attempts.at(-1);
   // Callers refuse an empty list. If one does not, the gate fails.
   if (last === undefined) return reportGate([], policy, 0);
   if (last.interruptedBy !== undefined) return last;
   const passed = last.runs.length > 0 && last.runs.every(({ verdict }) => verdict === 'passed');
-  if (passed) return attempts.length === 1 ? last : reportFlaky(last, policy);
+  if (passed) return attempts.length === 1 && !doubt ? last : reportFlaky(last, policy);
   return attempts.reduce((decisive, next) => {
     if (decisive.gate !== next.gate) return worst([decisive.gate, next.gate]) === next.gate ? next : decisive;
     return mostSevere([decisive.exitCode, next.exitCode]) === next.exitCode ? next : decisive;
@@ -48,32 +46,32 @@ const noTime = {
   message: 'the run failed, and the timeout leaves no time for a retry',
 } as const;
 
-/** Returns the only run of a report if its verdict is `failed`. */
 function failedRun({ runs: [run, ...others], interruptedBy }: GateReport): RunReport | undefined {
   const isFailed = run?.verdict === 'failed' && others.length === 0 && interruptedBy === undefined;
   return isFailed ? run : undefined;
 }
 
-/** Returns the report of an earlier run of the gate, which had already failed. */
 function reportFailed(run: RunReport, policy: Policy): GateReport {
   const gate = policy.failed;
   return { schemaVersion: 1, gate, exitCode: gate === 'fail' ? exitCodes.failed : exitCodes.ok, runs: [run] };
 }
 
 /**
- * Does what `runGate` does, and starts another run if the verdict is `failed`, up to `retries` times. Nothing else is retried.
+ * Does what `runAttempt` does, and starts another run if the verdict is `failed`, up to `retries` times. Nothing else is retried.
  * The runs never overlap, and all together stay within `timeoutMs`; `maxAttempts` limits the status reads of each.
  * `start` needs keys for retries: none are started for existing runs, nor with a key of the user's.
  */
 export async function runAttempts(options: AttemptOptions, tools: GateTools): Promise<Attempts> {
   const { retries = 0, policy, start, intervalMs } = options;
   if (retries === 0 || start === undefined) {
-    const { report } = await runAttempt(options, tools);
-    return { report, attempts: [report] };
+    const { report, doubt } = await runAttempt(options, tools);
+    return { report: decide([report], policy, doubt), attempts: [report] };
   }
   const { clock, emit } = tools;
   const attempts: GateReport[] = [];
   let stopped = false;
+  const discarded: DiscardedRun[] = [];
+  let doubt = false;
   const unsubscribe = tools.onStop(() => {
     stopped = true;
   });
@@ -81,6 +79,8 @@ export async function runAttempts(options: AttemptOptions, tools: GateTools): Pr
     let next: Next = { options, tools };
     for (;;) {
       const attempt = await runOr(next, attempts.length);
+      doubt ||= attempt.doubt;
+      discarded.push(...(attempt.report.discarded ?? []));
       if (attempt.late === true) {
         emit?.(noTime);
         break;
@@ -101,13 +101,14 @@ export async function runAttempts(options: AttemptOptions, tools: GateTools): Pr
       const judged = attempts.flatMap(({ runs }) => runs.flatMap((known) => known.runId ?? []));
       next = {
         options: { ...options, start: { ...start, keys, judged }, retry: { number: retry, deadline } },
-        tools: { ...tools, deployed: tools.deployed?.again(leftMs) },
+        tools: { ...tools, hooks: tools.hooks?.again(leftMs) },
       };
     }
   } finally {
     unsubscribe();
   }
-  return { report: summary(attempts, policy), attempts };
+  const report = summary(attempts, policy, doubt);
+  return { report: discarded.length > 0 ? { ...report, discarded } : report, attempts };
 }
 
 interface Next {
@@ -115,30 +116,30 @@ interface Next {
   tools: GateTools;
 }
 
-/** Runs one attempt. A retry that cannot be started has an error in its report. */
+/** A retry that cannot be started has an error in its report. */
 async function runOr({ options, tools }: Next, earlier: number): Promise<Attempt> {
-  const { journal, lastKey } = noteKey(tools.journal);
   try {
-    return await runAttempt(options, { ...tools, journal });
+    return await runAttempt(options, tools);
   } catch (error) {
-    const { start, policy } = options;
+    const { start } = options;
     if (earlier === 0 || start === undefined || !(error instanceof RungateError)) throw error;
-    const known = { ...subjectOf(start.body), retry: earlier, idempotencyKey: lastKey() };
-    const report = reportUnstarted(known, error, policy);
-    return { report, failed: [], keys: [], deadline: 0 };
+    const known = {
+      ...subjectOf(start.body),
+      retry: earlier,
+      idempotencyKey: error.facts.idempotencyKey ?? null,
+    };
+    const report = reportUncreated(known, error);
+    return { report, failed: [], keys: [], deadline: 0, doubt: false };
   }
 }
 
-/** Returns the report of the gate: the one that decides, with all runs. */
-function summary(attempts: readonly GateReport[], policy: Policy): GateReport {
-  const decisive = decide(attempts, policy);
+function summary(attempts: readonly GateReport[], policy: Policy, doubt: boolean): GateReport {
+  const decisive = decide(attempts, policy, doubt);
   const runs = attempts.flatMap((report) => report.runs);
-  const discarded = attempts.flatMap((report) => report.discarded ?? []);
   return {
     ...decisive,
     // A stop before the create of a retry leaves the runs so far.
     runs: decisive.runs.length === 0 ? runs.slice(-1) : decisive.runs,
     attempts: runs,
-    ...(discarded.length > 0 && { discarded }),
   };
 }

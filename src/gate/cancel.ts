@@ -30,7 +30,7 @@ export async function cancelLate(
   }
 }
 
-/** Cancels runs, and reports each cancellation. Returns whether the service accepted all of them. */
+/** Returns whether the service accepted all of them. */
 export async function cancelAll(
   runs: readonly WatchedRun[],
   reason: string,
@@ -40,13 +40,16 @@ export async function cancelAll(
 ): Promise<Cancellation> {
   if (runs.length === 0) return 'none';
   const done = await Promise.all(
-    runs.map(async ({ runId }) => {
+    runs.map(async (run) => {
+      const { runId } = run;
       try {
         await service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs), signal });
+        run.cancellation = 'requested';
         emit?.({ type: 'cancelled', runId, error: null });
         return true;
       } catch (error) {
         if (!(error instanceof RungateError)) throw error;
+        run.cancellation = 'failed';
         emit?.({ type: 'cancelled', runId, error });
         return false;
       }

@@ -1,15 +1,36 @@
+import type { TriggerBody } from '../contract/run.ts';
 import type { RungateError, StopCause } from '../errors.ts';
+import type { KeyStep } from './keys.ts';
+import type { Verdict } from './verdict.ts';
+import type { WatchedRun } from './watched-run.ts';
+
+/** A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it. */
+export interface DiscardedRun {
+  runId: string;
+  appUrl: string | null;
+  idempotencyKey: string;
+  verdict: Verdict;
+  /** A sentence for people: who may have started it, and how to tell such jobs apart. */
+  reason: string;
+}
 
 /** An event of a gate, emitted as it happens. Times in milliseconds; the texts of the service are unchanged. */
 export type GateEvent =
-  /** The gate waits for its turn in the fleet before it starts its run. */
-  | { type: 'turn'; waitMs: number }
-  /** The create failed and is retried with the same key and the same bytes. */
-  | { type: 'retry'; error: RungateError; waitMs: number }
+  /**
+   * The create failed and is retried with the same key and the same bytes, for at most `leftMs`. `leftRequests`: how many more
+   * requests the service gets, if its address is probably wrong.
+   */
+  | {
+      type: 'retry';
+      error: RungateError;
+      waitMs: number;
+      leftMs: number;
+      leftRequests?: number | undefined;
+    }
   /** `reattached`: an earlier attempt with the same key started the run. */
   | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean }
-  /** The run had ended before its first status read, so another job may have started it. The gate starts another run instead. */
-  | { type: 'discarded'; runId: string; appUrl: string | null; idempotencyKey: string }
+  /** The run had ended before its first clear status read, so another job may have started it. The gate starts another run instead. */
+  | ({ type: 'discarded' } & DiscardedRun)
   /** The run failed, so the gate starts another one: retry number `retry` of at most `retries`. */
   | {
       type: 'rerun';
@@ -60,4 +81,15 @@ export type GateEvent =
   /** A message for people that does not change the verdict, such as a journal that cannot be written. */
   | { type: 'note'; message: string };
 
-export type Emit = (event: GateEvent) => void;
+/** An event for the reporters of rungate itself, which `onProgress` does not have. */
+export type InnerEvent =
+  /** The gate waits for these runs from now on, which change in place. */
+  | { type: 'watch'; runs: readonly WatchedRun[] }
+  /** The request that creates a run is sent next. */
+  | { type: 'triggering'; step: KeyStep; body: TriggerBody }
+  /** The response names the run. */
+  | { type: 'received'; step: KeyStep; runId: string; appUrl: string | null }
+  /** The gate is done with the run: it has ended, or nothing waits for it. */
+  | { type: 'settled'; runId: string };
+
+export type Emit = (event: GateEvent | InnerEvent) => void;

@@ -1,10 +1,7 @@
-import { ceilings } from '../client/rate-limit.ts';
-import { HttpError, type MismatchError, type StopCause, StoppedError } from '../errors.ts';
+import { type StopCause, StoppedError } from '../errors.ts';
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
-import type { DeployedCheck } from './deployed/check.ts';
-import type { HubLink } from './fleet/hub-link.ts';
-import { permitCreate } from './fleet/permit.ts';
-import { type Fleet, fleetSlots, waitForCreateSlot } from './fleet/slots.ts';
+import type { GateHooks } from './hooks.ts';
+import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, stretchAfter } from './poll.ts';
 import {
@@ -18,7 +15,7 @@ import {
   unknownRun,
 } from './report.ts';
 import type { RunService } from './service.ts';
-import { type DiscardedRun, type KeyStep, type RunJournal, type Start, startRun } from './start.ts';
+import { type DiscardedRun, lateError, type Start, startRun } from './start.ts';
 import { named, subjectOf } from './subject.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { type WatchedRun, watch } from './watched-run.ts';
@@ -37,15 +34,11 @@ export interface GateOptions {
   retry?: Retry | undefined;
   /** The shortest wait between two reads that the service may request. */
   shortestMs: number;
-  /** The gate's place in a fleet that shares the service's limits; ignored with a hub. */
-  fleet?: Fleet | undefined;
   cancelOnInterrupt: boolean;
   cancelOnTimeout: boolean;
-  /** Returns the reason of a cancellation for the service. */
   cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
 }
 
-/** A retry of a gate. */
 export interface Retry {
   /** From 1. */
   number: number;
@@ -56,11 +49,9 @@ export interface Retry {
 export interface GateTools extends Omit<WaitTools, 'signal'> {
   /** Calls the listener when a person or the CI stops the gate. Returns a function that removes the listener. */
   onStop(listener: (cause: StopCause) => void): () => void;
-  journal?: RunJournal | undefined;
   /** Throws if the run belongs to another gate of this process. */
   claim?: ((runId: string) => void) | undefined;
-  /** Checks which build is deployed. */
-  deployed?: DeployedCheck | undefined;
+  hooks?: GateHooks | undefined;
 }
 
 type StoppableTools = GateTools & WaitTools;
@@ -74,12 +65,13 @@ export interface Attempt {
   keys: readonly KeyStep[];
   /** The end of the gate's timeout, on the monotonic clock. */
   deadline: number;
-  /** The retry was not started: its turn would have come after the timeout. */
+  /** A discarded run failed and may have been the gate's own, so a pass is flaky. */
+  doubt: boolean;
+  /** The retry was not started: its turn would have come too late. */
   late?: boolean | undefined;
 }
 
-/** The state at the end of the wait. */
-interface Waited extends Pick<Attempt, 'late'> {
+interface Waited extends Pick<Attempt, 'doubt' | 'late'> {
   runs: readonly WatchedRun[];
   /** Earlier runs of the gate, which had failed at their first read. */
   failed: readonly WatchedRun[];
@@ -88,53 +80,50 @@ interface Waited extends Pick<Attempt, 'late'> {
   discarded: readonly DiscardedRun[];
   /** A run that may have been created before the gate was stopped. */
   lost?: RunReport;
-  /** The report of a gate that created no run, because the expected build was not deployed. */
+  /** The report of a gate that created no run: the expected build was not deployed, or its turn came too late. */
   uncreated?: GateReport;
 }
 
-const nothingStarted: Waited = { runs: [], discarded: [], failed: [], keys: [], deadline: 0 };
+const nothingStarted: Waited = { runs: [], discarded: [], failed: [], keys: [], deadline: 0, doubt: false };
 
 /** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
-export const runGate = async (options: GateOptions, tools: GateTools): Promise<GateReport> =>
-  (await runAttempt(options, tools)).report;
-
-/** Does the work of `runGate` for one run of a gate with retries. */
 export async function runAttempt(options: GateOptions, tools: GateTools): Promise<Attempt> {
-  const { clock, journal, deployed, emit } = tools;
+  const { clock, emit, hooks } = tools;
   const aborter = new AbortController();
   const stopped: { by: StopCause | null; at: number } = { by: null, at: 0 };
   const unsubscribe = tools.onStop((by) => {
     Object.assign(stopped, { by, at: clock.monotonic() });
-    emit?.({ type: 'stopping', by });
     aborter.abort(new StoppedError(by));
   });
   const { signal } = aborter;
-  const stoppable: StoppableTools = { ...tools, service: withDeployed(tools, signal), signal };
+  const stoppable: StoppableTools = { ...tools, service: withHooks(tools, signal), signal };
   try {
     const { start } = options;
     const waited =
       start === undefined
         ? await waitForExisting(options, stoppable)
         : await createAndWait(start, options, stoppable);
-    const { runs, discarded, lost, uncreated, failed, keys, deadline, late } = waited;
-    for (const { runId, progress } of runs) if (progress.seen?.kind === 'ended') journal?.settled(runId);
+    const { runs, discarded, lost, uncreated, failed, keys, deadline, doubt, late } = waited;
+    for (const { runId, progress } of runs)
+      if (progress.seen?.kind === 'ended') emit?.({ type: 'settled', runId });
 
     const unfinished = runs.filter((run) => run.outcome === null);
-    if (runs.length > 0 && unfinished.length === 0) await confirmDeployed(stoppable);
+    if (runs.length > 0 && unfinished.length === 0) await unlessAborted(signal, hooks?.afterVerdicts(signal));
     for (const run of runs) {
-      if (run.outcome !== null && deployed !== undefined)
-        run.outcome = deployed.judge(run.outcome, options.policy);
+      if (run.outcome !== null && hooks !== undefined) run.outcome = hooks.judge(run.outcome, options.policy);
     }
     const judged = (report: GateReport): Attempt => ({
       report,
       failed: failed.map((run) => reportRun(run, options.policy, clock.monotonic())),
       keys,
       deadline,
+      doubt,
       late,
     });
     const report = (): GateReport => ({
-      ...(uncreated ?? reportGate(runs, options.policy, clock.monotonic(), discarded)),
-      ...(deployed !== undefined && { deployed: deployed.report() }),
+      ...(uncreated ?? reportGate(runs, options.policy, clock.monotonic())),
+      ...(discarded.length > 0 && { discarded: [...discarded] }),
+      ...hooks?.report(),
     });
     if (stopped.by !== null && (runs.some((run) => run.outcome === null) || runs.length === 0)) {
       const leftMs = stopped.at + stopBudgetMs - clock.monotonic();
@@ -143,7 +132,8 @@ export async function runAttempt(options: GateOptions, tools: GateTools): Promis
           ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
           : 'none';
       // The service accepted the cancellation, so the post step does not repeat it.
-      if (cancellation === 'requested') for (const { runId } of unfinished) journal?.settled(runId);
+      if (cancellation === 'requested')
+        for (const { runId } of unfinished) emit?.({ type: 'settled', runId });
       if (lost === undefined) return judged(reportStop(report(), stopped.by, cancellation));
       return judged({ ...reportStop(report(), stopped.by, 'failed'), runs: [lost] });
     }
@@ -157,132 +147,103 @@ export async function runAttempt(options: GateOptions, tools: GateTools): Promis
   }
 }
 
-/** Returns the gate's place in its fleet; with a hub it has none, since the hub schedules the requests. */
-const fleetOf = ({ fleet }: GateOptions, hub: HubLink | undefined) => (hub === undefined ? fleet : undefined);
-
-/** Returns the rules of a wait that begins now. */
 function pollRules(options: GateOptions, { clock, hub }: GateTools): PollRules {
   const { start, timeoutMs, retry } = options;
-  const fleet = fleetOf(options, hub);
-  const now = clock.monotonic();
   return {
     ...options,
-    deadline: retry?.deadline ?? now + timeoutMs,
+    deadline: retry?.deadline ?? clock.monotonic() + timeoutMs,
     triggered: start !== undefined,
     hub: hub !== undefined,
-    // Slots go by the wall clock, which the gates of a fleet share.
-    slots: fleet && fleetSlots(fleet, ceilings.reads, clock.now() - now),
   };
 }
 
-/** Reads the version page with each status read. */
-function withDeployed({ service, deployed }: GateTools, signal: AbortSignal): RunService {
-  if (deployed === undefined) return service;
+function withHooks({ service, hooks }: GateTools, signal: AbortSignal): RunService {
+  if (hooks === undefined) return service;
   return {
     ...service,
     async read(runId, options) {
-      const observed = deployed.observe(signal);
+      const done = hooks.withRead(signal);
       // The status read may fail first.
-      observed.catch(() => {});
+      done.catch(() => {});
       try {
         return await service.read(runId, options);
       } finally {
-        await observed;
+        await done;
       }
     },
   };
 }
 
-/** Reads the version page after the runs have their outcomes. */
-async function confirmDeployed({ deployed, signal }: StoppableTools): Promise<void> {
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T> | undefined): Promise<T | undefined> {
   try {
-    await deployed?.confirm(signal);
+    return await work;
   } catch (error) {
     if (!signal.aborted) throw error;
-  }
-}
-
-/** Waits until the expected build is deployed, or until the gate is stopped. */
-async function untilDeployed({ deployed, signal }: StoppableTools): Promise<MismatchError | null> {
-  try {
-    return (await deployed?.untilDeployed(signal)) ?? null;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return null;
+    return undefined;
   }
 }
 
 async function waitForExisting(options: GateOptions, tools: StoppableTools): Promise<Waited> {
   const { runIds = [], names = [] } = options;
   const now = tools.clock.monotonic();
-  const runs = runIds.map((runId, at) => watch(runId, now, { subject: named(names[at]) }));
+  const runs = runIds.map((runId, index) => watch(runId, now, { subject: named(names[index]) }));
   await waitForRuns(runs, pollRules(options, tools), tools);
   return { ...nothingStarted, runs };
 }
 
 async function createAndWait(start: Start, options: GateOptions, tools: StoppableTools): Promise<Waited> {
-  const { clock, signal } = tools;
+  const { clock, signal, hub } = tools;
+  const { retry, timeoutMs, intervalMs, policy } = options;
   const subject = subjectOf(start.body);
   const arrivedAt = clock.monotonic();
-  const error = await untilDeployed(tools);
-  if (error !== null) {
-    const elapsedSeconds = seconds(clock.monotonic() - arrivedAt);
-    const uncreated = reportUncreated({ ...subject, elapsedSeconds }, error, options.policy);
-    return { ...nothingStarted, uncreated };
-  }
-  if (signal.aborted) return nothingStarted;
-  const { retry, timeoutMs } = options;
-  // The timeout begins with the first run, after the turn of its create.
-  const deadline = retry?.deadline ?? Number.POSITIVE_INFINITY;
-  const leftMs = () => Math.min(timeoutMs, deadline - clock.monotonic());
-  const fleet = fleetOf(options, tools.hub);
-  const inTime =
-    (fleet === undefined || (await waitForCreateSlot(fleet, timeoutMs, deadline, tools))) &&
-    leftMs() > 0 &&
-    (await permitCreate(leftMs(), tools, deadline));
-  if (signal.aborted) return nothingStarted;
-  if (!inTime || leftMs() <= 0) return { ...nothingStarted, late: true };
-  const startedAt = clock.monotonic();
+  const elapsed = () => ({ ...subject, elapsedSeconds: seconds(clock.monotonic() - arrivedAt) });
+  const refusal = await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
+  if (refusal) return { ...nothingStarted, uncreated: reportUncreated(elapsed(), refusal) };
   const rules = pollRules(options, tools);
-  let runs: WatchedRun[] = [];
-  let failed: WatchedRun[] = [];
-  let limitedMs = 0;
-  const started = await startRun(start, leftMs(), {
-    ...tools,
-    emit(event) {
-      if (event.type === 'retry' && event.error instanceof HttpError && event.error.status === 429)
-        limitedMs += event.waitMs;
-      tools.emit?.(event);
+  const { deadline } = rules;
+  // A run that is created with less than an interval left would be read once, too early, or never.
+  const latest = timeoutMs > intervalMs ? deadline - intervalMs : deadline;
+  const late = (discarded: readonly DiscardedRun[], doubt: boolean): Waited => {
+    const left = { ...nothingStarted, discarded, doubt };
+    if (retry !== undefined) return { ...left, late: true };
+    const error = lateError(timeoutMs, hub !== undefined, discarded);
+    return { ...left, uncreated: reportUncreated(elapsed(), error) };
+  };
+  if (signal.aborted) return nothingStarted;
+  const watched = new Map<string, WatchedRun>();
+  const started = await startRun(
+    start,
+    { latest, deadline },
+    {
+      ...tools,
+      policy,
+      async endedEarly({ step, run: { runId, appUrl, sentAt }, reattached, doubtful, earlier, limitedMs }) {
+        const run = watch(runId, clock.monotonic(), {
+          subject,
+          progress: firstProgress(stretchAfter(limitedMs, intervalMs)),
+          startedAt: sentAt,
+          appUrl,
+          idempotencyKey: step.key,
+          reattached,
+          retry: (retry?.number ?? 0) + earlier,
+        });
+        watched.set(runId, run);
+        await waitForRuns([run], rules, tools);
+        return doubtful && endedAtFirstRead(run) ? run.outcome : null;
+      },
     },
-    async endedAtFirstRead({ step, run: created, reattached, doubtful }) {
-      const { runId, appUrl } = created;
-      if (step.retry === undefined) failed = [];
-      // Slots spread the reads of a gate already.
-      const stretch = rules.slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
-      const run = watch(runId, clock.monotonic(), {
-        subject,
-        progress: firstProgress(stretch),
-        startedAt,
-        appUrl,
-        idempotencyKey: step.key,
-        reattached,
-        retry: (retry?.number ?? 0) + failed.length,
-      });
-      runs = [run];
-      await waitForRuns(runs, rules, tools);
-      if (!doubtful || !endedAtFirstRead(run)) return false;
-      runs = [];
-      const hasFailed = run.outcome?.verdict === 'failed';
-      if (hasFailed) failed.push(run);
-      return hasFailed ? 'failed' : true;
-    },
-  });
-  const { kind, step, discarded } = started;
-  const continued = failed.filter(({ runId }) => started.failed.some((run) => run.runId === runId));
-  const keys = start.keys.slice(start.keys.indexOf(step) + 1);
-  const waited: Waited = { runs, discarded, failed: continued, keys, deadline: rules.deadline };
-  if (kind !== 'unknown') return waited;
+  );
+  const { kind, step, discarded, doubt } = started;
+  if (kind === 'late') return late(discarded, doubt);
+  const known = ({ runId }: { runId: string }) => watched.get(runId) ?? [];
+  const waited: Waited = {
+    ...{ discarded, doubt, deadline },
+    runs: kind === 'started' ? [known(started.run)].flat() : [],
+    failed: started.failed.flatMap(known),
+    keys: start.keys.slice(start.keys.indexOf(step) + 1),
+  };
   // The key finds the run again.
-  const elapsedSeconds = seconds(clock.monotonic() - startedAt);
-  return { ...waited, lost: unknownRun({ ...subject, idempotencyKey: step.key, elapsedSeconds }) };
+  return kind === 'unknown'
+    ? { ...waited, lost: unknownRun({ ...elapsed(), idempotencyKey: step.key }) }
+    : waited;
 }

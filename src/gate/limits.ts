@@ -46,8 +46,8 @@ export function intervalNote(
 }
 
 /** Returns the limits of a wait. A given timeout lifts the default number of reads, which would end the wait long before. */
-export function resolveLimits(given: { [Limit in keyof Limits]?: Limits[Limit] | undefined }): Limits {
-  const { intervalMs, timeoutMs, maxAttempts } = given;
+export function resolveLimits(limits: { [Limit in keyof Limits]?: Limits[Limit] | undefined }): Limits {
+  const { intervalMs, timeoutMs, maxAttempts } = limits;
   const reads = timeoutMs === undefined ? usualLimits.maxAttempts : Number.POSITIVE_INFINITY;
   return {
     intervalMs: intervalMs ?? usualLimits.intervalMs,

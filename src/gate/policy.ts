@@ -10,6 +10,20 @@ export type Policy = Readonly<Record<Verdict, Action>>;
 export type Overrides = Readonly<Partial<Record<Verdict, Action>>>;
 
 /**
+ * Overrides of the gate's action for a verdict: `pass`, `warn` or `fail`. An unknown result never passes the gate: `timeout`,
+ * `unobserved` and `mismatch` may be a warning, but not a pass.
+ */
+export interface GateOverrides {
+  flaky?: Action | undefined;
+  failed?: Action | undefined;
+  blocked?: Action | undefined;
+  cancelled?: Action | undefined;
+  timeout?: 'warn' | 'fail' | undefined;
+  unobserved?: 'warn' | 'fail' | undefined;
+  mismatch?: 'warn' | 'fail' | undefined;
+}
+
+/**
  * The interface's gate rule only counts failed and blocked items. A cancelled run may not have tested anything, so it is a
  * warning, and a failure with `--strict`.
  */
@@ -31,7 +45,6 @@ export interface PolicySource {
   readonly on?: Overrides | undefined;
 }
 
-/** Returns the policy of one source over the defaults. */
 export function resolvePolicy({ strict, on }: PolicySource = {}): Policy {
   return { ...defaults, ...(strict === true ? { cancelled: 'fail' } : {}), ...on };
 }
@@ -45,14 +58,15 @@ export function remainingOverrides(weaker: Overrides, { strict, on = {} }: Polic
 /** The verdicts that cannot pass: none of them is a result of the expected build. */
 const neverPass: readonly Verdict[] = ['timeout', 'unobserved', 'mismatch'];
 
-/** The verdicts whose action can be set. */
-export const settableVerdicts = verdicts.filter((one) => one !== 'passed');
+export const settableVerdicts = verdicts.filter((verdict) => verdict !== 'passed');
+
+export const actionsFor = (verdict: Verdict) =>
+  actions.filter((action) => action !== 'pass' || !neverPass.includes(verdict));
 
 function isOneOf<const T extends string>(values: readonly T[], value: string): value is T {
   return (values as readonly string[]).includes(value);
 }
 
-/** Checks one override. */
 export function checkOverride(verdict: string, action: string): [Verdict, Action] {
   if (!isOneOf(verdicts, verdict)) {
     throw new UsageError(`unknown verdict ${echoed(verdict)}`, {
@@ -67,22 +81,11 @@ export function checkOverride(verdict: string, action: string): [Verdict, Action
   if (verdict === 'passed') {
     throw new UsageError('the action for passed cannot be set: a passed run always passes the gate');
   }
-  if (action === 'pass' && neverPass.includes(verdict)) {
+  if (!actionsFor(verdict).includes(action)) {
     const meaning = verdict === 'mismatch' ? 'another build was tested' : 'the outcome is unknown';
     throw new UsageError(`${verdict} cannot pass: it means that ${meaning}`, {
       hint: `set ${verdict} to warn, which lets the pipeline continue with a warning`,
     });
   }
   return [verdict, action];
-}
-
-/** Parses `verdict=action`, a value of `--on`. */
-export function parseOverride(text: string): [Verdict, Action] {
-  const [verdict = '', action, ...rest] = text.split('=');
-  if (action === undefined || rest.length > 0) {
-    throw new UsageError(`--on: ${echoed(text)} is not <verdict>=<action>`, {
-      hint: 'write <verdict>=<action>, such as --on cancelled=fail; repeat --on for each verdict',
-    });
-  }
-  return checkOverride(verdict.trim(), action.trim());
 }

@@ -1,5 +1,4 @@
 import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
-import { type Slots, slotFrom } from './fleet/slots.ts';
 import type { Reading } from './run-status.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
@@ -15,8 +14,6 @@ export interface PollRules {
   triggered: boolean;
   /** A hub may wake the gate before the time of the next read: only the deadline ends the wait. */
   hub?: boolean | undefined;
-  /** The gate's slots for reads in its fleet, on the monotonic clock; default: any time. */
-  slots?: Slots | undefined;
 }
 
 /** The state of polling one run, between two reads. */
@@ -27,7 +24,6 @@ export interface Progress {
   failures: number;
   /** Connections that failed before the service ever responded, which suggests a wrong address. */
   addressFailures: number;
-  /** Whether the service has sent any response. */
   responded: boolean;
   /** The factor of the interval after responses with 429; 1 by default. */
   stretch: number;
@@ -39,9 +35,17 @@ export interface Progress {
   trouble: RungateError | null;
 }
 
+/**
+ * Which limit ended a wait. `nextReadMs`: the time until the next read, if the deadline comes before it.
+ * `attemptsExhausted`: the attempt limit, not the deadline.
+ */
+interface LimitReached {
+  nextReadMs?: number;
+  attemptsExhausted?: true;
+}
+
 export type Outcome =
-  /** `nextReadMs`: the time until the next read, if the deadline comes before it. */
-  | { verdict: Exclude<Verdict, 'flaky' | 'unobserved' | 'mismatch'>; limit?: boolean; nextReadMs?: number }
+  | ({ verdict: Exclude<Verdict, 'flaky' | 'unobserved' | 'mismatch'>; limit?: boolean } & LimitReached)
   /** `limit`: the wait ended at the deadline or the attempt limit, not at an error that cannot pass. */
   | { verdict: 'unobserved' | 'mismatch'; cause: RungateError; limit?: boolean };
 
@@ -91,7 +95,6 @@ function saysEnded(error: RungateError): boolean {
   return error instanceof ContractError && (error.field === 'failed' || error.field === 'blocked');
 }
 
-/** Returns whether a later read could succeed. */
 function isTemporary(error: RungateError, progress: Progress, rules: PollRules): boolean {
   if (error instanceof NetworkError) return true;
   if (error instanceof ContractError) return !saysEnded(error);
@@ -123,48 +126,29 @@ function isAddressFailure(error: RungateError): boolean {
   return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
 }
 
-/**
- * Returns the wait until the next read, at least as long as the service requests. Jitter only adds to it. Slots need no
- * jitter.
- */
-function nextWait(
-  progress: Progress,
-  rules: PollRules,
-  requestedMs: number,
-  now: number,
-  random: number,
-): number {
+/** At least as long as the service requests: jitter only adds to it. */
+function nextWait(progress: Progress, rules: PollRules, requestedMs: number, random: number): number {
   const { seen, stretch } = progress;
-  const { slots } = rules;
   const seconds = seen?.kind === 'running' ? seen.retryAfterSeconds : null;
   const base = seconds === null ? rules.intervalMs : Math.max(seconds * 1000, rules.shortestMs ?? 1000);
-  if (slots !== undefined) {
-    // A stretched interval skips slots.
-    const skipped = Math.min(slots.everyMs * (stretch - 1), longestIntervalMs);
-    return slotFrom(now + Math.max(base, requestedMs, skipped), slots) - now;
-  }
   const stretched = Math.max(base, Math.min(base * stretch, longestIntervalMs), requestedMs);
   return stretched * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual));
 }
 
-/**
- * Returns the outcome when the deadline or the attempt limit is reached.
- * @param nextReadMs the time until the next read, if the deadline comes before it
- */
-export function atTheLimit(progress: Progress, nextReadMs?: number): Outcome {
+export function atTheLimit(progress: Progress, reached: LimitReached = {}): Outcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
-  if (progress.seen !== null)
-    return { verdict: 'timeout', limit: true, ...(nextReadMs !== undefined && { nextReadMs }) };
+  if (progress.seen !== null) return { verdict: 'timeout', limit: true, ...reached };
   const text = 'the timeout was reached before the state of the run was read';
   const cause = new NetworkError('deadline', text, { hint: 'set a longer timeout' });
   return { verdict: 'unobserved', cause, limit: true };
 }
 
-/** Waits within the limits and ends the wait at them. A wait is never shortened to fit. */
+/** A wait is never shortened to fit. */
 function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): AfterRead {
-  if (progress.attempts >= rules.maxAttempts) return { progress, decision: { done: atTheLimit(progress) } };
+  if (progress.attempts >= rules.maxAttempts)
+    return { progress, decision: { done: atTheLimit(progress, { attemptsExhausted: true }) } };
   const over = now + waitMs >= rules.deadline && rules.hub !== true;
-  return { progress, decision: over ? { done: atTheLimit(progress, waitMs) } : { waitMs } };
+  return { progress, decision: over ? { done: atTheLimit(progress, { nextReadMs: waitMs }) } : { waitMs } };
 }
 
 interface AfterRead {
@@ -172,10 +156,7 @@ interface AfterRead {
   decision: Decision;
 }
 
-/**
- * Returns the decision after one status read. Pure: the same progress, result, time and random number give the same
- * decision.
- */
+/** Pure: the same progress, result, time and random number give the same decision. */
 export function afterRead(
   before: Progress,
   result: ReadResult,
@@ -196,7 +177,7 @@ export function afterRead(
     trouble: null,
   };
   if (reading.kind === 'ended') return { progress, decision: { done: { verdict: verdictOf(reading) } } };
-  return waitOrEnd(progress, rules, now, nextWait(progress, rules, retryAfterMs, now, random));
+  return waitOrEnd(progress, rules, now, nextWait(progress, rules, retryAfterMs, random));
 }
 
 function afterFailure(
@@ -223,10 +204,8 @@ function afterFailure(
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
 
   const requestedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
-  // In a fleet, the read after a failed one waits for its slot too.
-  if (limited || rules.slots !== undefined)
-    return waitOrEnd(progress, rules, now, nextWait(progress, rules, requestedMs, now, random));
-  const interval = nextWait(progress, rules, 0, now, random);
+  if (limited) return waitOrEnd(progress, rules, now, nextWait(progress, rules, requestedMs, random));
+  const interval = nextWait(progress, rules, 0, random);
   const backoff = random * Math.min(interval, firstBackoffMs * 2 ** (progress.failures - 1));
   return waitOrEnd(progress, rules, now, Math.max(requestedMs, backoff));
 }

@@ -1,8 +1,15 @@
-import { type ErrorReport, type RungateError, reportError, type StopCause } from '../errors.ts';
-import { copyTexts, textsOf, withTexts } from '../exact-fields.ts';
+import {
+  type ErrorReport,
+  MismatchError,
+  type RungateError,
+  reportError,
+  type StopCause,
+  TimeoutError,
+} from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
+import { copyTexts, textsOf, withTexts } from '../json/exact-fields.ts';
 import type { Redact } from '../redact.ts';
-import type { DeployedReport } from './deployed/check.ts';
+import type { DeployedReport } from './deployed/observations.ts';
 import type { Action, Policy } from './policy.ts';
 import type { DiscardedRun } from './start.ts';
 import { named, type RunSubject } from './subject.ts';
@@ -28,6 +35,10 @@ export interface RunReport extends RunSubject {
   retry?: number;
   /** The time until the next read; only with the verdict `timeout`, if the deadline came before that read. */
   nextReadSeconds?: number;
+  /** Present if the limit of status reads ended the wait, not the timeout. */
+  attemptsExhausted?: true;
+  /** The result of the request to cancel the run; absent if there was none. */
+  cancellation?: Exclude<Cancellation, 'none'>;
   /** Present if a webhook caused the last read. */
   woken?: true;
   /** Present if the run belongs to an advisory gate, which warns where another one fails. */
@@ -54,7 +65,6 @@ export interface GateReport {
   cancellation?: Cancellation;
 }
 
-/** The gate that a suite of a report is about. */
 export interface Suite {
   name: string;
   report: GateReport;
@@ -99,10 +109,8 @@ export function haltError(code: 'skipped' | 'stopped', message: string): ErrorRe
 export const skippedRun = (subject: RunSubject, reason: string): RunReport =>
   unknownRun({ ...subject, error: haltError('skipped', reason) });
 
-/** Returns whether this is the entry of a gate that never began. */
 export const isSkipped = ({ verdict, error }: RunReport) => verdict === null && error?.code === 'skipped';
 
-/** Returns the verdict of a run for people. */
 export const verdictText = (run: RunReport) => run.verdict ?? (isSkipped(run) ? 'skipped' : 'stopped');
 
 /** Converts milliseconds to seconds with three decimals, the precision of the clock. */
@@ -128,10 +136,13 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
     idempotencyKey,
     reattached,
     ...(run.retry > 0 && { retry: run.retry }),
+    ...(run.cancellation !== null && { cancellation: run.cancellation }),
     ...(run.readWoken && { woken: true }),
   };
   if (outcome?.verdict === 'timeout' && outcome.nextReadMs !== undefined)
     return { ...report, nextReadSeconds: seconds(outcome.nextReadMs) };
+  if (outcome?.verdict === 'timeout' && outcome.attemptsExhausted)
+    return { ...report, attemptsExhausted: true };
   const exact = seen === null ? report : withTexts(report, textsOf(seen));
   return outcome !== null && 'cause' in outcome ? { ...exact, error: reportError(outcome.cause) } : exact;
 }
@@ -147,14 +158,13 @@ const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
   mismatch: exitCodes.mismatch,
 };
 
-/** Returns the exit code for one run under the policy. */
-export function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
+function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
   const { outcome } = run;
   if (outcome === null || policy[outcome.verdict] !== 'fail') return exitCodes.ok;
   return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : verdictCodes[outcome.verdict];
 }
 
-/** Returns the strongest of several actions: one `fail` fails all. */
+/** One `fail` fails all. */
 export function worst(actions: readonly Action[]): Action {
   if (actions.includes('fail')) return 'fail';
   return actions.includes('warn') ? 'warn' : 'pass';
@@ -174,12 +184,7 @@ export function shownGate({ gate, exitCode, runs }: GateReport): Action {
 }
 
 /** Returns the report of runs that all have an outcome. */
-export function reportGate(
-  runs: readonly WatchedRun[],
-  policy: Policy,
-  now: number,
-  discarded: readonly DiscardedRun[] = [],
-): GateReport {
+export function reportGate(runs: readonly WatchedRun[], policy: Policy, now: number): GateReport {
   const reports = runs.map((run) => reportRun(run, policy, now));
   // Callers refuse an empty list. If one does not, the gate fails.
   const empty = reports.length === 0;
@@ -188,40 +193,26 @@ export function reportGate(
     gate: empty ? 'fail' : worst(reports.map((run) => run.gate)),
     exitCode: empty ? exitCodes.bug : mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
     runs: reports,
-    ...(discarded.length === 0 ? {} : { discarded: [...discarded] }),
   };
 }
 
-/** Returns the report of a run that could not be started. */
-export function reportUnstarted(known: Partial<RunReport>, error: RungateError, policy: Policy): GateReport {
-  const gate = policy.unobserved;
-  const run = unknownRun({ ...known, verdict: 'unobserved', gate, error: reportError(error) });
-  return {
-    schemaVersion: 1,
-    gate,
-    exitCode: gate === 'fail' ? exitCodeOf(error) : exitCodes.ok,
-    runs: [run],
-  };
+function verdictOfError(error: RungateError): Verdict {
+  if (error instanceof MismatchError) return 'mismatch';
+  return error instanceof TimeoutError ? 'timeout' : 'unobserved';
 }
 
-/** Returns the report of a gate that passed on a retry. */
+/** Returns the report of a gate that created no run. It fails, whatever the policy says. */
+export function reportUncreated(known: Partial<RunReport>, error: RungateError): GateReport {
+  const verdict = verdictOfError(error);
+  const run = unknownRun({ ...known, verdict, gate: 'fail', error: reportError(error) });
+  return { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs: [run] };
+}
+
 export function reportFlaky(report: GateReport, policy: Policy): GateReport {
   const gate = policy.flaky;
   const exitCode = gate === 'fail' ? verdictCodes.flaky : exitCodes.ok;
   const runs = report.runs.map((run) => ({ ...run, verdict: 'flaky' as const, gate }));
   return { ...report, gate, exitCode, runs };
-}
-
-/** Returns the report of a gate that created no run, because the expected build was not deployed. */
-export function reportUncreated(known: Partial<RunReport>, error: RungateError, policy: Policy): GateReport {
-  const gate = policy.mismatch;
-  const run = unknownRun({ ...known, verdict: 'mismatch', gate, error: reportError(error) });
-  return {
-    schemaVersion: 1,
-    gate,
-    exitCode: gate === 'fail' ? exitCodes.mismatch : exitCodes.ok,
-    runs: [run],
-  };
 }
 
 /** Returns the report of a stopped wait. The gate fails, whatever the runs have shown so far. */

@@ -1,9 +1,9 @@
 import { errorBody } from '../client/error-body.ts';
 import { oneLine } from '../client/http-error.ts';
-import { idText, membersOf, textAt } from '../client/json-text.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import { idText, membersOf, textAt } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
 import { excerpt } from '../sanitize.ts';
 import { fillPath, paramProblem } from '../transport/address.ts';
@@ -50,15 +50,14 @@ function decoded(segment: string | undefined): string | null {
 /** Returns the run id in a path such as `/api/ci/runs/r-1` or `/test-runs/r-1/status`, or null if it has none. */
 export function runInPath(path: string): string | null {
   const segments = path.split('/');
-  const at = segments.findLastIndex((segment, index) => /runs?$/i.test(segment) && segments[index + 1]);
-  return decoded(at < 0 ? undefined : segments[at + 1]);
+  const place = segments.findLastIndex((segment, index) => /runs?$/i.test(segment) && segments[index + 1]);
+  return decoded(place < 0 ? undefined : segments[place + 1]);
 }
 
 export function lastSegment(path: string): string | null {
   return decoded(path.split('/').findLast((segment) => segment !== ''));
 }
 
-/** Returns the path of a URL, without the host. */
 function pathOf(url: string): string {
   return url.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
 }
@@ -72,7 +71,7 @@ const short = (text: unknown) => String(text).trim().toLowerCase().split('/').at
 function repeatsRequest(path: readonly string[], id: string, request: object): boolean {
   const names = new Set(path.map(plain));
   return Object.entries(request).some(
-    ([name, value]) => names.has(plain(name)) && [value].flat().some((one) => short(one) === short(id)),
+    ([name, value]) => names.has(plain(name)) && [value].flat().some((text) => short(text) === short(id)),
   );
 }
 
@@ -86,11 +85,7 @@ function trace(response: unknown, location: string | undefined, redact: Redact):
 
 /**
  * Returns the run id from a create response, which the interface does not show.
- * @param json the text of the response
  * @param pointer the setting `run.idPointer`, which is read before the usual places
- * @param request the body that was sent
- * @param redact removes secrets from the error
- * @param names what the error calls the setting
  * @throws ContractError if there is not a usable id; it says what the response has instead
  */
 export function runIdOf(
@@ -102,36 +97,39 @@ export function runIdOf(
   redact: Redact,
   names: HintNames = commandNames,
 ): string {
-  const found = (path: readonly string[]) => (path.length === 0 ? null : idText(textAt(json, path)));
+  const idIn = (path: readonly string[]) => (path.length === 0 ? null : idText(textAt(json, path)));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, redact)}`;
   const has = () => trace(response, location, redact);
   const body = () => errorBody(json, redact);
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
-  const own = found(pointed);
-  const place = runIdPlaces.find((path) => found(path) !== null) ?? [];
-  const placed = found(place);
-  if (own !== null && repeatsRequest(pointed, own, request)) {
+  const pointedId = idIn(pointed);
+  const place = runIdPlaces.find((path) => idIn(path) !== null) ?? [];
+  const placed = idIn(place);
+  if (pointedId !== null && repeatsRequest(pointed, pointedId, request)) {
     const other = placed === null ? '' : `; ${place.join('.')} is ${shown(placed)}`;
     throw new ContractError(
       `${names.idPointer} ${pointer} points to a field that repeats the request, so it does not say which run was created${other}`,
       {
         field: pointer ?? '',
         expected: 'an id chosen by the service',
-        received: shown(own),
+        received: shown(pointedId),
         hint: `point ${names.idPointer} to the field with the run id; the response has ${has()}`,
         body: body(),
       },
     );
   }
 
+  // A repeated header is joined by commas.
+  const located = (location?.split(/,\s+/) ?? []).flatMap((url) => runInPath(pathOf(url)) ?? []);
   const candidates: [field: string, id: string | null, path: readonly string[]][] = [
-    [pointer ?? '', own, pointed],
+    [pointer ?? '', pointedId, pointed],
     [place.join('.'), placed, place],
-    ['Location', location === undefined ? null : runInPath(pathOf(location)), []],
+    ['Location', located[0] ?? null, []],
   ];
   const [field, id, path] = candidates.find(([, text]) => text !== null) ?? ['', null, []];
-  const twice = ambiguousIn(json, path);
+  const otherLocation = field === 'Location' && located.some((other) => other !== id);
+  const twice = otherLocation ? 'Location' : ambiguousIn(json, path);
   if (twice !== undefined) {
     throw new ContractError(
       `the create response does not say which run was created: it has "${twice}" twice`,

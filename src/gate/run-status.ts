@@ -1,8 +1,8 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
-import { idText, membersOf, repeatedName } from '../client/json-text.ts';
-import { withTexts } from '../exact-fields.ts';
-import { ownCopy } from '../own-options.ts';
+import { runIdPlaces } from '../contract/run.ts';
+import { withTexts } from '../json/exact-fields.ts';
+import { idText, membersOf, repeatedName, textAt } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
 import { at, lastSegment, runInPath } from './run-id.ts';
 import type { EndedRun } from './verdict.ts';
@@ -28,7 +28,6 @@ export type Reading =
   /** `ended`: the run has ended, but the response does not say how. Otherwise the next read may be better. */
   | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
 
-/** Describes a value for a message, in one line. */
 export function describe(value: unknown, redact: Redact): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -42,18 +41,18 @@ export function describe(value: unknown, redact: Redact): string {
 const longest = { state: 200, appUrl: 2000 };
 
 /** Returns the address, or null if it is empty or too long to print. */
-export function readAppUrl(value: unknown): string | null {
+function readAppUrl(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= longest.appUrl ? value : null;
 }
 
-/** Returns whether JSON.parse has rounded the number to 0, as it does with `1e-400`. */
-function isRounded(text: string | undefined): boolean {
-  return /[1-9]/.test(text?.split(/e/i)[0] ?? '');
-}
+const wholeNumber = /^(-?\d+)(?:\.0+)?$/;
+
+/** Returns the text of a whole number without its fraction of zeros; undefined for any other text, such as `1e-400`. */
+const wholeText = (text: string | undefined) => wholeNumber.exec(text ?? '')?.[1];
 
 function count(value: unknown, text: string | undefined): number | null {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return null;
-  return value === 0 && isRounded(text) ? null : value;
+  return wholeText(text) === undefined ? null : value;
 }
 
 const largest = 'a whole number below 1.8e308';
@@ -65,7 +64,7 @@ const largest = 'a whole number below 1.8e308';
  */
 export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, redact: Redact): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  const body = ownCopy(isObject ? json : {}) as Record<string, unknown>;
+  const body = (isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
   const failed = count(body.failed, texts.get('failed'));
@@ -73,7 +72,10 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, re
   const url = readAppUrl(body.appUrl);
   const appUrl = url === null ? null : redact(url);
   const known = { state: state === null ? null : redact(state), failed, blocked, appUrl };
-  const seen = withTexts(known, { failed: texts.get('failed'), blocked: texts.get('blocked') });
+  const seen = withTexts(known, {
+    failed: wholeText(texts.get('failed')),
+    blocked: wholeText(texts.get('blocked')),
+  });
 
   if (state === null) {
     const received = describe(isObject ? body.state : json, redact);
@@ -101,28 +103,44 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, re
   return { kind: 'ended', ...seen, state, failed, blocked };
 }
 
-/** Returns the URL of the run from a create response, or null if it has none. */
 export function appUrlOf(response: unknown): string | null {
   const url = at(response, ['appUrl']) ?? at(response, ['run', 'appUrl']) ?? at(response, ['data', 'appUrl']);
   return readAppUrl(url);
 }
 
-/** Status codes of success for a response that is only a part of the status, or a change of it. */
-const partial: readonly number[] = [206, 226];
+/** Status codes of success for a response without the status, with only a part of it, or with a change of it. */
+const partial: readonly number[] = [205, 206, 226];
 
 /** Returns whether the id in a status is that of the run, either as text or read like a create response (`1.0` is `1`). */
 function isOf(runId: string, text: string): boolean {
-  return text === 'null' || text === runId || idText(text) === runId;
+  return text === runId || idText(text) === runId;
 }
 
-/** Returns why a status response cannot be that of the run, or null if it can. */
+/** Returns the kind that an id names, such as `run_` in `run_1`. */
+const kindOf = (id: string | null) => /^[a-z]+[_-]/i.exec(id ?? '')?.[0];
+
+/**
+ * Returns the id of another run in a status. A field `runId` names a run. Without one, so does a field `id` that begins like
+ * this run's id; any other may be that of the status itself.
+ */
+function otherRun(json: string, runId: string): { field: string; text: string } | undefined {
+  const ids = runIdPlaces.flatMap((path) => {
+    const text = textAt(json, path);
+    return text === undefined || text === 'null' ? [] : [{ field: path.join('.'), text }];
+  });
+  const named = ids.filter(({ field }) => field.endsWith('runId'));
+  const kind = kindOf(runId);
+  const similar = ids.filter(({ text }) => kind !== undefined && kindOf(idText(text)) === kind);
+  return (named.length > 0 ? named : similar).find(({ text }) => !isOf(runId, text));
+}
+
 function distrust(
-  { status, finalUrl, redact }: Exchange,
+  { status, finalUrl, redact, text }: Exchange,
   members: readonly (readonly [string, string])[],
   runId: string,
 ): Violation | null {
   const not = (expected: string, received: string): Violation => ({ field: '', expected, received });
-  if (partial.includes(status)) return not('complete', `partial content (${status})`);
+  if (partial.includes(status)) return not('a complete status', `one with the status code ${status}`);
   if (finalUrl !== undefined) {
     const { pathname } = new URL(finalUrl);
     if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId) {
@@ -133,12 +151,12 @@ function distrust(
   const twice = repeatedName(members);
   if (twice !== undefined)
     return not('an object with each field once', `one with "${oneLine(twice, 60, redact)}" twice`);
-  const other = members.find(([name, text]) => name === 'runId' && !isOf(runId, text))?.[1];
+  const other = otherRun(text, runId);
   if (other === undefined) return null;
-  return not('the status of this run', `that of the runId ${oneLine(other, 80, redact)}`);
+  return not('the status of this run', `that of the ${other.field} ${oneLine(other.text, 80, redact)}`);
 }
 
-/** Parses a status response. It is `broken` if it may not be the whole status of this run. */
+/** The result is `broken` if the response may not be the whole status of this run. */
 export function readResponse(response: Exchange, runId: string): Reading {
   const members = membersOf(response.text);
   const violation = distrust(response, members, runId);

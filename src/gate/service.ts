@@ -5,27 +5,40 @@ import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
 import { type Redact, redactNothing } from '../redact.ts';
 import { fillPath } from '../transport/address.ts';
-import type { ReadResult } from './poll.ts';
-import { readResponse } from './run-status.ts';
+import type { Outcome, ReadResult } from './poll.ts';
+import { type Reading, readResponse } from './run-status.ts';
+import { verdictOf } from './verdict.ts';
 
-/** The calls of the client that the gate uses. */
 export interface RunService {
-  /** Creates a run. The client retries it with the same key and the same bytes. */
   trigger(body: unknown, options: CallOptions): Promise<Exchange>;
   /** Reads the status once; the wait does the retries. Throws if the response cannot be trusted. */
   read(runId: string, options: CallOptions): Promise<Exclude<ReadResult, { error: unknown }>>;
   /**
-   * Returns whether a run has ended, whatever its counts; with the client's retries. A run that is not visible yet, or whose
+   * Returns the outcome of a run that has ended, or null; with the client's retries. A run that is not visible yet, or whose
    * state stays unknown, has not ended.
+   * @param pause waits before another read, if the last one was not clear; default: not at all
    * @throws ContractError if no response can be trusted
    */
-  hasEnded(runId: string, options: CallOptions): Promise<boolean>;
+  readEnd(runId: string, options: CallOptions, pause?: () => Promise<void>): Promise<Outcome | null>;
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
 
-/** Returns how to see the original response of a status that cannot be trusted. */
 const statusHint = (runId: string, redact: Redact) =>
   `see the response of the service: rungate api GET ${redact(fillPath('run.status', run['run.status'], { runId }))}`;
+
+function distrusted(
+  runId: string,
+  { ended, state, violation }: Extract<Reading, { kind: 'broken' }>,
+  { status, text, redact }: Exchange,
+): ContractError {
+  const { field, expected, received } = violation;
+  const end = ended ? `, though its state is ${state}` : '';
+  const what = field === '' ? 'the response' : `"${field}"`;
+  return new ContractError(
+    `the status of run ${redact(runId)} cannot be trusted${end}: ${what} should be ${expected}, but is ${received}`,
+    { ...violation, status, hint: statusHint(runId, redact), body: errorBody(text, redact) },
+  );
+}
 
 /** The number of reads until the state of a run is clear. */
 const maxReads = 3;
@@ -41,36 +54,27 @@ export function runService(caller: Caller, now: () => number): RunService {
 
     async read(runId, options) {
       const response = await status(runId, { ...options, attempts: 1 });
-      const { headers, redact } = response;
+      const { headers } = response;
       const reading = readResponse(response, runId);
       if (reading.kind !== 'broken') {
         return { reading, retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now())) };
       }
-      const { field, expected, received } = reading.violation;
-      const end = reading.ended ? `, though its state is ${reading.state}` : '';
-      const what = field === '' ? 'the response' : `"${field}"`;
-      throw new ContractError(
-        `the status of run ${redact(runId)} cannot be trusted${end}: ${what} should be ${expected}, but is ${received}`,
-        {
-          ...reading.violation,
-          status: response.status,
-          hint: statusHint(runId, redact),
-          body: errorBody(response.text, redact),
-        },
-      );
+      throw distrusted(runId, reading, response);
     },
 
-    async hasEnded(runId, options) {
+    async readEnd(runId, options, pause = async () => {}) {
       let trusted = false;
       let body: string | undefined;
       // One response that cannot be trusted, or one 404 for a new run, proves nothing, so the run is read again.
       for (let read = 0; read < maxReads; read += 1) {
+        if (read > 0) await pause();
         try {
           const response = await status(runId, options);
           const reading = readResponse(response, runId);
-          if (reading.kind === 'ended') return true;
-          if (reading.kind === 'broken' && reading.ended) return true;
-          if (reading.kind === 'running' && reading.known) return false;
+          if (reading.kind === 'ended') return { verdict: verdictOf(reading) };
+          if (reading.kind === 'broken' && reading.ended)
+            return { verdict: 'unobserved', cause: distrusted(runId, reading, response) };
+          if (reading.kind === 'running' && reading.known) return null;
           trusted = reading.kind === 'running';
           body = errorBody(response.text, response.redact);
         } catch (error) {
@@ -78,7 +82,7 @@ export function runService(caller: Caller, now: () => number): RunService {
           trusted = true;
         }
       }
-      if (trusted) return false;
+      if (trusted) return null;
       throw new ContractError(`the service does not say whether run ${runId} has ended`, {
         field: 'state',
         expected: 'in_progress, completed or cancelled',

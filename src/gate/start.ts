@@ -1,41 +1,17 @@
+import { ceilings } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { ContractError, UsageError } from '../errors.ts';
-import type { HintNames } from '../hint-names.ts';
-import type { Budget } from './budget.ts';
-import { type CreatedRun, type CreateTools, createRun } from './create.ts';
+import { formatDuration } from '../duration.ts';
+import { ContractError, RungateError, TimeoutError } from '../errors.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
+import { type CreatedRun, type CreateTools, createRun, type StartTimes } from './create.ts';
+import type { DiscardedRun } from './events.ts';
 import { permitCreate } from './fleet/permit.ts';
+import type { KeyStep } from './keys.ts';
+import type { Policy } from './policy.ts';
+import type { Outcome } from './poll.ts';
 
-/**
- * The origin of a key, which says whether other jobs may have used it. `user`: the user gave it and gets its run, ended or
- * not. `random`: no other job has it. `attempt`: derived from this attempt, so jobs that the CI does not distinguish share it.
- * `earlier`: derived from an earlier attempt, which has used it too.
- */
-export type KeyOrigin = 'user' | 'random' | 'attempt' | 'earlier';
+export type { DiscardedRun } from './events.ts';
 
-/** One idempotency key to start a run with. */
-export interface KeyStep {
-  key: string;
-  /** How the key was made, as text for people. */
-  how: string;
-  origin: KeyOrigin;
-  /** The number of the retry that it is for; default 0. It is only used if the run of the key before it has failed. */
-  retry?: number | undefined;
-  /** The round of the job that it was made for, in the journal; default: the round that begins now. */
-  round?: number | undefined;
-}
-
-/**
- * Returns the keys for a key that the user gave.
- * @throws UsageError with retries, which need a new key for each run
- */
-export function givenKeys(key: string, how: string, retries: number): KeyStep[] {
-  if (retries === 0) return [{ key, how, origin: 'user' }];
-  throw new UsageError('retries cannot use a given idempotency key, which never starts a second run', {
-    hint: 'leave out the key, or set the retries to 0; a salt also distinguishes jobs',
-  });
-}
-
-/** A run to start. */
 export interface Start {
   body: TriggerBody;
   /**
@@ -46,95 +22,68 @@ export interface Start {
   judged?: readonly string[] | undefined;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
-  /** The names that errors use for settings. Default: those of the command line. */
   names?: HintNames | undefined;
 }
 
-/** Records the runs that this job starts, so they can be found again even after a crash. */
-export interface RunJournal {
-  /** Called before the request is sent. */
-  triggering(step: KeyStep, body: TriggerBody): void;
-  created(step: KeyStep, run: { runId: string; appUrl: string | null }): void;
-  /** Called when the job is done with the run: it has ended, or nothing waits for it. */
-  settled(runId: string): void;
-}
-
-/** Returns the journal and, for the report of a create that fails, the key of the last one. */
-export function noteKey(journal?: RunJournal): { journal: RunJournal; lastKey(): string | null } {
-  let key: string | null = null;
-  return {
-    lastKey: () => key,
-    journal: {
-      triggering(step, body) {
-        key = step.key;
-        journal?.triggering(step, body);
-      },
-      created: (step, run) => journal?.created(step, run),
-      settled: (runId) => journal?.settled(runId),
-    },
-  };
-}
-
-/** A run that a create returned. */
 export interface Candidate {
   step: KeyStep;
   run: CreatedRun;
   /** Whether an earlier request with the same key started it. */
   reattached: boolean;
-  /** Whether another job may have started it. If it has ended at its first read, it is discarded. */
+  /** Whether another job may have started it. If it has ended before its first clear read, it cannot pass the gate. */
   doubtful: boolean;
-}
-
-/** A run that had ended before its first status read, so another job or attempt may have started it. It is not judged. */
-export interface DiscardedRun {
-  runId: string;
-  appUrl: string | null;
-  idempotencyKey: string;
+  /** The number of failed runs of this gate that this start found before it. */
+  earlier: number;
+  /** How long the rate limit delayed the requests of this start, in milliseconds. */
+  limitedMs: number;
 }
 
 export interface StartTools extends CreateTools {
-  journal?: RunJournal | undefined;
-  budget?: Budget | undefined;
+  policy: Policy;
   /** Throws if the run belongs to another gate of this process. */
   claim?: ((runId: string) => void) | undefined;
   /**
-   * Reads the run or waits for it. Returns whether it is doubtful and had ended before its first clear status read; `failed` if
-   * it had failed, so that the run of its retry may be in progress. The default reads a doubtful run once.
-   * @param leftMs how long the start may still wait for a rate limit
+   * Reads the run or waits for it. Returns the outcome of a doubtful run that had ended before its first clear status read, or
+   * null. The default reads a doubtful run once.
    */
-  endedAtFirstRead?(candidate: Candidate, leftMs: number): Promise<boolean | 'failed'>;
+  endedEarly?(candidate: Candidate): Promise<Outcome | null>;
 }
 
 interface Before {
   discarded: DiscardedRun[];
   /** The runs that had failed at their first read, and of which this start continues the retries. */
   failed: DiscardedRun[];
+  /** A discarded run failed and may have been this gate's, so a pass is flaky. */
+  doubt: boolean;
 }
 
+/** `none`: no run was created. `unknown`: one may have been. `late`: its turn in a limit came too late. */
 export type Started =
   | ({ kind: 'started' } & Before & Candidate)
-  | ({ kind: 'none' | 'unknown'; step: KeyStep } & Before);
+  | ({ kind: 'none' | 'unknown' | 'late'; step: KeyStep } & Before);
 
 /** The limit for the first read of a run without `--wait`, including retries, in milliseconds. */
 const firstReadTimeoutMs = 60_000;
+/** The wait between the first reads of a run without `--wait`, while they do not show whether it has ended. */
+const unclearMs = 10_000;
 
 async function readIfDoubtful(
   { run, doubtful }: Candidate,
-  leftMs: number,
-  tools: StartTools,
-): Promise<boolean> {
-  const { service, signal } = tools;
-  if (!doubtful || signal.aborted) return false;
+  deadline: number,
+  { service, clock, signal }: StartTools,
+): Promise<Outcome | null> {
+  if (!doubtful || signal.aborted) return null;
   try {
-    const limitTimeoutMs = Math.max(firstReadTimeoutMs, leftMs);
-    return await service.hasEnded(run.runId, { signal, timeoutMs: firstReadTimeoutMs, limitTimeoutMs });
+    const limitTimeoutMs = Math.max(firstReadTimeoutMs, deadline - clock.monotonic());
+    const options = { signal, timeoutMs: firstReadTimeoutMs, limitTimeoutMs };
+    return await service.readEnd(run.runId, options, () => clock.sleep(unclearMs, signal));
   } catch (error) {
     if (!signal.aborted) throw error;
-    return false;
+    return null;
   }
 }
 
-function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
+function candidateOf(step: KeyStep, run: CreatedRun, earlier: number, limitedMs: number): Candidate {
   const { origin } = step;
   const { replayed, attempts } = run;
   // Only a lost attempt of this call can have used a random key.
@@ -142,60 +91,106 @@ function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
   return {
     step,
     run,
-    reattached: repeated || (replayed === null && origin === 'earlier'),
+    earlier,
+    limitedMs,
+    reattached: repeated || (replayed === null && ['earlier', 'journal'].includes(origin)),
     doubtful: origin !== 'user' && replayed !== false && (origin !== 'random' || repeated),
   };
 }
 
+/** Returns the error of a start whose create would have come too late, perhaps since it discarded runs first. */
+export function lateError(timeoutMs: number, hub: boolean, discarded: readonly DiscardedRun[]): TimeoutError {
+  const timeout = `the timeout of ${formatDuration(timeoutMs)}`;
+  if (discarded.length > 0)
+    return new TimeoutError(
+      `no new run was created after the discarded one: too little is left of ${timeout}`,
+      {
+        hint: 'set a longer timeout',
+      },
+    );
+  return new TimeoutError(
+    hub
+      ? `no run was created: the hub did not permit it within ${timeout}`
+      : `no run was created: its turn in the limit of ${ceilings.creates} a minute comes too late for ${timeout}`,
+    { hint: 'set a longer timeout, or start fewer gates at the same time' },
+  );
+}
+
+/** A run of this gate cannot have ended so soon after its create, in milliseconds. */
+const soonestMs = 5_000;
+
 /**
- * Starts a run, or attaches to one that an earlier attempt left in progress. A doubtful run that had ended before its first
- * status read is discarded, and the next key is used, since its verdict may be another job's. If it had failed, and the run of
- * its retry has not ended, it was an earlier run of this gate.
+ * Starts a run, or attaches to one that an earlier attempt left in progress.
+ *
+ * A doubtful run that had ended before its first clear status read can fail the gate, but never pass it. Under a key that only
+ * this attempt could have used, a verdict that fails the gate is the gate's. In every other case the run is discarded, and the
+ * next key is used. If it had failed, and the run of its retry has not ended, it was an earlier run of this gate.
  */
-export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
-  const { body, idPointer, names, judged = [] } = start;
-  const { clock, journal, emit, claim } = tools;
-  const discarded: DiscardedRun[] = [];
-  let failed: DiscardedRun[] = [];
-  let mayRetry = true;
+export async function startRun(start: Start, times: StartTimes, tools: StartTools): Promise<Started> {
+  const last: { key?: string } = {};
+  try {
+    return await startWithKeys(start, times, tools, last);
+  } catch (error) {
+    if (error instanceof RungateError) error.facts = { ...error.facts, idempotencyKey: last.key };
+    throw error;
+  }
+}
+
+/** @param last receives the key in use */
+async function startWithKeys(
+  start: Start,
+  times: StartTimes,
+  tools: StartTools,
+  last: { key?: string },
+): Promise<Started> {
+  const { body, idPointer, names = commandNames, judged = [] } = start;
+  const { clock, emit, claim, policy, signal } = tools;
+  const before: Before = { discarded: [], failed: [], doubt: false };
+  let [mayRetry, limitedMs] = [true, 0];
   const discardFailed = () => {
-    for (const run of failed) emit?.({ type: 'discarded', ...run });
-    discarded.push(...failed);
-    failed = [];
+    for (const run of before.failed) emit?.({ type: 'discarded', ...run });
+    before.discarded.push(...before.failed);
+    before.failed = [];
   };
-  const deadline = clock.monotonic() + timeoutMs;
-  const leftMs = () => deadline - clock.monotonic();
-  const { endedAtFirstRead = (run, ms) => readIfDoubtful(run, ms, tools) } = tools;
+  const { endedEarly = (run) => readIfDoubtful(run, times.deadline, tools) } = tools;
   for (const step of start.keys) {
-    const { key: idempotencyKey, retry = 0 } = step;
+    const { key: idempotencyKey, retry = 0, origin } = step;
     if (retry > 0 && !mayRetry) continue;
     if (retry === 0) discardFailed();
-    // The caller has the permit of the first one. If the room comes too late, the service has the last word.
-    if (step !== start.keys[0]) await permitCreate(leftMs(), tools, deadline);
-    journal?.triggering(step, body);
-    const creation = await createRun(
-      { body, idPointer, names, idempotencyKey },
-      Math.max(1, leftMs()),
-      tools,
-    );
-    if (creation.kind !== 'created') return { kind: creation.kind, step, discarded, failed };
+    if (!(await permitCreate(times.latest, tools))) {
+      discardFailed();
+      return { kind: signal.aborted ? 'none' : 'late', step, ...before };
+    }
+    last.key = idempotencyKey;
+    emit?.({ type: 'triggering', step, body });
+    const creation = await createRun({ body, idPointer, names, idempotencyKey }, times, tools);
+    if (creation.kind !== 'created') return { kind: creation.kind, step, ...before };
     const { runId, appUrl } = creation;
-    journal?.created(step, creation);
+    limitedMs += creation.limitedMs;
+    emit?.({ type: 'received', step, runId, appUrl });
     claim?.(runId);
     // A service that ignores the keys returns the same run for each. It is not read again, since its state may be stale.
-    if ([...judged, ...[...discarded, ...failed].map((run) => run.runId)].includes(runId)) {
-      journal?.settled(runId);
-      if (tools.signal.aborted) return { kind: 'none', step, discarded, failed };
+    if ([...judged, ...[...before.discarded, ...before.failed].map((run) => run.runId)].includes(runId)) {
+      emit?.({ type: 'settled', runId });
+      if (signal.aborted) return { kind: 'none', step, ...before };
       mayRetry = false;
       continue;
     }
-    const candidate = candidateOf(step, creation);
+    const candidate = candidateOf(step, creation, before.failed.length, limitedMs);
     emit?.({ type: 'created', runId, appUrl, reattached: candidate.reattached });
-    const ended = await endedAtFirstRead(candidate, leftMs());
-    if (ended === false) return { kind: 'started', discarded, failed, ...candidate };
-    journal?.settled(runId);
-    failed.push({ runId, appUrl, idempotencyKey });
-    mayRetry = ended === 'failed';
+    const outcome = await endedEarly(candidate);
+    const isOwnKey = origin !== 'earlier';
+    if (outcome === null || (isOwnKey && policy[outcome.verdict] === 'fail'))
+      return { kind: 'started', ...before, ...candidate };
+    emit?.({ type: 'settled', runId });
+    const { verdict } = outcome;
+    const reason = isOwnKey
+      ? `another job with the same idempotency key may have started it; give each such job its own ${names.salt}`
+      : 'an earlier attempt of this job may have started it';
+    before.failed.push({ runId, appUrl, idempotencyKey, verdict, reason });
+    const late = clock.monotonic() - creation.sentAt > soonestMs;
+    before.doubt ||= !isOwnKey && late && (verdict === 'failed' || verdict === 'blocked');
+    mayRetry = verdict === 'failed';
     if (!mayRetry) discardFailed();
   }
   discardFailed();

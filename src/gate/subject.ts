@@ -19,7 +19,6 @@ export const named = (name: string | null = null): RunSubject => ({
   tags: null,
 });
 
-/** Returns the subject of the run that this request starts. */
 export function subjectOf({ projectSlug, processSlug, tags }: TriggerBody): RunSubject {
   return {
     name: `${projectSlug} / ${processSlug ?? tags?.join(', ')}`,

@@ -18,13 +18,11 @@ export type Verdict = (typeof verdicts)[number];
 
 export interface EndedRun {
   state: 'completed' | 'cancelled';
-  /** Count of failed items. */
   failed: number;
-  /** Count of blocked items. */
   blocked: number;
 }
 
-/** Returns the verdict on a run that has ended (interface, section 3: the gate rule). */
+/** The gate rule of the interface, section 3. */
 export function verdictOf(run: EndedRun): Exclude<Verdict, 'flaky' | 'timeout' | 'unobserved' | 'mismatch'> {
   if (run.failed > 0) return 'failed';
   if (run.blocked > 0) return 'blocked';

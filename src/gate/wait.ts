@@ -5,7 +5,7 @@ import { eitherSignal } from '../transport/stop.ts';
 import { type Budget, newBudget, type ReadLimits, readAt } from './budget.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { permitRead } from './fleet/permit.ts';
+import { doneBefore, permitRead } from './fleet/permit.ts';
 import { lookAgain, wakeUps } from './fleet/wake-ups.ts';
 import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
 import type { Reading } from './run-status.ts';
@@ -17,8 +17,6 @@ export interface WaitTools {
   clock: Clock;
   random: () => number;
   emit?: Emit | undefined;
-  /** Called with the runs that the gate waits for from now on. The runs change in place. */
-  onWatch?: ((runs: readonly WatchedRun[]) => void) | undefined;
   /** Says when reads may be sent, and which runs are worth a read now. */
   hub?: HubLink | undefined;
   /** The requests of all gates in this process; default: those of this wait. */
@@ -41,7 +39,7 @@ export function nextRead<Run extends { due: number; outcome: unknown }>(
   return run === undefined ? null : { run, at: readAt(run.due, limits) };
 }
 
-/** Reads the status. Throws errors that occur before anything is sent, since they say nothing about the run. */
+/** Throws errors that occur before anything is sent, since they say nothing about the run. */
 async function readStatus(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
   const timeoutMs = Math.max(1, rules.deadline - tools.clock.monotonic());
   try {
@@ -58,7 +56,6 @@ function isUnknown(reading: Reading | null): boolean {
   return reading?.kind === 'running' && !reading.known;
 }
 
-/** Reads the run once and decides how to continue. */
 async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<void> {
   const { clock, random, emit } = tools;
   const result = await readStatus(run, rules, tools);
@@ -88,13 +85,11 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   emit?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs, woken: run.readWoken });
 }
 
-/** The time of the run is up. */
 function endAtLimit(run: WatchedRun, { clock }: WaitTools): void {
   run.outcome = atTheLimit(run.progress);
   run.endedAt = clock.monotonic();
 }
 
-/** Reads the run as soon as that is permitted, or ends its wait at the deadline. */
 async function readWhenPermitted(
   run: WatchedRun,
   rules: PollRules,
@@ -144,7 +139,7 @@ export async function waitForRuns(
 ): Promise<void> {
   const { signal } = tools;
   const { reads: past } = tools.budget ?? newBudget();
-  const limits = { past, slots: rules.slots, limited: tools.budget !== undefined || runs.length > 1 };
+  const limits = { past, limited: tools.budget !== undefined || runs.length > 1 };
   const reading = new Map<WatchedRun, Promise<void>>();
   const ending = new AbortController();
   const either = eitherSignal(ending.signal, signal);
@@ -152,12 +147,11 @@ export async function waitForRuns(
   setMaxListeners(0, either.signal);
 
   const { waking, end } = wakeUps(runs, tools);
-  tools.onWatch?.(runs);
+  tools.emit?.({ type: 'watch', runs });
   try {
-    await tools.hub?.watch(
-      runs.map(({ runId }) => runId),
-      signal,
-    );
+    const { hub } = tools;
+    const runIds = runs.map(({ runId }) => runId);
+    if (hub !== undefined) await doneBefore(rules.deadline, (ended) => hub.watch(runIds, ended), tools);
     while (!signal.aborted) {
       const next = nextRead(runs, reading, limits);
       if (next !== null) next.run.turn = next.at;

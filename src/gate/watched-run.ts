@@ -1,7 +1,6 @@
 import { firstProgress, type Outcome, type Progress } from './poll.ts';
 import { named, type RunSubject } from './subject.ts';
 
-/** A run that the gate waits for, and its state. */
 export interface WatchedRun {
   runId: string;
   subject: RunSubject;
@@ -21,6 +20,8 @@ export interface WatchedRun {
   reattached: boolean;
   /** The number of the retry that started it; 0 for the gate's first run. */
   retry: number;
+  /** The result of the request to cancel it; null if there was none. */
+  cancellation: 'requested' | 'failed' | null;
   /** Wake-ups by the hub so far, and the reads that they have caused. */
   wakes: number;
   confirmations: number;
@@ -30,7 +31,6 @@ export interface WatchedRun {
   readWoken: boolean;
 }
 
-/** Returns a run before its first read. */
 export function watch(runId: string, now: number, known: Partial<WatchedRun> = {}): WatchedRun {
   return {
     runId,
@@ -45,6 +45,7 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
     idempotencyKey: null,
     reattached: false,
     retry: 0,
+    cancellation: null,
     wakes: 0,
     confirmations: 0,
     woken: false,

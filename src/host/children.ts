@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { stopSignals } from './process-events.ts';
+import { spawnCommand } from './spawn.ts';
 
 export interface ChildResult {
   code: number | null;
@@ -15,6 +16,11 @@ function onPath(name: string): string {
   return folders.map((folder) => join(folder, `${name}.exe`)).find((path) => existsSync(path)) ?? '';
 }
 
+/** Returns the environment without rungate's settings and the inputs of its action, some of which are secrets. */
+export function withoutOwn(env: Readonly<Record<string, string | undefined>>) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:RUNGATE|INPUT)_/i.test(name)));
+}
+
 /** Returns the output of a quick command, or null if it is not on the path, failed or took more than 2 s. */
 export function capture([file = '', ...args]: readonly string[]): string | null {
   // Here and below: load the module when a command runs, not at every start.
@@ -22,6 +28,7 @@ export function capture([file = '', ...args]: readonly string[]): string | null 
   const program = onPath(file);
   if (program === '') return null;
   const { status, stdout } = spawnSync(program, args, {
+    env: withoutOwn(process.env),
     timeout: 2000,
     // `spawnSync` would wait for a command that ignores SIGTERM.
     killSignal: 'SIGKILL',
@@ -35,7 +42,6 @@ export async function run(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ChildResult> {
-  const { spawnCommand } = await import('./spawn.ts');
   const child = spawnCommand(command, { stdio: 'inherit', env });
   const { isatty } = process.getBuiltinModule('node:tty');
   // A terminal sends Ctrl-C and its end to every process, and a second signal would end the child before it has cleaned up. On

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, launch, run } from './children.ts';
@@ -11,7 +12,7 @@ import {
   temporaryFolder,
 } from './paths.ts';
 import { every, onExit, onStop } from './process-events.ts';
-import type { GroupOptions, GroupResult } from './process-group.ts';
+import { type GroupOptions, type GroupResult, runGroup } from './process-group.ts';
 import { ask, askSecret } from './prompt.ts';
 import { pipesReadOnce, readStdin, streamFile, streamStdin } from './read-file.ts';
 import { type Sink, streamSink } from './sink.ts';
@@ -31,15 +32,15 @@ export interface Io {
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
-  /** Reads all of standard input. */
-  readStdin(): Promise<Uint8Array>;
+  /** Reads all of standard input, or its first `mostBytes`. */
+  readStdin(mostBytes?: number): Promise<Uint8Array>;
   /** Yields standard input as it arrives, in parts of any size. Each part is valid until the next one is requested. */
   streamStdin(): AsyncIterable<Uint8Array>;
   /**
-   * Reads a file, or a pipe or a device to its end.
+   * Reads a file, or a pipe or a device to its end, or up to `mostBytes`.
    * @throws a file system error, `ETIMEDOUT` for a pipe that stays silent, `EFBIG` for a pipe or a device of more than 64 MiB
    */
-  readFile(path: string): Uint8Array;
+  readFile(path: string, mostBytes?: number): Uint8Array;
   /** Returns whether the path exists; a dangling link does. */
   exists(path: string): boolean;
   /** The effective user id of this process; null on systems without user ids. */
@@ -52,9 +53,9 @@ export interface Io {
   makeFolder(path: string): void;
   /** Writes a new file that only its owner may read. @throws `EEXIST` if the path exists */
   writeNewFile(path: string, bytes: Uint8Array): void;
-  /** Writes or replaces a file in one step, and creates its missing parent folders. */
+  /** Writes a file or replaces it, or a link to it, in one step, and creates its missing parent folders. */
   writeFile(path: string, text: string): void;
-  /** Removes a file if it exists, or empties the one that a link leads to. @throws a file system error */
+  /** Removes a file, or a link to it, if it exists. @throws a file system error */
   removeFile(path: string): void;
   /** Appends the text that `textAfter` returns for the content; the content is empty unless this is a readable regular file. */
   appendFile(path: string, textAfter: (content: Uint8Array) => string): void;
@@ -83,10 +84,23 @@ export interface Io {
   temporaryFolder(): TemporaryFolder;
 }
 
+/** How long the reader of the output may read nothing. */
+const patienceMs = 10_000;
+// A person at a terminal may stop reading in a pager, and can press Ctrl-C.
+const out = streamSink(process.stdout, { isResult: true, patienceMs: isatty(0) ? 0 : patienceMs });
+const err = streamSink(process.stderr, { isResult: false, patienceMs });
+
+/** Ends the process once its output is read. Unread output would keep it alive. */
+export async function leave(code: number): Promise<void> {
+  process.exitCode = code;
+  const delivered = await Promise.all([out.flushed(), err.flushed()]);
+  if (delivered.includes(false)) process.exit();
+}
+
 /** The real system. */
 export const systemIo: Io = {
-  out: streamSink(process.stdout),
-  err: streamSink(process.stderr),
+  out,
+  err,
   env: process.env,
   cwd: process.cwd(),
   platform: process.platform,
@@ -109,12 +123,16 @@ export const systemIo: Io = {
   ask,
   askSecret,
   stateFile: openStateFile,
-  onStop,
+  onStop: (stop) =>
+    onStop((signal) => {
+      for (const sink of [out, err]) sink.hurry();
+      stop(signal);
+    }),
   every,
   onExit,
   capture,
   run,
   launch,
-  runGroup: async (command, options) => (await import('./process-group.ts')).runGroup(command, options),
+  runGroup: (command, options) => runGroup(command, options),
   temporaryFolder,
 };

@@ -16,7 +16,7 @@ const shells = new Set(['sh', 'bash', 'dash', 'ash', 'busybox', 'zsh']);
 const runners = /^(npm|npx|pnpm|yarn|node)/;
 
 /** Fields of `/proc/<pid>/stat` on Linux. */
-export interface ProcessStat {
+interface ProcessStat {
   name: string;
   state: string;
   parent: number;

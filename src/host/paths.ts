@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onExit } from './process-events.ts';
 
-/** The type and the owners of a path. */
 export interface PathFacts {
   /** User ids of the owners of the path itself and of its target, if it is a link. */
   readonly owners: readonly number[];

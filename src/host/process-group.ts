@@ -57,7 +57,6 @@ function onlyZombies(group: number): boolean {
   }
 }
 
-/** Returns whether the whole group ends within that time. */
 async function groupEnds(child: ChildProcess, withinMs: number): Promise<boolean> {
   const gone = () =>
     !signalGroup(child, 0) || (!windows && child.pid !== undefined && onlyZombies(child.pid));

@@ -37,8 +37,8 @@ function nextPart(file: number): Uint8Array | null {
   }
 }
 
-/** Reads a pipe or a device to its end. */
-function readThrough(file: number, patienceMs: number): Uint8Array {
+/** Reads a pipe or a device to its end, or the first bytes of any file. */
+function readThrough(file: number, mostBytes: number, patienceMs: number): Uint8Array {
   const isPipe = fstatSync(file).isFIFO();
   const body = new CollectedBytes(mostMiB * 1024 * 1024);
   let since = performance.now();
@@ -51,8 +51,8 @@ function readThrough(file: number, patienceMs: number): Uint8Array {
     }
     if (isWaiting) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
-    } else if (part.length === 0) {
-      return body.bytes();
+    } else if (part.length === 0 || body.length >= mostBytes) {
+      return body.bytes().subarray(0, mostBytes);
     } else {
       if (!body.add(part)) throw problem('EFBIG', `more than ${mostMiB} MiB`);
       since = performance.now();
@@ -61,26 +61,30 @@ function readThrough(file: number, patienceMs: number): Uint8Array {
 }
 
 /**
- * Reads a file, a pipe or a device to its end.
+ * @param mostBytes the number of bytes after which the rest is not read; default all
  * @param patienceMs how long the writer of a pipe may stay silent; default 10 s
- * @throws a file system error, `ETIMEDOUT` for a pipe that stays silent, `EFBIG` for a pipe or a device of more than 64 MiB
  */
-export function readWholeFile(path: string, patienceMs = defaultPatienceMs): Uint8Array {
+export function readWholeFile(
+  path: string,
+  mostBytes = Number.POSITIVE_INFINITY,
+  patienceMs = defaultPatienceMs,
+): Uint8Array {
   // Without O_NONBLOCK, opening a named pipe that has no writer would block the process for ever. Windows has no such flag.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    return fstatSync(file).isFile() ? readFileSync(file) : readThrough(file, patienceMs);
+    const isWhole = fstatSync(file).isFile() && mostBytes === Number.POSITIVE_INFINITY;
+    return isWhole ? readFileSync(file) : readThrough(file, mostBytes, patienceMs);
   } finally {
     closeSync(file);
   }
 }
 
 /** Returns a `readWholeFile` that remembers the content of pipes and devices, since a pipe can be read only once. */
-export function pipesReadOnce(patienceMs?: number): (path: string) => Uint8Array {
+export function pipesReadOnce(patienceMs?: number): (path: string, mostBytes?: number) => Uint8Array {
   const outcomes = new Map<string, () => Uint8Array>();
-  const read = (path: string): (() => Uint8Array) => {
+  const read = (path: string, mostBytes?: number): (() => Uint8Array) => {
     try {
-      const bytes = readWholeFile(path, patienceMs);
+      const bytes = readWholeFile(path, mostBytes, patienceMs);
       return () => bytes;
     } catch (error) {
       return () => {
@@ -88,8 +92,8 @@ export function pipesReadOnce(patienceMs?: number): (path: string) => Uint8Array
       };
     }
   };
-  return (path) => {
-    const outcome = outcomes.get(path) ?? read(path);
+  return (path, mostBytes) => {
+    const outcome = outcomes.get(path) ?? read(path, mostBytes);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats !== undefined && !stats.isFile()) outcomes.set(path, outcome);
     return outcome();
@@ -131,8 +135,13 @@ export async function* streamFile(path: string): AsyncGenerator<Uint8Array> {
 
 export const streamStdin = () => partsOf(0);
 
-export async function readStdin(): Promise<Uint8Array> {
+export async function readStdin(mostBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  for await (const part of streamStdin()) parts.push(new Uint8Array(part));
-  return Buffer.concat(parts);
+  let length = 0;
+  for await (const part of streamStdin()) {
+    parts.push(new Uint8Array(part));
+    length += part.length;
+    if (length >= mostBytes) break;
+  }
+  return Buffer.concat(parts).subarray(0, mostBytes);
 }

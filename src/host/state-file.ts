@@ -10,7 +10,7 @@ export interface StateText {
 }
 
 /** Converts a file's text to data and back. */
-export interface StateFormat<Data> {
+interface StateFormat<Data> {
   /** @throws if the text is not valid */
   parse(text: string): Data;
   write(data: Data): string;
@@ -34,8 +34,6 @@ export interface StateFile {
     format: StateFormat<Data>,
     edit: (data: Data) => Data,
   ): Promise<void>;
-  /** Renames the file if it still has that text. Returns its new path, or null if it has changed. */
-  setAside(text: string, suffix: string): Promise<string | null>;
 }
 
 export interface StateFileOptions {
@@ -154,12 +152,5 @@ export function openStateFile(
       // `locked` returns false if another process took this lock for a stale one and may have written: start over.
       while (!(await locked(write)));
     },
-    setAside: (text, suffix) =>
-      locked((path) => {
-        if (readText(path)?.text !== text) return null;
-        const aside = `${path}.${suffix}`;
-        renameSync(path, aside);
-        return aside;
-      }),
   };
 }

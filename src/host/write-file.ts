@@ -7,7 +7,6 @@ import {
   lstatSync,
   openSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,7 +18,6 @@ import { devNull } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { makeFolders } from './paths.ts';
 
-/** Returns an unused path beside `place` for the draft of a file. */
 function draftName(place: string): string {
   return join(dirname(place), `.${basename(place).slice(0, 32)}.${crypto.randomUUID()}`);
 }
@@ -29,12 +27,22 @@ const pipeProblems: Readonly<Record<string, string | undefined>> = {
   EAGAIN: 'the reader of this pipe does not read from it',
 };
 
-/** Writes to a device or a pipe. Without O_NONBLOCK, opening a named pipe that has no reader would block for ever. */
+/** Tells whether the path is a device, a pipe, or one of the system's links to an open file, such as /dev/stdout. */
+function isStream(path: string): boolean {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (isLink && /^\/(?:dev|proc)\//.test(resolve(path))) return true;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+}
+
+/**
+ * Writes to a stream, or at the end of the file that it leads to. Without O_NONBLOCK, opening a named pipe that has no reader
+ * would block for ever.
+ */
 function writeThrough(path: string, text: string, patienceMs = 5000): void {
   let file: number | undefined;
   try {
     // Windows has neither this flag nor named pipes in its file system.
-    file = openSync(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0));
+    file = openSync(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0));
     let left: Buffer = Buffer.from(text);
     let since = performance.now();
     while (left.length > 0) {
@@ -58,19 +66,20 @@ function writeThrough(path: string, text: string, patienceMs = 5000): void {
 
 /**
  * Replaces a file in one step and creates its missing parent folders: a reader sees the old text or the new one, whole.
- * A link stays a link; a device or a pipe (`/dev/stderr`, `NUL` on Windows) is written to directly.
+ * A link is replaced, since a checkout may contain links to any file. A device, a pipe and `/dev/stderr` are written to directly,
+ * and so is `NUL` on Windows.
  * @param patienceMs how long the reader of a pipe may pause; default 5 s
  * @throws a file system error, `ENXIO` for a named pipe without a reader, `EAGAIN` for a reader that pauses too long
  */
 export function writeWholeFile(name: string, text: string, patienceMs?: number): void {
   // Node would create a file with this name, which Windows can hardly delete.
   const path = sep === '\\' && name.toLowerCase() === 'nul' ? devNull : name;
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats !== undefined && !stats.isFile()) {
+  if (isStream(path)) {
     writeThrough(path, text, patienceMs);
     return;
   }
-  const place = stats === undefined ? resolve(path) : realpathSync(path);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const place = resolve(path);
   makeFolders(dirname(place));
   const draft = draftName(place);
   try {
@@ -86,17 +95,10 @@ export function writeWholeFile(name: string, text: string, patienceMs?: number):
   }
 }
 
-/**
- * Removes a regular file, or empties the one that a link leads to. Leaves devices and pipes alone.
- * @throws a file system error, also for a folder
- */
+/** Removes a regular file or a link to one, never a device or a pipe. @throws a file system error, also for a folder */
 export function removeFile(path: string): void {
-  const link = lstatSync(path, { throwIfNoEntry: false });
-  if (link?.isFile() === true || link?.isDirectory() === true) unlinkSync(path);
-  else if (link?.isSymbolicLink() === true && statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
-    // Without its target, a link such as /dev/stdout would be replaced when the file is written.
-    writeWholeFile(path, '');
-  }
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry?.isDirectory() === true || (entry !== undefined && !isStream(path))) unlinkSync(path);
 }
 
 function contentOf(path: string): Uint8Array {
@@ -107,10 +109,7 @@ function contentOf(path: string): Uint8Array {
   }
 }
 
-/**
- * Appends the text that `textAfter` returns for the content; the content is empty unless this is a readable regular file.
- * @throws a file system error, `ENXIO` for a named pipe without a reader
- */
+/** @throws a file system error, `ENXIO` for a named pipe without a reader */
 export function appendToFile(path: string, textAfter: (content: Uint8Array) => string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) appendFileSync(path, textAfter(contentOf(path)));

@@ -45,7 +45,7 @@ export const burstMs = 10_000;
 export const leastShare = 1 / 8;
 
 /** The limits while the budget is reduced to a share; at least one request of each kind. */
-export function sharedLimits({ reads, creates, requests }: BudgetLimits, share: number): BudgetLimits {
+function sharedLimits({ reads, creates, requests }: BudgetLimits, share: number): BudgetLimits {
   const part = (limit: number) => Math.max(1, Math.floor(limit * share));
   return { reads: part(reads), creates: part(creates), requests: part(requests) };
 }
@@ -59,7 +59,7 @@ interface Claim {
 const headroom = (reads: number) => Math.floor(reads / 9);
 
 /** Reads that are kept for safety reads, so that these are never without any. */
-export const safetyShare = (reads: number) => (reads > 1 ? Math.max(1, Math.floor(reads / 16)) : 0);
+const safetyShare = (reads: number) => (reads > 1 ? Math.max(1, Math.floor(reads / 16)) : 0);
 
 export interface MemoryBudget extends BudgetStore {
   /** Takes over what another store has granted. */

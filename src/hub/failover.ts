@@ -10,7 +10,7 @@ export interface Health {
 }
 
 /** The limits of one of several hubs that can no longer agree on them. */
-export function shareOf({ reads, creates, requests }: BudgetLimits, hubs: number): BudgetLimits {
+function shareOf({ reads, creates, requests }: BudgetLimits, hubs: number): BudgetLimits {
   const part = (limit: number) => Math.max(1, Math.floor(limit / Math.max(1, hubs)));
   return { reads: part(reads), creates: part(creates), requests: part(requests) };
 }

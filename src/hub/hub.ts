@@ -14,7 +14,7 @@ const clockMarginMs = 60_000;
 /** The parts of a hub, without its server. It holds no API key and decides no verdict. */
 export interface Hub {
   /** Resolves when the request may be sent. @throws the signal's reason when that is aborted */
-  grant(of: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
+  grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
   /**
    * Calls back for every delivery that names one of the runs: first for those since a time, then as they come.
    * Returns a function that ends that.
@@ -22,9 +22,9 @@ export interface Hub {
   subscribe(runIds: readonly string[], since: number, onWake: (wake: Wake) => void): Promise<() => void>;
   /**
    * Wakes the gates of the runs that a verified delivery may name. Returns how many ids it has.
-   * @param text the body, whose numbers have all their digits
+   * @param json the body
    */
-  deliver(json: unknown, text: string): Promise<number>;
+  deliver(json: string): Promise<number>;
   /** A gate's request was refused because of the service's limit. */
   limited(retryAfterMs: number): Promise<void>;
   waiting: Scheduler['waiting'];
@@ -65,8 +65,8 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
       return end;
     },
 
-    async deliver(json, text) {
-      const ids = possibleRunIds(json, text);
+    async deliver(json) {
+      const ids = possibleRunIds(json);
       await wakes.announce([...ids]);
       return ids.size;
     },

@@ -12,10 +12,7 @@ export interface DeliverySecrets {
 
 /** A delivery that is authentic. */
 export interface Received {
-  json: unknown;
-  /** The body. */
-  text: string;
-  /** Whether it was received before. */
+  json: string;
   replay: boolean;
   ageSeconds: number;
 }
@@ -35,6 +32,8 @@ export function deliveryReceiver(
     const delivery = await receiveIncoming(request, options, 'the hub reads the body itself');
     const { verified, signature } = delivery;
     const replay = (await guard.check(verified, signature)) === 'replay';
-    return { json: delivery.json(), text: delivery.text(), replay, ageSeconds: verified.ageSeconds };
+    // Throws if the body is not JSON.
+    delivery.json();
+    return { json: delivery.text(), replay, ageSeconds: verified.ageSeconds };
   };
 }

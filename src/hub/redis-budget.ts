@@ -19,7 +19,7 @@ export type RunScript = (
 ) => Promise<readonly [waitMs: number, hubs: number, isNew: number, ...ages: (readonly number[])[]]>;
 
 /** Redis's own clock: those of the hubs may differ. */
-export const redisTime = "local t = redis.call('TIME'); local raw = t[1] * 1000 + math.floor(t[2] / 1000)";
+const redisTime = "local t = redis.call('TIME'); local raw = t[1] * 1000 + math.floor(t[2] / 1000)";
 
 /**
  * All of a budget's commands in one script, which Redis runs as a whole.
@@ -36,6 +36,17 @@ local slack = 100
 local limits = { reads = tonumber(ARGV[6]), creates = tonumber(ARGV[7]), requests = tonumber(ARGV[8]) }
 local window, lifetime, outranked, least = tonumber(ARGV[9]) + 2 * slack, tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
 local burst = tonumber(ARGV[13])
+
+-- A Redis that is short of memory may evict a part of the budget. Without it all of the budget is lost, for each hub.
+local function isLost()
+  if redis.call('EXISTS', state) ~= redis.call('EXISTS', hubs) then return true end
+  local earliest = tonumber(redis.call('HGET', state, 'last') or '0') - window
+  for name, key in pairs(granted) do
+    local latest = tonumber(redis.call('HGET', state, name) or '0')
+    if latest > earliest and redis.call('EXISTS', key) == 0 then return true end
+  end
+end
+if isLost() then redis.call('DEL', unpack(KEYS)) end
 
 ${clock}
 local last = tonumber(redis.call('HGET', state, 'last') or '0')
@@ -147,6 +158,7 @@ if wait > 0 then
   redis.call('PEXPIRE', claims, 10 * window)
 else
   redis.call('RPUSH', granted[line], string.format('%.0f', now))
+  redis.call('HSET', state, line, now)
   table.insert(times[line], now)
   redis.call('PEXPIRE', granted[line], 10 * window)
   redis.call('HDEL', claims, claim)

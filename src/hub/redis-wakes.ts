@@ -38,7 +38,6 @@ const retryMs = 500;
 /** The first read, and each after a failure, begins this much earlier: a wake-up that comes twice does no harm. */
 const overlapMs = 10_000;
 
-/** Returns wake-ups that all hubs on one Redis share. */
 export function redisWakes(commands: WakeCommands, clock: Clock): WakeStore {
   /** Reads the stream from now on, also over failures of Redis. */
   const follow = async (onEntry: (fields: Record<string, string>) => void, signal: AbortSignal) => {

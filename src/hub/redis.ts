@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls';
-import { createClient, defineScript } from '@redis/client';
+import { ConfigError } from '../errors.ts';
 import { type ReplayStore, redisStore } from '../webhook/replay.ts';
 import { budgetScript, type RunScript } from './redis-budget.ts';
 import { announceScript, type WakeCommands } from './redis-wakes.ts';
@@ -17,7 +17,9 @@ const longestReconnectMs = 2_000;
 async function within<Value>(ms: number, command: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis did not respond within ${ms / 1000} s`)), ms);
+    const fail = () => reject(new Error(`Redis did not respond within ${ms / 1000} s`));
+    // A response that arrived while the process was busy is read first.
+    timer = setTimeout(() => setImmediate(fail), ms);
   });
   try {
     return await Promise.race([command, timeUp]);
@@ -26,24 +28,23 @@ async function within<Value>(ms: number, command: Promise<Value>): Promise<Value
   }
 }
 
-const script = (text: string, keys: number) =>
-  defineScript({
-    SCRIPT: text,
-    NUMBER_OF_KEYS: keys,
-    parseCommand(parser, names: string[], args: string[]) {
-      for (const name of names) parser.pushKey(name);
-      for (const arg of args) parser.push(arg);
-    },
-    transformReply: (response: unknown) => response,
+/** Loads the client, an optional peer dependency. A version before 5 has other scripts and no `RESP_TYPES`. */
+async function loadClient(): Promise<typeof import('@redis/client')> {
+  const client = await import('@redis/client').catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    return null;
   });
+  if (client?.RESP_TYPES !== undefined) return client;
+  throw new ConfigError('hub: Redis needs a package that is not installed: @redis/client 5 or later', {
+    hint: 'run npx -p rungate -p @redis/client rungate hub …, or npm install @redis/client where rungate is installed',
+  });
+}
 
-/** Redis, as far as a hub uses it. */
 export interface HubRedis {
   readonly budget: RunScript;
   readonly wakes: WakeCommands;
   /** The deliveries that were received. */
   readonly replays: ReplayStore;
-  /** Resolves when Redis can be used. */
   ready(): Promise<void>;
   close(): void;
 }
@@ -51,14 +52,26 @@ export interface HubRedis {
 /**
  * Connects to Redis in the background, again and again, and never keeps a command for later: while Redis is away each
  * one fails at once.
+ * @throws ConfigError if the package @redis/client is not installed
  * @param onError receives the reason each time that a connection fails
  * @param secureContext the certificates to trust
  */
-export function connectRedis(
+export async function connectRedis(
   url: string,
   onError: (error: unknown) => void = () => {},
   secureContext?: SecureContext,
-): HubRedis {
+): Promise<HubRedis> {
+  const { createClient, defineScript } = await loadClient();
+  const script = (text: string, keys: number) =>
+    defineScript({
+      SCRIPT: text,
+      NUMBER_OF_KEYS: keys,
+      parseCommand(parser, names: string[], args: string[]) {
+        for (const name of names) parser.pushKey(name);
+        for (const arg of args) parser.push(arg);
+      },
+      transformReply: (response: unknown) => response,
+    });
   // The client would look up the name [::1] if it were given the URL.
   const { protocol, hostname, port, username, password, pathname } = new URL(url);
   const tls = { tls: true as const, ...(secureContext && { secureContext }) };

@@ -1,3 +1,6 @@
+import { type JsonNode, parseJson } from '../json/parse.ts';
+import { idText } from '../json/text.ts';
+import { isTooLarge } from '../json/tokens.ts';
 import { parseUrl } from '../parse-url.ts';
 
 /** More values than any delivery has. */
@@ -5,21 +8,19 @@ const mostValues = 1000;
 /** One URL may have many path segments. */
 const mostIds = 2000;
 /** Longer than any id. */
-const longestId = 200;
+export const longestId = 200;
 
-/** The values of JSON, the outermost first, so that a limit cuts off the innermost. */
-function* valuesOf(json: unknown): Generator<string | number> {
-  const queue: unknown[] = [json];
-  for (let at = 0; at < queue.length && at < 10 * mostValues; at += 1) {
-    const value = queue[at];
-    if (typeof value === 'string' || typeof value === 'number') yield value;
-    else if (typeof value === 'object' && value !== null)
-      for (const inner of Object.values(value)) queue.push(inner);
+/** Yields the ids in JSON, the outermost first, so that a limit cuts off the innermost. */
+function* idsIn(root: JsonNode): Generator<string> {
+  const queue = [root];
+  for (let index = 0; index < queue.length && index < 10 * mostValues; index += 1) {
+    const node = queue[index] as JsonNode;
+    const id = node.kind === 'scalar' ? idText(node.text) : null;
+    if (id !== null) yield id;
+    for (const element of node.elements) queue.push(element);
+    for (const { value } of node.members) queue.push(value);
   }
 }
-
-/** A whole number with more digits than JSON.parse keeps. */
-const longNumber = /(?<![\w.+-])\d{16,200}(?![\w.])/g;
 
 /** The path segments of an absolute URL, decoded where they can be. */
 function segmentsOf(text: string): string[] {
@@ -35,21 +36,21 @@ function segmentsOf(text: string): string[] {
 }
 
 /**
- * Returns everything in a delivery that may be a run's id: each string as a whole, each number, and each path segment of a
- * URL. Event names and payloads are not shown (interface, section 6), so nothing else is known of them.
- * @param json the parsed body; at most 1,000 of its values count, and 2,000 ids
- * @param text the body: `json` has lost digits of its longest numbers
+ * Returns everything in a delivery that may be a run's id: each string as a whole, each whole number with all its digits,
+ * and each path segment of a URL. Event names and payloads are not shown (interface, section 6), so nothing else is known
+ * of them.
+ * @param json the body, JSON; at most 1,000 of its values count, and 2,000 ids
  */
-export function possibleRunIds(json: unknown, text: string): Set<string> {
-  const ids = new Set(Array.from(text.matchAll(longNumber), ([number]) => number).slice(0, mostValues));
+export function possibleRunIds(json: string): Set<string> {
+  const ids = new Set<string>();
+  if (isTooLarge(json)) return ids;
   let values = 0;
-  for (const value of valuesOf(json)) {
+  for (const whole of idsIn(parseJson(json))) {
     values += 1;
     if (values > mostValues) break;
-    const whole = String(value);
     for (const id of [whole, ...segmentsOf(whole)]) {
       if (ids.size >= mostIds) return ids;
-      if (id !== '' && id.length <= longestId && !/\s/.test(id)) ids.add(id);
+      if (id.length <= longestId && !/^$|\s/.test(id)) ids.add(id);
     }
   }
   return ids;

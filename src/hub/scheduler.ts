@@ -2,8 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
 import { type BudgetStore, claimLifetimeMs, type Line } from './budget.ts';
 
-/** Returns the line that a class of requests waits in. */
-export const lineOf = (of: RequestClass): Line => (of === 'first' || of === 'confirm' ? 'read' : of);
+export const lineOf = (kind: RequestClass): Line => (kind === 'first' || kind === 'confirm' ? 'read' : kind);
 
 /** How much later than it arrived a request should be granted, in milliseconds: first reads may wait for confirmations. */
 const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm: 0, first: 5_000, safety: 0 };
@@ -21,7 +20,7 @@ export interface Scheduler {
    * what the budget's store throws.
    * @param waitedMs how long the gate has waited for this grant already, at another hub or on another connection
    */
-  grant(of: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
+  grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
   /** How many requests wait in each line. */
   waiting(): Readonly<Record<Line, number>>;
 }
@@ -35,6 +34,8 @@ interface Waiting {
 export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
   const queues: Record<Line, Waiting[]> = { create: [], read: [], safety: [] };
   const serving = new Set<Line>();
+  /** First reads that are not in the queue yet. */
+  let held = 0;
 
   /** Runs while requests wait in the line. */
   const serve = async (line: Line) => {
@@ -61,18 +62,18 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
     });
   };
 
-  const enqueue: Scheduler['grant'] = (of, waitedMs, signal) => {
-    const line = lineOf(of);
+  const enqueue: Scheduler['grant'] = (kind, waitedMs, signal) => {
+    const line = lineOf(kind);
     const queue = queues[line];
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const leave = () => {
-        const at = queue.indexOf(entry);
-        if (at >= 0) queue.splice(at, 1);
+        const index = queue.indexOf(entry);
+        if (index >= 0) queue.splice(index, 1);
         reject(signal.reason);
       };
       const entry: Waiting = {
-        deadline: clock.monotonic() - waitedMs + patienceMs[of],
+        deadline: clock.monotonic() - waitedMs + patienceMs[kind],
         granted() {
           signal.removeEventListener('abort', leave);
           resolve();
@@ -90,14 +91,19 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
   };
 
   return {
-    async grant(of, waitedMs, signal) {
-      const heldMs = of === 'first' && queues.safety.length > 0 ? Math.max(0, firstReadMs - waitedMs) : 0;
-      if (heldMs > 0) await clock.sleep(heldMs, signal);
-      return enqueue(of, waitedMs + heldMs, signal);
+    async grant(kind, waitedMs, signal) {
+      const heldMs = kind === 'first' && queues.safety.length > 0 ? Math.max(0, firstReadMs - waitedMs) : 0;
+      if (heldMs > 0) {
+        held += 1;
+        await clock.sleep(heldMs, signal).finally(() => {
+          held -= 1;
+        });
+      }
+      return enqueue(kind, waitedMs + heldMs, signal);
     },
     waiting: () => ({
       create: queues.create.length,
-      read: queues.read.length,
+      read: queues.read.length + held,
       safety: queues.safety.length,
     }),
   };

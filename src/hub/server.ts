@@ -9,7 +9,9 @@ import { statusOf } from '../webhook/receivers/public.ts';
 import type { Line } from './budget.ts';
 import type { Hub } from './hub.ts';
 import type { Received } from './receive.ts';
+import { longestId } from './run-ids.ts';
 import { lineOf } from './scheduler.ts';
+import { watchStrangers } from './strangers.ts';
 
 /** An event of the hub, for its log and its metrics. */
 export type HubLogEvent =
@@ -20,13 +22,12 @@ export type HubLogEvent =
   | { type: 'stream'; runs: number; open: number }
   | { type: 'wake'; runId: string }
   | { type: 'refused-request'; status: number; path: string }
+  | { type: 'closed-connections'; count: number }
   | { type: 'fault'; error: unknown };
 
-/** The present state of a hub. */
 export interface HubState {
   /** Whether Redis works; null without Redis. */
   redis: boolean | null;
-  /** How many requests of gates wait for a grant. */
   waiting: ReturnType<Hub['waiting']>;
   /** Open streams of gates. */
   streams: number;
@@ -41,9 +42,7 @@ export interface HubServerOptions {
   tokens: readonly string[];
   /** Verifies a delivery and returns its JSON; `replay` if it came before. */
   receive(request: IncomingMessage): Promise<Received>;
-  /** Whether Redis works; null without Redis. */
   redis: () => boolean | null;
-  /** Returns the metrics as text, and their content type. */
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
   /** A request that takes longer to arrive is refused; default 30 s. */
@@ -57,6 +56,9 @@ const holdMs = 20_000;
 const longestWaitMs = 60 * 60_000;
 const mostBodyBytes = 256 * 1024;
 const mostRuns = 1_000;
+/** The runs that all gates together may watch, and the gates that may be connected or wait at the same time. */
+const mostWatched = 20_000;
+const mostGates = 4_000;
 const mostUnreadBytes = 64 * 1024;
 /** The time for deliveries that are under way when the hub stops. */
 const closeMs = 3_000;
@@ -99,7 +101,6 @@ const milliseconds = (value: unknown, most: number) =>
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** A running hub. */
 export interface HubServer {
   readonly url: string;
   readonly port: number;
@@ -117,11 +118,11 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   setMaxListeners(0, closing.signal);
 
   const authorize = ({ headers }: IncomingMessage) => {
-    const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-    const token = digest(given ?? '');
+    const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+    const token = digest(bearer ?? '');
     // All are compared, so that the time taken says nothing about any of them.
     const matches = tokens.filter((each) => timingSafeEqual(each, token));
-    if (given === undefined || matches.length === 0)
+    if (bearer === undefined || matches.length === 0)
       throw new BadRequest(401, 'the token is missing or wrong');
   };
 
@@ -139,8 +140,9 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     const [oldest] = arriving;
     if (arriving.size > mostDeliveries) oldest?.destroy();
     try {
-      const { json, text, replay, ageSeconds } = await options.receive(request);
-      const ids = replay ? 0 : await hub.deliver(json, text);
+      const { json, replay, ageSeconds } = await options.receive(request);
+      strangers.leave(request.socket);
+      const ids = replay ? 0 : await hub.deliver(json);
       log({ type: 'delivery', ids, replay, ageSeconds });
       send(response, 204);
     } catch (error) {
@@ -150,11 +152,28 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     }
   };
 
+  /** Reads the request of a gate, which may keep its connection. */
+  const readGate = async (request: IncomingMessage) => {
+    const json = await readJson(request);
+    strangers.leave(request.socket);
+    return json;
+  };
+
+  /** The runs that gates watch. */
+  let watched = 0;
   const stream = async (request: IncomingMessage, response: ServerResponse) => {
-    const { runs } = await readJson(request);
-    const isList = Array.isArray(runs) && runs.every((run) => typeof run === 'string');
-    if (!isList || runs.length > mostRuns)
+    const { runs: runIds } = await readGate(request);
+    const isList = Array.isArray(runIds) && runIds.every((run) => typeof run === 'string');
+    if (!isList || runIds.length > mostRuns)
       throw new BadRequest(400, `runs must be a list of at most ${mostRuns} run ids`);
+    const runs = runIds.filter(({ length }) => length <= longestId);
+    if (watched + runs.length > mostWatched || streams.size >= mostGates)
+      throw new BadRequest(503, 'the hub watches as many runs as it can');
+    if (response.destroyed) return;
+    watched += runs.length;
+    response.once('close', () => {
+      watched -= runs.length;
+    });
     const lastId = Number(request.headers['last-event-id'] ?? 0);
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
@@ -177,9 +196,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   /** Grants so far: a gate that waits sees that the hub goes on. */
   const grants: Record<Line, number> = { create: 0, read: 0, safety: 0 };
   const grant = async (request: IncomingMessage, response: ServerResponse) => {
-    const { class: of, waitedMs } = await readJson(request);
-    const known = requestClasses.find((each) => each === of);
+    const { class: kind, waitedMs } = await readGate(request);
+    const known = requestClasses.find((each) => each === kind);
     if (known === undefined) throw new BadRequest(400, `class must be one of ${requestClasses.join(', ')}`);
+    const queued = hub.waiting();
+    if (queued.create + queued.read + queued.safety >= mostGates)
+      throw new BadRequest(503, 'as many requests wait for a grant as the hub can hold');
     const waited = milliseconds(waitedMs, longestWaitMs);
     const began = clock.monotonic();
     const over = new AbortController();
@@ -202,7 +224,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   };
 
   const limited = async (request: IncomingMessage, response: ServerResponse) => {
-    const retryAfterMs = milliseconds((await readJson(request)).retryAfterMs, longestWaitMs);
+    const retryAfterMs = milliseconds((await readGate(request)).retryAfterMs, longestWaitMs);
     await hub.limited(retryAfterMs);
     log({ type: 'limited', retryAfterMs });
     send(response, 204);
@@ -259,8 +281,14 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   };
 
   const server = createServer(
-    { requestTimeout: receiveMs, headersTimeout: receiveMs, connectionsCheckingInterval: receiveMs / 6 },
+    {
+      requestTimeout: receiveMs,
+      headersTimeout: receiveMs / 3,
+      connectionsCheckingInterval: receiveMs / 6,
+    },
     (request, response) => {
+      // The request came before the response to another, which no gate or proxy does: its response would never be closed.
+      if (response.socket === null) return void request.socket.destroy();
       // Without listeners, a sender that goes away would end the process.
       response.on('error', () => {});
       // Otherwise a connection that may be used again would delay the end of the hub.
@@ -268,6 +296,9 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       request.on('error', () => {});
       void handle(request, response);
     },
+  );
+  const strangers = watchStrangers(server, clock.monotonic, (count) =>
+    log({ type: 'closed-connections', count }),
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -277,6 +308,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   server.on('error', (error) => log({ type: 'fault', error }));
   const stopBeat = options.every(heartbeatMs, () => {
     hub.beat();
+    // Also if no descriptor is left, so that no connection arrives.
+    strangers.sweep();
     for (const response of streams) {
       // A gate that no longer reads has gone without a word.
       if (response.writableLength > mostUnreadBytes) response.destroy();

@@ -18,7 +18,6 @@ export interface HubStores {
   close(): void;
 }
 
-/** Keeps everything in this process. */
 export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
   return {
     budget: memoryBudget(() => limits, clock.monotonic),
@@ -30,14 +29,14 @@ export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
 }
 
 /** Shares everything with the other hubs on one Redis, and goes on with a share of it while Redis is away. */
-export function redisStores(
+export async function redisStores(
   url: string,
   limits: BudgetLimits,
   clock: Clock,
   health: Health,
   secureContext?: SecureContext,
-): HubStores {
-  const connection = connectRedis(url, (error) => health.report(error), secureContext);
+): Promise<HubStores> {
+  const connection = await connectRedis(url, (error) => health.report(error), secureContext);
   const { monotonic } = clock;
   const shared = redisBudget(connection.budget, limits, crypto.randomUUID(), monotonic);
   const own = memoryWakes(clock.now);

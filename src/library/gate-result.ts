@@ -1,7 +1,7 @@
 import type { GateReport } from '../gate/report.ts';
 import type { Envelope } from '../receipt/dsse.ts';
 import type { Statement } from '../receipt/statement.ts';
-import type { ReceiptOptions, ReceiptSource } from './receipt.ts';
+import { type ReceiptOptions, type ReceiptSource, receiptOf } from './receipt.ts';
 
 /** The result of a gate: its report, and a method that returns a receipt. JSON and copies of it have only the report. */
 export interface GateResult extends GateReport {
@@ -13,12 +13,10 @@ export interface GateResult extends GateReport {
   receipt(options?: ReceiptOptions): Promise<Envelope | Statement | null>;
 }
 
-/** Adds the method `receipt` to a report. The code of receipts is loaded when it is called. */
 export function withReceipt(report: GateReport, source: ReceiptSource): GateResult {
   // Taken now: the caller may change the report.
   const copy = structuredClone(report);
   return Object.defineProperty(report, 'receipt', {
-    value: async (options: ReceiptOptions = {}) =>
-      (await import('./receipt.ts')).receiptOf(copy, source, options),
+    value: (options: ReceiptOptions = {}) => receiptOf(copy, source, options),
   }) as GateResult;
 }

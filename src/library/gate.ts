@@ -1,21 +1,18 @@
-import { runAttempts } from '../gate/attempts.ts';
-import type { OpenDeployed } from '../gate/deployed/open.ts';
-import type { OpenHub } from '../gate/fleet/open-hub.ts';
-import { redactReport } from '../gate/report.ts';
+import { runFacts } from '../ci/context.ts';
+import { detectCi } from '../ci/provider.ts';
+import { checkOptions } from '../client/check-options.ts';
+import { unnamed } from '../gate/plan/plan.ts';
+import type { GateReport } from '../gate/report.ts';
 import { checkRunId } from '../gate/run-id.ts';
-import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
+import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { type GateResult, withReceipt } from './gate-result.ts';
-import { withSession } from './session.ts';
+import { openGate } from './open-gate.ts';
+import { sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
 /** Returns the facts of the CI job for the receipt of runs that another call started. */
-async function factsOfJob(env: GateOptions['env']) {
-  if (env === undefined) return {};
-  const [{ detectCi }, { runFacts }] = await Promise.all([
-    import('../ci/provider.ts'),
-    import('../ci/context.ts'),
-  ]);
-  return runFacts(detectCi(env));
+function factsOfJob(env: GateOptions['env']) {
+  return env === undefined ? {} : runFacts(detectCi(env));
 }
 
 /**
@@ -28,41 +25,21 @@ async function factsOfJob(env: GateOptions['env']) {
  * throw: the report has `interruptedBy` and the state of the runs.
  */
 export async function gate(given: GateOptions): Promise<GateResult> {
-  const options = ownGateOptions(given);
+  const options = checkOptions(gateOptions, given, 'gate');
   const rules = gateRules(options);
   const { trigger, runIds, env } = options;
   for (const runId of runIds ?? []) checkRunId(runId);
+  const node = { name: unnamed, needs: [], advisory: false, ...rules };
   return withSession(options, [rules.intervalMs], async (session) => {
-    const { clock, redact, emit } = session;
-    const startedAt = clock.now();
-    const planned =
-      trigger === undefined ? undefined : await planStart(trigger, options, clock, emit, redact);
+    const planned = trigger && (await planStart(trigger, options, session));
     const start = planned?.start;
-    let hub: OpenHub | undefined;
-    let deployed: OpenDeployed | undefined;
-    try {
-      hub = await session.openHub(emit);
-      deployed = await session.openDeployed(start?.body.commitSha ?? undefined);
-      const { report } = await runAttempts(
-        {
-          start,
-          runIds: start === undefined ? [...new Set(runIds)] : undefined,
-          ...rules,
-          ...session.shared,
-        },
-        { ...session.tools, emit, journal: planned?.journal, hub: hub?.link, deployed: deployed?.check },
-      );
-      return withReceipt(redactReport(report, redact), {
-        build: async () => start?.body ?? factsOfJob(env),
-        apiUrl: options.apiUrl,
-        policy: rules.policy,
-        startedAt,
-        finishedAt: clock.now(),
-        redact,
-      });
-    } finally {
-      await hub?.close();
-      await deployed?.close();
-    }
+    const gate = { ...node, start, journal: planned?.journal, runIds: runIds && [...new Set(runIds)] };
+    const { reporter, redact } = session;
+    const settings = { ...session, ...sharedOptions(options), gates: [gate], failFast: false };
+    const { report, startedAt, finishedAt } = await openGate(settings, [reporter]);
+    return withReceipt(report as GateReport, {
+      build: async () => start?.body ?? factsOfJob(env),
+      ...{ apiUrl: options.apiUrl, policy: rules.policy, startedAt, finishedAt, redact },
+    });
   });
 }

@@ -1,12 +1,15 @@
 import { systemClock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
+import { automationScopes, seededCredentials } from '../mock/auth.ts';
+import { homeTenant, otherSeed, otherTenant } from '../mock/data/account.ts';
 import type { DeliveryStatus } from '../mock/data/webhooks.ts';
 import type { RecordedRequest } from '../mock/exchange.ts';
 import type { Fault } from '../mock/faults/faults.ts';
 import type { MockOptions } from '../mock/options.ts';
-import type { Ending } from '../mock/runs.ts';
+import { type Ending, endRun, progressNow } from '../mock/runs.ts';
+import { startMock as startService } from '../mock/server.ts';
 import type { State } from '../mock/state.ts';
-import { ownCopy } from '../own-options.ts';
+import { endingFor, faultFor, mockOptionsOf, versionsFor } from './mock-options.ts';
 
 /** A snapshot of a run of the mock (interface, sections 2.5 to 2.7). */
 export interface MockRun {
@@ -85,27 +88,11 @@ function deliveriesSince(state: State, tenant: string, startedAt: number): MockD
     .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
-/**
- * Starts a mock of the whole service on a socket of this machine, for your tests. It keeps the process alive
- * until it is closed. The mock is loaded on the first call, so programs that use only the client do not load it.
- * @throws ConfigError if the port is taken; UsageError for an empty list of outcomes
- */
-export async function startMock(given: MockOptions = {}): Promise<Mock> {
-  const options = ownCopy(given);
-  if (options.counts !== undefined) options.counts = ownCopy(options.counts);
-  if (options.data !== undefined) options.data = ownCopy(options.data);
-  if (options.faults !== undefined) options.faults = options.faults.map(ownCopy);
-  const [server, { automationScopes, seededCredentials }, { endRun, progressNow }, account] =
-    await Promise.all([
-      import('../mock/server.ts'),
-      import('../mock/auth.ts'),
-      import('../mock/runs.ts'),
-      import('../mock/data/account.ts'),
-    ]);
+export async function startMock(given: MockOptions): Promise<Mock> {
+  const options = mockOptionsOf(given);
   const startedAt = (options.clock ?? systemClock).now();
-  const mock = await server.startMock(options);
+  const mock = await startService(options);
   const { url, port, apiKey, token, state, requests, faults } = mock;
-  const { homeTenant, otherTenant, otherSeed } = account;
   const otherAccount = seededCredentials(otherSeed(options.seed ?? 1), otherTenant);
   const [tenant, scopes] = [otherTenant, automationScopes];
   state.credentials.set(otherAccount.apiKey, { kind: 'key', tenant, scopes });
@@ -129,11 +116,20 @@ export async function startMock(given: MockOptions = {}): Promise<Mock> {
     get deliveries() {
       return deliveriesSince(state, homeTenant, startedAt);
     },
-    faults,
-    deploy: (deployed) => mock.deploy(deployed),
+    faults: {
+      add: (fault) => faults.add(faultFor(fault)),
+      clear: () => faults.clear(),
+      get pending() {
+        return faults.pending;
+      },
+      get list() {
+        return faults.list;
+      },
+    },
+    deploy: (deployed) => mock.deploy(versionsFor(deployed)),
     endRun(runId, as) {
-      const run = state.runs.get(runId);
-      return run !== undefined && endRun(state, run, as, 'ended by the test');
+      const [run, ending] = [state.runs.get(runId), endingFor(as)];
+      return run !== undefined && endRun(state, run, ending, 'ended by the test');
     },
     deliveriesSent: () => mock.deliveriesSent(),
     close: () => mock.close(),

@@ -1,4 +1,5 @@
 import type { ExchangeEvent } from '../client/options.ts';
+import { type Clock, isPromise, within } from '../clock.ts';
 import { type StopCause, StoppedError } from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
 
@@ -10,7 +11,10 @@ function causeOf(reason: unknown): StopCause {
   return signals.includes(reason) ? (reason as StopCause) : 'abort';
 }
 
-/** Wraps the caller's functions and `signal`. A function that throws stops the gate, so no run goes on unobserved. */
+/** How long the end of a gate waits for asynchronous functions of the caller, in milliseconds. */
+const longestMs = 10_000;
+
+/** Wraps the caller's functions and `signal`. A function that throws or rejects stops the gate, so no run goes on unobserved. */
 export function observerOf<Event = GateEvent>(options: {
   onProgress?: ((event: Event | GateEvent) => void) | undefined;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
@@ -18,20 +22,32 @@ export function observerOf<Event = GateEvent>(options: {
 }) {
   let failure: { error: unknown } | undefined;
   const broken = new AbortController();
+  const pending = new Set<Promise<unknown>>();
+  const fail = (error: unknown) => {
+    failure ??= { error };
+    broken.abort();
+  };
   const guarded =
     <Given>(receive: ((event: Given) => void) | undefined) =>
     (event: Given): void => {
       if (failure !== undefined) return;
       try {
-        receive?.(event);
+        const returned: unknown = receive?.(event);
+        if (!isPromise(returned)) return;
+        const settled: Promise<unknown> = returned.then(() => {}, fail).then(() => pending.delete(settled));
+        pending.add(settled);
       } catch (error) {
-        failure = { error };
-        broken.abort();
+        fail(error);
       }
     };
   return {
     emit: guarded(options.onProgress),
     onExchange: guarded(options.onExchange),
+    /** Waits for the caller's functions. Returns whether one has failed. */
+    async hasFailed(clock: Clock): Promise<boolean> {
+      if (pending.size > 0) await within(longestMs, Promise.all(pending), clock);
+      return failure !== undefined;
+    },
     throwIfFailed(): void {
       if (failure !== undefined) throw failure.error;
     },

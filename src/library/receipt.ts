@@ -1,6 +1,8 @@
+import * as z from 'zod/mini';
+import { checkOptions, optionsOf, text } from '../client/check-options.ts';
 import { UsageError } from '../errors.ts';
 import type { GateReport } from '../gate/report.ts';
-import { ownCopy } from '../own-options.ts';
+import { redactJson } from '../json/rewrite.ts';
 import type { Envelope } from '../receipt/dsse.ts';
 import { ReceiptError } from '../receipt/error.ts';
 import { type BuildSource, buildFacts, type GateFacts, gateStatement } from '../receipt/gate-statement.ts';
@@ -9,7 +11,6 @@ import { signStatement } from '../receipt/sign.ts';
 import type { Statement } from '../receipt/statement.ts';
 import { wholeCommit } from '../receipt/verify.ts';
 import type { Redact } from '../redact.ts';
-import { redactJson } from '../redact-json.ts';
 
 /** The options of `result.receipt()`. */
 export interface ReceiptOptions {
@@ -21,9 +22,14 @@ export interface ReceiptOptions {
   repository?: string | undefined;
 }
 
+const receiptOptions = optionsOf<ReceiptOptions>({
+  key: z.optional(text),
+  commit: z.optional(text),
+  repository: z.optional(text),
+});
+
 /** The facts for a receipt that a gate knows from its options. */
 export interface ReceiptSource extends Pick<GateFacts, 'apiUrl' | 'policy' | 'startedAt' | 'finishedAt'> {
-  /** Returns the facts about the build. */
   build(): Promise<BuildSource>;
   readonly redact: Redact;
 }
@@ -37,16 +43,13 @@ async function readKey(key: string): Promise<PrivateKey> {
   }
 }
 
-/**
- * Returns the receipt of a gate, or null if a run has no verdict.
- * @throws UsageError
- */
+/** Null if a run has no verdict. @throws UsageError */
 export async function receiptOf(
   report: GateReport,
   { build, redact, ...known }: ReceiptSource,
   given: ReceiptOptions,
 ): Promise<Envelope | Statement | null> {
-  const { key, commit: ownCommit, repository } = ownCopy(given);
+  const { key, commit: ownCommit, repository } = checkOptions(receiptOptions, given, 'receipt');
   const facts = buildFacts(await build());
   const commit = wholeCommit(ownCommit ?? facts.commit);
   if (commit === null)

@@ -1,79 +1,93 @@
+import { detectCi } from '../ci/provider.ts';
 import { createCaller, ownRedactor } from '../client/caller.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import type { StopCause } from '../errors.ts';
-import type { OpenDeployed } from '../gate/deployed/open.ts';
-import type { Emit, GateEvent } from '../gate/events.ts';
-import type { OpenHub } from '../gate/fleet/open-hub.ts';
-import type { GateOptions as CoreOptions, GateTools } from '../gate/gate.ts';
-import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
-import { runService } from '../gate/service.ts';
+import type { Checked } from '../client/check-options.ts';
+import { systemClock } from '../clock.ts';
+import { UsageError } from '../errors.ts';
+import { checkHeaders } from '../gate/deployed/headers.ts';
+import type { GateEvent } from '../gate/events.ts';
+import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
 import { optionNames } from '../hint-names.ts';
-import type { Redact } from '../redact.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
-import { openOptionDeployed } from './deployed.ts';
 import type { GateOptions } from './gate-options.ts';
-import { openOptionHub } from './hub.ts';
 import { observerOf } from './observer.ts';
+import type { OpenGateOptions, OpenOptions } from './open-gate.ts';
+import type { Reporter } from './reporter.ts';
 
-/** The connections and tools that `gate` and `gates` use. */
-export interface Session<Event> {
-  /** The service's base URL. */
+type SharedOptions = Omit<Checked<GateOptions>, 'onProgress'>;
+
+/** How the caller of a function reaches the service, and the functions that it observes the call with. */
+export interface Session extends OpenOptions {
   base: URL;
-  clock: Clock;
-  redact: Redact;
-  emit(event: Event | GateEvent): void;
-  /** The options that all gates of a call share. */
-  shared: Pick<CoreOptions, 'shortestMs' | 'cancelOnInterrupt' | 'cancelOnTimeout' | 'cancelReason'>;
-  tools: Pick<GateTools, 'service' | 'clock' | 'random' | 'onStop'>;
-  /** Opens a link with the hub; undefined without a hub. */
-  openHub(emit: Emit): Promise<OpenHub | undefined>;
-  /** Opens the check of the deployed build; undefined without one. */
-  openDeployed(commit: string | undefined): Promise<OpenDeployed | undefined>;
+  reporter: Required<Pick<Reporter, 'progress'>>;
+  /** Waits for the caller's functions. Returns whether one has failed. */
+  hasFailed(): Promise<boolean>;
 }
 
-type SessionOptions<Event> = Omit<GateOptions, 'onProgress'> & {
-  onProgress?: ((event: Event | GateEvent) => void) | undefined;
-};
-
-/**
- * Calls the function with a session, and closes its connections afterwards.
- * @param intervalsMs the intervals of the gates
- * @throws what a function of the caller's has thrown
- */
+/** Waits for the caller's functions afterwards. @throws what one of them has thrown */
 export async function withSession<Event, Result>(
-  options: SessionOptions<Event>,
+  options: SharedOptions & { onProgress?: ((event: Event | GateEvent) => void) | undefined },
   intervalsMs: readonly number[],
-  use: (session: Session<Event>) => Promise<Result>,
+  use: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const { env, runIds, clock = systemClock, random = Math.random } = options;
-  const base = parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
+  const { hub, insecureHttp, caPem, proxyEnv, clock = systemClock, random = Math.random } = options;
+  const base = parseApiUrl(options.apiUrl, insecureHttp, optionNames);
   const local = isLocal(options.apiUrl);
   const notes = new Set(intervalsMs.flatMap((ms) => intervalNote('intervalMs', ms, local) ?? []));
   const observer = observerOf<Event>(options);
-  const { emit, onExchange } = observer;
-  for (const message of notes) emit({ type: 'note', message });
-  const redact = ownRedactor(options, options.hub?.token);
-  const caller = createCaller({ ...options, onExchange }, redact, optionNames);
+  const progress = observer.emit as NonNullable<Reporter['progress']>;
+  for (const message of notes) progress({ type: 'note', message });
+  const redact = ownRedactor(options, hub?.token);
+  const connection = { insecureHttp, caPem, proxyEnv, names: optionNames };
   try {
-    const result = await use({
-      base,
-      clock,
-      redact,
-      emit,
-      shared: {
-        shortestMs: shortestWaitMs(local),
-        cancelOnInterrupt: options.cancelOnAbort ?? runIds === undefined,
-        cancelOnTimeout: options.cancelOnTimeout === true,
-        cancelReason: async (why: StopCause | 'timeout') =>
-          options.cancelReason ?? (await import('../ci/provider.ts')).cancelReason(why, env ?? {}),
-      },
-      tools: { service: runService(caller, clock.now), clock, random, onStop: observer.onStop },
-      openHub: (emitOwn) => openOptionHub(options, clock, redact, emitOwn),
-      openDeployed: (commit) => openOptionDeployed(options, commit, clock, redact, emit),
+    return await use({
+      ...{ base, clock, random, redact, onStop: observer.onStop },
+      reporter: { progress },
+      hasFailed: () => observer.hasFailed(clock),
+      connect: async () => createCaller({ ...options, onExchange: observer.onExchange }, redact, optionNames),
+      hub: async () => (hub === undefined ? null : { ...hub, url: String(hub.url), ...connection }),
     });
-    observer.throwIfFailed();
-    return result;
   } finally {
-    await caller.close();
+    await observer.hasFailed(clock);
+    observer.throwIfFailed();
   }
+}
+
+function commitIn(env: GateOptions['env']): string | undefined {
+  if (env === undefined) return undefined;
+  return detectCi(env).commitSha ?? undefined;
+}
+
+export function sharedOptions(
+  options: SharedOptions,
+): Omit<OpenGateOptions, keyof OpenOptions | 'gates' | 'failFast'> {
+  const { deployed, insecureHttp, caPem, proxyEnv, requestTimeoutMs, runIds, cancelReason, env } = options;
+  return {
+    ...{ cancelReason, env: env ?? {}, local: isLocal(options.apiUrl) },
+    cancelOnInterrupt: options.cancelOnAbort ?? runIds === undefined,
+    cancelOnTimeout: options.cancelOnTimeout === true,
+    async deployed(commit) {
+      if (deployed === undefined) return null;
+      const { url, pointer, is, timeoutMs = usualDeployedMs, headers = {} } = deployed;
+      const expected = is?.trim() ?? commit ?? commitIn(env);
+      if (expected === undefined || expected === '') {
+        throw new UsageError('the expected build is unknown', {
+          hint: 'pass deployed.is, or trigger.commitSha, or env of a CI job',
+        });
+      }
+      return {
+        ...{
+          url: String(url),
+          pointer,
+          expected,
+          timeoutMs,
+          insecureHttp,
+          caPem,
+          proxyEnv,
+          requestTimeoutMs,
+        },
+        headers: checkHeaders('deployed.headers', headers),
+        names: optionNames,
+      };
+    },
+  };
 }

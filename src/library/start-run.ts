@@ -1,28 +1,22 @@
-import { createCaller, ownRedactor } from '../client/caller.ts';
+import * as z from 'zod/mini';
+import { runFacts } from '../ci/context.ts';
+import { planKeys } from '../ci/idempotency.ts';
+import { openJournal } from '../ci/journal.ts';
+import { cancelReason, detectCi } from '../ci/provider.ts';
+import { checkOptions, func, milliseconds, optionsOf, text } from '../client/check-options.ts';
 import type { ClientOptions } from '../client/options.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { NetworkError, UsageError } from '../errors.ts';
-import type { Emit } from '../gate/events.ts';
-import type { OpenHub } from '../gate/fleet/open-hub.ts';
-import { permitCreate } from '../gate/fleet/permit.ts';
+import { stopBudgetMs } from '../gate/cancel.ts';
+import { givenKeys, type KeyStep, type RunJournal } from '../gate/keys.ts';
 import { usualLimits } from '../gate/limits.ts';
-import { runService } from '../gate/service.ts';
-import * as core from '../gate/start.ts';
+import { resolvePolicy } from '../gate/policy.ts';
+import type { DiscardedRun, Start } from '../gate/start.ts';
 import { type RunSubject, subjectOf } from '../gate/subject.ts';
 import { optionNames } from '../hint-names.ts';
-import type { Redact } from '../redact.ts';
-import { parseApiUrl } from '../transport/address.ts';
-import {
-  checkHub,
-  checkMs,
-  checkPointer,
-  checkTrigger,
-  type GateOptions,
-  ownGateOptions,
-} from './gate-options.ts';
-import { openOptionHub } from './hub.ts';
-import { observerOf } from './observer.ts';
+import { type GateOptions, startShape, triggerOption } from './gate-options.ts';
+import { openStart } from './open-gate.ts';
+import { type Session, withSession } from './session.ts';
 
 /** Fills in the fields that the caller left out with those of the CI. */
 function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>>): TriggerBody {
@@ -34,7 +28,7 @@ function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>
 }
 
 /** Returns random keys, which no other call has used. */
-const ownKeys = (retries: number): core.KeyStep[] =>
+const ownKeys = (retries: number): KeyStep[] =>
   Array.from({ length: retries + 1 }, (_, retry) => ({
     key: crypto.randomUUID(),
     how: 'random: each call starts a new run',
@@ -45,22 +39,16 @@ const ownKeys = (retries: number): core.KeyStep[] =>
 /** The options of a gate for its start. */
 export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempotencySalt' | 'idPointer'>;
 
-/**
- * Returns the run to start: its body and its keys. The code that reads the CI is only loaded if `env` is given.
- * @param gate the name of the gate, if several share a journal
- */
+/** Loads the code that reads the CI only if `env` is given. `gate` is the gate of the run, if there are several. */
 export async function planStart(
   given: TriggerBody,
   options: StartOptions & Pick<GateOptions, 'retries'>,
-  clock: Clock,
-  emit: Emit,
-  redact: Redact,
+  { clock, redact, reporter }: Session,
   gate?: string,
-): Promise<{ start: core.Start; journal: core.RunJournal | undefined }> {
+): Promise<{ start: Start; journal: RunJournal | undefined }> {
   // The caller's object may change during the wait, and a key must always come with the same body.
   const trigger = structuredClone(given);
   const { env, idempotencyKey: key, idempotencySalt: salt, idPointer, retries = 0 } = options;
-  checkPointer('idPointer', idPointer, '/data/runId');
   if (salt !== undefined && (env === undefined || (key !== undefined && key !== 'auto'))) {
     throw new UsageError('idempotencySalt only changes the key that is made from env', {
       hint: 'give env too, and leave out idempotencyKey',
@@ -68,15 +56,9 @@ export async function planStart(
   }
   if (env === undefined) {
     const own = key === undefined || key === 'auto';
-    const keys = own ? ownKeys(retries) : core.givenKeys(key, 'given as idempotencyKey', retries);
+    const keys = own ? ownKeys(retries) : givenKeys(key, 'given as idempotencyKey', retries);
     return { start: { body: trigger, keys, idPointer, names: optionNames }, journal: undefined };
   }
-  const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([
-    import('../ci/provider.ts'),
-    import('../ci/context.ts'),
-    import('../ci/idempotency.ts'),
-    import('../ci/journal.ts'),
-  ]);
   const ci = detectCi(env);
   const body = filled(trigger, runFacts(ci));
   const now = new Date(clock.now());
@@ -88,7 +70,13 @@ export async function planStart(
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: env.RUNGATE_JOURNAL,
-    open: (path) => openJournal(path, now, (message) => emit({ type: 'note', message }), redact, gate),
+    open: (file) =>
+      openJournal(
+        file,
+        now,
+        (message) => reporter.progress({ type: 'note', message, ...(gate !== undefined && { gate }) }),
+        redact,
+      ),
   });
   return { start: { body, keys, idPointer, names: optionNames }, journal };
 }
@@ -100,9 +88,17 @@ export interface StartRunOptions
     Pick<GateOptions, 'hub' | 'signal' | 'onProgress'> {
   /** The run (interface, section 2.5). */
   trigger: NonNullable<GateOptions['trigger']>;
-  /** The maximum time to wait for a rate limit, in milliseconds; default an hour. */
+  /** The maximum time to wait for a rate limit or for the end of an outage, in milliseconds; default an hour. */
   timeoutMs?: number | undefined;
 }
+
+const startOptions = optionsOf<StartRunOptions>({
+  ...startShape,
+  trigger: triggerOption,
+  idempotencyKey: z.optional(text),
+  timeoutMs: z.optional(milliseconds),
+  onProgress: z.optional(func<NonNullable<StartRunOptions['onProgress']>>()),
+});
 
 /** A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`. */
 export interface StartedRun extends RunSubject {
@@ -113,7 +109,7 @@ export interface StartedRun extends RunSubject {
   /** Whether an earlier attempt with the same key started the run. */
   reattached: boolean;
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
-  discarded?: core.DiscardedRun[];
+  discarded?: DiscardedRun[];
   /** The response of the service, which the interface does not show (section 4.3); null if it was empty. */
   response: unknown;
 }
@@ -131,40 +127,22 @@ function mayExist(idempotencyKey: string): NetworkError {
  * that run, or else rejects with the signal's reason
  */
 export async function startRun(given: StartRunOptions): Promise<StartedRun> {
-  const options = ownGateOptions(given);
-  const { clock = systemClock, timeoutMs } = options;
-  checkTrigger(options.trigger);
-  checkMs('timeoutMs', timeoutMs);
-  checkHub(options.hub);
-  parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
-  const observer = observerOf(options);
-  const { emit, onExchange } = observer;
-  const redact = ownRedactor(options, options.hub?.token);
-  const { start, journal } = await planStart(options.trigger, options, clock, emit, redact);
-  const caller = createCaller({ ...options, onExchange }, redact, optionNames);
-  const stop = new AbortController();
-  const unsubscribe = observer.onStop(() => stop.abort());
-  let hub: OpenHub | undefined;
-  try {
-    const service = runService(caller, clock.now);
-    hub = await openOptionHub(options, clock, redact, emit);
-    const tools = { service, clock, signal: stop.signal, journal, emit, hub: hub?.link };
-    const limitMs = timeoutMs ?? usualLimits.timeoutMs;
-    await permitCreate(limitMs, tools);
-    const started = await core.startRun(start, limitMs, tools);
-    if (started.kind === 'started') journal?.settled(started.run.runId);
-    observer.throwIfFailed();
+  const options = checkOptions(startOptions, given, 'startRun');
+  const { trigger, signal, env = {}, timeoutMs = usualLimits.timeoutMs } = options;
+  return withSession(options, [], async (session) => {
+    const { start, journal } = await planStart(trigger, options, session);
+    const settings = { ...session, start, journal, policy: resolvePolicy(), timeoutMs };
+    const started = await openStart(settings, [session.reporter], async ({ run }, service) => {
+      if (!(await session.hasFailed())) return;
+      const reason = cancelReason('abort', env);
+      await service.cancel(run.runId, reason, { timeoutMs: stopBudgetMs }).catch(() => {});
+    });
     const idempotencyKey = started.step.key;
-    if (started.kind !== 'started')
-      throw started.kind === 'none' ? options.signal?.reason : mayExist(idempotencyKey);
+    if (started.kind !== 'started') throw started.kind === 'none' ? signal?.reason : mayExist(idempotencyKey);
     const { run, reattached, discarded } = started;
     const { runId, appUrl, response = null } = run;
     const also = discarded.length === 0 ? {} : { discarded };
     const subject = subjectOf(start.body);
     return { schemaVersion: 1, runId, ...subject, appUrl, idempotencyKey, reattached, response, ...also };
-  } finally {
-    unsubscribe();
-    await hub?.close();
-    await caller.close();
-  }
+  });
 }

@@ -69,11 +69,7 @@ export function knownCaller(
   return token ?? key;
 }
 
-/**
- * Returns the caller's credential if it is of the kind that the endpoint takes (interface, section 5). Throws a
- * MockError: 401 for a missing, unknown or wrong kind of credential, 403 for a valid API key if only a user
- * session may act.
- */
+/** Throws a MockError: 401 for a missing, unknown or wrong kind of credential, 403 for an API key if only a user may act. */
 export function authenticate(
   auth: Auth,
   headers: Headers,

@@ -1,7 +1,6 @@
 import { type Delivery, type EventType, payloadOf, type Webhook } from './data/webhooks.ts';
 import type { State } from './state.ts';
 
-/** Records a delivery of an event to a webhook, and passes it to the state's sender. */
 export function deliverTo(
   state: State,
   webhook: Webhook,
@@ -26,10 +25,7 @@ export function deliverTo(
   return delivery;
 }
 
-/**
- * Delivers an event to every webhook of the tenant that is registered for it: global webhooks, and those of the
- * event's project. An event without a project goes to global webhooks only.
- */
+/** Global webhooks, and those of the event's project. An event without a project goes to global webhooks only. */
 export function announce(
   state: State,
   tenant: string,

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { CollectedBytes } from '../collected-bytes.ts';
 import type { EndpointName } from '../contract/index.ts';
+import { MockError } from './response.ts';
 import { type Route, route } from './router.ts';
 
 /** A query as received: a repeated name has all its values. */
 export type RawQuery = Readonly<Record<string, string | string[]>>;
 
-/** One request as received. */
 export interface Exchange {
   readonly method: string;
   /** Without the query, still percent-encoded. */
@@ -47,10 +47,17 @@ export function parseQuery(search: string): RawQuery {
   );
 }
 
-/** Reads the whole request. Rejects if the client disconnects before sending all of it. */
-export async function readExchange(incoming: IncomingMessage): Promise<Exchange> {
-  const body = new CollectedBytes(Number.POSITIVE_INFINITY);
-  for await (const chunk of incoming) body.add(chunk as Uint8Array);
+/** Reads the whole body. Rejects if the client disconnects before sending all of it. @throws MockError 413 */
+export async function readBody(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
+  const body = new CollectedBytes(mostBytes);
+  // Keep the socket open for the response.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }))
+    if (!body.add(chunk)) throw new MockError(413, 'Payload too large', `the limit is ${mostBytes} bytes`);
+  return body.bytes();
+}
+
+/** Returns a request without its body, which has not arrived yet. */
+export function headOf(incoming: IncomingMessage): Omit<Exchange, 'bytes'> {
   const { method = 'GET', url: target = '/', headers, socket } = incoming;
   const [path = '', ...search] = target.split('?');
   return {
@@ -61,7 +68,6 @@ export async function readExchange(incoming: IncomingMessage): Promise<Exchange>
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
     ),
-    bytes: body.bytes(),
     route: route(method, path),
     address: socket.remoteAddress ?? 'unknown',
   };

@@ -45,5 +45,4 @@ export type Handler<E extends Endpoint> = (request: MockRequest<E>) => MockRespo
 /** A handler for each endpoint of an API; a missing one is a compile error. */
 export type HandlersOf<A extends Api> = { readonly [Name in keyof A]: Handler<A[Name]> };
 
-/** A handler for each endpoint of the contract. */
 export type Handlers = HandlersOf<ServiceApi>;

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../errors.ts';
 
-export interface Listening {
+interface Listening {
   readonly url: string;
   readonly port: number;
   /** The IP address that the server listens on. */
@@ -12,7 +12,6 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Returns whether an IP address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   return /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
 }
@@ -24,10 +23,7 @@ export function isLoopbackName(name: string): boolean {
 
 const nameOf = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
 
-/**
- * Returns whether a Host header names this machine or an allowed host, ignoring case and port. Another web site may
- * resolve its own domain name to this machine (DNS rebinding).
- */
+/** Ignores case and port. Another web site may resolve its own domain name to this machine (DNS rebinding). */
 export function namesThisHost(host: string, allowed: readonly string[]): boolean {
   const name = nameOf(host);
   return isLoopbackName(name) || allowed.some((one) => nameOf(one) === name);

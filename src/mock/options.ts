@@ -5,7 +5,6 @@ import type { Counts, Outcome } from './outcomes.ts';
 import type { DeliveryScope } from './sender.ts';
 import type { Deliver } from './state.ts';
 
-/** Whether the rate limits (interface, section 8) are enforced. */
 export const rateLimits = ['documented', 'off'] as const;
 /** `documented`: the rate limits (interface, section 8) are enforced. */
 export type RateLimit = (typeof rateLimits)[number];

@@ -1,6 +1,5 @@
 import type { RunState } from '../contract/run.ts';
 
-/** How a run of the mock ends: `stuck` never does, the others after the run's duration. */
 export const outcomes = ['passed', 'failed', 'blocked', 'cancelled', 'stuck'] as const;
 /** How a run of the mock ends: `stuck` never does, the others after its duration. */
 export type Outcome = (typeof outcomes)[number];
@@ -23,19 +22,13 @@ const defaultCounts: Record<Outcome, Counts> = {
   stuck: { failed: 0, blocked: 0 },
 };
 
-/**
- * Returns the counts that a run ends with. The requested counts replace the outcome's defaults, except where
- * they would contradict it: a passed or stuck run counts nothing.
- */
+/** Requested counts replace the outcome's defaults, unless they contradict it: a passed or stuck run counts nothing. */
 export function finalCounts(outcome: Outcome, requested: Partial<Counts> = {}): Counts {
   const defaults = defaultCounts[outcome];
   return outcome === 'passed' || outcome === 'stuck' ? defaults : { ...defaults, ...requested };
 }
 
-/**
- * Returns the progress of a run of `durationMs`, `elapsedMs` after its start. The counts grow evenly until the
- * end, so a client that judges a run early gets a number that is too small.
- */
+/** The counts grow evenly until the end, so a client that judges a run early gets a number that is too small. */
 export function progress(
   outcome: Outcome,
   elapsedMs: number,

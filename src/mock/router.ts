@@ -1,7 +1,6 @@
 import { type Endpoint, type Method, pathParams, pathPattern } from '../contract/endpoint.ts';
 import { api, type EndpointName } from '../contract/index.ts';
 
-/** The result of routing a method and a path. */
 export type Route =
   | { kind: 'endpoint'; name: EndpointName; params: Readonly<Record<string, string>> }
   /** The path exists, but not with this method. */
@@ -27,10 +26,7 @@ const entries: readonly Entry[] = (Object.entries(api) as [EndpointName, Endpoin
   }))
   .sort((a, b) => a.params.length - b.params.length);
 
-/**
- * Finds the endpoint for a method and a raw path (percent-encoded, without query). It matches the path before
- * decoding it, so an encoded slash stays inside its parameter.
- */
+/** Matches the path before decoding it, so an encoded slash stays inside its parameter. */
 export function route(method: string, path: string): Route {
   const matching = entries.filter((entry) => entry.pattern.test(path));
   const found = matching.find((entry) => entry.endpoint.method === method);

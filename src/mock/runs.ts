@@ -37,7 +37,6 @@ export function announceEnd(state: State, run: Run): void {
   announceRun(state, run, now.state === 'cancelled' ? 'run.cancelled' : 'run.completed', now);
 }
 
-/** The ways to end a run early. */
 export const endings = ['passed', 'failed', 'blocked', 'cancelled'] as const satisfies readonly Outcome[];
 /** The ways to end a run early. */
 export type Ending = (typeof endings)[number];

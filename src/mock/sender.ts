@@ -9,7 +9,6 @@ import { type DeliveryFault, type Faults, playDeliveryFault } from './faults/fau
 import { isLoopbackName } from './listen.ts';
 import type { Deliver } from './state.ts';
 
-/** The addresses that deliveries are sent to: none, this machine's, or any. */
 export const deliveryScopes = ['off', 'loopback', 'any'] as const;
 /** The addresses that webhook deliveries are sent to: none (they are only recorded), this machine's, or any. */
 export type DeliveryScope = (typeof deliveryScopes)[number];
@@ -22,7 +21,7 @@ export interface Sender {
   close(): void;
 }
 
-export interface SenderParts {
+interface SenderParts {
   readonly scope: DeliveryScope;
   readonly clock: Clock;
   /** Signs deliveries instead of the webhook's current secret. */
@@ -62,10 +61,7 @@ function record(delivery: Delivery, status: number | null): void {
   delivery.status = status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed';
 }
 
-/**
- * Sends deliveries as the service does: signed with the webhook's current secret, or with the tenant's if one is set
- * (interface, section 6). It retries a delivery only on request.
- */
+/** Signs with the webhook's current secret, or the tenant's if one is set (interface, section 6). Retries only on request. */
 export function createSender({ scope, clock, tenantSecret, faults, ...parts }: SenderParts): Sender {
   const stop = new AbortController();
   // Every delivery in flight has a listener; many of them are not a leak.

@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
-import { automationScopes, seededCredentials } from './auth.ts';
+import { automationScopes, knownCaller, seededCredentials } from './auth.ts';
 import { homeTenant } from './data/account.ts';
 import type { Delivery } from './data/webhooks.ts';
-import { type Exchange, type RecordedRequest, readExchange, recordOf } from './exchange.ts';
+import { type Exchange, headOf, type RecordedRequest, readBody, recordOf } from './exchange.ts';
 import { controlFaults, controlPath } from './faults/control.ts';
 import { type DeliveryFault, Faults, playFault } from './faults/faults.ts';
 import { createWire } from './faults/wire.ts';
@@ -15,6 +15,7 @@ import { handlers } from './handlers/index.ts';
 import { addKey } from './handlers/keys.ts';
 import { isLoopbackAddress, listen, namesThisHost } from './listen.ts';
 import type { ServerOptions } from './options.ts';
+import { createConsole } from './page/console.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { documentedLimiter, unlimited } from './rate-limit.ts';
 import { errorResponse, MockError, type RawResponse } from './response.ts';
@@ -30,7 +31,6 @@ export type { Fault } from './faults/faults.ts';
 export type { MockOptions, ServerOptions } from './options.ts';
 export { type Counts, type Outcome, outcomes } from './outcomes.ts';
 
-/** A running mock of the service. */
 export interface Mock {
   /** Without a trailing slash. */
   readonly url: string;
@@ -38,7 +38,7 @@ export interface Mock {
   readonly apiKey: string;
   readonly token: string;
   readonly state: State;
-  /** The last 10,000 requests, oldest first. */
+  /** The last 10,000 requests, oldest first, with bodies of at most 64 MiB together. */
   readonly requests: readonly RecordedRequest[];
   readonly faults: Faults;
   /** Shows other versions on the version page, from now on: `new`, `old,new@30s` or `old/new`. */
@@ -50,6 +50,10 @@ export interface Mock {
 }
 
 const maxRequests = 10_000;
+/** The size limit of a body, and of all recorded bodies together. */
+const maxBytes = 64 * 1024 * 1024;
+/** The size limit of a body without a valid credential. */
+const maxUnknownBytes = 64 * 1024;
 
 interface Parts {
   readonly state: State;
@@ -125,12 +129,9 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const { clock } = state;
   const versions = new VersionPage(options.deployed, () => clock.monotonic());
   const requests: RecordedRequest[] = [];
-  // Load the page only if it is enabled, as by `mock serve`.
-  const page = options.page
-    ? (await import('./page/console.ts')).createConsole({ state, faults, requests, tenantSecret })
-    : undefined;
+  const page = options.page ? createConsole({ state, faults, requests, tenantSecret }) : undefined;
 
-  function checkHost({ path, headers: { host = '' } }: Exchange): void {
+  function checkHost({ path, headers: { host = '' } }: Pick<Exchange, 'path' | 'headers'>): void {
     if (host === '') throw new MockError(400, 'Bad request', 'the request has no Host header');
     const isService = path !== controlPath && page?.owns(path) !== true;
     // Other machines may call this one by any name.
@@ -139,6 +140,22 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     const remedy = 'use http://127.0.0.1, or start the mock with --allow-host <name>';
     const details = `the mock does not serve the host ${excerpt(host, 100)}: ${remedy}`;
     throw new MockError(421, 'Misdirected request', details);
+  }
+
+  /** Reads a request. Nothing is read of a body before its sender is checked. */
+  async function receive(incoming: IncomingMessage): Promise<Exchange> {
+    const head = headOf(incoming);
+    checkHost(head);
+    const isKnown = knownCaller(head.headers, state.credentials) !== undefined;
+    return { ...head, bytes: await readBody(incoming, isKnown ? maxBytes : maxUnknownBytes) };
+  }
+
+  let recorded = 0;
+  function keep(record: RecordedRequest): void {
+    requests.push(record);
+    recorded += record.body.length;
+    while (requests.length > maxRequests || recorded > maxBytes)
+      recorded -= requests.shift()?.body.length ?? recorded;
   }
 
   /** Connections that have carried a request. */
@@ -150,13 +167,11 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     outgoing: ServerResponse,
     reused: boolean,
   ): Promise<RawResponse | undefined> {
-    checkHost(exchange);
     if (exchange.path === controlPath) return controlFaults(exchange, faults);
     if (page?.owns(exchange.path)) return page.handle(exchange);
     const isVersion = versions.owns(exchange.path);
     const record = recordOf(exchange, clock.now());
-    requests.push(record);
-    if (requests.length > maxRequests) requests.shift();
+    keep(record);
     const sent = (status: number) => {
       record.status = status;
     };
@@ -186,9 +201,11 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     outgoing.setHeader('x-request-id', state.nextId('req'));
     const reused = used.has(incoming.socket);
     used.add(incoming.socket);
-    const exchange = await readExchange(incoming);
-    const response = await respond(exchange, outgoing, reused).catch(errorResponse);
+    const response = await receive(incoming)
+      .then((exchange) => respond(exchange, outgoing, reused))
+      .catch(errorResponse);
     if (response === undefined) return;
+    if (!incoming.complete) outgoing.setHeader('connection', 'close');
     const { status, headers, body } = response;
     const length = status === 204 ? {} : { 'content-length': body.length };
     outgoing.writeHead(status, { ...headers, ...length }).end(body);

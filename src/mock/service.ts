@@ -1,5 +1,6 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { api, type EndpointName } from '../contract/index.ts';
+import { createOpenApi } from '../contract/openapi.ts';
 import { authenticate, requireScope } from './auth.ts';
 import type { Exchange } from './exchange.ts';
 import type { Handlers, MockRequest, MockResponse } from './handler.ts';
@@ -46,10 +47,7 @@ function checkedResponse(
   return textResponse(response.status ?? 200, text, { 'content-type': 'application/json', ...headers });
 }
 
-/**
- * Runs `handle` once per tenant, endpoint and `Idempotency-Key`, then replays its response. Only a success is stored:
- * after a refusal, the corrected request may use the same key.
- */
+/** Stores only a success: after a refusal, the corrected request may use the same idempotency key. */
 function once(
   { keyedResponses }: State,
   name: EndpointName,
@@ -96,15 +94,12 @@ async function handleRequest(exchange: Exchange, state: State, handlers: Handler
 }
 
 async function openApiResponse({ headers: { host } }: Exchange): Promise<RawResponse> {
-  // Large and rarely needed: load it on demand.
-  const { createOpenApi } = await import('../contract/openapi.ts');
   return jsonResponse(200, createOpenApi({ serverUrl: new URL(`http://${host}`).origin }));
 }
 
 /** Responds to any request to the service; never rejects. */
 export type Service = (exchange: Exchange) => Promise<RawResponse>;
 
-/** Creates the service without a socket. */
 export function createService(state: State, handlers: Handlers, limiter: RateLimiter = unlimited): Service {
   return async (exchange) => {
     try {

@@ -47,13 +47,13 @@ export interface Run {
 }
 
 /** The first response to a request with an idempotency key, replayed for a request with the same bytes. */
-export interface KeyedResponse {
+interface KeyedResponse {
   readonly bytes: Uint8Array;
   readonly response: RawResponse;
 }
 
 /** The plan for new runs. It may change while the mock runs; created runs keep theirs. */
-export interface RunPlan {
+interface RunPlan {
   /** The n-th run gets the n-th outcome, and the last one repeats. */
   outcomes: readonly Outcome[];
   /** Decides instead of `outcomes`, in the order in which the runs are created. */
@@ -89,8 +89,7 @@ export interface State {
   nextSecret(prefix: string, length: number): string;
 }
 
-/** The arguments of `createState`. */
-export interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
+interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
   seed: number;
   data?: Partial<DataSizes> | undefined;
 }

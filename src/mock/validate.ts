@@ -48,10 +48,7 @@ function describeProblems(where: string, value: unknown, issues: readonly Issue[
     .join('; ');
 }
 
-/**
- * Returns the value as parsed by the schema, or throws the error that `refuse` creates from its problems.
- * @param where the part of the request, `body` or `query`
- */
+/** @param where the part of the request, `body` or `query` */
 export function check<Out>(
   schema: Schema<Out, unknown>,
   value: unknown,
@@ -72,7 +69,6 @@ export function checkBody<Out>(schema: Schema<Out, unknown>, value: unknown): Ou
   return check(schema, value, 'body', invalidBody);
 }
 
-/** Returns a body without some of its fields. */
 export function omit(
   body: Readonly<Record<string, unknown>>,
   names: readonly string[],

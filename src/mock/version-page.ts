@@ -15,10 +15,7 @@ interface Step {
   readonly versions: readonly string[];
 }
 
-/**
- * Parses the versions of a deployment: `old,new@30s` changes after 30 s, and `old/new` alternates from request to request.
- * @throws UsageError
- */
+/** `old,new@30s` changes after 30 s, and `old/new` alternates from request to request. @throws UsageError */
 export function parseDeployed(text: string): Step[] {
   const steps = text.split(',').map((part): Step => {
     const at = part.lastIndexOf('@');
@@ -76,5 +73,4 @@ export class VersionPage {
   }
 }
 
-/** Returns the URL of the version page. */
 export const versionUrl = (mockUrl: string): string => `${mockUrl}${path}`;

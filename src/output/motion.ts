@@ -14,7 +14,6 @@ export interface Motion {
   load(): Promise<void>;
   /** Shows a view until the returned function is called. */
   show(view: View): () => void;
-  /** Draws changes immediately. */
   draw(): void;
   /** Shows a spinner with a text if the work takes longer than 150 ms and no view is shown. */
   during<Result>(text: string, work: Promise<Result>): Promise<Result>;

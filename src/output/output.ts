@@ -1,7 +1,7 @@
 import type { ErrorReport } from '../errors.ts';
 import type { Io } from '../host/io.ts';
+import { redactJson } from '../json/rewrite.ts';
 import { redactor } from '../redact.ts';
-import { redactJson } from '../redact-json.ts';
 import { escapeJson, excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
 import { renderJson, renderResponse } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
@@ -12,7 +12,7 @@ import { wrapWords } from './text.ts';
 /** `plain` is the default for a pipe or a log. */
 export type Format = 'table' | 'json' | 'ndjson' | 'plain';
 
-export interface OutputOptions {
+interface OutputOptions {
   format: Format;
   quiet: boolean;
   verbose: boolean;
@@ -84,7 +84,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
       .join('\n');
   const json = format === 'json' || format === 'ndjson';
 
-  const printJson = async (text: string) => toOut(await renderResponse(text, indent, redact));
+  const printJson = async (text: string) => toOut(renderResponse(text, indent, redact));
 
   const refused = async (body: string | null | undefined) => {
     if (!verbose || json || !body) return;

@@ -72,7 +72,6 @@ export function naturalWidths(rows: Texts, widthOf = columnsOf): number[] {
 /** Returns the width of the longest word, which may be an id or an address. */
 const longestWord = (text: string) => Math.max(...wrapWords(text, 1, '').map(columnsOf));
 
-/** Returns the width of a table with columns of these widths. */
 export const tableWidth = (widths: readonly number[]) =>
   widths.reduce((sum, width) => sum + width + gap, -gap);
 
@@ -129,7 +128,6 @@ export function tableStream(columns: number): (part: Table) => Promise<string> {
   };
 }
 
-/** Draws a table for a terminal of the given width. */
 export function renderTable(table: Table, columns: number): Promise<string> {
   return tableStream(columns)(table);
 }

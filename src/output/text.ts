@@ -6,10 +6,7 @@ const wide =
 const accent = /[\u0300-\u036f]/;
 const ascii = /^[ -~]*$/;
 
-/**
- * Returns how many terminal columns a sanitized text takes; if terminals differ, the larger number. ora and cli-table3
- * never count more.
- */
+/** The text must be sanitized. If terminals differ, the larger number. ora and cli-table3 never count more. */
 export function columnsOf(text: string): number {
   if (ascii.test(text)) return text.length;
   let columns = 0;
@@ -20,7 +17,6 @@ export function columnsOf(text: string): number {
 /** Splits a text into characters as a person sees them. */
 const graphemes = (text: string) => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
-/** Returns the leading characters that fit into the columns. */
 function fitting(characters: readonly string[], columns: number): string[] {
   let width = 0;
   const end = characters.findIndex((character) => {
@@ -60,10 +56,7 @@ function partsOf(word: string): string[] {
   return characters.every((character) => wide.test(character)) ? characters : [word];
 }
 
-/**
- * Wraps sanitized text between words. Addresses, ids and commands are never broken, however long they are. Every line but
- * the first begins with `indent`.
- */
+/** The text must be sanitized. Never breaks addresses, ids and commands. Every line but the first begins with `indent`. */
 export function wrapWords(text: string, columns: number, indent: string): string[] {
   const [start = ''] = /^ */.exec(text) ?? [];
   const lines: string[] = [];

@@ -26,7 +26,7 @@ export interface OpenEnvelope {
 }
 
 /** A receipt of 1,000 runs is smaller. */
-const maxBytes = 4 * 1024 * 1024;
+export const maxBytes = 4 * 1024 * 1024;
 /** Each is compared with each trusted key. */
 const maxSignatures = 100;
 

@@ -1,4 +1,4 @@
-import type { DeployedReport } from '../gate/deployed/check.ts';
+import type { DeployedReport } from '../gate/deployed/observations.ts';
 import { type GateReport, type RunReport, shownAs } from '../gate/report.ts';
 import type { Verdict } from '../gate/verdict.ts';
 import { version } from '../version.ts';

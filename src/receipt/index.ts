@@ -1,4 +1,4 @@
-import { ownOptions } from '../own-options.ts';
+import { isPlain, ownCopy, ownOptions } from '../own-options.ts';
 import { quoted, ReceiptError } from './error.ts';
 import { readPublicKey } from './keys.ts';
 import type { ReceiptResult, Statement } from './statement.ts';
@@ -115,11 +115,10 @@ function timeOf(now: unknown): number {
 }
 
 async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination, now: number]> {
-  if (typeof given !== 'object' || given === null)
-    badOption('verifyReceipt takes one object: { receipt, keys, commit }');
+  // An inherited or misspelt option would leave its check out.
+  if (!isPlain(given)) badOption('verifyReceipt takes one plain object: { receipt, keys, commit }');
   const names: readonly string[] = optionNames;
   const unknown = Object.keys(given).find((name) => !names.includes(name));
-  // A misspelt option would leave its check out.
   if (unknown !== undefined)
     badOption(`${quoted(unknown)} is not an option`, `the options are ${names.join(', ')}`);
   const options = ownOptions(given, optionNames);
@@ -130,7 +129,7 @@ async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination
   const texts: unknown[] = [options.keys].flat();
   if (options.keys === undefined || texts.length === 0) badOption('no key to trust was given');
   const keys = await Promise.all(texts.map(readPublicKey));
-  return [await examine(bytes, { ...options, keys, commit, now }), now];
+  return [await examine(bytes, ownCopy({ ...options, keys, commit, now })), now];
 }
 
 /**

@@ -1,4 +1,5 @@
-import { elementsOf, jsonSize, membersOf, repeatedName } from '../client/json-text.ts';
+import { parseJson } from '../json/parse.ts';
+import { jsonLimits, jsonSize } from '../json/tokens.ts';
 import { quoted, Refused } from './error.ts';
 
 /** Deeper than any receipt, and shallow enough for recursion. */
@@ -25,7 +26,9 @@ export function parseObject(bytes: Uint8Array, what: string): { text: string; va
   } catch {
     throw new Refused(`${what} is not UTF-8`);
   }
-  if (jsonSize(text).depth > maxDepth) throw new Refused(`${what} is nested too deeply`);
+  const { depth, values } = jsonSize(text);
+  if (depth > maxDepth) throw new Refused(`${what} is nested too deeply`);
+  if (values > jsonLimits.values) throw new Refused(`${what} has too many values`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -42,9 +45,6 @@ export function parseObject(bytes: Uint8Array, what: string): { text: string; va
  * @throws Refused
  */
 export function refuseDuplicates(text: string, what: string): void {
-  const members = membersOf(text);
-  const repeated = repeatedName(members);
+  const repeated = parseJson(text).repeated?.name;
   if (repeated !== undefined) throw new Refused(`${what} has the key ${quoted(repeated)} twice`);
-  for (const [, member] of members) refuseDuplicates(member, what);
-  for (const element of elementsOf(text)) refuseDuplicates(element, what);
 }

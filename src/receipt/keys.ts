@@ -24,6 +24,21 @@ const hexBytes = (hex: string) =>
 const publicPrefix = hexBytes('302a300506032b6570032100');
 const privatePrefix = hexBytes('302e020100300506032b657004220420');
 
+/**
+ * The second coordinates of the points of small order, reduced and not, as in libsodium's `ge25519_has_small_order` and in
+ * the vectors `low_order_A` of https://github.com/C2SP/CCTV/tree/main/ed25519. Web Crypto accepts such a key, and under it
+ * anyone can make a signature.
+ */
+const smallOrder = [
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  `ec${'ff'.repeat(30)}7f`,
+  `ed${'ff'.repeat(30)}7f`,
+  `ee${'ff'.repeat(30)}7f`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+].map(hexBytes);
+
 /** The keys of other kinds that people have, by the object identifier in their DER. */
 const otherKinds: readonly (readonly [name: string, oid: Uint8Array])[] = [
   ['an RSA', hexBytes('2a864886f70d0101')],
@@ -93,6 +108,10 @@ function toPem(label: string, der: Uint8Array): string {
  */
 export async function readPublicKey(pem: unknown): Promise<PublicKey> {
   const spki = readKey(pem, 'PUBLIC KEY', publicPrefix);
+  // Bit 255 is the sign of the first coordinate.
+  const point = spki.slice(publicPrefix.length).map((byte, at) => (at === 31 ? byte & 0x7f : byte));
+  if (smallOrder.some((weak) => startsWith(point, weak)))
+    badKey('anyone can sign with this key: its point has a small order');
   const key = await crypto.subtle.importKey('spki', spki, algorithm, true, ['verify']);
   return { id: await idOf(spki), key };
 }

@@ -9,7 +9,7 @@ export const predicateType = 'https://in-toto.io/attestation/test-result/v0.1';
 /** The type of the payload in an envelope. */
 export const payloadType = 'application/vnd.in-toto+json';
 
-/** The result of a run or of a receipt. `WARNED`: the run did not pass, but the gate's policy let it through. */
+/** The result of a run or of a receipt. `WARNED`: the run did not pass, or only on a retry, but the gate's policy let it through. */
 export type ReceiptResult = 'PASSED' | 'WARNED' | 'FAILED';
 
 const results: readonly ReceiptResult[] = ['FAILED', 'WARNED', 'PASSED'];
@@ -148,7 +148,6 @@ function objectAt(value: unknown, path: string): Json {
   return value;
 }
 
-/** Returns the first element of a list that must have exactly one. */
 function onlyOne(value: unknown, path: string): Json {
   if (!Array.isArray(value) || value.length !== 1)
     throw new Refused(`${path} does not have exactly one entry`);

@@ -2,7 +2,7 @@ import { formatDuration } from '../duration.ts';
 import { parseTimestamp } from '../webhook/timestamp.ts';
 import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
-import { parseObject, refuseDuplicates } from './json.ts';
+import { own, parseObject, refuseDuplicates } from './json.ts';
 import { type PublicKey, signerOf } from './keys.ts';
 import { isCommit, payloadType, readStatement, type Statement } from './statement.ts';
 
@@ -114,21 +114,22 @@ const runFact =
   };
 
 const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, FactCheck>> = {
-  result({ predicate: { result } }, { allowWarned }) {
+  result(statement, { allowWarned }) {
+    const { result } = statement.predicate;
     if (result === 'PASSED' || (result === 'WARNED' && allowWarned === true)) return;
-    const hint = "the gate's policy let a run through that did not pass; to accept that, allow WARNED";
+    const runs = factsOf(statement).runs.filter((run) => run.result === result);
+    const verdicts = [...new Set(runs.map(({ verdict }) => verdict))].join(', ');
+    const hint = `the gate's policy lets ${quoted(verdicts)} pass with a warning; to accept that, use --allow-warned (in the library allowWarned)`;
     throw new Refused(`its result is ${result}`, result === 'WARNED' ? hint : undefined);
   },
   commit({ subject: [{ digest }] }, { commit }) {
     if (digest.gitCommit !== commit) throw new Refused(`it is for commit ${digest.gitCommit}, not ${commit}`);
   },
-  repository: ({ subject: [{ name = null }] }, { repository = '' }) =>
-    expectFact(
-      'repository',
-      name,
-      repository,
-      name === null ? undefined : 'write the repository as the receipt does',
-    ),
+  repository({ subject: [subject] }, { repository = '' }) {
+    const name = (own(subject, 'name') as string | undefined) ?? null;
+    const hint = name === null ? undefined : 'write the repository as the receipt does';
+    expectFact('repository', name, repository, hint);
+  },
   project: runFact('project'),
   process: runFact('process'),
   tags: runFact('tags'),
@@ -145,7 +146,6 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
 
 const optional = ['repository', 'project', 'process', 'tags', 'environment'] as const;
 
-/** Returns whether the caller asks for a check. */
 function isAsked(check: CheckName, expected: Expected): boolean {
   const name = optional.find((one) => one === check);
   return name === undefined || expected[name] !== undefined;

@@ -1,34 +1,17 @@
 import { ConfigError } from '../errors.ts';
-import type { SettingName, SettingValues, Source } from './names.ts';
+import { InvalidValue, jsonOf, readValue } from '../options/read.ts';
+import { type OptionId, optionIds, rowOf, rows, secretIds } from '../options/table.ts';
+import { linesIn, type OptionType } from '../options/types.ts';
+import { base64Forms } from '../redact.ts';
+import { echoed } from '../suggest.ts';
+import type { SettingName, SomeSettings, Source } from './names.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The environment variables whose value is a setting's value. */
-const variables = {
-  apiUrl: 'RUNGATE_API_URL',
-  project: 'RUNGATE_PROJECT',
-  environment: 'RUNGATE_ENVIRONMENT',
-  'hub.url': 'RUNGATE_HUB_URL',
-} as const;
-
-/** The environment variables of secrets. With `_FILE` appended, each takes the path of a file instead. */
-const secretVariables = {
-  apiKey: 'RUNGATE_API_KEY',
-  token: 'RUNGATE_TOKEN',
-  webhookSecrets: 'RUNGATE_WEBHOOK_SECRET',
-  tenantSecret: 'RUNGATE_TENANT_SECRET',
-  hubTokens: 'RUNGATE_HUB_TOKEN',
-  receiptKey: 'RUNGATE_RECEIPT_KEY',
-} as const;
-
-const strictVariable = 'RUNGATE_STRICT';
-
-/** Every environment variable that sets a setting. */
-export const settingVariables: readonly string[] = [
-  ...Object.values(variables),
-  ...Object.values(secretVariables).flatMap((name) => [name, `${name}_FILE`]),
-  strictVariable,
-];
+const variableIds = optionIds.filter((id): id is SettingName => {
+  const { env, file, secret } = rowOf(id);
+  return env !== undefined && (file !== undefined || secret !== undefined);
+});
 
 /** Returns the value of a variable; an empty variable counts as unset. */
 function given(env: Env, name: string): string | undefined {
@@ -36,14 +19,18 @@ function given(env: Env, name: string): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value;
 }
 
-function flagVariable(env: Env, name: string): boolean | undefined {
-  const value = given(env, name)?.trim().toLowerCase();
-  if (value === undefined) return undefined;
-  if (['1', 'true', 'yes', 'on'].includes(value)) return true;
-  if (['0', 'false', 'no', 'off'].includes(value)) return false;
-  throw new ConfigError(`${name} must be true or false: "${value}"`, {
-    hint: `set ${name} to true or false, or unset it`,
-  });
+/** Reads a variable that is not a secret. A URL is checked when it is used. @throws ConfigError */
+function readVariable(env: Env, id: OptionId, variable: string): unknown {
+  const text = given(env, variable)?.trim();
+  const { type } = rowOf(id);
+  if (text === undefined || type.kind === 'url') return text;
+  try {
+    return readValue(id, jsonOf(id, text));
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    const message = `${variable}: ${echoed(text)} is not ${type.is}`;
+    throw new ConfigError(message, { hint: error.hint ?? `${type.write}, or unset ${variable}` });
+  }
 }
 
 /** Tells whether a value is clearly a path, so that a message may show it. Users put the secret itself there by mistake. */
@@ -88,59 +75,59 @@ export function readSecret(
   return text;
 }
 
-/** Splits secrets, one per line. Whitespace around a secret may be intended, so it stays. */
-function lines(text: string | undefined): string[] | undefined {
-  const filled = text?.split(/\r?\n/).filter((line) => line.trim() !== '');
-  return filled?.length === 0 ? undefined : filled;
-}
-
-/** Splits tokens, one per line, without the whitespace around them, which a header cannot have. */
-const trimmedLines = (text: string | undefined) => lines(text)?.map((line) => line.trim());
-
-/** The secrets that are lists. */
-const lists: Partial<Record<SettingName, typeof lines>> = { webhookSecrets: lines, hubTokens: trimmedLines };
-
-/** Reads the settings in the environment. */
 export function environmentSettings(env: Env, readFile: (path: string) => Uint8Array): Source {
   const values: Partial<Record<SettingName, unknown>> = {};
   const details: Partial<Record<SettingName, string>> = {};
-  const add = (name: SettingName, variable: string, value: unknown) => {
-    if (value === undefined) return;
-    values[name] = value;
-    details[name] = variable;
-  };
-  for (const [name, variable] of Object.entries(variables)) {
-    add(name as SettingName, variable, given(env, variable)?.trim());
+  for (const id of variableIds) {
+    const { env: variable = '', secret, type } = rowOf(id);
+    const text = secret === undefined ? undefined : readSecret(env, variable, readFile);
+    const value = secret === undefined ? readVariable(env, id, variable) : text && secretOf(type, text);
+    if (value === undefined) continue;
+    values[id] = value;
+    details[id] = given(env, variable) === undefined ? `${variable}_FILE` : variable;
   }
-  for (const [name, variable] of Object.entries(secretVariables)) {
-    const secret = readSecret(env, variable, readFile);
-    const source = given(env, variable) === undefined ? `${variable}_FILE` : variable;
-    const list = lists[name as SettingName];
-    add(name as SettingName, source, list === undefined ? secret : list(secret));
-  }
-  add('strict', strictVariable, flagVariable(env, strictVariable));
-  return { origin: 'environment', values: values as Partial<SettingValues>, details };
+  return { origin: 'environment', values: values as SomeSettings, details };
 }
 
-/** Tells whether a text begins with a line such as `-----BEGIN PRIVATE KEY-----`, which is not secret. */
-const isPemBoundary = (text: string) => text.startsWith('-----');
+/** Returns a secret or a list of secrets; undefined for an empty list. */
+function secretOf(type: OptionType<unknown>, text: string): unknown {
+  const value = type.fromText === undefined ? text : type.fromText(text);
+  return Array.isArray(value) && value.length === 0 ? undefined : value;
+}
 
-/** Returns the secret lines of a PEM file. */
-export const pemSecrets = (pem: string): string[] =>
-  (trimmedLines(pem) ?? []).filter((line) => !isPemBoundary(line));
+/**
+ * Returns the secret parts of a receipt key: all but its BEGIN and END lines. They include each line, the base64 without line
+ * breaks, which may be spaces or `\n`, and the key in hex and base64.
+ */
+export function receiptKeySecrets(pem: string): string[] {
+  return pem.split(/-----(?:BEGIN|END) [^-]*-----/).flatMap((part) => {
+    const pieces = part.split(/(?:\s|\\[nr])+/);
+    const base64 = pieces.join('');
+    const der = Buffer.from(base64, 'base64');
+    const bytes = [der, der.subarray(-32)].flatMap((key) => [key.toString('hex'), ...base64Forms(key)]);
+    // A short piece tells nothing about the key, and may be a word of a comment.
+    return [part.trim(), base64, ...bytes, ...pieces.filter(({ length }) => length >= 16)];
+  });
+}
 
 /** Returns every secret in the environment, so that messages can be redacted. Secrets that are not valid settings count too. */
 export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): string[] {
-  const found = Object.values(secretVariables).flatMap((name) => {
+  return secretIds.flatMap((id) => {
+    const { env: variable } = rows[id];
+    const texts = [given(env, variable)];
     try {
-      return [readSecret(env, name, readFile), given(env, name)];
+      texts.push(readSecret(env, variable, readFile));
     } catch {
-      return [given(env, name)];
+      // A message about it redacts what the variable has.
     }
+    // A variable with several secrets: redact each of them, too, in every form that a setting has.
+    return texts
+      .filter((text) => text !== undefined)
+      .flatMap((text) => {
+        if (id === 'receiptKey') return receiptKeySecrets(text);
+        // Several secrets, or one with whitespace that a message may leave out.
+        const secrets = linesIn(text);
+        return [text, ...secrets, ...secrets.map((secret) => secret.trim())];
+      });
   });
-  // A variable with several secrets: redact each of them, too, in every form that a setting has.
-  return found
-    .filter((secret) => secret !== undefined)
-    .flatMap((secret) => [secret, ...(lines(secret) ?? []), ...(trimmedLines(secret) ?? [])])
-    .filter((secret) => !isPemBoundary(secret));
 }

@@ -1,9 +1,9 @@
 import { ConfigError } from '../errors.ts';
+import { InvalidValue, readValue } from '../options/read.ts';
+import { type FileId, fileIds, type GateId, gateIds, isFileId } from '../options/table.ts';
 import { nearest } from '../suggest.ts';
 import type { JsonFile, Path } from './json-file.ts';
-import type { PlainName, SettingValues } from './names.ts';
-import { isPlainName, plainNames, readValue } from './table.ts';
-import { InvalidValue } from './value-types.ts';
+import type { SettingValues } from './names.ts';
 
 /** Matches key names that people use for secrets. */
 const secretName =
@@ -20,7 +20,7 @@ export function environmentHint(name: string): string | null {
 }
 
 export function isSecretName(name: string): boolean {
-  return !isPlainName(name) && secretName.test(name);
+  return !isFileId(name) && secretName.test(name);
 }
 
 /** Returns the value of a setting as it may be shown: the URL of a page without its query, which may contain a secret. */
@@ -32,7 +32,7 @@ export function shownValue(name: string, value: unknown): unknown {
 
 /** The settings groups that may be written as nested objects: `webhook`, `run`, `env`. */
 const groups = new Set(
-  plainNames.filter((name) => name.includes('.')).map((name) => name.slice(0, name.indexOf('.'))),
+  fileIds.filter((name) => name.includes('.')).map((name) => name.slice(0, name.indexOf('.'))),
 );
 
 /** Quotes a key for a message, shortened in case someone pasted a long text. */
@@ -63,10 +63,10 @@ function misplacedSecret(place: string, name: string): ConfigError {
   );
 }
 
-type Values = Partial<Record<PlainName, unknown>>;
+type Values = Partial<Record<FileId | GateId, unknown>>;
+const isGateId = (name: string): name is GateId => (gateIds as readonly string[]).includes(name);
 
 /**
- * Reads and checks the settings in one object of a file.
  * @param others keys that the caller reads itself
  * @param allowed the settings that the object may have
  * @throws ConfigError with file, line and column
@@ -76,7 +76,7 @@ export function readFields(
   json: unknown,
   at: Path,
   others: readonly string[] = [],
-  allowed: readonly PlainName[] = plainNames,
+  allowed: readonly (FileId | GateId)[] = fileIds,
 ): Partial<SettingValues> {
   const values: Values = {};
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -85,18 +85,22 @@ export function readFields(
     });
   }
   const add = (name: string, value: unknown, where: Path) => {
-    if (!isPlainName(name)) {
-      const place = file.place(where, 'key');
-      throw isSecretName(name)
-        ? misplacedSecret(place, name)
-        : unknownName(place, name, [...allowed, ...others]);
-    }
+    // Only for an error: each takes time in proportion to the file.
+    const place = () => file.place(where, 'key');
+    const isKnown = isFileId(name) || isGateId(name);
+    if (!isKnown && isSecretName(name)) throw misplacedSecret(place(), name);
+    if (!isKnown) throw unknownName(place(), name, [...allowed, ...others]);
     if (!allowed.includes(name)) {
-      const hint = 'write it at the top level of the file';
-      throw new ConfigError(`${file.place(where, 'key')}: ${name} applies to all gates`, { hint });
+      throw isFileId(name)
+        ? new ConfigError(`${place()}: ${name} applies to all gates`, {
+            hint: 'write it at the top level of the file',
+          })
+        : new ConfigError(`${place()}: ${name} applies to one gate`, {
+            hint: 'write it into a gate, below "gates"',
+          });
     }
     if (values[name] !== undefined) {
-      throw new ConfigError(`${file.place(where, 'key')}: ${name} is set twice`);
+      throw new ConfigError(`${place()}: ${name} is set twice`);
     }
     values[name] = checked(file, name, where, () => readValue(name, value));
   };

@@ -1,22 +1,18 @@
 import { ConfigError } from '../errors.ts';
 import { gateName, gateNameHint, type PlanNode, problemIn } from '../gate/plan/graph.ts';
+import { gateIds } from '../options/table.ts';
 import { echoed } from '../suggest.ts';
-import { checked, readFields } from './fields.ts';
-import { type GateFacts, gateSettings, ownFields } from './gate-fields.ts';
+import { readFields } from './fields.ts';
 import type { JsonFile, Path } from './json-file.ts';
 import { overlay } from './merge.ts';
 import { type Source, sourceAt } from './names.ts';
 
-/** A gate of a project file. Undefined fields are not set. */
+/** A gate of a project file, with the settings that it has itself. */
 export interface FileGate {
   readonly name: string;
   readonly source: Source;
   /** The file, line and column of its name. */
   readonly place: string;
-  readonly needs: readonly string[] | undefined;
-  readonly advisory: boolean | undefined;
-  readonly facts: GateFacts;
-  /** The place of the needs in the file. */
   readonly needsAt: Path;
 }
 
@@ -27,16 +23,10 @@ function readGate(file: JsonFile, name: string, json: unknown, at: Path): FileGa
       hint: gateNameHint,
     });
   }
-  const values = readFields(file, json, at, Object.keys(ownFields), gateSettings);
-  const given = json as Readonly<Record<string, unknown>>;
-  const own = Object.entries(ownFields).flatMap(([field, { type }]) => {
-    if (given[field] === undefined) return [];
-    return [[field, checked(file, field, [...at, field], () => type.read(given[field]))] as const];
-  });
-  const { needs, advisory, ...facts } = Object.fromEntries(own) as Partial<FileGate> & GateFacts;
+  const values = readFields(file, json, at, [], gateIds);
   const where = at.length > 2 ? `${file.path}, branches ${at[1]}` : file.path;
   const source = sourceAt('project file', values, `${where}, gates ${name}`);
-  return { name, source, place, needs, advisory, facts, needsAt: [...at, 'needs'] };
+  return { name, source, place, needsAt: [...at, 'needs'] };
 }
 
 /** Reads the gates in one part of a file. @throws ConfigError with file, line and column */
@@ -62,16 +52,14 @@ export function mergeGates(
       merged.set(name, over);
       continue;
     }
-    const { source, needs = gate.needs, advisory = gate.advisory, facts } = over;
-    const needsAt = over.needs === undefined ? gate.needsAt : over.needsAt;
-    const fields = { name, place: gate.place, needs, advisory, needsAt, facts: { ...gate.facts, ...facts } };
-    merged.set(name, { ...fields, source: overlay(gate.source, source) });
+    const { needsAt } = over.source.values.needs === undefined ? gate : over;
+    merged.set(name, { ...gate, needsAt, source: overlay(gate.source, over.source) });
   }
   return merged;
 }
 
-/** Returns the place of a gate in the order. */
-export function nodeOf({ name, needs = [], advisory = false }: FileGate): PlanNode {
+export function nodeOf({ name, source }: FileGate): PlanNode {
+  const { needs = [], advisory = false } = source.values;
   return { name, needs, advisory };
 }
 
@@ -79,7 +67,8 @@ export function nodeOf({ name, needs = [], advisory = false }: FileGate): PlanNo
 export function checkGates(file: JsonFile, gates: ReadonlyMap<string, FileGate>): void {
   const problem = problemIn([...gates.values()].map(nodeOf));
   if (problem === null) return;
-  const { needs = [], needsAt = [] } = gates.get(problem.gate) ?? {};
+  const { source, needsAt = [] } = gates.get(problem.gate) ?? {};
+  const needs = source?.values.needs ?? [];
   const place = file.place([...needsAt, needs.indexOf(problem.need)]);
   throw new ConfigError(`${place}: ${problem.message}`, { hint: problem.hint });
 }

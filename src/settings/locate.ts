@@ -2,6 +2,8 @@ import { dirname, join, resolve } from 'node:path';
 import { ConfigError, UsageError } from '../errors.ts';
 
 export const projectFileName = '.rungate.json';
+/** The size limit of a project file. */
+export const maxFileBytes = 1024 * 1024;
 
 /**
  * Returns the nearest `.rungate.json`, from a folder up to the root of its repository, or null. Outside a repository, only
@@ -31,7 +33,7 @@ export interface Place {
 }
 
 /** Returns the folder for profiles: RUNGATE_CONFIG_DIR, or else the system's settings folder; null if neither is known. */
-export function configFolder({ env, cwd, platform }: Place): string | null {
+function configFolder({ env, cwd, platform }: Place): string | null {
   const filled = (name: string) => (env[name]?.trim() ? env[name] : undefined);
   const own = filled('RUNGATE_CONFIG_DIR');
   if (own !== undefined) return resolve(cwd, own);
@@ -53,7 +55,7 @@ export function profilesPath(place: Place): string | null {
   return folder === null ? null : join(folder, 'profiles.json');
 }
 
-export const defaultProfile = 'default';
+const defaultProfile = 'default';
 
 export interface ProfileChoice {
   readonly name: string;

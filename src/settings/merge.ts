@@ -1,7 +1,8 @@
 import { ConfigError, UsageError } from '../errors.ts';
-import { usualDeployedMs, usualLimits } from '../gate/limits.ts';
 import { type Action, type Overrides, remainingOverrides, resolvePolicy } from '../gate/policy.ts';
 import { type Verdict, verdicts } from '../gate/verdict.ts';
+import { jsonOf, readValue } from '../options/read.ts';
+import { optionIds, rowOf } from '../options/table.ts';
 import {
   type MergedOverrides,
   origins,
@@ -14,14 +15,15 @@ import {
 /** Two ways to say which processes to run: a stronger source with either replaces both. */
 const selectors = ['process', 'tags'] as const;
 
+/** The values that apply if nothing sets them. */
 export const defaultSettings: Source = {
   origin: 'default',
-  values: {
-    interval: usualLimits.intervalMs,
-    maxAttempts: usualLimits.maxAttempts,
-    timeout: usualLimits.timeoutMs,
-    'deployed.timeout': usualDeployedMs,
-  },
+  values: Object.fromEntries(
+    optionIds.flatMap((id) => {
+      const { default: text } = rowOf(id);
+      return text === undefined ? [] : [[id, readValue(id, jsonOf(id, text))]];
+    }),
+  ),
 };
 
 /** Returns a source with the values of another one over its own. Both have the same origin. */
@@ -87,7 +89,6 @@ export function mergeSettings(sources: readonly Source[]): Settings {
   return merged as Settings;
 }
 
-/** Returns what the gate does about each verdict, and which source decided it. */
 export function policyOf({ strict, on }: Settings): Readonly<Record<Verdict, Setting<Action>>> {
   const policy = resolvePolicy({ strict: strict?.value, on: on?.value });
   const entries = verdicts.map((verdict): [Verdict, Setting<Action>] => {

@@ -1,25 +1,18 @@
 import { ConfigError } from '../errors.ts';
+import { jsonFor } from '../options/read.ts';
+import { type FileId, isFileId, type OptionValues, type SavedId, sentIds } from '../options/table.ts';
 import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
-import {
-  type PlainName,
-  type SavedName,
-  type SettingName,
-  type SettingValues,
-  type Source,
-  sentNames,
-  sourceAt,
-} from './names.ts';
-import { isPlainName, writeValue } from './table.ts';
+import { type SettingName, type SettingValues, type Source, sourceAt } from './names.ts';
 
-export interface BoundSecret {
+interface BoundSecret {
   readonly value: string;
   /** The scheme, host and port of the service that it is for. */
   readonly origin: string;
 }
 
 export interface Profile {
-  readonly settings: Partial<Pick<SettingValues, PlainName>>;
+  readonly settings: Partial<Pick<SettingValues, FileId>>;
   readonly secrets: {
     readonly apiKey?: BoundSecret;
     readonly token?: BoundSecret;
@@ -29,9 +22,6 @@ export interface Profile {
 }
 
 export type Profiles = Readonly<Record<string, Profile>>;
-
-/** The profiles file has an unknown structure, so nothing can be read from it. */
-export class DamagedProfiles extends ConfigError {}
 
 type Json = Readonly<Record<string, unknown>>;
 const isObject = (json: unknown): json is Json =>
@@ -44,7 +34,7 @@ function readSecretsOf(json: unknown): Profile['secrets'] | null {
   if (json === undefined) return {};
   if (!isObject(json)) return null;
   const { webhookSecrets, tenantSecret } = json;
-  for (const name of sentNames) {
+  for (const name of sentIds) {
     const bound = json[name];
     if (bound === undefined) continue;
     if (!isObject(bound) || !isFilled(bound.value) || !isFilled(bound.origin)) return null;
@@ -55,12 +45,10 @@ function readSecretsOf(json: unknown): Profile['secrets'] | null {
   return tenantSecret === undefined || isFilled(tenantSecret) ? (json as Profile['secrets']) : null;
 }
 
-/**
- * Reads the profiles file.
- * @throws DamagedProfiles if its structure is unknown, ConfigError if a setting in it is invalid
- */
+/** A damaged file is never ignored: without its settings, a gate could be laxer. @throws ConfigError */
 export function readProfiles(path: string, text: string): Profiles {
-  const damaged = (what: string, cause?: unknown) => new DamagedProfiles(what, { cause });
+  const hint = 'fix it, or move it away; or set RUNGATE_CONFIG_DIR to another folder';
+  const damaged = (what: string, cause?: unknown) => new ConfigError(what, { hint, cause });
   let file: ReturnType<typeof readJson>;
   try {
     file = readJson(path, new TextEncoder().encode(text));
@@ -87,21 +75,20 @@ export function readProfiles(path: string, text: string): Profiles {
 /** Returns the text of the profiles file, as `readProfiles` reads it. */
 export function writeProfiles(profiles: Profiles): string {
   const written = Object.entries(profiles).map(([name, { settings, secrets }]) => {
-    const names = Object.keys(settings).filter(isPlainName);
+    const names = Object.keys(settings).filter(isFileId);
     return [name, { settings: Object.fromEntries(names.map((one) => pairOf(one, settings))), secrets }];
   });
   return `${JSON.stringify({ version: fileVersion, profiles: Object.fromEntries(written) }, null, 2)}\n`;
 }
 
-function pairOf<Name extends PlainName>(name: Name, settings: Profile['settings']): [Name, unknown] {
-  return [name, writeValue(name, settings[name] as SettingValues[Name])];
+function pairOf<Name extends FileId>(name: Name, settings: Profile['settings']): [Name, unknown] {
+  return [name, jsonFor(name, settings[name] as OptionValues[Name])];
 }
 
 export function profileOf(profiles: Profiles, name: string): Profile | undefined {
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-/** Returns a profile as a source of settings. */
 export function profileSource({ settings, secrets }: Profile, detail: string): Source {
   const { apiKey, token, webhookSecrets, tenantSecret } = secrets;
   const sent = { apiKey: apiKey?.value, token: token?.value };
@@ -133,7 +120,7 @@ export function withSetting(profile: Profile, values: Profile['settings']): Prof
   return { ...profile, settings: { ...(selects ? rest : profile.settings), ...values } };
 }
 
-export function withSecret<Name extends SavedName>(
+export function withSecret<Name extends SavedId>(
   profile: Profile,
   name: Name,
   secret: Required<Profile['secrets']>[Name],
@@ -141,7 +128,6 @@ export function withSecret<Name extends SavedName>(
   return { ...profile, secrets: { ...profile.secrets, [name]: secret } };
 }
 
-/** Returns the profile without one of its settings or secrets. */
 export function without(profile: Profile, name: SettingName): Profile {
   const keep = <Part extends object>(part: Part): Part =>
     Object.fromEntries(Object.entries(part).filter(([key]) => key !== name)) as Part;

@@ -7,13 +7,13 @@ import { overlay } from './merge.ts';
 import { type SomeSettings, type Source, sourceAt } from './names.ts';
 
 /** The settings of one part of a project file, and its gates by name. */
-export interface Section {
+interface Section {
   readonly values: SomeSettings;
   readonly gates: ReadonlyMap<string, FileGate>;
 }
 
 /** The content of `.rungate.json`: the settings for every ref, and those for refs that match a pattern. */
-export interface ProjectFile extends Section {
+interface ProjectFile extends Section {
   readonly path: string;
   readonly branches: ReadonlyMap<string, Section>;
 }
@@ -23,10 +23,7 @@ function withAbsolutePaths(path: string, values: SomeSettings): SomeSettings {
   return values.caFile === undefined ? values : { ...values, caFile: resolve(dirname(path), values.caFile) };
 }
 
-/**
- * Reads `.rungate.json`. Checks the settings of every branch, so that a mistake shows at once and not on a later build.
- * @throws ConfigError with file, line and column
- */
+/** Checks every branch, so that a mistake shows at once, not on a later build. @throws ConfigError with file, line and column */
 export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   const file = readJson(path, bytes);
   const own = readSection(file, file.value, [], ['$schema', 'branches']);
@@ -57,7 +54,6 @@ function readSection(file: JsonFile, json: unknown, at: Path, others: readonly s
   return { values, gates: readGates(file, (json as { gates?: unknown }).gates, [...at, 'gates']) };
 }
 
-/** Returns the section of the one pattern that applies to a ref, if any. */
 function sectionFor({ branches }: ProjectFile, ref: string | null) {
   const pattern = matchBranch([...branches.keys()], ref);
   const section = pattern === null ? undefined : branches.get(pattern);
@@ -79,7 +75,7 @@ export function projectGates(file: ProjectFile, ref: string | null): FileGate[] 
 }
 
 /** Returns the short name of a branch or a tag: `main` for `refs/heads/main`. */
-export function shortRef(ref: string): string {
+function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, '');
 }
 

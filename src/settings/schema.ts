@@ -1,18 +1,17 @@
 import { gateName } from '../gate/plan/graph.ts';
-import { gateSettings, ownFields } from './gate-fields.ts';
-import { plainNames, settingsTable } from './table.ts';
+import { type FileId, fileIds, type GateId, gateIds, isFileId, rowOf, sentence } from '../options/table.ts';
 
 type Schema = Record<string, unknown>;
 
-function described(name: (typeof plainNames)[number]): Schema {
-  const { type, about } = settingsTable[name];
-  return { description: about, ...type.schema };
+function described(id: FileId | GateId): Schema {
+  const row = rowOf(id);
+  return { description: sentence(row), ...row.type.jsonSchema };
 }
 
 /** `webhook.timestampHeader` may also be written as `{ "webhook": { "timestampHeader": … } }`. */
 function groupSchemas(): Record<string, Schema> {
   const groups: Record<string, { properties: Record<string, Schema> } & Schema> = {};
-  for (const name of plainNames) {
+  for (const name of fileIds) {
     const [group = '', part] = name.split('.');
     if (part === undefined) continue;
     groups[group] ??= { type: 'object', additionalProperties: false, properties: {} };
@@ -33,13 +32,9 @@ function objectOf(names: readonly string[], more: Record<string, Schema>): Schem
   };
 }
 
-/** Returns the schema of one gate: some of the settings, and its own fields. */
 function gateSchema(): Schema {
-  const own = Object.entries(ownFields).map(([name, { type, about }]) => [
-    name,
-    { description: about, ...type.schema },
-  ]);
-  return objectOf(gateSettings, Object.fromEntries(own));
+  const own = gateIds.filter((id) => !isFileId(id));
+  return objectOf(gateIds.filter(isFileId), Object.fromEntries(own.map((id) => [id, described(id)])));
 }
 
 const gates = {
@@ -53,7 +48,7 @@ const gates = {
 /** Returns the JSON schema of `.rungate.json`, in the draft that editors support best. */
 export function createSettingsSchema(): Schema {
   const groups = groupSchemas();
-  const names = [...plainNames, ...Object.keys(groups)];
+  const names = [...fileIds, ...Object.keys(groups)];
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: '.rungate.json',
@@ -71,11 +66,10 @@ export function createSettingsSchema(): Schema {
       gates: { $ref: '#/definitions/gates' },
     }),
     definitions: {
-      action: { enum: ['pass', 'warn', 'fail'] },
       branch: objectOf(names, { gates: { $ref: '#/definitions/gates' } }),
       gates,
       gate: gateSchema(),
-      ...Object.fromEntries(plainNames.map((name) => [name, described(name)])),
+      ...Object.fromEntries(fileIds.map((id) => [id, described(id)])),
       ...groups,
     },
   };

@@ -62,8 +62,7 @@ export function shownUrl({ origin, pathname, search }: URL): string {
 }
 
 /** Returns why a value cannot be part of a path, as the end of a sentence, or null if it can. */
-export function paramProblem(value: unknown): string | null {
-  if (typeof value !== 'string') return 'must be a string';
+export function paramProblem(value: string): string | null {
   if (value === '') return 'must not be empty';
   if (value === '.' || value === '..')
     return `must not be ${JSON.stringify(value)}: it would change the path`;
@@ -82,17 +81,11 @@ export function fillPath(
   { call } = commandNames,
 ): string {
   const names = pathParams(endpoint.path);
-  const extra = Object.keys(params).find((given) => !names.includes(given));
-  if (extra !== undefined) {
-    throw new UsageError(`${call(name)}the path has no parameter ${extra}`, {
-      hint: names.length === 0 ? 'the path takes no parameters' : `its parameters are ${names.join(', ')}`,
-    });
-  }
   for (const param of names) {
-    const value: unknown = Object.hasOwn(params, param) ? params[param] : undefined;
-    const isReserved = param === names.at(-1) && endpoint.reserved?.includes(String(value));
+    const value = params[param] ?? '';
+    const isReserved = param === names.at(-1) && endpoint.reserved?.includes(value);
     const reserved = isReserved ? `must not be "${value}": that path belongs to another endpoint` : null;
-    const problem = value === undefined ? 'is missing' : (paramProblem(value) ?? reserved);
+    const problem = paramProblem(value) ?? reserved;
     if (problem !== null) {
       throw new UsageError(`${call(name)}${param} ${problem}`, {
         hint: `copy ${param} exactly as the service shows it`,

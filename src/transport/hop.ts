@@ -13,10 +13,9 @@ export interface Hop {
   proxy: URL | null;
   stop: Stop;
   maxBodyBytes: number;
-  onData?: ((part: Uint8Array) => void) | undefined;
+  onData?: ((part: Uint8Array) => Promise<void>) | undefined;
   /** Returns the error with which the hop fails when it is stopped. */
   reason: (started: boolean) => unknown;
-  /** The names that error messages use for the settings. */
   names: HintNames;
 }
 
@@ -99,7 +98,11 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
         body = new CollectedBytes(isSuccess(status) ? limit : Math.min(limit, maxErrorBytes));
       },
       onResponseData(controller, chunk) {
-        if (hop.onData !== undefined && isSuccess(head.status)) return hop.onData(chunk);
+        if (hop.onData !== undefined && isSuccess(head.status)) {
+          controller.pause();
+          void hop.onData(chunk).then(() => setImmediate(() => controller.resume()));
+          return;
+        }
         if (body.add(chunk)) return;
         // An oversized error response is still the service's error.
         if (isSuccess(head.status))
@@ -109,8 +112,6 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       },
       onResponseEnd: finishFree,
       onResponseError(_, error) {
-        // undici rejected the request itself: a bug in rungate, not a network error.
-        if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') settle(() => reject(error));
         const proxied = error instanceof ProxyFault && hop.proxy !== null;
         const fault = proxied
           ? proxyError(error, url, hop.proxy as URL, hop.names)

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { HttpError, NetworkError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import { isLoopback } from './address.ts';
@@ -58,7 +58,6 @@ function certificateProblem(code: string, cause: unknown, host: string, names: H
   }
 }
 
-/** Returns the problem and the hint for a certificate that does not name the host. */
 function otherHost(cause: unknown, host: string, names: HintNames): [string, string] {
   const { cert } = cause as { cert?: { subjectaltname?: string; subject?: { CN?: unknown } } };
   if (cert?.subjectaltname !== undefined) {
@@ -89,10 +88,11 @@ export function span(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
-/**
- * Converts a failure of the network layer into a NetworkError.
- * @param started whether the first byte of the request was written: the service may have processed it
- */
+/** Returns whether undici closed the connection because of a 100 Continue, as it does to every server that sends one. */
+export const isContinue = (cause: unknown): boolean =>
+  codeOf(cause) === 'UND_ERR_SOCKET' && (cause as Error).message === 'bad response';
+
+/** @param started whether the first byte of the request was written: the service may have processed it */
 export function networkError(cause: unknown, url: URL, started: boolean, names = commandNames): NetworkError {
   const code = codeOf(cause);
   const host = url.host;
@@ -108,6 +108,11 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
   if (tls.test(code)) {
     const [problem, hint] = certificateProblem(code, cause, url.hostname, names);
     return new NetworkError('tls', `the certificate of ${host} ${problem}`, { hint, cause });
+  }
+  if (started && isContinue(cause)) {
+    const text = `${host} sent 100 Continue, which rungate did not request and cannot read`;
+    const hint = `turn off 100 Continue in the ${names.server}, or in the proxy in front of it`;
+    return new NetworkError('broken', text, { hint, cause });
   }
   if (started) {
     const isHttp = isCutOff || !notHttp.test(code || (cause instanceof Error ? cause.name : ''));
@@ -140,7 +145,6 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
   return new NetworkError('connect', `no connection to ${host}: ${text}`, { hint, cause });
 }
 
-/** Returns the error for an attempt that reached its time limit, while connecting or after the request was sent. */
 export function timeoutError(
   url: URL,
   started: boolean,
@@ -156,6 +160,15 @@ export function timeoutError(
   return new NetworkError('connect', `no connection to ${url.host} within ${span(timeoutMs)}`, {
     hint: `check ${names.apiUrl} and the network, and whether you need a proxy`,
   });
+}
+
+/** Returns whether a connection failed because its name does not resolve, or because nothing listens on this machine. */
+export function isWrongAddress(error: unknown): boolean {
+  if (!(error instanceof NetworkError)) return false;
+  const { fault, cause } = error;
+  const causes: { address?: unknown }[] = cause instanceof AggregateError ? cause.errors : [cause ?? {}];
+  const isHere = (address: string) => isLoopback(isIPv6(address) ? `[${address}]` : address);
+  return fault === 'dns' || (fault === 'refused' && causes.every(({ address }) => isHere(String(address))));
 }
 
 /** The reason why the proxy opened no tunnel: its status code, or the error that prevented a response. */
@@ -202,7 +215,6 @@ export function proxyError(
   });
 }
 
-/** Returns the error for an attempt that reached its time limit before the proxy opened a tunnel. */
 export function proxyTimeout(target: URL, proxy: URL, timeoutMs: number): NetworkError {
   const text = `no connection to ${target.host} through the proxy ${proxy.host} within ${span(timeoutMs)}`;
   return new NetworkError('connect', text, { hint: check });

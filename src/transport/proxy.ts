@@ -3,7 +3,6 @@ import { ConfigError } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
 import { isLoopback } from './address.ts';
 
-/** Environment variables by name; undefined if not set. */
 export type ProxyEnv = Readonly<Record<string, string | undefined>>;
 
 /** Whether the text is valid percent-encoding. */
@@ -21,8 +20,7 @@ interface Variable {
   value: string;
 }
 
-const envValue = (env: ProxyEnv, name: string) =>
-  ((Object.hasOwn(env, name) ? env[name] : undefined) ?? '').trim();
+const envValue = (env: ProxyEnv, name: string) => (env[name] ?? '').trim();
 
 /** Returns the variable in lower case, as curl does, else in upper case; an empty one counts as not set. */
 function variable(env: ProxyEnv, lower: string): Variable | null {
@@ -94,12 +92,12 @@ const defaultPort = (url: URL) => (url.port !== '' ? url.port : url.protocol ===
  * @throws ConfigError if the variable that applies is not a usable address; the error does not show its value
  */
 export function proxyFor(target: URL, env: ProxyEnv): URL | null {
-  const given = variable(env, target.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
-  if (given === null || isLoopback(target.hostname)) return null;
+  const proxy = variable(env, target.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  if (proxy === null || isLoopback(target.hostname)) return null;
   const host = bare(target.hostname);
   const entries = (variable(env, 'no_proxy')?.value ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
   if (entries.some((entry) => covers(entry.toLowerCase(), host, defaultPort(target)))) return null;
-  return parseProxy(given);
+  return parseProxy(proxy);
 }
 
 /** Returns the `Proxy-Authorization` header for the credentials in the proxy's address, or null without any. */

@@ -6,6 +6,7 @@ import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout, timeoutError } from './network-error.ts';
 import { Stop } from './stop.ts';
 import type { RawReply, Transport } from './transport.ts';
+import { trustAlso } from './trust.ts';
 
 export type { RawReply, SendOptions, Transport } from './transport.ts';
 
@@ -18,7 +19,6 @@ export interface TransportOptions {
   caPem?: string | undefined;
   /** Returns the proxy for a URL (`proxyFor`), or null for a direct connection. Default: always direct. */
   proxy?: ((target: URL) => URL | null) | undefined;
-  /** The names that error messages use for the settings. Default: those of the command line. */
   names?: HintNames | undefined;
 }
 
@@ -77,9 +77,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   let closed: UsageError | null = null;
   const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
   const { names = commandNames } = options;
-  // Load TLS up front only when custom certificates are configured.
-  const trust =
-    caPem === undefined ? undefined : import('./trust.ts').then(({ trustAlso }) => trustAlso(caPem));
+  const trust = caPem === undefined ? undefined : trustAlso(caPem);
   trust?.catch(() => {});
 
   async function open(proxy: URL | null): Promise<Connections> {

@@ -38,8 +38,11 @@ export interface SendOptions {
   timeoutMs: number;
   /** Use a new connection: the service may reset a reused one during the request. */
   fresh?: boolean | undefined;
-  /** Receives the body of a 2xx as it arrives, for a response without an end; its text is then empty. */
-  onData?: ((part: Uint8Array) => void) | undefined;
+  /**
+   * Receives the body of a 2xx as it arrives, for a response without an end; its text is then empty. The next part is read
+   * after the promise that it returns, in another turn of the event loop.
+   */
+  onData?: ((part: Uint8Array) => Promise<void>) | undefined;
 }
 
 /** Sends requests. A client uses the network unless it is given another transport. */

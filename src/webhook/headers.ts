@@ -56,7 +56,6 @@ function fromRecord(record: object, wanted: string): unknown[] {
   return values;
 }
 
-/** Returns every value of a header, whatever form the headers have. */
 function valuesOf(headers: unknown, name: string): unknown[] {
   if (typeof headers !== 'object' || headers === null) {
     badOption('headers must be Headers, a record or a list', 'pass request.headers');
@@ -86,7 +85,6 @@ export function trim(value: string): string {
   return value.slice(start, end);
 }
 
-/** Returns the only value of a header. */
 function single(headers: unknown, name: string): string {
   const values = valuesOf(headers, name);
   if (values.length === 0) {

@@ -28,7 +28,7 @@ export interface HashedBody {
  */
 export async function hashBody(
   timestamp: string,
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   keys: readonly string[],
   maxKept = 0,
 ): Promise<HashedBody> {

@@ -71,7 +71,7 @@ describe('the performance page', () => {
 
   it.each([
     [{ version: 121 }, 'rungate --version'],
-    [{ wait: 86 }, 'run wait'],
+    [{ wait: 91 }, 'run wait'],
     [{ bytes: 600_001 }, 'tarball'],
     [{ read: 118 }, 'client'],
   ])('begins with the number of aims that are not met, for %j', (change, name) => {

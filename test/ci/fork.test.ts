@@ -92,6 +92,37 @@ test.each<[string, [Record<string, string>, string], boolean]>([
     github('workflow_run', { repository, workflow_run: { head_repository: repository } }),
     false,
   ],
+  // Anyone who can read the repository can write the comment, and its payload does not name a change.
+  [
+    'a comment on a discussion',
+    github('discussion_comment', { repository, discussion: { number: 1 } }),
+    true,
+  ],
+  ['a status of a commit on no branch', github('status', { repository, branches: [] }), true],
+  ['a status without branches', github('status', { repository }), true],
+  ['a status of a commit on a branch', github('status', { repository, branches: [{ name: 'x' }] }), false],
+  ...['deployment', 'deployment_status'].flatMap(
+    (event): [string, [Record<string, string>, string], boolean][] => {
+      const [env, payload] = github(event, { repository, deployment: { ref: 'x' }, workflow_run: null });
+      return [
+        [`${event} of a commit`, [{ ...env, GITHUB_REF: '' }, payload], true],
+        [`${event} of a pull request`, [{ ...env, GITHUB_REF: 'refs/pull/12/merge' }, payload], true],
+        [`${event} of a branch`, [{ ...env, GITHUB_REF: 'refs/heads/x' }, payload], false],
+        [`${event} of a tag`, [{ ...env, GITHUB_REF: 'refs/tags/x' }, payload], false],
+        [
+          `${event} by a workflow that ran for a fork`,
+          [
+            { ...env, GITHUB_REF: 'refs/heads/x' },
+            JSON.stringify({ repository, deployment: {}, workflow_run: { head_repository: fork } }),
+          ],
+          true,
+        ],
+      ];
+    },
+  ),
+  ['a status whose event cannot be read', github('status', 'no json'), true],
+  ['a deployment whose event cannot be read', github('deployment_status', 'no json'), true],
+  ['a dispatch by a person', github('workflow_dispatch', { repository, inputs: { ref: 'x' } }), false],
   ['a comment on a pull request', github('issue_comment', { issue: { pull_request: { url: 'x' } } }), true],
   ['a comment on an issue', github('issue_comment', { issue: { number: 1 } }), false],
   [

@@ -103,15 +103,15 @@ describe('the keys of a start', () => {
 
   it('begin with the run that this job left in progress; a settled run raises the round', () => {
     const first = keys()[0]?.key ?? '';
-    const open = keys({}, [{ key: first, round: 0, settled: false }]);
+    const open = keys({}, [{ key: first, round: 0, settled: false, job: '' }]);
     expect(open[0]).toMatchObject({ key: first, origin: 'earlier' });
-    const done = keys({}, [{ key: first, round: 0, settled: true }]);
+    const done = keys({}, [{ key: first, round: 0, settled: true, job: '' }]);
     expect(done[0]?.key).not.toBe(first);
     expect(done[0]?.how).toMatch(/run 2 of this job/);
   });
 
   it('differ between the second run of a job and the second attempt of its first run', () => {
-    const second = keys({}, [{ key: 'k', round: 0, settled: true }])[0]?.key;
+    const second = keys({}, [{ key: 'k', round: 0, settled: true, job: '' }])[0]?.key;
     expect(keys({ attempt: 2 }).map((step) => step.key)).not.toContain(second);
   });
 
@@ -120,7 +120,7 @@ describe('the keys of a start', () => {
       fc.property(
         fc.option(fc.integer({ min: 1, max: 30 })),
         fc.option(fc.string()),
-        fc.array(fc.record({ key: fc.uuid(), round: fc.nat(5), settled: fc.boolean() })),
+        fc.array(fc.record({ key: fc.uuid(), round: fc.nat(5), settled: fc.boolean(), job: fc.string() })),
         (attempt, jobId, remembered) => {
           const all = keys({ attempt, jobId }, remembered).map((step) => step.key);
           expect(new Set(all).size).toBe(all.length);

@@ -20,7 +20,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../src/ci/journal.ts';
 import type { TriggerBody } from '../../src/contract/run.ts';
-import type { KeyStep } from '../../src/gate/start.ts';
+import type { KeyStep } from '../../src/gate/keys.ts';
 import { openJournal } from '../without-redaction.ts';
 
 let folder: string;
@@ -34,7 +34,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const isRoot = process.getuid?.() === 0;
-const evil = '{"event":"triggering","key":"evil","round":0}\n';
+const evil = '{"event":"triggering","key":"evil","round":0,"base":"base","job":"job 1"}\n';
 /** Writes a journal with a run that this job has not started. */
 function planted(file: string, mode = 0o600): string {
   writeFileSync(file, evil);
@@ -47,7 +47,9 @@ const foreign: [string, () => void][] = isRoot
   ? [['a file of another user', () => chownSync(planted(path), 12_345, 12_345)]]
   : [];
 
-const open = () => openJournal(path, new Date(0), (problem) => warnings.push(problem));
+const place = { base: 'base', job: 'job 1', named: false };
+const open = (change = {}) =>
+  openJournal({ path, ...place, ...change }, new Date(0), (problem) => warnings.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
 const step = (key: string): KeyStep => ({ key, how: '', origin: 'attempt' });
 
@@ -60,8 +62,8 @@ describe('the journal of a job', () => {
     journal.settled('r1');
     open().triggering(step('k2'), body);
     expect(open().runs).toEqual([
-      { key: 'k1', round: 0, runId: 'r1', body: { projectSlug: 'p' }, settled: true },
-      { key: 'k2', round: 1, runId: null, body: { projectSlug: 'p' }, settled: false },
+      { key: 'k1', round: 0, base: 'base', job: 'job 1', runId: 'r1', body, settled: true },
+      { key: 'k2', round: 1, base: 'base', job: 'job 1', runId: null, body, settled: false },
     ]);
     expect(warnings).toEqual([]);
   });
@@ -105,7 +107,26 @@ describe('the journal of a job', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is moved aside with a warning if it is damaged', () => {
+  it('has only the runs with the same base, each with the job that was the first to use its key', () => {
+    open().triggering(step('k1'), body);
+    open({ base: 'other' }).triggering(step('k2'), body);
+    open({ job: 'job 2' }).triggering(step('k1'), body);
+    open({ job: 'job 2' }).triggering(step('k3'), body);
+    expect(open().runs).toMatchObject([
+      { key: 'k1', job: 'job 1' },
+      { key: 'k3', job: 'job 2' },
+    ]);
+    expect(open({ base: 'other' }).runs).toMatchObject([{ key: 'k2', round: 0 }]);
+  });
+
+  it('ignores the runs of an older version, which recorded no base', () => {
+    const old = '{"event":"triggering","key":"old","round":0}\n';
+    writeFileSync(path, old, { mode: 0o600 });
+    expect(open().runs).toEqual([]);
+    expect(runsOf(parseJournal(old) ?? [])).toEqual([]);
+  });
+
+  it('is moved aside with a warning if rungate named the file and it is damaged', () => {
     writeFileSync(path, 'not a journal\n');
     expect(open().runs).toEqual([]);
     expect(warnings.join()).toMatch(/is damaged; it was moved to .*corrupt-0/);
@@ -157,7 +178,8 @@ describe('the journal of a job', () => {
     const script = `
       const { appendFileSync } = require('node:fs');
       for (let i = 0; i < 50; i += 1) {
-        appendFileSync(${JSON.stringify(path)}, JSON.stringify({ event: 'triggering', key: process.argv[1] + '-' + i, round: 0 }) + '\\n', { mode: 0o600 });
+        const event = { event: 'triggering', key: process.argv[1] + '-' + i, round: 0, base: 'base', job: '1' };
+        appendFileSync(${JSON.stringify(path)}, JSON.stringify(event) + '\\n', { mode: 0o600 });
       }`;
     const { spawn } = await import('node:child_process');
     await Promise.all(

@@ -168,7 +168,7 @@ describe('a credential in an address', () => {
         expect(repositoryOf(text) ?? '').not.toContain(mark);
         expect(webUrl(text) ?? '').not.toContain(mark);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5000 },
     ));
 
   test('never appears in a context, from git or from any variable with an address', () => {

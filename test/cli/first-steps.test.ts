@@ -41,7 +41,7 @@ describe('rungate without a command suggests', () => {
     [
       'a process or tags if the project file has neither',
       { ...file({ project: 'shop' }), env: { ...service, ...key } },
-      [/"process" or "tags" into \.rungate\.json/],
+      [/write "process": "<slug>" into \.rungate\.json/],
       /rungate init|mock/,
     ],
     [
@@ -65,7 +65,7 @@ describe('rungate without a command suggests', () => {
     [
       'a fix for a broken project file',
       { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': '{' } },
-      [/\/repo\/\.rungate\.json:1:1: not valid JSON/],
+      [/\/repo\/\.rungate\.json:1:2: not valid JSON/],
       /mock/,
     ],
   ])('%s', async (_name, world, wanted, unwanted) => {

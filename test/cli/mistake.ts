@@ -1,13 +1,10 @@
 import type { Settings, Stage } from './harness.ts';
 
 export interface Mistake {
-  /** The mistake of a new user. */
+  /** The mistake of a new user; fixtures/mistakes.txt has the message and the exit code. */
   name: string;
   argv: readonly string[];
   world?: (on: Stage) => Settings;
-  code: number;
-  /** The parts of the message: what happened, to what, and what to do. */
-  says: readonly (string | RegExp)[];
   /** The number of requests that are sent; most mistakes are found before. */
   sent?: number;
 }

@@ -117,3 +117,32 @@ it('--cancel-on-timeout cancels the run at the timeout and exits with 3', async 
   expect(code).toBe(3);
   expect([...on.mock.state.runs.values()].map((run) => run.cancelled !== undefined)).toEqual([true]);
 });
+
+describe('a result whose reader has gone', () => {
+  it.each([
+    ['passed', 78],
+    ['failed', 1],
+    ['stuck', 3],
+  ] as const)(
+    'does not pass a gate, and keeps the exit code of one that fails (%s)',
+    async (outcome, code) => {
+      on = await stage({ outcome, duration: 0 });
+      const ended = await on.with({ closed: true })(...trigger, '--wait', '--timeout', '1m', '--json');
+      expect(ended.code).toBe(code);
+      expect(ended.err.includes('the result could not be written to standard output')).toBe(code === 78);
+    },
+  );
+
+  it('fails run trigger without --wait, which prints the id of the run', async () => {
+    on = await stage();
+    const { code, err } = await on.with({ closed: true })(...trigger);
+    expect(code).toBe(78);
+    expect(err).toMatch(/→ .*the program after the pipe reads to the end/);
+  });
+
+  it.each(['env list', 'run status x', 'config list', '--help'])('is not an error of %s', async (line) => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'reply', text: '{"state":"x"}', endpoint: 'run.status' });
+    expect(await on.with({ closed: true })(...line.split(' '))).toMatchObject({ code: 0 });
+  });
+});

@@ -24,9 +24,6 @@ describe('Retry-After', () => {
     ['99999999', 99_999_999_000],
     ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
     ['Thu, 01 Jan 2026 11:59:00 GMT', 0],
-    ['Thursday, 01-Jan-26 12:00:30 GMT', 30_000],
-    ['Thu Jan  1 12:00:30 2026', 30_000],
-    ['Sun Jan 11 12:00:00 2026', 864_000_000],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
     [undefined, undefined],
     ['', undefined],
@@ -72,7 +69,6 @@ describe('the time of a response', () => {
     ['is the local time if the date is 2 s later', 'Thu, 01 Jan 2026 12:00:02 GMT', now],
     ['is the date if that is 3 s later', 'Thu, 01 Jan 2026 12:00:03 GMT', at(3)],
     ['is the date if that is 3 s earlier', ' Thu, 01 Jan 2026 11:59:57 GMT ', at(-3)],
-    ['is the date if that has the format of asctime', 'Thu Jan  1 13:00:00 2026', at(3600)],
   ])('%s', (_, date, clock) => expect(clockOf(date === undefined ? {} : { date }, now)).toBe(clock));
 });
 

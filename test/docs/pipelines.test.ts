@@ -1,26 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { pinned } from '../../src/ci/installation.ts';
 import { pipelines } from '../../src/ci/pipelines.ts';
 import { version } from '../../src/version.ts';
+import { planned } from '../ci/planned.ts';
 import { cli } from '../cli/harness.ts';
 import { root } from '../e2e/built.ts';
+import { snippets } from './ci-job.ts';
 import { commandIn } from './command-in.ts';
 
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
-const selected = '--project shop --process checkout';
-const plan = {
-  flags: selected,
-  checkout: false,
-  folder: '',
-  addressInFile: false,
-  gates: false,
-  timeoutInFile: false,
-  longestWaitMs: 45 * 60_000,
-  installation: pinned(version),
-};
+const plan = planned;
+const selected = plan.flags;
 /** The plan of a step whose project file has the project and the process. */
 const fromFile = { ...plan, flags: '', checkout: true };
 const lockfile = { install: 'npm ci --ignore-scripts', start: 'npx --no-install rungate', caveat: null };
@@ -54,7 +47,7 @@ describe.each(pipelines)('$title', (pipeline) => {
       (addressInFile) => {
         const text = pipeline.text({ ...fromFile, addressInFile, installation });
         expect(text).not.toMatch(/--project|--process|shop/);
-        expect(text).toMatch(/exec npx .* run trigger --wait --strict\s+--timeout 45m --junit /);
+        expect(text).toMatch(/exec npx .* run trigger --wait --strict\s+--timeout 45m( --junit |\n)/);
         if (namesSecrets.includes(pipeline.provider)) expect(text).toContain('RUNGATE_API_KEY');
         if (addressInFile) expect(text).not.toContain('RUNGATE_API_URL');
         // The job can read the project file only after a checkout.
@@ -95,11 +88,35 @@ describe.each(pipelines)('$title', (pipeline) => {
   it('pins actions by commit, and does not store the credential of git', () => {
     const text = pipeline.text(fromFile);
     const used = [...text.matchAll(/\buses: .*/g)].map(([line]) => line);
-    expect(used).toHaveLength(pipeline.provider === 'github' ? 1 : 0);
+    expect(used).toHaveLength(pipeline.provider === 'github' ? 2 : 0);
     const own = readFileSync(join(root, '.github/workflows/ci.yml'), 'utf8');
     for (const line of used) expect(own).toContain(line);
     if (used.length > 0) expect(text).toContain('persist-credentials: false');
   });
+});
+
+const workflows = ['docs/ci.md', 'docs/gates.md'].flatMap((path) =>
+  snippets(path)
+    .filter(({ language, text }) => language === 'yaml' && /^ +runs-on:/m.test(text))
+    .map(({ name, text }) => [`${path}: ${name}`, text] as const),
+);
+
+it.each(workflows)('the workflow of %s starts for the same events as that of init', (_name, text) => {
+  const init = pipelines.find(({ provider }) => provider === 'github')?.text(plan) ?? '';
+  const [shown, written] = [text, init].map((one) => {
+    const { on, concurrency } = parseYaml(one) as Record<string, unknown>;
+    return { on, concurrency };
+  });
+  expect(shown).toEqual(written);
+});
+
+it('no pipeline writes a JUnit file that its CI does not collect', () => {
+  for (const pipeline of pipelines) {
+    const text = pipeline.text(plan);
+    const [, junit] = /--junit (\S+?)['\s]/.exec(text) ?? [];
+    if (junit === undefined) expect(pipeline.provider).toBe('github');
+    else expect(text.replace(`--junit ${junit}`, '')).toMatch(new RegExp(`${junit}|${dirname(junit)}\\b`));
+  }
 });
 
 it('the page shows the step that installs from the lockfile', () => {

@@ -37,6 +37,7 @@ exec '${process.execPath}' '${bin}' "$@"
 `,
   'bin/npx': `#!/bin/bash
 [ "$1" != --yes ] || shift
+[ "$1 $2 $3 $4" != '-p rungate -p @redis/client' ] || shift 4
 [[ "$1" =~ ^rungate(@.*)?$ ]] || { echo "npx runs only rungate here: $*" >&2; exit 98; }
 exec rungate "\${@:2}"
 `,

@@ -346,7 +346,7 @@ describe('several gates', () => {
       await killed();
       const before = runs().map(({ id }) => id);
       const env = {
-        ...environment(inputs('all', { timeout: '3s', report: file('r.json') })),
+        ...environment(inputs('all', { 'max-attempts': '8', report: file('r.json') })),
         GITHUB_RUN_ATTEMPT: '2',
       };
       // The first attempt of one gate had failed, and nothing has passed since.

@@ -30,12 +30,15 @@ describe('the built command', () => {
     },
   );
 
-  it('calls process.exit only for a second signal', () => {
+  it('calls process.exit only for unread output and for a second signal', () => {
     const sources = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => readFileSync(`${root}/src/${file}`, 'utf8').split('\n'))
       .filter((line) => /process\.exit\(/.test(line));
-    expect(sources).toEqual(['    if (stopping) process.exit(128 + signalNumbers[signal]);']);
+    expect(sources.sort()).toEqual([
+      '    if (stopping) process.exit(128 + signalNumbers[signal]);',
+      '  if (delivered.includes(false)) process.exit();',
+    ]);
   });
 
   it('exits with 70, not with Node’s 1, on an unknown exception', async () => {

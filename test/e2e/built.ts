@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { version } from '../../src/version.ts';
-import { type Ended, type Running, start } from './process.ts';
+import { type Ended, type Running, type Streams, start } from './process.ts';
 
 /** The built command, as npm installs it. `npm test` builds it first. */
 export const bin = fileURLToPath(new URL('../../bin/rungate.js', import.meta.url));
@@ -22,6 +22,10 @@ export function installInto(folder: string): string {
 
 export { type Ended, type Running, start };
 
-export function rungate(args: readonly string[], env: Record<string, string> = {}): Running {
-  return start(process.execPath, [bin, ...args], env);
+export function rungate(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  streams: Streams = {},
+): Running {
+  return start(process.execPath, [bin, ...args], env, undefined, streams);
 }

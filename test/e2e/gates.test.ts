@@ -57,7 +57,7 @@ describe('rungate run gates, built', () => {
     await until(() => runsOf('smoke').length === 2);
     killed.child.kill('SIGKILL');
     await killed.ended;
-    const again = rungate([...argv, '--json', '--timeout', '5s'], env);
+    const again = rungate([...argv, '--json', '--max-attempts', '8'], env);
     const { out, code } = await again.ended;
     // smoke had failed once, and has not passed since.
     expect(code).toBe(1);

@@ -1,9 +1,12 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRedisMissing, startRedis, type TestRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
-import { type Running, rungate, start } from './built.ts';
+import { type Running, root, rungate, start } from './built.ts';
 
 const token = 'token-of-the-gates-0123456789';
 const env = { RUNGATE_HUB_TOKEN: token, RUNGATE_WEBHOOK_SECRET: 'whook-Secret-0123456789' };
@@ -169,6 +172,39 @@ describe('the built rungate hub', () => {
     expect(text().match(/event: wake/g)).toHaveLength(1);
   });
 });
+
+it.each([
+  ['no', null],
+  ['an old', 'redis4'],
+])(
+  'with %s Redis client installed, the hub starts without Redis, and with it exits and names the package',
+  async (_, installed) => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-hub-'));
+    try {
+      for (const part of ['bin', 'dist', 'package.json'])
+        cpSync(join(root, part), join(folder, 'node_modules/rungate', part), { recursive: true });
+      if (installed !== null) {
+        mkdirSync(join(folder, 'node_modules/@redis'));
+        symlinkSync(join(root, 'node_modules', installed), join(folder, 'node_modules/@redis/client'));
+      }
+      const hub = (own = {}) => {
+        const argv = [join(folder, 'node_modules/rungate/bin/rungate.js'), 'hub', '--port', '0'];
+        const child = start(process.execPath, argv, { ...env, ...own }, folder);
+        running.push(child);
+        return child;
+      };
+      await hub().shows(/listening/);
+      const { code, err } = await hub({ RUNGATE_HUB_REDIS_URL: 'redis://127.0.0.1:1' }).ended;
+      expect(code, err).toBe(78);
+      expect(err).toContain(
+        'error: hub: Redis needs a package that is not installed: @redis/client 5 or later',
+      );
+      expect(err).toContain('npx -p rungate -p @redis/client rungate hub');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 describe.skipIf(isRedisMissing)('two built hubs on one Redis with a password', () => {
   const password = 'redis-Password-0123';

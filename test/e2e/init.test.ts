@@ -12,14 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pipelines } from '../../src/ci/pipelines.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { commandIn } from '../docs/command-in.ts';
 import { bin, root, start } from './built.ts';
 import { inTerminal } from './pty.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let mock: Mock;
 let folder: string;
@@ -165,6 +163,7 @@ it.each([
     [/Process slug/, 'checkout\r'],
     [/Environment key/, '\r'],
     [/URL of the service/, '\r'],
+    [/merge queue/, '\r'],
     [/\[Y\/n\]/, typed],
   ] as const) {
     await terminal.shows(question);

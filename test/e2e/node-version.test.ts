@@ -34,12 +34,9 @@ it('in a clone that is not built, suggests to build it instead of reporting a bu
   try {
     await cp(bin, join(clone, 'bin/rungate.js'));
     await writeFile(join(clone, 'package.json'), '{ "type": "module" }');
-    for (const argument of ['--version', 'doctor']) {
-      const { code, out, err } = await start(process.execPath, [join(clone, 'bin/rungate.js'), argument])
-        .ended;
-      expect({ code, out }).toEqual({ code: 70, out: '' });
-      expect(err).toMatch(/^error: rungate is not built: .*\n {2}→ in a clone, run npm ci && npm run build/);
-    }
+    const { code, out, err } = await start(process.execPath, [join(clone, 'bin/rungate.js'), 'doctor']).ended;
+    expect({ code, out }).toEqual({ code: 70, out: '' });
+    expect(err).toMatch(/^error: rungate is not built: .*\n {2}→ in a clone, run npm ci && npm run build/);
   } finally {
     await rm(clone, { recursive: true });
   }

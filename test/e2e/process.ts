@@ -16,6 +16,12 @@ export interface Running {
   shows(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
+/** File descriptors for standard output and standard error; without one, the output is collected. */
+export interface Streams {
+  out?: number | undefined;
+  err?: number | undefined;
+}
+
 /** Does not exist, so that the profiles of the user who runs the tests are not used. */
 const noProfiles = join(tmpdir(), 'rungate-no-profiles');
 
@@ -25,6 +31,7 @@ export function start(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd?: string,
+  streams: Streams = {},
 ): Running {
   const child = spawn(file, args, {
     env: {
@@ -35,7 +42,7 @@ export function start(
       ...env,
     },
     cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', streams.out ?? 'pipe', streams.err ?? 'pipe'],
   });
   let out = '';
   let err = '';
@@ -43,11 +50,11 @@ export function start(
   const grew = () => {
     for (const watcher of watchers) watcher();
   };
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     out += chunk;
     grew();
   });
-  child.stderr.on('data', (chunk) => {
+  child.stderr?.on('data', (chunk) => {
     err += chunk;
     grew();
   });

@@ -1,4 +1,5 @@
 import { type IPty, spawn } from '@lydell/node-pty';
+import { onTestFinished } from 'vitest';
 import { type TestScreen, testScreen } from '../screen.ts';
 import { bin, root } from './built.ts';
 
@@ -12,11 +13,18 @@ export interface Terminal {
   /** Resolves once a frame shows the pattern. */
   shows(pattern: RegExp): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
+  /** Sends a signal to the command. */
+  kill(signal: NodeJS.Signals): void;
   ended: Promise<number>;
 }
 
 /** The end of a synchronised update, at which a terminal shows it. */
 const updateEnd = /(?<=\u001b\[\?2026l)/;
+
+/** A shell that outlives the command: what a terminal shows last may be lost when its last process ends. */
+const outlive = String.raw`trap : HUP INT TERM; "$@"; printf '\033_exit %d\033' $?; read -r _`;
+const exit = /\u001b_exit (\d+)\u001b$/;
+const isWindows = process.platform === 'win32';
 
 /** Runs the built command in a pseudo-terminal and records the screen after each update. */
 export function inTerminal(
@@ -25,7 +33,9 @@ export function inTerminal(
   { columns = 80, rows = 24, file = process.execPath, first = [bin] as readonly string[], cwd = root } = {},
 ): Terminal {
   const { CI: _ci, NO_COLOR: _no, FORCE_COLOR: _force, ...outer } = process.env;
-  const pty = spawn(file, [...first, ...args], {
+  const command = [file, ...first, ...args];
+  const [program = '', ...rest] = isWindows ? command : ['sh', '-c', outlive, 'sh', ...command];
+  const pty = spawn(program, rest, {
     cols: columns,
     rows,
     cwd,
@@ -44,20 +54,32 @@ export function inTerminal(
     frames.push(screen.lines());
     for (const watcher of watchers) watcher();
   };
-  pty.onData((data) => {
+  let exitCode = (_code: number) => {};
+  const exited = new Promise<number>((resolve) => {
+    exitCode = resolve;
+  });
+  let held = '';
+  pty.onData((more) => {
+    const text = held + more;
+    held = /\u001b(?:_.*)?$/s.exec(text)?.[0] ?? '';
+    const code = exit.exec(held)?.[1];
+    if (code !== undefined) exitCode(Number(code));
+    const data = text.slice(0, text.length - held.length);
     raw += data;
     const parts = (pending + data).split(updateEnd);
     pending = parts.at(-1)?.includes('\u001b[?2026h') ? (parts.pop() ?? '') : '';
     for (const part of parts) queue = queue.then(() => show(part));
   });
-  const ended = new Promise<number>((resolve) => {
-    pty.onExit(({ exitCode }) => {
-      // The last bytes may arrive after the exit event.
-      setTimeout(() => {
-        queue = queue.then(() => show(pending));
-        void queue.then(() => resolve(exitCode));
-      }, 50);
-    });
+  pty.onExit((exit) => exitCode(exit.exitCode));
+  const end = () => {
+    if (!isWindows) pty.kill('SIGKILL');
+  };
+  onTestFinished(end);
+  const ended = exited.then(async (code) => {
+    end();
+    queue = queue.then(() => show(pending));
+    await queue;
+    return code;
   });
   return {
     pty,
@@ -80,6 +102,7 @@ export function inTerminal(
       screen.resize(cols, height);
       pty.resize(cols, height);
     },
+    kill: (signal) => void process.kill(isWindows ? pty.pid : -pty.pid, signal),
     ended,
   };
 }

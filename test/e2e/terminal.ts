@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../until.ts';
 import { bin } from './built.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
@@ -81,14 +81,6 @@ export interface Terminal {
   close(): Promise<void>;
 }
 
-async function until<Value>(what: string, check: () => Value | undefined): Promise<Value> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
-    const found = check();
-    if (found !== undefined) return found;
-  }
-  throw new Error(`timed out waiting for ${what}`);
-}
-
 /** Starts an interactive shell in a terminal, with the script of `rungate completion`. */
 export async function openTerminal(
   shell: Shell,
@@ -135,15 +127,12 @@ mv '${args}.draft' '${args}'
     child.once('close', () => resolve());
   });
   const line = join(folder, 'line');
-  await until(`the prompt of ${shell}: ${shown}`, () => (/READY> /.test(shown) ? true : undefined));
+  await until(() => shown.includes('READY> '));
   async function type(keys: string): Promise<string> {
     rmSync(line, { force: true });
     // Ctrl-E Ctrl-U clears the line.
     child.stdin?.write(`\u0005\u0015${keys}\u0018\u0010`);
-    await until(
-      `the line after ${JSON.stringify(keys)}; shown: ${shown.slice(-500)}`,
-      () => existsSync(line) || undefined,
-    );
+    await until(() => existsSync(line));
     return readFileSync(line, 'utf8').replace(/\n$/, '');
   }
 
@@ -154,25 +143,24 @@ mv '${args}.draft' '${args}'
       await type('');
       const before = shown.length;
       child.stdin?.write(keys);
-      return until(`${expected}`, () => {
-        const since = shown.slice(before);
-        return expected.every((text) => since.includes(text)) ? since : undefined;
-      });
+      await until(() => expected.every((text) => shown.slice(before).includes(text)));
+      return shown.slice(before);
     },
     async run(keys) {
       await type(keys);
       rmSync(args, { force: true });
       child.stdin?.write('\r');
-      await until(`the program after ${JSON.stringify(keys)}; shown: ${shown.slice(-500)}`, () =>
-        existsSync(args) ? true : undefined,
-      );
+      await until(() => existsSync(args));
       // Input that arrives before the shell reads again is ignored, so type until it responds.
       rmSync(line, { force: true });
-      await until('the next line', () => {
+      await until(() => {
         if (existsSync(line)) return true;
         child.stdin?.write('\u0018\u0010');
-        return undefined;
+        return false;
       });
+      // The shell still handles what was typed until then: it must not be taken for the next line.
+      child.stdin?.write('#\u0018\u0010');
+      await until(() => readFileSync(line, 'utf8').startsWith('#'));
       return readFileSync(args, 'utf8').split('\n').slice(0, -1);
     },
     shown: () => shown,

@@ -105,7 +105,7 @@ describe('the built webhooks verify', () => {
     expect(out).toContain('cause\tcrlf_became_lf\n');
   });
 
-  it('needs no more memory for a large file than for a small one', { timeout: 120_000 }, () => {
+  it('needs no more memory for a large file than for a small one', () => {
     // On Linux, maxRSS includes the memory of the parent process; VmHWM does not.
     const report = `import { readFileSync } from 'node:fs';
       const kilobytes = () => process.platform === 'linux'

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
 import { NetworkError } from '../../src/errors.ts';
 import { decide, runAttempts } from '../../src/gate/attempts.ts';
-import type { DeployedCheck } from '../../src/gate/deployed/check.ts';
 import type { HubLink } from '../../src/gate/fleet/hub-link.ts';
 import type { GateTools } from '../../src/gate/gate.ts';
+import type { GateHooks } from '../../src/gate/hooks.ts';
 import { type Overrides, resolvePolicy } from '../../src/gate/policy.ts';
 import { type GateReport, unknownRun } from '../../src/gate/report.ts';
 import type { RunService } from '../../src/gate/service.ts';
@@ -68,13 +68,13 @@ async function play(
   let active = 0;
   let reads = 0;
   const service: RunService = {
-    hasEnded: () => expect.fail('not expected'),
+    readEnd: () => expect.fail('not expected'),
     async trigger() {
       expect(active).toBe(0);
-      active += 1;
       created += 1;
       reads = 0;
       const value = { runId: idOf(created) };
+      active += 1;
       return {
         ...{ status: 202, value, text: JSON.stringify(value), headers: {}, attempts: 1 },
         redact: (text: string) => text,
@@ -134,20 +134,22 @@ describe('each attempt of a gate', () => {
   test('checks the deployed build from the start, within the time that is left', async () => {
     const lefts: number[] = [];
     const waits: string[] = [];
-    const check = (name: string): DeployedCheck => ({
-      async untilDeployed() {
+    const check = (name: string): GateHooks => ({
+      async beforeCreate() {
         waits.push(name);
         return null;
       },
-      observe: async () => {},
-      confirm: async () => {},
+      withRead: async () => {},
+      afterVerdicts: async () => {},
       judge: (own) => own,
       report: () => ({
-        url: 'https://shop.example/version',
-        pointer: null,
-        expected: name,
-        matches: true,
-        observations: [],
+        deployed: {
+          url: 'https://shop.example/version',
+          pointer: null,
+          expected: name,
+          matches: true,
+          observations: [],
+        },
       }),
       ofGate: () => check(name),
       again(leftMs) {
@@ -155,7 +157,7 @@ describe('each attempt of a gate', () => {
         return check(`${name}+`);
       },
     });
-    const { report } = await play([1, 1, 0], { deployed: check('first') });
+    const { report } = await play([1, 1, 0], { hooks: check('first') });
     expect(waits).toEqual(['first', 'first+', 'first+']);
     expect(lefts.every((left) => left > 0 && left < 600_000)).toBe(true);
     expect(report.deployed?.expected).toBe('first+');
@@ -167,7 +169,9 @@ describe('each attempt of a gate', () => {
       throw new NetworkError('broken', 'no response', { hint: 'try again' });
     };
     const { report } = await play([1], {}, 2, lost);
-    const hint = 'a run may have been created with the idempotency key key-1; try again';
+    const hint = expect.stringMatching(
+      /^a run may have been created with the idempotency key key-1; try again; rungate sent the request \d+ times in 4 min/,
+    );
     expect(report.runs).toMatchObject([{ runId: null, retry: 1, idempotencyKey: 'key-1', error: { hint } }]);
   });
 

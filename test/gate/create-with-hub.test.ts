@@ -38,8 +38,8 @@ async function start(time: VirtualTime, hub: FakeHub, timeoutMs: number) {
   const stop = new AbortController();
   const creation = createRun(
     { body: { projectSlug: 'shop', processSlug: 'checkout' }, idempotencyKey: 'key' },
-    timeoutMs,
-    { service: runService(caller, clock.now), clock, signal: stop.signal, hub: link },
+    { latest: timeoutMs, deadline: timeoutMs },
+    { service: runService(caller, clock.now), clock, random: () => 0, signal: stop.signal, hub: link },
   );
   creation.catch(() => {});
   return { creation, stop, sent, link };

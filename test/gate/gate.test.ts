@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StopCause } from '../../src/errors.ts';
-import { runGate } from '../../src/gate/gate.ts';
+import { runAttempt } from '../../src/gate/gate.ts';
 import { resolvePolicy } from '../../src/gate/policy.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -14,7 +14,7 @@ async function timesOut() {
   let cancelAborted: unknown;
   const service: RunService = {
     trigger: never,
-    hasEnded: never,
+    readEnd: never,
     async read() {
       const running = { kind: 'running', state: 'in_progress', known: true, failed: 0, blocked: 0 } as const;
       return { reading: { ...running, appUrl: null, retryAfterSeconds: null } };
@@ -28,7 +28,7 @@ async function timesOut() {
         stop('SIGTERM');
       }),
   };
-  const report = await runGate(
+  const { report } = await runAttempt(
     {
       ...{ runIds: ['run_1'], policy: resolvePolicy(), intervalMs: 10_000, shortestMs: 1000 },
       ...{ maxAttempts: 3, timeoutMs: 60_000, cancelOnInterrupt: false, cancelOnTimeout: true },

@@ -7,17 +7,19 @@ import {
   checkOverride,
   type Overrides,
   type PolicySource,
-  parseOverride,
   remainingOverrides,
   resolvePolicy,
   settableVerdicts,
 } from '../../src/gate/policy.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
+import { readTexts } from '../../src/options/read.ts';
+
+const parsed = (text: string) => readTexts('on', [text]);
 
 /** Parses overrides as the command line does. Returns null if one of them is refused. */
 function read(texts: readonly string[]): Overrides | null {
   try {
-    return Object.fromEntries(texts.map(parseOverride));
+    return texts.length === 0 ? {} : readTexts('on', texts);
   } catch (error) {
     if (error instanceof UsageError) return null;
     throw error;
@@ -87,7 +89,7 @@ describe('--on', () => {
     ['timeout=fail', 'timeout', 'fail'],
     ['unobserved=warn', 'unobserved', 'warn'],
     [' blocked = warn ', 'blocked', 'warn'],
-  ])('parses %j', (text, verdict, action) => expect(parseOverride(text)).toEqual([verdict, action]));
+  ])('parses %j', (text, verdict, action) => expect(parsed(text)).toEqual({ [verdict]: action }));
 
   test.each([
     'timeout=pass',
@@ -105,9 +107,11 @@ describe('--on', () => {
     'cancelled=FAIL',
     'cancelled=ignore',
     'canceled=fail',
+    'failed=fail,failed=warn',
+    ',',
     '__proto__=fail',
     'constructor=warn',
-  ])('refuses %j as a usage error', (text) => expect(() => parseOverride(text)).toThrow(UsageError));
+  ])('refuses %j as a usage error', (text) => expect(() => parsed(text)).toThrow(UsageError));
 
   test('accepts every verdict except passed', () => {
     expect(settableVerdicts).toEqual([
@@ -123,15 +127,22 @@ describe('--on', () => {
 
   test.each([
     ['canceled=fail', /did you mean cancelled\?/],
-    ['cancelled=ignore', /pass, warn, fail/],
     ['cancelled', /--on cancelled=fail/],
     ['cancelled=fail=warn', /--on cancelled=fail/],
   ])('suggests a replacement for %j', (text, hint) => {
-    expect(() => parseOverride(text)).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }));
+    expect(() => parsed(text)).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }));
   });
 
-  test('quotes an empty verdict', () => {
-    expect(() => parseOverride('=fail')).toThrow('unknown verdict ""');
+  test('names the actions, and quotes an empty verdict', () => {
+    expect(() => parsed('cancelled=ignore')).toThrow('cancelled: expected one of pass, warn, fail');
+    expect(() => parsed('=fail')).toThrow('unknown verdict ""');
+  });
+
+  test('accepts several of them, of which the last of a verdict counts', () => {
+    expect(readTexts('on', ['failed=warn,blocked=warn', 'failed=fail'])).toEqual({
+      failed: 'fail',
+      blocked: 'warn',
+    });
   });
 
   test.each(['timeout', 'unobserved', 'mismatch'])('suggests warn for %s', (verdict) => {

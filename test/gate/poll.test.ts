@@ -232,7 +232,9 @@ describe('no sleep after the last read', () => {
   test.each([1, 2, 60])('of %i', (maxAttempts) => {
     const steps = play(Array(100).fill(running()), { ...unlimited, maxAttempts });
     expect(steps).toHaveLength(maxAttempts);
-    expect(last(steps).decision).toEqual({ done: { verdict: 'timeout', limit: true } });
+    expect(last(steps).decision).toEqual({
+      done: { verdict: 'timeout', limit: true, attemptsExhausted: true },
+    });
   });
 
   test('failed reads count as attempts', () => {
@@ -369,7 +371,7 @@ describe('at the end without a terminal state', () => {
   test('the verdict is timeout if the last read succeeded', () => {
     const trouble = [http(500), network('broken')];
     expect(readAll([...trouble, running()], { maxAttempts: 3 }).decision).toEqual({
-      done: { verdict: 'timeout', limit: true },
+      done: { verdict: 'timeout', limit: true, attemptsExhausted: true },
     });
   });
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CredentialError, HttpError, MismatchError, NetworkError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
-import { type Action, actions, resolvePolicy } from '../../src/gate/policy.ts';
+import { type Action, actions, type Policy, resolvePolicy } from '../../src/gate/policy.ts';
 import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
-import { exitCodeOfRun, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
+import { reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 import { type WatchedRun, watch } from '../../src/gate/watched-run.ts';
 import { readStatus } from '../without-redaction.ts';
@@ -26,6 +26,8 @@ function outcomeFor(verdict: RunVerdict, cause = refused as NetworkError | HttpE
   return verdict === 'unobserved' ? { verdict, cause } : { verdict };
 }
 
+const exitCodeAlone = (watched: WatchedRun, policy: Policy) => reportGate([watched], policy, 33_000).exitCode;
+
 describe('the exit code of one run', () => {
   test.each<[RunVerdict, number]>([
     ['failed', 1],
@@ -34,7 +36,7 @@ describe('the exit code of one run', () => {
     ['cancelled', 4],
     ['mismatch', 8],
   ])('is for %s, if the policy fails it, %i', (verdict, code) => {
-    expect(exitCodeOfRun(run('r', outcomeFor(verdict)), strict)).toBe(code);
+    expect(exitCodeAlone(run('r', outcomeFor(verdict)), strict)).toBe(code);
   });
 
   test.each([
@@ -45,20 +47,20 @@ describe('the exit code of one run', () => {
     ['500', new HttpError('no', { status: 500 }), 5],
     ['a refused connection', refused, 7],
   ])('for unobserved follows %s', (_name, cause, code) => {
-    expect(exitCodeOfRun(run('r', { verdict: 'unobserved', cause }), strict)).toBe(code);
+    expect(exitCodeAlone(run('r', { verdict: 'unobserved', cause }), strict)).toBe(code);
   });
 
   test.each<RunVerdict>(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch'])(
     'for %s with =warn is 0',
     (verdict) => {
       const policy = resolvePolicy({ strict: true, on: { [verdict]: 'warn' } });
-      expect(exitCodeOfRun(run('r', outcomeFor(verdict)), policy)).toBe(0);
+      expect(exitCodeAlone(run('r', outcomeFor(verdict)), policy)).toBe(0);
     },
   );
 
   test('for passed is 0 under every policy', () => {
-    expect(exitCodeOfRun(run('r', { verdict: 'passed' }), strict)).toBe(0);
-    expect(exitCodeOfRun(run('r', { verdict: 'passed' }), resolvePolicy())).toBe(0);
+    expect(exitCodeAlone(run('r', { verdict: 'passed' }), strict)).toBe(0);
+    expect(exitCodeAlone(run('r', { verdict: 'passed' }), resolvePolicy())).toBe(0);
   });
 });
 
@@ -195,7 +197,7 @@ describe('the gate', () => {
         expect(report.gate === 'fail').toBe(report.exitCode !== 0);
         expect(report.gate === 'pass').toBe(report.runs.every((one) => one.gate === 'pass'));
         if (report.exitCode !== 0)
-          expect(runs.map((one) => exitCodeOfRun(one, policy))).toContain(report.exitCode);
+          expect(runs.map((one) => exitCodeAlone(one, policy))).toContain(report.exitCode);
         for (const one of outcomes) {
           if (one.verdict === 'unobserved' && policy.unobserved === 'fail') {
             expect([5, 6, 7]).toContain(exitCodeOf(one.cause));

@@ -61,6 +61,17 @@ describe('the run id is the first of', () => {
     expect(() => runIdIn(json)).toThrow(/it has "\w+" twice/);
   });
 
+  test.each(['/runs/a, /runs/b', 'https://x/runs/a/status, https://x/runs/b'])(
+    'missing in the Location headers %s, which name two runs',
+    (location) => {
+      expect(() => runIdOf({}, location)).toThrow(/it has "Location" twice/);
+    },
+  );
+
+  test('found in two Location headers that name the same run', () => {
+    expect(runIdOf({}, '/runs/a, https://x/api/runs/a')).toBe('a');
+  });
+
   test('found in a response that has another name twice', () => {
     expect(runIdIn('{"runId":"r-1","note":1,"note":2}')).toBe('r-1');
   });

@@ -65,7 +65,7 @@ describe('a status response', () => {
     );
   });
 
-  test.each([0, Number.MAX_SAFE_INTEGER, 1e300])('may have a count of %d', (failed) => {
+  test.each([0, Number.MAX_SAFE_INTEGER, 1e20])('may have a count of %d', (failed) => {
     expect(readStatus({ state: 'completed', failed, blocked: 0 })).toMatchObject({ kind: 'ended', failed });
   });
 });
@@ -204,7 +204,7 @@ describe('the shown parts of a response', () => {
 });
 
 describe('for any JSON', () => {
-  const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+  const isCount = (value: unknown) => /^-?\d+$/.test(JSON.stringify(value) ?? '') && Number(value) >= 0;
   const loose = fc.oneof(
     fc.integer({ min: -2, max: 3 }),
     fc.double(),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { timeline } from '../../bench/fleet-simulation.ts';
 import { NetworkError } from '../../src/errors.ts';
-import type { GateEvent } from '../../src/gate/events.ts';
+import type { Emit } from '../../src/gate/events.ts';
 import type { ReadResult } from '../../src/gate/poll.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { nextRead, waitForRuns } from '../../src/gate/wait.ts';
@@ -23,16 +23,9 @@ describe('the next read', () => {
     expect(
       nextRead(runs, new Map(reading.map((one) => [one, true])), {
         past: [],
-        slots: undefined,
         limited: runs.length > 1,
       }),
     ).toEqual(expected);
-  });
-
-  test('of a fleet is in a slot that no other read has used', () => {
-    const slots = { everyMs: 1000, atMs: 250 };
-    expect(nextRead([a, b], new Map(), { past: [], slots, limited: true })?.at).toBe(250);
-    expect(nextRead([a, b], new Map([[b, true]]), { past: [250], slots, limited: true })?.at).toBe(1250);
   });
 
   test('never exceeds 60 reads in any minute, whichever reads overlap', () => {
@@ -42,7 +35,7 @@ describe('the next read', () => {
         const all = dues.map((due) => run(due));
         const past: number[] = [];
         for (const { took, wait } of reads) {
-          const next = nextRead(all, new Map(), { past, slots: undefined, limited: true });
+          const next = nextRead(all, new Map(), { past, limited: true });
           if (next === null) return;
           past.push(Math.max(next.at, past.at(-1) ?? 0));
           next.run.due = next.at + took + wait;
@@ -123,7 +116,7 @@ test('a read that stalls for 30 s does not delay the reads of other runs', async
   };
   const ended: string[] = [];
   const { signal } = new AbortController();
-  const emit = (event: GateEvent) => {
+  const emit: Emit = (event) => {
     if (event.type === 'read' && event.nextMs === null) ended.push(event.runId);
   };
   const waiting = waitForRuns(runs, rules, { service, clock, random: () => 0, signal, emit });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { gate } from '../../src/index.ts';
+import { renderJson } from '../../src/output/json.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 const runId = 'run_1';
@@ -37,11 +38,31 @@ const responseOf = (text: string, more: Partial<Response> = {}): Response => ({
 });
 
 describe('a count', () => {
-  it.each(['0', '-0', '0.0', '-0.00', '0e5', '0E-400', '0.0e+400'])('of %s is zero', async (failed) => {
+  it.each(['0', '-0', '0.0', '-0.00', `0.${'0'.repeat(5000)}`])('of %s is zero', async (failed) => {
     expect(await verdictOn(responseOf(json({ ...good, failed })))).toMatchObject({
       gate: 'pass',
       exitCode: 0,
     });
+  });
+
+  it('of thousands of digits after the point is printed as a whole number', async () => {
+    const report = await verdictOn(responseOf(json({ ...good, failed: `3.${'0'.repeat(5000)}` })));
+    expect(report).toMatchObject({ exitCode: 1, run: { failed: 3 } });
+    expect(renderJson(report, 0).length).toBeLessThan(2000);
+  });
+
+  it('of 400 digits is refused, and printed at a bounded length', async () => {
+    const report = await verdictOn(responseOf(json({ ...good, failed: '9'.repeat(400) })));
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 5 });
+    expect(report.run?.error?.message.length).toBeLessThan(300);
+  });
+
+  it.each(['0e5', '0E-400', '0.0e+400', '1e2', '3E0'])('of %s is not a whole number', async (count) => {
+    for (const field of ['failed', 'blocked']) {
+      const report = await verdictOn(responseOf(json({ ...good, [field]: count })));
+      expect(report).toMatchObject({ gate: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
+      expect(report.run?.error?.message).toContain(count);
+    }
   });
 
   it.each(['1e-400', '-1e-400', '0.1e-400', '0.0000001E-330'])('of %s is not zero', async (count) => {
@@ -64,6 +85,18 @@ describe('a status that cannot be trusted', () => {
     ],
     ['another run', responseOf(json({ ...good, runId: '"run_2"' })), /run_2/],
     ['another run by a number', responseOf(json({ ...good, runId: '1' })), /1/],
+    ...[
+      ['id', '"run_2"'],
+      ['run', '{"id":"run_2"}'],
+      ['run', '{"runId":"other"}'],
+      ['data', '{"id":"run_2"}'],
+      ['data', '{"runId":7}'],
+    ].map(([name = '', value = '']): [string, Response, RegExp] => [
+      `another run in ${name}: ${value}`,
+      responseOf(json({ ...good, [name]: value })),
+      /should be the status of this run/,
+    ]),
+    ['no content to keep', responseOf(json(good), { status: 205 }), /205/],
     ['partial content', responseOf(json(good), { status: 206 }), /206/],
     [
       'a redirect to another run',
@@ -89,6 +122,10 @@ describe('a status that cannot be trusted', () => {
     ['has the run id', responseOf(json({ ...good, runId: '"run_1"' }))],
     ['has null for the run id', responseOf(json({ ...good, runId: 'null' }))],
     ['has its own id', responseOf(json({ ...good, id: '77' }))],
+    ['has its own id of another kind', responseOf(json({ ...good, id: '"status_run_2"' }))],
+    ['has its own UUID', responseOf(json({ ...good, id: '"0b0e7f3c-9f6e-4c3a-8a51-7f1c2f3b9d10"' }))],
+    ['has its own id beside that of the run', responseOf(json({ ...good, runId: '"run_1"', id: '"run_9"' }))],
+    ['has the run in an object', responseOf(json({ ...good, run: '{"id":"run_1"}', data: '{"id":3}' }))],
     ['has a field twice in an object', responseOf(json({ ...good, project: '{"a":1,"a":2}' }))],
     ['came by a redirect to the run', responseOf(json(good), { finalUrl: `${service}/v2/runs/run_1/` })],
     [
@@ -118,9 +155,25 @@ describe('a response passes the gate', () => {
       { weight: 12, arbitrary: fc.constantFrom(...right).map((part): Part<T> => [part, true]) },
       { weight: 1, arbitrary: fc.constantFrom(...wrong).map((part): Part<T> => [part, false]) },
     );
-  const zero = ['0', '-0', '0.0', '0e5', '-0.00E-9', ' 0 '];
+  const zero = ['0', '-0', '0.0', '-0.00', ' 0 '];
   const notZero = [
-    ...['1', '-1', '0.5', '1e-400', '-1e-400', '1e400', '00', '+0', '0x0', '.0', '0.', 'NaN', ''],
+    ...[
+      '1',
+      '-1',
+      '0.5',
+      '0e5',
+      '-0.00E-9',
+      '1e-400',
+      '-1e-400',
+      '1e400',
+      '00',
+      '+0',
+      '0x0',
+      '.0',
+      '0.',
+      'NaN',
+      '',
+    ],
     ...['"0"', 'null', 'false', '[]', '[0]', '{}', '0 0', '0,"failed":0', '0,"bl\\u006fcked":3'],
   ];
   const state = parts(
@@ -207,9 +260,9 @@ describe('a response passes the gate', () => {
         if (expected === 'pass') expect(report.gate).toBe('pass');
         else expect(['fail', 'warn']).toContain(report.gate);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
-    expect(Math.min(seen.pass, seen.fail)).toBeGreaterThan(300);
+    expect(Math.min(seen.pass, seen.fail)).toBeGreaterThan(100);
   });
 
   it('only if it stays valid after text is removed from or added to it', async () => {
@@ -236,7 +289,7 @@ describe('a response passes the gate', () => {
         expect(changed.match(/"failed"|"blocked"|"state"/g)).toHaveLength(3);
         expect(changed).not.toMatch(/"(failed|blocked)"\s*:\s*-?[\d.]*[1-9]/);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 });

@@ -9,6 +9,19 @@ test('capture returns what a quick command prints', () => {
   expect(capture([process.execPath, '--print', '1 + 1'])).toBe('2\n');
 });
 
+test('capture does not pass the settings of rungate on, nor the inputs of its action', () => {
+  const secrets = { RUNGATE_API_KEY: 'rg_1', rungate_token: 'rg_2', 'INPUT_API-KEY': 'rg_3' };
+  const { env } = process;
+  process.env = { ...env, ...secrets };
+  try {
+    const names = capture([process.execPath, '--print', 'JSON.stringify(Object.keys(process.env))']);
+    expect(JSON.parse(names ?? '[]')).toContain(Object.keys(env).find((name) => /^path$/i.test(name)));
+    for (const name of Object.keys(secrets)) expect(names).not.toContain(name);
+  } finally {
+    process.env = env;
+  }
+});
+
 test.skipIf(process.platform === 'win32')('capture does not wait for a command that ignores SIGTERM', () => {
   expect(capture(['sh', '-c', 'trap "" TERM; while :; do sleep 1; done'])).toBeNull();
 });

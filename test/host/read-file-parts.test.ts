@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partBytes, streamFile } from '../../src/host/read-file.ts';
+import { until } from '../until.ts';
 
 let folder: string;
 let path: string;
@@ -67,7 +68,7 @@ describe('streamFile', () => {
           .next()
           .catch(() => {});
       }
-      await expect.poll(open).toBeLessThan(before + 20);
+      await until(() => open() < before + 20);
     },
   );
 

@@ -22,6 +22,15 @@ describe('readWholeFile', () => {
     expect(readWholeFile(path)).toHaveLength(0);
   });
 
+  it('reads only the first bytes of a larger file, of a device and of a pipe', () => {
+    const path = join(folder, 'file');
+    writeFileSync(path, 'abcdef');
+    expect(text(readWholeFile(path, 4))).toBe('abcd');
+    expect(text(readWholeFile(path, 6))).toBe('abcdef');
+    if (process.platform === 'win32') return;
+    expect(readWholeFile('/dev/zero', 100_000)).toHaveLength(100_000);
+  });
+
   it.each([
     ['a missing file', 'missing', 'ENOENT'],
     ['a folder', '.', 'EISDIR'],
@@ -38,7 +47,7 @@ describe.skipIf(process.platform === 'win32')('readWholeFile of a named pipe', (
   });
 
   it('times out without a writer', () => {
-    expect(() => readWholeFile(pipe, 20)).toThrow('ETIMEDOUT: no data arrived in 0.02 s');
+    expect(() => readWholeFile(pipe, undefined, 20)).toThrow('ETIMEDOUT: no data arrived in 0.02 s');
   });
 
   it('reads to the end, however late the writer starts and in whatever parts it writes', () => {
@@ -57,7 +66,7 @@ describe.skipIf(process.platform === 'win32')('readWholeFile of a named pipe', (
   it('times out when the writer falls silent', () => {
     const writer = spawn('sh', ['-c', `{ printf a; exec sleep 60; } > '${pipe}'`], { stdio: 'ignore' });
     try {
-      expect(() => readWholeFile(pipe, 500)).toThrow('ETIMEDOUT');
+      expect(() => readWholeFile(pipe, undefined, 500)).toThrow('ETIMEDOUT');
     } finally {
       writer.kill();
     }

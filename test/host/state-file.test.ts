@@ -87,16 +87,6 @@ describe('a state file', () => {
     expect(readFileSync(path, 'utf8')).toBe('x'.repeat(50));
   });
 
-  it('is set aside once, and only if its text has not changed', async () => {
-    const state = openStateFile(path);
-    await append(state, 'torn');
-    expect(await state.setAside('other', 'x')).toBeNull();
-    expect(await state.setAside('torn', 'x')).toBe(`${path}.x`);
-    expect(await state.setAside('torn', 'y')).toBeNull();
-    expect(state.read()).toBeNull();
-    expect(readFileSync(`${path}.x`, 'utf8')).toBe('torn');
-  });
-
   it('throws a file system error if it is a folder', () => {
     mkdirSync(path, { recursive: true });
     expect(() => openStateFile(path).read()).toThrow(/EISDIR/);

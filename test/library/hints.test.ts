@@ -119,15 +119,8 @@ describe('an error of the library names only options of the library:', () => {
       }
   });
 
-  it('a fleet that is too large for the timeout, and a port that is taken', async () => {
+  it('a port that is taken', async () => {
     const apiUrl = await mockUrl();
-    const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
-    const fleet = { size: 1000, index: 999 };
-    const error = await gate({ apiUrl, apiKey, trigger, fleet, timeoutMs: 1000 }).catch(
-      (caught: RungateError) => textOf(caught),
-    );
-    expect(error).toContain('too large');
-    expect(error).not.toMatch(commandLine);
     const taken = await startMock({ port: Number(new URL(apiUrl).port) }).catch((caught) => textOf(caught));
     expect(taken).toContain('already in use');
     expect(taken).not.toMatch(commandLine);

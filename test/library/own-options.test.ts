@@ -1,7 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { run } from '../../src/contract/run.ts';
 import { createClient, gate, gates, startMock, startRun } from '../../src/index.ts';
-import { proxyFor } from '../../src/transport/proxy.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { fakeClock } from '../fake-clock.ts';
 
@@ -37,7 +35,6 @@ const options: readonly (readonly [string, unknown])[] = [
   ['needs', ['polluted']],
   ['advisory', true],
   ['failFast', true],
-  ['fleet', { size: 100, index: 99 }],
   ['hub', { url: 'polluted://', token: 'polluted' }],
   ['deployed', { url: 'polluted://', is: 'polluted' }],
   ['signal', aborted],
@@ -69,12 +66,6 @@ const options: readonly (readonly [string, unknown])[] = [
   ['reason', 'polluted'],
   ['RUNGATE_JOURNAL', '/polluted'],
   ['GITHUB_ACTIONS', 'true'],
-  ['idempotent', true],
-  ['keyed', true],
-  ['paged', true],
-  ['multipart', true],
-  ['bodyOptional', true],
-  ['maxReplyBytes', 1],
 ];
 
 const triggered = { projectSlug: 'shop', processSlug: 'checkout' };
@@ -198,16 +189,3 @@ test('counts that a status does not have are not taken from Object.prototype', a
   const report = await gate({ ...service(), transport, runIds: ['r-1'] });
   expect(report).toMatchObject({ gate: 'fail', runs: [{ verdict: 'unobserved' }] });
 });
-
-test('the proxy is not taken from Object.prototype', () => {
-  pollute('https_proxy', 'http://polluted.example.com');
-  expect(proxyFor(new URL('https://service.example.com'), {})).toBeNull();
-});
-
-test.each(['idempotent', 'keyed', 'paged', 'multipart', 'bodyOptional', 'destructive'])(
-  'an endpoint does not become %s through Object.prototype',
-  (name) => {
-    pollute(name, true);
-    expect(Reflect.get(run['run.status'], name)).toBeUndefined();
-  },
-);

@@ -139,23 +139,31 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
       beforeAll(() => {
         const items = hostile.map((key) => ({ key, name: `\u001b]0;pwned\u0007 $(touch pwned) ${key}` }));
         mock.faults.add({ kind: 'reply', text: JSON.stringify({ items }), times: Number.POSITIVE_INFINITY });
-        // Another address, since the values for the one above are cached for 30 s.
-        start = `rungate run trigger --api-url ${mock.url}/other `;
       });
 
-      let start: string;
-      it.each(hostile)('passes %s to the program unchanged', async (key) => {
-        const places = [' ', '=', ' "', " '"];
-        const keys = places.map((before) => `--environment${before}${key.slice(0, 2)}\t`);
-        // The TAB key completes each word, closes its quote and adds a space.
-        expect(await terminal.run(`${start}${keys.join('')}`)).toEqual([
-          ...start.split(' ').slice(1, -1),
-          ...places.flatMap((before) => (before === '=' ? `--environment=${key}` : ['--environment', key])),
-        ]);
+      const start = 'rungate run trigger ';
+      const isPlain = (key: string) => /^[\w:=%-]+$/.test(key) || key.startsWith('r-');
+      const leftOut = shell === 'bash' ? hostile.filter((key) => !isPlain(key)) : [];
+      it.each(leftOut)('leaves out %s', async (key) => {
+        const line = `${start}--environment ${key.slice(0, 2)}`;
+        expect(await terminal.type(`${line}\t`)).toBe(line);
       });
+
+      it.each(hostile.filter((key) => !leftOut.includes(key)))(
+        'passes %s to the program unchanged',
+        async (key) => {
+          const places = [' ', '=', ' "', " '"];
+          const keys = places.map((before) => `--environment${before}${key.slice(0, 2)}\t`);
+          // The TAB key completes each word, closes its quote and adds a space.
+          expect(await terminal.run(`${start}${keys.join('')}`)).toEqual([
+            ...start.split(' ').slice(1, -1),
+            ...places.flatMap((before) => (before === '=' ? `--environment=${key}` : ['--environment', key])),
+          ]);
+        },
+      );
 
       it('lists them without their terminal escape sequences', async () => {
-        const shown = await terminal.press(`${start}--environment \t\t`, ['b-', 'm-', 's-']);
+        const shown = await terminal.press(`${start}--environment \t\t`, ['n-', 'o-', 'r-']);
         expect(shown).not.toContain('\u001b]0;pwned');
       });
     });

@@ -51,4 +51,4 @@ it('every command of docs/first-steps.md works, in order and in one project', as
     const [shown, real] = [stable(output), stable(printed[index] ?? '')];
     if (!matches(shown, real)) expect(real, `${page}:${line}`).toBe(shown);
   }
-}, 180_000);
+});

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { cli } from '../cli/harness.ts';
 import { installInto, root, start } from '../e2e/built.ts';
 
 /**
@@ -176,6 +177,16 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
     // The idempotency key is a hash if the pipeline is known, and the same for all attempts of the job.
     expect(JSON.parse(written('rungate.json')).runs[0].idempotencyKey).toMatch(/^[0-9a-f]{64}$/);
   });
+});
+
+it.skipIf(missing !== null)('GitLab accepts the job of init in a file with its own stages', async () => {
+  const own = 'stages: [build, deploy]\n';
+  const files = { '/repo/.git': '', '/repo/.gitlab-ci.yml': own };
+  const argv = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'gitlab', '--pipeline-only'];
+  const { out } = await cli(argv, { cwd: '/repo', files });
+  const ended = await runPipeline({ outcome: 'passed' }, {}, own + out.slice(out.indexOf('e2e:\n')));
+  expect(ended.code, ended.out + ended.err).toBe(0);
+  expect(ended.out + ended.err).toMatch(/e2e +starting shell \(deploy\)/);
 });
 
 describe.skipIf(missing !== null)('the GitLab pipeline of several gates in gitlab-ci-local', () => {

@@ -34,7 +34,7 @@ beforeAll(async () => {
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(root, 'node_modules', tool), link);
   }
-}, 120_000);
+});
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 /** Returns the compiler's errors in files of the project. */

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const installed = await start('npm', ['install', '--no-audit', '--no-fund', `./${tarball}`], {}, folder)
     .ended;
   if (installed.code !== 0) throw new Error(installed.err);
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(async () => {
   mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.2 });

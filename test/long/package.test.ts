@@ -58,12 +58,14 @@ describe('the packed tarball', () => {
     for (const kind of [
       'dependencies',
       'optionalDependencies',
-      'peerDependencies',
       'bundleDependencies',
       'bundledDependencies',
     ]) {
       expect(manifest()[kind], kind).toBeUndefined();
     }
+    // A wider range than the hub supports: the replay guard works with every version, also beside one that a project has.
+    expect(manifest().peerDependencies).toEqual({ '@redis/client': '>=1' });
+    expect(manifest().peerDependenciesMeta).toEqual({ '@redis/client': { optional: true } });
     for (const script of ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']) {
       expect(manifest().scripts?.[script], script).toBeUndefined();
     }
@@ -78,9 +80,8 @@ describe('the packed tarball', () => {
     }
   });
 
-  // The pages take 75 kB, and the hub 80 kB. The aim is 600 kB (docs/performance.md).
   it('is small', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(640_000);
+    expect(statSync(tarball).size).toBeLessThanOrEqual(600_000);
   });
 });
 
@@ -121,13 +122,11 @@ describe.each([
       const { name, version } = JSON.parse(readFileSync(join(root, one, 'package.json'), 'utf8'));
       expect(text(), name).toContain(`\n${name} ${version}\nLicense: `);
       const file = readdirSync(join(root, one)).find((entry) => /^licen[cs]e/i.test(entry));
-      if (file === undefined) continue; // The build has added the standard text, or has failed.
+      if (file === undefined) continue; // The build has added the text, or has failed.
       const copyright = /^.*copyright (?:\(c\)|©|\d).*$/im.exec(readFileSync(join(root, one, file), 'utf8'));
       if (copyright !== null) expect(text(), name).toContain(copyright[0].trimEnd());
     }
-    expect(text()).toContain('Copyright Nicholas C. Zakas\n\nApache License'); // momoa, which ships no licence file
     expect(text()).toContain('Copyright Fedor Indutny, 2018.'); // llhttp, inside undici
-    if (dist === 'dist') expect(text()).toContain('Copyright (c) 2022-2025, Redis, inc.'); // @redis/client ships none
   });
 
   it('have the same text in any order, and name no folder', () => {

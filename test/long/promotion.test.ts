@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
 import {
   type Env,
@@ -15,8 +15,6 @@ import {
   yaml,
 } from '../docs/ci-job.ts';
 import { commit, trusted } from '../receipt/table.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The two jobs of a pipeline, each with its scripts in order. */
 interface Jobs {

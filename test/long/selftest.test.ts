@@ -7,6 +7,7 @@ import { causes, type Evidence } from '../../src/commands/selftest/hints.ts';
 import { type StepResult, scenarios } from '../../src/commands/selftest/scenarios.ts';
 import { policyOf } from '../../src/settings/merge.ts';
 import { type Ended, type Running, root, rungate } from '../e2e/built.ts';
+import { until } from '../until.ts';
 
 const fixtures = join(root, 'fixtures/selftest');
 const scripts = (kind: string) => readdirSync(join(fixtures, kind)).filter((file) => file.endsWith('.sh'));
@@ -28,7 +29,7 @@ interface Report {
 
 const report = ({ out }: Ended) => JSON.parse(out) as Report;
 
-const allFailing = ['failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down'];
+const allFailing = ['failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down', 'broken', 'lost'];
 /** For each wrong step, the scenarios in which it is wrong, and the hint. */
 const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'always-red': { in: ['passed'], hint: /rejected its arguments/ },
@@ -41,7 +42,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'ignored-exit-code': { in: allFailing, hint: /a command after the gate/ },
   'local-assignment': { in: allFailing, hint: /local, export/ },
   'options-on-the-next-line': {
-    in: ['failed', 'blocked', 'cancelled', 'timeout'],
+    in: ['failed', 'blocked', 'cancelled', 'timeout', 'broken'],
     hint: /options on the next line are not part/,
   },
   'or-true': { in: allFailing, hint: /"\|\|" after the gate/ },
@@ -50,13 +51,16 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'set-plus-e': { in: allFailing, hint: /after set \+e/ },
   'tee-without-pipefail': { in: allFailing, hint: /set -o pipefail/ },
   'trap-exits-with-zero': { in: allFailing, hint: /the trap ends the step/ },
-  'without-wait': { in: ['failed', 'blocked', 'timeout'], hint: /starts a run but does not wait/ },
+  'without-wait': { in: ['failed', 'blocked', 'timeout', 'broken'], hint: /starts a run but does not wait/ },
   'without-wait-in-a-pipe': {
-    in: ['failed', 'blocked', 'timeout', 'refused', 'down'],
+    in: ['failed', 'blocked', 'timeout', 'refused', 'down', 'broken', 'lost'],
     hint: /starts a run but does not wait/,
   },
   'options-without-wait': { in: ['passed'], hint: /options of the gate but does not wait/ },
-  'own-poll-without-verdict': { in: ['failed', 'blocked', 'timeout'], hint: /the step itself checks/ },
+  'own-poll-without-verdict': {
+    in: ['failed', 'blocked', 'timeout', 'broken'],
+    hint: /the step itself checks/,
+  },
   'waits-for-one-of-two': {
     in: ['failed', 'blocked', 'cancelled', 'timeout'],
     hint: /does not wait for all of them/,
@@ -69,7 +73,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'address-by-flag': { in: ['passed'], hint: /--api-url directs/ },
   'another-run-after-red': { in: ['failed', 'blocked', 'cancelled'], hint: /another run after a failed one/ },
   'left-behind': {
-    in: ['failed', 'blocked', 'timeout', 'refused', 'down'],
+    in: ['failed', 'blocked', 'timeout', 'refused', 'down', 'broken', 'lost'],
     hint: /ended before a process/,
   },
   'never-ends': { in: ['passed', ...allFailing], hint: /in a loop and did not end/ },
@@ -111,9 +115,11 @@ describe.concurrent('selftest detects a wrong pipeline step', () => {
     const { ok, scenarios } = report(ended);
     expect(ok).toBe(false);
     const found = scenarios.filter((scenario) => !scenario.ok);
-    // The step does not wait for these gates, so whether one passes depends on timing.
+    // The step does not wait for these gates, so whether one of its gates passes depends on timing.
     const races = ['background', 'left-behind'].includes(name);
-    const names = found.map((scenario) => scenario.name).filter((one) => !races || one !== 'passed');
+    const names = found
+      .map((scenario) => scenario.name)
+      .filter((one) => !races || !/^(?:passed|failed-\d)$/.test(one));
     expect(names).toEqual(expected.in);
     expect(found[0]?.hint).toMatch(expected.hint);
     expect(ended.err).toMatch(expected.hint);
@@ -143,6 +149,8 @@ describe.concurrent('selftest accepts a correct pipeline step', () => {
       ['timeout', 1],
       ['refused', 0],
       ['down', 0],
+      ['broken', 1],
+      ['lost', 1],
     ]);
   });
 });
@@ -169,7 +177,9 @@ describe('selftest', () => {
       env,
     ).ended;
     expect(ended.code).toBe(0);
-    expect(report(ended).scenarios.map(({ runsCreated }) => runsCreated)).toEqual([1, 1, 1, 1, 1, 0, 0]);
+    expect(report(ended).scenarios.map(({ runsCreated }) => runsCreated)).toEqual([
+      1, 1, 1, 1, 1, 0, 0, 1, 1,
+    ]);
     expect(readFileSync(output, 'utf8')).toBe('before=1\n');
     expect(readdirSync(temporary)).toEqual(before);
   });
@@ -193,7 +203,7 @@ describe('selftest', () => {
     const before = readdirSync(temporary);
     const step = ['bash', '-c', `trap '' TERM INT; sleep ${seconds} & sleep ${seconds}; sleep ${seconds}`];
     const running = selftest(['--', ...step]);
-    await expect.poll(() => processes(`sleep ${seconds}`).length, { timeout: 20_000 }).toBeGreaterThan(2);
+    await until(() => processes(`sleep ${seconds}`).length > 2);
     running.child.kill(signal);
     const ended = await running.ended;
     expect(ended).toMatchObject({ code, out: '' });
@@ -204,12 +214,12 @@ describe('selftest', () => {
   it('leaves no process behind after a second signal', async () => {
     const before = readdirSync(temporary);
     const running = selftest(['--', 'bash', '-c', "trap '' TERM; sleep 7713; sleep 7713; sleep 7713"]);
-    await expect.poll(() => processes('sleep 7713').length, { timeout: 20_000 }).toBeGreaterThan(1);
+    await until(() => processes('sleep 7713').length > 1);
     running.child.kill('SIGINT');
     await new Promise((resolve) => setTimeout(resolve, 100));
     running.child.kill('SIGINT');
     expect((await running.ended).code).toBe(130);
-    await expect.poll(() => processes('sleep 7713')).toEqual([]);
+    await until(() => processes('sleep 7713').length === 0);
     expect(readdirSync(temporary)).toEqual(before);
   });
 

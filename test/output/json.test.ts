@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { gateEnds } from '../../src/gate/plan/progress.ts';
+import { verdicts } from '../../src/gate/verdict.ts';
 import { renderJson, renderResponse } from '../../src/output/json.ts';
+import { redactor } from '../../src/redact.ts';
 
 describe('renderJson', () => {
   test('writes one line for machines and indents for people', () => {
@@ -26,6 +29,11 @@ describe('renderJson', () => {
   });
 });
 
+test.each([...gateEnds, ...verdicts])('a secret that is the word %s does not hide it in JSON', (word) => {
+  const gate = { gate: word, verdict: word, note: `the word ${word}` };
+  expect(JSON.parse(renderJson(gate, 0, redactor([word])))).toEqual({ ...gate, note: 'the word ***' });
+});
+
 describe('renderResponse', () => {
   test.each([
     '10.50',
@@ -37,34 +45,33 @@ describe('renderResponse', () => {
     '12345678901234567890.123456789',
     '[1.0,2.00]',
     '{"id":9007199254740993,"total":10.50}',
-  ])('keeps the digits of %s', async (text) => expect(await renderResponse(text, 0)).toBe(`${text}\n`));
+  ])('keeps the digits of %s', (text) => expect(renderResponse(text, 0)).toBe(`${text}\n`));
 
-  test('reformats the JSON', async () => {
-    expect(await renderResponse(' {"a" :\n1.50 } ', 0)).toBe('{"a":1.50}\n');
-    expect(await renderResponse('{"a":1.50}', 2)).toBe('{\n  "a": 1.50\n}\n');
+  test('reformats the JSON', () => {
+    expect(renderResponse(' {"a" :\n1.50 } ', 0)).toBe('{"a":1.50}\n');
+    expect(renderResponse('{"a":1.50}', 2)).toBe('{\n  "a": 1.50\n}\n');
   });
 
-  test('escapes CI commands and control characters without changing the value', async () => {
-    const text = await renderResponse(JSON.stringify({ name: '##vso[x]\u202e' }), 0);
+  test('escapes CI commands and control characters without changing the value', () => {
+    const text = renderResponse(JSON.stringify({ name: '##vso[x]\u202e' }), 0);
     expect(text).toBe('{"name":"\\u0023\\u0023vso[x]\\u202e"}\n');
   });
 
   test.each(['null', 'true', '"text"', '[]', '{}'])('accepts %s', async (text) => {
-    expect(await renderResponse(text, 0)).toBe(`${text}\n`);
+    expect(renderResponse(text, 0)).toBe(`${text}\n`);
   });
 
-  test('writes any value as JSON that parses to the same value', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.jsonValue(), fc.constantFrom(0 as const, 2 as const), async (value, indent) => {
+  test('writes any value as JSON that parses to the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0 as const, 2 as const), (value, indent) => {
         const text = JSON.stringify(value);
-        expect(JSON.stringify(JSON.parse(await renderResponse(text, indent)))).toBe(text);
+        expect(JSON.stringify(JSON.parse(renderResponse(text, indent)))).toBe(text);
       }),
     );
   });
 
-  test.each([
-    '{"__proto__":{"a":1},"b":2}',
-    '{"toString":1,"constructor":2}',
-    '{"isLosslessNumber":true,"value":"1"}',
-  ])('keeps every key of %s', async (text) => expect(await renderResponse(text, 0)).toBe(`${text}\n`));
+  test.each(['{"__proto__":{"a":1},"b":2}', '{"toString":1,"constructor":2}'])(
+    'keeps every key of %s',
+    (text) => expect(renderResponse(text, 0)).toBe(`${text}\n`),
+  );
 });

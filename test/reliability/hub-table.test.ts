@@ -159,7 +159,7 @@ const page = readFileSync(new URL('../../docs/hub.md', import.meta.url), 'utf8')
 const part = /(?<=<!-- table -->\n\n).*(?=\n<!-- end of table -->)/s;
 
 // `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
-it('writes the table of failures into docs/hub.md, unchanged', { timeout: 180_000 }, async () => {
+it('writes the table of failures into docs/hub.md, unchanged', async () => {
   const head = ['failure', 'exit code', 'warnings', 'status reads', 'the gate ends after the run'];
   const table = [head, ...(await Promise.all(rows.map(cells)))];
   const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));

@@ -1,9 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, vi } from 'vitest';
 import type { EndpointName } from '../../src/contract/index.ts';
-import type { FaultKind } from '../../src/mock/faults/fault-kinds.ts';
+import { type FaultKind, faultKinds } from '../../src/mock/faults/fault-kinds.ts';
 import type { Fault } from '../../src/mock/faults/faults.ts';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
 import { cli, trigger } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
 
 /** A fault without its endpoint and its timing. */
 export type BareFault = { kind: FaultKind } & Record<string, unknown>;
@@ -79,16 +86,54 @@ export const subjects: readonly Subject[] = [
   { name: 'keys create', endpoint: 'keys.create', argv: () => ['keys', 'create', '--name', 'ci'], skip: 0 },
 ];
 
-/** Returns a fake clock that also waits 30 ms of real time, which a mock that is down needs to come back. */
-function patientClock(): FakeClock {
-  const clock = fakeClock();
-  const { sleep } = clock;
-  return Object.assign(clock, {
-    async sleep(ms: number, signal?: AbortSignal) {
-      await sleep(ms, signal);
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    },
+interface Play {
+  readonly clock: FakeClock;
+  /** Ends the latest request, as its timeout would. */
+  timeOut(): void;
+  /** When a mock that refuses connections listens again, on the clock; null while it listens. */
+  listensAt: number | null;
+}
+
+const plays = new AsyncLocalStorage<Play>();
+const requestTimeoutMs = 100_000;
+
+/**
+ * Lets a request time out as soon as the mock stalls its response. After a real timeout, other requests would time out on a
+ * busy machine, too.
+ */
+export function timeOutStalledRequests(): void {
+  const { setTimeout } = globalThis;
+  beforeAll(() => {
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms?: number) => {
+      const play = plays.getStore();
+      if (ms === requestTimeoutMs && play !== undefined) play.timeOut = act;
+      return setTimeout(act, ms);
+    }) as typeof setTimeout);
+    for (const kind of ['black-hole', 'stall-headers', 'stall-body', 'drip'] as const) {
+      const stall = faultKinds[kind] as (...args: unknown[]) => unknown;
+      vi.spyOn(faultKinds, kind).mockImplementation(async (...args: unknown[]) => {
+        await stall(...args);
+        plays.getStore()?.timeOut();
+      });
+    }
+    const { refused } = faultKinds;
+    vi.spyOn(faultKinds, 'refused').mockImplementation((wire, fault) => {
+      const play = plays.getStore();
+      if (play !== undefined) play.listensAt = play.clock.monotonic() + (fault.forMs ?? 0);
+      return refused(wire, fault);
+    });
   });
+  afterAll(() => vi.restoreAllMocks());
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const listens = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return listens;
 }
 
 export interface Played {
@@ -106,30 +151,43 @@ export interface Played {
   secrets: readonly string[];
 }
 
-/** Plays one command against its own mock with these faults. */
-export async function play(
+/** Plays one command against its own mock with these faults. The file has called `timeOutStalledRequests`. */
+export function play(...args: Parameters<typeof playOn>): Promise<Played> {
+  const clock = fakeClock();
+  return plays.run({ clock, timeOut: () => {}, listensAt: null }, () => playOn(...args));
+}
+
+/** Creates a run. Not with `fetch`: in Node 20, a timer of its idle connections can throw outside of every call. */
+export async function createRun({ url, apiKey }: { url: string; apiKey: string }): Promise<string> {
+  const headers = { 'content-type': 'application/json', 'x-api-key': apiKey };
+  const sent = request(`${url}/api/ci/runs`, { method: 'POST', agent: false, headers });
+  sent.end(JSON.stringify({ projectSlug: 'shop', processSlug: 'checkout' }));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return ((await json(response)) as { runId: string }).runId;
+}
+
+async function playOn(
   argv: (runId: string) => readonly string[],
   faults: readonly Fault[],
-  {
-    endpoint,
-    options = {},
-    patient = false,
-    requestTimeout = '500ms',
-  }: { endpoint: EndpointName; options?: MockOptions; patient?: boolean; requestTimeout?: string },
+  { endpoint, options = {} }: { endpoint: EndpointName; options?: MockOptions },
 ): Promise<Played> {
-  const clock = patient ? patientClock() : fakeClock();
+  const own = plays.getStore() as Play;
+  const { clock } = own;
+  const { sleep } = clock;
   const mock = await startMock({ clock, duration: 15_000, ...options });
+  // A mock that was down listens again a moment after its time.
+  clock.sleep = async (ms, signal) => {
+    await sleep(ms, signal);
+    if (own.listensAt === null || clock.monotonic() < own.listensAt) return;
+    own.listensAt = null;
+    await until(() => isListening(mock.port));
+  };
   try {
-    const created = await fetch(`${mock.url}/api/ci/runs`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': mock.apiKey },
-      body: JSON.stringify({ projectSlug: 'shop', processSlug: 'checkout' }),
-    });
-    const { runId } = (await created.json()) as { runId: string };
+    const runId = await createRun(mock);
     const before = { requests: mock.requests.length, keys: mock.state.keys.size, runs: mock.state.runs.size };
     for (const fault of faults) mock.faults.add(fault);
     const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
-    const result = await cli([...argv(runId), '--request-timeout', requestTimeout], { clock, env });
+    const result = await cli([...argv(runId), '--request-timeout', `${requestTimeoutMs}ms`], { clock, env });
     return {
       ...result,
       attempts: mock.requests.slice(before.requests).filter((request) => request.endpoint === endpoint)

@@ -6,20 +6,14 @@ import { bytesOf } from './samples.ts';
 const path = '/repo/.rungate.json';
 const read = (json: unknown) => readProjectFile(path, bytesOf(json));
 const gatesFor = (json: unknown, ref: string | null = null) =>
-  projectGates(read(json), ref).map(({ name, needs, advisory, source, facts }) => ({
-    name,
-    needs,
-    advisory,
-    facts,
-    ...source,
-  }));
+  projectGates(read(json), ref).map(({ name, source }) => ({ name, ...source }));
 
 describe('the gates of a project file', () => {
   it('have settings, needs and build information', () => {
     const web = { tags: ['web'], needs: ['api'], timeout: '5m', ref: 'main' };
     expect(gatesFor({ gates: { api: { process: 'smoke', advisory: false }, web } })).toMatchObject([
-      { name: 'api', needs: undefined, advisory: false, values: { process: 'smoke' } },
-      { name: 'web', needs: ['api'], values: { tags: ['web'], timeout: 300_000 }, facts: { ref: 'main' } },
+      { name: 'api', values: { process: 'smoke', advisory: false } },
+      { name: 'web', values: { tags: ['web'], needs: ['api'], timeout: 300_000, ref: 'main' } },
     ]);
   });
 
@@ -37,9 +31,10 @@ describe('the gates of a project file', () => {
     expect(gatesFor(file, 'main')).toMatchObject([
       {
         name: 'api',
-        needs: [],
-        facts: { ref: 'main', event: 'push' },
         values: {
+          needs: [],
+          ref: 'main',
+          event: 'push',
           process: undefined,
           tags: ['all'],
           strict: true,

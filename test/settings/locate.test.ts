@@ -1,6 +1,7 @@
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, UsageError } from '../../src/errors.ts';
-import { chooseProfile, configFolder, findProjectFile } from '../../src/settings/locate.ts';
+import { chooseProfile, findProjectFile, profilesPath } from '../../src/settings/locate.ts';
 
 describe('findProjectFile', () => {
   const find = (cwd: string, ...present: string[]) => findProjectFile(cwd, (path) => present.includes(path));
@@ -21,9 +22,11 @@ describe('findProjectFile', () => {
   ])('in %s with the files %j finds %j', (cwd, present, found) => expect(find(cwd, ...present)).toBe(found));
 });
 
-describe('configFolder', () => {
-  const folder = (env: Record<string, string>, platform = 'linux') =>
-    configFolder({ env, cwd: '/work', platform });
+describe('profilesPath', () => {
+  const folder = (env: Record<string, string>, platform: string) => {
+    const path = profilesPath({ env, cwd: '/work', platform });
+    return path && dirname(path);
+  };
 
   test.each<[Record<string, string>, string, string | null]>([
     [{ RUNGATE_CONFIG_DIR: '/own', HOME: '/home/me' }, 'linux', '/own'],

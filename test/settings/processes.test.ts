@@ -3,11 +3,20 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { profilesPath } from '../../src/settings/locate.ts';
 import { readProfiles } from '../../src/settings/profiles.ts';
 import { turns, until } from '../until.ts';
+
+/** Leaves out the text of the mock's page: no test here opens it. */
+const emptyPage: Plugin = {
+  name: 'empty-page',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?raw$/ }, ({ path }) => ({ path, namespace: 'raw' }));
+    onLoad({ filter: /.*/, namespace: 'raw' }, () => ({ contents: '', loader: 'text' }));
+  },
+};
 
 /** The path of the bundled command line, which these tests run as real processes. */
 let program: string;
@@ -24,8 +33,7 @@ beforeAll(async () => {
       js: "import { createRequire as r } from 'node:module';const require = r(import.meta.url);",
     },
     bundle: true,
-    // The mock's page, which the package build reads as text. No test here opens it.
-    external: ['./document.ts'],
+    plugins: [emptyPage],
     platform: 'node',
     format: 'esm',
     outfile: program,
@@ -102,7 +110,7 @@ it('loses no profile and never exposes a partial file when 20 processes write at
   }
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(dirname(path))).toEqual(['profiles.json']);
-}, 60_000);
+});
 
 it('waits for a secret that arrives late on a pipe, without prompting', async () => {
   const home = join(folder, 'late');

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
+import { fileIds } from '../../src/options/table.ts';
 import { projectSource, readProjectFile } from '../../src/settings/project-file.ts';
-import { plainNames } from '../../src/settings/table.ts';
 import { bytesOf, sampleNames, samples } from './samples.ts';
 
 const path = '/repo/.rungate.json';
@@ -50,6 +50,8 @@ describe('a mistake in the project file', () => {
     ['a trailing comma', '{\n  "project": "shop",\n}', /^\/repo\/\.rungate\.json:3:1: not valid JSON/],
     ['a comment', '// mine\n{}', /:1:1: not valid JSON/],
     ['a missing end', '{"project": "shop"', /:1:\d+: not valid JSON/],
+    ['a file that ends too early', '{"project":', /:1:12: not valid JSON/],
+    ['a line break in a string', '{"project": "a\nb"}', /:1:15: not valid JSON/],
     ['more than one value', '{} {}', /:1:4: not valid JSON/],
     ['an empty file', '', /:1:1: the file is empty/],
     ['only whitespace', ' \n', /:1:1: the file is empty/],
@@ -105,14 +107,13 @@ describe('a mistake in the project file', () => {
     ['webhook.signatureHeadr', 'webhook.signatureHeader'],
     ['branch', 'branches'],
     ['idPointer', 'run.idPointer'],
-    ['fleetsize', 'fleetSize'],
   ])('in the name %s suggests the nearest setting, %s', (given, near) => {
     expect(errorOf({ [given]: 'x' }).hint).toBe(`did you mean "${near}"?`);
   });
 
   it('in a name unlike any setting lists all settings', () => {
     const { hint } = errorOf({ colour: 'red' });
-    for (const name of plainNames) expect(hint).toContain(name);
+    for (const name of fileIds) expect(hint).toContain(name);
   });
 
   it('such as "wait" suggests the option --wait', () =>
@@ -205,7 +206,7 @@ describe('branches', () => {
 
 describe('the reader of project files', () => {
   const names = [
-    ...plainNames,
+    ...fileIds,
     'branches',
     '$schema',
     'webhook',

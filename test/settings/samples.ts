@@ -1,4 +1,4 @@
-import type { PlainName, SettingValues } from '../../src/settings/names.ts';
+import type { FileId, OptionValues } from '../../src/options/table.ts';
 
 interface Samples<Value> {
   /** Pairs of the JSON in a file and the value it stands for. */
@@ -9,7 +9,7 @@ interface Samples<Value> {
 const texts = { wrong: ['', ' ', '\t', 'a\nb', 1, true, null, [], {}] };
 
 /** Valid and invalid values of every setting, as JSON in a file. */
-export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name]> } = {
+export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> } = {
   apiUrl: {
     right: [
       ['https://ci.example', 'https://ci.example'],
@@ -67,8 +67,8 @@ export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name
       [{}, {}],
       [{ cancelled: 'fail' }, { cancelled: 'fail' }],
       [
-        { failed: 'warn', timeout: 'warn', unobserved: 'fail' },
-        { failed: 'warn', timeout: 'warn', unobserved: 'fail' },
+        { failed: 'warn', flaky: 'fail', timeout: 'warn', unobserved: 'fail' },
+        { failed: 'warn', flaky: 'fail', timeout: 'warn', unobserved: 'fail' },
       ],
     ],
     wrong: [
@@ -114,7 +114,6 @@ export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name
     ],
     wrong: [-1, 11, 1.5, '1', null, true],
   },
-  fleetSize: { right: [[40, 40]], wrong: [0, '40', 2.5] },
   format: {
     right: [
       ['table', 'table'],
@@ -158,7 +157,7 @@ export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name
   'webhook.signatureHeader': { right: [['x-sig', 'x-sig']], wrong: ['', ' x', null] },
 };
 
-export const sampleNames = Object.keys(samples) as PlainName[];
+export const sampleNames = Object.keys(samples) as FileId[];
 
 /** Returns JSON as bytes; `__proto__` is an ordinary key in it. */
 export const bytesOf = (json: unknown) =>

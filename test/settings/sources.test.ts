@@ -380,6 +380,9 @@ describe('the environment', () => {
     );
   });
 
+  test('redacts a secret also without the line break or the spaces that it was pasted with', () =>
+    expect(readSecrets({ RUNGATE_API_KEY: ' pasted-key\n' }, noFile)).toContain('pasted-key'));
+
   test.each(['', ' ', '\t'])('treats variables that are %j as unset', (empty) => {
     const names = [
       'API_URL',

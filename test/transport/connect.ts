@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import {
   type CallerInput,
+  type CallerOptions,
   type CallOptions,
-  type ClientOptions,
   createCaller,
 } from '../../src/client/caller.ts';
 import type { ExchangeEvent } from '../../src/client/options.ts';
@@ -12,7 +12,7 @@ import { fakeClock } from '../fake-clock.ts';
 export const secrets = { apiKey: 'key-hunter22', token: 'token-hunter22' };
 
 /** Creates a caller on a fake clock that records its sleeps and events. It is closed after the test. */
-export function connect(apiUrl: string, options: Partial<ClientOptions> = {}) {
+export function connect(apiUrl: string, options: Partial<CallerOptions> = {}) {
   const clock = fakeClock(Date.UTC(2026, 0, 1));
   const events: ExchangeEvent[] = [];
   const onExchange = (event: ExchangeEvent) => events.push(event);

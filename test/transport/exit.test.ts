@@ -20,7 +20,7 @@ beforeAll(async () => {
     silent: true,
     clean: false,
   });
-}, 60_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

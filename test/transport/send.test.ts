@@ -52,7 +52,7 @@ async function tcp(talk: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const quick = { timeoutMs: 5000 };
+const patient = { timeoutMs: 100_000 };
 
 describe('a response', () => {
   test('has a status code, lower-case headers and a text', async () => {
@@ -61,7 +61,7 @@ describe('a response', () => {
       json(response, 201, { ok: 'ä' }, { 'X-Request-Id': 'r1' });
     });
     const post = request(url, { method: 'POST', body: '{"a":1}' });
-    const response = await open().send(post, quick);
+    const response = await open().send(post, patient);
     expect(response).toMatchObject({ status: 201, text: '{"ok":"ä"}' });
     expect(response.headers).toMatchObject({ 'x-many': 'a, b', 'x-request-id': 'r1' });
     expect(response.finalUrl).toBeUndefined();
@@ -77,12 +77,12 @@ describe('a response', () => {
       Buffer.from('"'),
     ]);
     const { url } = await serve(({ response }) => response.end(bytes));
-    expect((await open().send(request(url), quick)).text).toBe('"a\ufffd"');
+    expect((await open().send(request(url), patient)).text).toBe('"a\ufffd"');
   });
 
   test('that is too large is a contract error', async () => {
     const { url } = await serve(({ response }) => response.end('x'.repeat(5000)));
-    const error = await rejection(open({ maxBodyBytes: 1000 }).send(request(url), quick), ContractError);
+    const error = await rejection(open({ maxBodyBytes: 1000 }).send(request(url), patient), ContractError);
     expect(error).toMatchObject({ unreadable: false, status: 200 });
     expect(error.message).toContain('at most 1000 bytes');
   });
@@ -92,7 +92,7 @@ describe('a response', () => {
       response.statusCode = 503;
       response.end('x'.repeat(5000));
     });
-    expect((await open({ maxBodyBytes: 1000 }).send(request(url), quick)).status).toBe(503);
+    expect((await open({ maxBodyBytes: 1000 }).send(request(url), patient)).status).toBe(503);
   });
 
   test('with an error status is read up to 1 MiB', async () => {
@@ -100,7 +100,7 @@ describe('a response', () => {
       response.statusCode = 400;
       response.end('x'.repeat(3 * 1024 * 1024));
     });
-    const { text } = await open().send(request(url), quick);
+    const { text } = await open().send(request(url), patient);
     expect(text.length).toBeLessThanOrEqual(1024 * 1024);
     expect(text.length).toBeGreaterThan(0);
   });
@@ -108,7 +108,7 @@ describe('a response', () => {
   test('above the lower limit of its endpoint is a contract error', async () => {
     const { url } = await serve(({ response }) => response.end('x'.repeat(5000)));
     const limited = { ...request(url), maxReplyBytes: 1000 };
-    const error = await rejection(open().send(limited, quick), ContractError);
+    const error = await rejection(open().send(limited, patient), ContractError);
     expect(error.message).toContain('at most 1000 bytes');
   });
 
@@ -117,7 +117,7 @@ describe('a response', () => {
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync('{}'));
     });
-    expect((await open().send(request(url), quick)).headers['content-encoding']).toBe('gzip');
+    expect((await open().send(request(url), patient)).headers['content-encoding']).toBe('gzip');
   });
 });
 
@@ -126,7 +126,7 @@ describe('connections', () => {
     const { url, seen } = await serve(({ response }) => json(response, 200, {}));
     const one = open();
     for (let i = 0; i < 3; i += 1) {
-      await one.send(request(url), quick);
+      await one.send(request(url), patient);
       await turns();
     }
     expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 1]);
@@ -136,7 +136,7 @@ describe('connections', () => {
     const { url, seen } = await serve(({ response }) => json(response, 200, {}));
     const one = open();
     for (const fresh of [false, true, true, false]) {
-      await one.send(request(url), { ...quick, fresh });
+      await one.send(request(url), { ...patient, fresh });
       await turns();
     }
     expect(seen.map(({ connection }) => connection)).toEqual([1, 2, 3, 1]);
@@ -152,8 +152,8 @@ describe('connections', () => {
       response.setHeader('connection', 'keep-alive');
       json(response, 200, {});
     });
-    await open().send(request(url), { ...quick, fresh: true });
-    await expect.poll(() => closed).toBe(true);
+    await open().send(request(url), { ...patient, fresh: true });
+    await until(() => closed);
   });
 
   test('are new for the redirect of a fresh request, too', async () => {
@@ -161,28 +161,31 @@ describe('connections', () => {
       if (index === 0) response.writeHead(307, { location: '/api/y', connection: 'keep-alive' }).end();
       else json(response, 200, {});
     });
-    await open().send(request(url, { method: 'POST', body: '{}' }), { ...quick, fresh: true });
+    await open().send(request(url, { method: 'POST', body: '{}' }), { ...patient, fresh: true });
     expect(seen.map(({ connection }) => connection)).toEqual([1, 2]);
   });
 });
 
 describe('send', () => {
   test('reports a host without an address', async () => {
-    const error = await rejection(open().send(request('http://nowhere.invalid'), quick), NetworkError);
+    const error = await rejection(open().send(request('http://nowhere.invalid'), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'dns', unsent: true });
     expect(error.message).toContain('nowhere.invalid');
     expect(error.hint).toContain('RUNGATE_API_URL');
   });
 
   test('reports a refused connection', async () => {
-    const error = await rejection(open().send(request(await unreachableUrl()), quick), NetworkError);
+    const error = await rejection(open().send(request(await unreachableUrl()), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'refused', unsent: true });
     expect(error.cause).toBeInstanceOf(Error);
   });
 
   test('reports a port that does not speak TLS', async () => {
     const { url } = await serve(({ response }) => json(response, 200, {}));
-    const error = await rejection(open().send(request(url.replace('http:', 'https:')), quick), NetworkError);
+    const error = await rejection(
+      open().send(request(url.replace('http:', 'https:')), patient),
+      NetworkError,
+    );
     expect(error.fault).toBe('tls');
     expect(error.hint).toContain('TLS');
   });
@@ -191,7 +194,7 @@ describe('send', () => {
     // The server accepts the TCP connection and never responds to the TLS handshake.
     const host = await tcp(() => {});
     const slow = open({ connectTimeoutMs: 100 });
-    const error = await rejection(slow.send(request(`https://${host}`), quick), NetworkError);
+    const error = await rejection(slow.send(request(`https://${host}`), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'connect', unsent: true });
   });
 
@@ -204,7 +207,7 @@ describe('send', () => {
 
   test('reports a connection that is reset during the request', async () => {
     const { url } = await serve(({ socket }) => socket.resetAndDestroy());
-    const error = await rejection(open().send(request(url), quick), NetworkError);
+    const error = await rejection(open().send(request(url), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'broken', unsent: false });
   });
 
@@ -219,7 +222,7 @@ describe('send', () => {
     ['nothing', ''],
   ])('reports a connection that is closed after %s', async (_, bytes) => {
     const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
-    const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+    const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'broken', unsent: false });
     expect(error.message).toContain('broke before the response was complete');
   });
@@ -234,7 +237,7 @@ describe('send', () => {
     ['headers without an end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`],
   ])('reports a response that is not HTTP: %s', async (_, bytes) => {
     const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
-    const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+    const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'broken', unsent: false });
     expect(error.message).toContain('sent a response that is not HTTP');
   });
@@ -255,9 +258,9 @@ describe('send', () => {
     ],
   ])('ends an attempt with %s at its time limit', async (_, talk) => {
     const host = await tcp((socket) => socket.once('data', () => talk(socket)));
-    const error = await rejection(open().send(request(`http://${host}`), { timeoutMs: 150 }), NetworkError);
+    const error = await rejection(open().send(request(`http://${host}`), { timeoutMs: 1000 }), NetworkError);
     expect(error.fault).toBe('broken');
-    expect(error.message).toMatch(/^no complete response from \S+ within 150 ms$/);
+    expect(error.message).toMatch(/^no complete response from \S+ within 1 s$/);
   });
 
   test('passes on the body of a success as it arrives, and keeps that of an error', async () => {
@@ -268,7 +271,12 @@ describe('send', () => {
       finish = () => response.end('two');
     });
     const parts: string[] = [];
-    const options = { ...quick, onData: (part: Uint8Array) => parts.push(Buffer.from(part).toString()) };
+    const options = {
+      ...patient,
+      async onData(part: Uint8Array) {
+        parts.push(Buffer.from(part).toString());
+      },
+    };
     const one = open();
     const sent = one.send(request(url), { ...options, timeoutMs: Number.POSITIVE_INFINITY });
     await until(() => parts.length === 1);
@@ -285,10 +293,12 @@ describe('send', () => {
   test('rejects with the reason of an aborted signal, before and during the request', async () => {
     const { url, seen } = await serve(() => {});
     const one = open();
-    await expect(one.send(request(url), { ...quick, signal: AbortSignal.abort('why') })).rejects.toBe('why');
+    await expect(one.send(request(url), { ...patient, signal: AbortSignal.abort('why') })).rejects.toBe(
+      'why',
+    );
     expect(seen).toEqual([]);
     const stop = new AbortController();
-    const sent = one.send(request(url), { ...quick, signal: stop.signal });
+    const sent = one.send(request(url), { ...patient, signal: stop.signal });
     await until(() => seen.length > 0);
     stop.abort('later');
     await expect(sent).rejects.toBe('later');
@@ -301,7 +311,7 @@ test.each(['Connection: upgrade\r\nUpgrade: websocket\r\n', ''])(
     const host = await tcp((socket) =>
       socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`)),
     );
-    const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+    const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'broken', unsent: false });
     expect(error.message).not.toContain('within');
   },
@@ -322,11 +332,11 @@ test('a response that arrives before the body is sent closes the connection', as
   });
   // Larger than the buffers of both sides.
   const body = new Uint8Array(30e6);
-  const response = await open().send(request(`http://${host}`, { method: 'POST', body }), quick);
+  const response = await open().send(request(`http://${host}`, { method: 'POST', body }), patient);
   expect(response).toMatchObject({ status: 413, text: '{}' });
   // A paused socket does not notice that the peer closed it.
   peer?.resume();
-  await expect.poll(() => closed).toBe(true);
+  await until(() => closed);
 });
 
 test.each([
@@ -340,7 +350,7 @@ test.each([
       connections += 1;
       talk(socket);
     });
-    await rejection(open().send(request(`${scheme}://${host}`), quick), NetworkError);
+    await rejection(open().send(request(`${scheme}://${host}`), patient), NetworkError);
     expect(connections).toBe(1);
   }
 });
@@ -349,7 +359,7 @@ test('sends bodies of any length and does not reuse the connection of a long one
   const { url, seen } = await serve(({ response }) => json(response, 200, {}));
   const one = open();
   for (const body of ['{}', 'x'.repeat(1e6), new Uint8Array(0), '{}']) {
-    await one.send(request(url, { method: 'POST', body }), quick);
+    await one.send(request(url, { method: 'POST', body }), patient);
   }
   expect(seen.map(({ body }) => body.length)).toEqual([2, 1e6, 0, 2]);
   expect(seen.map(({ headers }) => headers['content-length'])).toEqual(['2', '1000000', '0', '2']);
@@ -361,11 +371,11 @@ describe('close', () => {
   test('ends pending requests and refuses later ones', async () => {
     const { url, seen } = await serve(() => {});
     const one = open();
-    const sent = rejection(one.send(request(url), quick), UsageError);
+    const sent = rejection(one.send(request(url), patient), UsageError);
     await until(() => seen.length > 0);
     await one.close();
     expect((await sent).message).toContain('closed');
-    await rejection(one.send(request(url), quick), UsageError);
+    await rejection(one.send(request(url), patient), UsageError);
   });
 });
 
@@ -380,7 +390,7 @@ describe('redirects', () => {
     'with %i are followed by a GET within the origin, with the credential',
     async (status) => {
       const { url, seen } = await redirecting(status, '/api/y?z=1');
-      const response = await open().send(request(url), quick);
+      const response = await open().send(request(url), patient);
       expect(response).toMatchObject({
         status: 200,
         text: '{"at":"/api/y?z=1"}',
@@ -392,7 +402,7 @@ describe('redirects', () => {
 
   test.each([307, 308])('with %i are followed by a POST with the same body', async (status) => {
     const { url, seen } = await redirecting(status, '/api/y');
-    await open().send(request(url, { method: 'POST', body: '{"a":1}' }), quick);
+    await open().send(request(url, { method: 'POST', body: '{"a":1}' }), patient);
     expect(seen).toMatchObject([{ method: 'POST' }, { method: 'POST', url: '/api/y', body: '{"a":1}' }]);
   });
 
@@ -401,7 +411,7 @@ describe('redirects', () => {
     async (status) => {
       const { url, seen } = await redirecting(status, '/api/y');
       const error = await rejection(
-        open().send(request(url, { method: 'POST', body: '{}' }), quick),
+        open().send(request(url, { method: 'POST', body: '{}' }), patient),
         HttpError,
       );
       expect(error).toMatchObject({ status, code: 'redirect' });
@@ -414,7 +424,7 @@ describe('redirects', () => {
     for (const method of ['GET', 'POST'] as const) {
       for (const status of [302, 307]) {
         const { url } = await redirecting(status, `${other.url}/api/x`);
-        const error = await rejection(open().send(request(url, { method }), quick), HttpError);
+        const error = await rejection(open().send(request(url, { method }), patient), HttpError);
         expect(error.message).toContain(other.url);
         expect(error.hint).toContain(other.url);
       }
@@ -428,7 +438,7 @@ describe('redirects', () => {
     ['an invalid URL', 'http://[', 'to an invalid URL'],
   ])('to %s are not followed', async (_, location, named) => {
     const { url } = await redirecting(302, location);
-    const error = await rejection(open().send(request(url), quick), HttpError);
+    const error = await rejection(open().send(request(url), patient), HttpError);
     expect(error.message).toContain(named);
   });
 
@@ -436,14 +446,14 @@ describe('redirects', () => {
     const { url, seen } = await serve(({ index, response }) => {
       response.writeHead(302, { location: `/api/${index}` }).end();
     });
-    const error = await rejection(open().send(request(url), quick), HttpError);
+    const error = await rejection(open().send(request(url), patient), HttpError);
     expect(error.message).toContain('redirects more than 5 times');
     expect(seen).toHaveLength(6);
   });
 
   test('without a location are returned as the response', async () => {
     const { url } = await serve(({ response }) => response.writeHead(302).end());
-    expect((await open().send(request(url), quick)).status).toBe(302);
+    expect((await open().send(request(url), patient)).status).toBe(302);
   });
 });
 
@@ -465,7 +475,7 @@ test('opens at most 16 connections for any number of calls', async () => {
   const send = open();
   let completed = 0;
   const sent = Array.from({ length: 100 }, () =>
-    send.send(request(url), { timeoutMs: 10_000 }).finally(() => {
+    send.send(request(url), patient).finally(() => {
       completed += 1;
     }),
   );
@@ -495,10 +505,10 @@ describe('each request gets its own response', () => {
     });
     const closed = new AbortController();
     const send = open();
-    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"running"');
+    expect((await send.send(request(`http://${host}`), patient)).text).toBe('"running"');
     sendUnsolicited();
     await new Promise<void>((resolve) => closed.signal.addEventListener('abort', () => resolve()));
-    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"failed"');
+    expect((await send.send(request(`http://${host}`), patient)).text).toBe('"failed"');
   });
 
   test('after two responses to one request', async () => {
@@ -512,15 +522,15 @@ describe('each request gets its own response', () => {
       });
     });
     const send = open();
-    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"running"');
-    expect((await send.send(request(`http://${host}`), quick)).text).not.toBe('"passed"');
+    expect((await send.send(request(`http://${host}`), patient)).text).toBe('"running"');
+    expect((await send.send(request(`http://${host}`), patient)).text).not.toBe('"passed"');
   });
 
   test('after a DELETE with a body', async () => {
     const { url, seen } = await serve(({ response }) => json(response, 200, {}));
     const send = open();
-    await send.send(request(url, { method: 'DELETE', body: '{"reason":"ä"}' }), quick);
-    await send.send(request(url), quick);
+    await send.send(request(url, { method: 'DELETE', body: '{"reason":"ä"}' }), patient);
+    await send.send(request(url), patient);
     expect(seen).toMatchObject([
       { method: 'DELETE', body: '{"reason":"ä"}', headers: { 'content-length': '15' } },
       { method: 'GET', body: '' },
@@ -530,7 +540,7 @@ describe('each request gets its own response', () => {
 
 test('sends content-length: 0 for a POST without a body', async () => {
   const { url, seen } = await serve(({ response }) => json(response, 200, {}));
-  await open().send(request(url, { method: 'POST' }), quick);
+  await open().send(request(url, { method: 'POST' }), patient);
   expect(seen[0]?.headers).toMatchObject({ 'content-length': '0' });
   expect(seen[0]?.headers).not.toHaveProperty('transfer-encoding');
 });

@@ -33,11 +33,11 @@ function get(url: string): PreparedRequest {
   return { ...target, repeatable: true, redact: redactNothing };
 }
 
-const quick = { timeoutMs: 5000 };
+const patient = { timeoutMs: 100_000 };
 
 test('rejects a certificate from an unknown CA and suggests how to trust it', async () => {
   const url = `https://localhost:${await serveTls()}/`;
-  const error = await rejection(open().send(get(url), quick), NetworkError);
+  const error = await rejection(open().send(get(url), patient), NetworkError);
   expect(error).toMatchObject({ fault: 'tls', code: 'network_tls' });
   expect(error.hint).toContain('--ca-file');
   expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
@@ -46,20 +46,20 @@ test('rejects a certificate from an unknown CA and suggests how to trust it', as
 test('trusts a custom CA on reused and on new connections', async () => {
   const url = `https://localhost:${await serveTls()}/`;
   const transport = open({ caPem: pem('ca.pem') });
-  expect((await transport.send(get(url), quick)).status).toBe(200);
-  expect((await transport.send(get(url), { ...quick, fresh: true })).status).toBe(200);
+  expect((await transport.send(get(url), patient)).status).toBe(200);
+  expect((await transport.send(get(url), { ...patient, fresh: true })).status).toBe(200);
 });
 
 test('rejects a certificate for another host, even from a trusted CA', async () => {
   const url = `https://127.0.0.1:${await serveTls()}/`;
-  const error = await rejection(open({ caPem: pem('ca.pem') }).send(get(url), quick), NetworkError);
+  const error = await rejection(open({ caPem: pem('ca.pem') }).send(get(url), patient), NetworkError);
   expect(error.fault).toBe('tls');
 });
 
 test.each(['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
   'throws a configuration error for a CA file without a readable certificate: %j',
   async (caPem) => {
-    const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), quick), ConfigError);
+    const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), patient), ConfigError);
     expect(error.message).toContain('CA file');
   },
 );
@@ -73,14 +73,14 @@ async function serve(server: Server): Promise<number> {
 test('reports an expired certificate without suggesting a CA file', async () => {
   const server = createServer({ key: pem('expired.key'), cert: pem('expired.pem') });
   const url = `https://localhost:${await serve(server)}/`;
-  const error = await rejection(open({ caPem: pem('expired.pem') }).send(get(url), quick), NetworkError);
+  const error = await rejection(open({ caPem: pem('expired.pem') }).send(get(url), patient), NetworkError);
   expect(error.message).toMatch(/^the certificate of localhost:\d+ has expired$/);
   expect(error.hint).not.toContain('--ca-file');
 });
 
 test('lists the hosts of a certificate that is for another host', async () => {
   const url = `https://127.0.0.1:${await serveTls()}/`;
-  const error = await rejection(open({ caPem: pem('ca.pem') }).send(get(url), quick), NetworkError);
+  const error = await rejection(open({ caPem: pem('ca.pem') }).send(get(url), patient), NetworkError);
   expect(error.message).toMatch(/^the certificate of 127\.0\.0\.1:\d+ is for another host: localhost/);
 });
 
@@ -89,17 +89,17 @@ test('names a certificate without a subjectAltName and suggests a remedy that wo
   const server = createServer(identity, (_, response) => response.end('{}'));
   const url = `https://127.0.0.1:${await serve(server)}/`;
   const transport = open({ caPem: pem('cn-only.pem') });
-  const error = await rejection(transport.send(get(url), quick), NetworkError);
+  const error = await rejection(transport.send(get(url), patient), NetworkError);
   expect(error.message).toMatch(/:\d+ has no subjectAltName for the host, only the common name localhost$/);
   expect(error.hint).toMatch(
     /^reissue it with subjectAltName=IP:127\.0\.0\.1; or use localhost in \S.* if it leads to the service$/,
   );
-  expect((await transport.send(get(url.replace('127.0.0.1', 'localhost')), quick)).status).toBe(200);
+  expect((await transport.send(get(url.replace('127.0.0.1', 'localhost')), patient)).status).toBe(200);
 });
 
 test('suggests https:// when a TLS port closes a plain HTTP connection', async () => {
   const error = await rejection(
-    open().send(get(`http://localhost:${await serveTls()}/`), quick),
+    open().send(get(`http://localhost:${await serveTls()}/`), patient),
     NetworkError,
   );
   expect(error.hint).toBe('if this port expects TLS, use https:// instead of http:// in RUNGATE_API_URL');
@@ -108,7 +108,7 @@ test('suggests https:// when a TLS port closes a plain HTTP connection', async (
 test('suggests https:// when a TLS port responds to plain HTTP with an alert', async () => {
   const alert = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]);
   const port = await serve(createTcpServer((socket) => void socket.on('error', () => {}).end(alert)));
-  const error = await rejection(open().send(get(`http://localhost:${port}/`), quick), NetworkError);
+  const error = await rejection(open().send(get(`http://localhost:${port}/`), patient), NetworkError);
   expect(error.hint).toContain('use https:// instead of http://');
 });
 
@@ -122,7 +122,7 @@ test.each([
   ['\u{fffd}\u0002', 'is not in PEM format'],
   ['hello\n', 'contains no certificate'],
 ])('describes a CA file with other content: %#', async (caPem, problem) => {
-  const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), quick), ConfigError);
+  const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), patient), ConfigError);
   expect(error.message).toBe(`the CA file ${problem}`);
   expect(error.hint).toBeTruthy();
 });

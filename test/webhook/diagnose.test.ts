@@ -81,7 +81,6 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['lf_became_crlf', 'git with autocrlf', { body: lines }, { body: windows(lines) }],
   ['crlf_became_lf', 'dos2unix', { body: windows(lines) }, { body: lines }],
   ['bom_added', 'Notepad', { body: compact }, { body: `\ufeff${compact}` }],
-  ['bom_stripped', 'TextDecoder', { body: `\ufeff${compact}` }, { body: compact }],
   ['white_space_added', 'a template', { body: compact }, { body: `  ${compact} \n` }],
   [
     'json_spaced',
@@ -96,24 +95,6 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
     'parsed and written compact',
     { body: JSON.stringify(event, null, 2) },
     { body: compact },
-  ],
-  [
-    'json_indented_4',
-    'parsed and written compact',
-    { body: JSON.stringify(event, null, 4) },
-    { body: compact },
-  ],
-  [
-    'json_indented_tab',
-    'parsed and written compact',
-    { body: JSON.stringify(event, null, '\t') },
-    { body: compact },
-  ],
-  [
-    'json_sorted',
-    'a store that does not keep the order',
-    { body: '{"a":1,"b":{"c":2,"d":3}}' },
-    { body: '{"b":{"d":3,"c":2},"a":1}' },
   ],
   [
     'json_unescaped',
@@ -164,7 +145,6 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ],
   ['encoded_as_utf16', 'PowerShell', { body: compact }, { body: Buffer.from(`\ufeff${compact}`, 'utf16le') }],
   ['base64_body', 'Lambda', { body: compact }, { body: Buffer.from(compact).toString('base64') }],
-  ['json_string', 'JSON.stringify of text', { body: compact }, { body: JSON.stringify(compact) }],
   [
     'headers_in_body',
     'curl -i',
@@ -208,11 +188,6 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
     { key: Buffer.alloc(32, 200) },
     { secrets: [Buffer.alloc(32, 200).toString('base64')] },
   ],
-  ['secret_decoded', 'the receiver decoded hex', { key: Buffer.from(secret).toString('hex') }, {}],
-  ['secret_decoded', 'the receiver decoded base64', { key: Buffer.from(secret).toString('base64') }, {}],
-  ['secret_case', 'copied by hand', { key: secret.toLowerCase() }, {}],
-  ['secret_unset', 'an empty variable', { key: '' }, {}],
-  ['secret_unset', 'String(undefined)', { key: 'undefined' }, {}],
   ['timestamp_fraction', 'a database with microseconds', {}, { timestamp: '2026-01-15T12:00:00.250000Z' }],
   [
     'timestamp_fraction',
@@ -222,25 +197,9 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ],
   ['timestamp_zone', '+00:00 for Z', {}, { timestamp: timestamp.replace('Z', '+00:00') }],
   ['timestamp_zone', 'Z for +00:00', { timestamp: '2026-01-15T12:00:00.250+00:00' }, { timestamp }],
-  ['timestamp_zone', 'local time', { timestamp: '2026-01-15T14:00:00.250+02:00' }, { timestamp }],
-  ['timestamp_zone', 'half hours', { timestamp: '2026-01-15T17:30:00.250+05:30' }, { timestamp }],
   ['timestamp_zone', 'none', { timestamp: '2026-01-15T12:00:00.250' }, { timestamp }],
-  ['timestamp_separator', 'SQL', { timestamp: '2026-01-15 12:00:00.250Z' }, { timestamp }],
-  ['timestamp_unix', 'seconds', { timestamp: String(Date.parse(timestamp) / 1000 - 0.25) }, { timestamp }],
-  ['timestamp_unix', 'milliseconds', { timestamp: String(Date.parse(timestamp)) }, { timestamp }],
-  ['timestamp_http_date', 'toUTCString', { timestamp: new Date(timestamp).toUTCString() }, { timestamp }],
-  [
-    'timestamp_white_space',
-    'JSON.stringify of a Date',
-    { timestamp: JSON.stringify(timestamp) },
-    { timestamp },
-  ],
-  ['timestamp_milliseconds', 'cut off', {}, { timestamp: '2026-01-15T12:00:00Z' }],
   ['boundary_missing', 'timestamp + body', { message: (time, body) => [time, body] }, {}],
-  ['boundary_newline', 'lines', { message: (time, body) => [time, bytes('\n'), body] }, {}],
   ['body_only', 'as GitHub signs', { message: (_time, body) => [body] }, {}],
-  ['body_first', 'swapped', { message: (time, body) => [body, bytes('.'), time] }, {}],
-  ['body_missing', 'signed before the body was written', { message: (time) => [time, bytes('.')] }, {}],
   ['signature_base64', "digest('base64')", { encode: (mac) => Buffer.from(mac).toString('base64') }, {}],
   [
     'signature_base64',
@@ -305,9 +264,9 @@ describe('diagnose with several mistakes', () => {
       { body: '{"n":"Zoë","a":1}' },
     ],
     [
-      ['json_indented_4', 'json_sorted', 'json_slashes'],
-      { body: '{\n    "a": "x\\/y",\n    "b": 2\n}' },
-      { body: '{"b":2,"a":"x/y"}' },
+      ['json_indented_2', 'json_slashes'],
+      { body: '{\n  "a": "x\\/y",\n  "b": 2\n}' },
+      { body: '{"a":"x/y","b":2}' },
     ],
   ])('finds %j', (ids, sent, had) => expect(causes(sent, had).toSorted()).toEqual(ids.toSorted()));
 });
@@ -316,9 +275,7 @@ describe.skipIf(!hasPython)('diagnose of JSON from Python', () => {
   test.each<[string, string[]]>([
     ['', ['json_spaced', 'json_unescaped']],
     [', ensure_ascii=False', ['json_spaced']],
-    [', indent=4', ['json_indented_4', 'json_unescaped']],
-    [', sort_keys=True, separators=(",", ":"), ensure_ascii=False', ['json_sorted']],
-    [', sort_keys=True', ['json_spaced', 'json_sorted', 'json_unescaped']],
+    [', indent=2', ['json_indented_2', 'json_unescaped']],
   ])('recognises json.dumps(event%s) that JavaScript serialised again', (options, ids) => {
     const body = python(options);
     expect(
@@ -375,7 +332,7 @@ describe('diagnose of hostile input', () => {
     ['numbers', bytes(`[${'1,'.repeat(large / 2 - 2)}1]`)],
     ['zeros, gzipped', gzipSync(Buffer.alloc(1024 ** 3 / 4))],
     ['base64 to the end', Buffer.alloc(large, 'A')],
-  ])('ends in time: %s', { timeout: 60_000 }, (_what, body) => {
+  ])('ends in time: %s', (_what, body) => {
     expect(causes({ key: 'unrelated' }, { body })).toEqual([]);
   });
 });

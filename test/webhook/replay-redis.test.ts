@@ -9,6 +9,7 @@ import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createReplayGuard, redisStore } from '../../src/webhook/replay.ts';
 import { freePort } from '../free-port.ts';
+import { until } from '../until.ts';
 import { clientKinds, connectRedis } from './redis-clients.ts';
 
 const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
@@ -94,7 +95,7 @@ describe.skipIf(!isInstalled && !process.env.REQUIRE_TOOLS)('redisStore on a rea
   beforeAll(async () => {
     redis = await startRedis();
     racer = await buildRacer(redis.directory);
-  }, 60_000);
+  });
   afterAll(() => redis?.stop());
 
   describe.each(clientKinds)('with %s', (kind) => {
@@ -123,7 +124,7 @@ describe.skipIf(!isInstalled && !process.env.REQUIRE_TOOLS)('redisStore on a rea
       const set = () => store.setIfAbsent(`${kind}-short`, 499.5);
       expect(await set()).toBe(true);
       expect(await set()).toBe(false);
-      await expect.poll(set, { timeout: 10_000, interval: 20 }).toBe(true);
+      await until(set);
       await close();
     });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Verified } from '../../src/webhook/options.ts';
 import { createReplayGuard, memoryStore, type ReplayStore } from '../../src/webhook/replay.ts';
+import { until } from '../until.ts';
 
 const verified: Verified = { timestamp: '2026-01-15T12:00:00.000Z', secretIndex: 0, ageSeconds: 1 };
 const signature = `sha256=${'ab'.repeat(32)}`;
@@ -163,7 +164,7 @@ describe('with a store that does not respond, a replay guard', () => {
     const handle = vi.fn(() => 'done');
     const before = store.pending();
     const outcome = guard.once({ verified, signature }, handle).catch((error: unknown) => error);
-    await vi.waitUntil(() => store.pending() > before);
+    await until(() => store.pending() > before);
     await vi.advanceTimersByTimeAsync(ms);
     return { handle, outcome };
   };
@@ -191,7 +192,7 @@ describe('with a store that does not respond, a replay guard', () => {
     await (await handling(guard, redis, 2000)).outcome;
     const second = guard.once({ verified, signature }, () => 'second');
     const third = guard.once({ verified, signature }, () => 'third');
-    await vi.waitUntil(() => redis.pending() === 2);
+    await until(() => redis.pending() === 2);
     await redis.thaw();
     expect(await second).toEqual({ replay: false, result: 'second' });
     expect(await third).toEqual({ replay: true });
@@ -214,7 +215,7 @@ describe('with a store that does not respond, a replay guard', () => {
     };
     const guard = createReplayGuard({ store });
     const first = guard.check(verified, signature).catch((error: unknown) => error);
-    await vi.waitUntil(() => calls === 1);
+    await until(() => calls === 1);
     await vi.advanceTimersByTimeAsync(2000);
     expect(await first).toMatchObject({ code: 'store_timeout' });
     fail(new Error('connection lost'));
@@ -228,7 +229,7 @@ describe('with a store that does not respond, a replay guard', () => {
     const handle = vi.fn();
     const old = { ...verified, ageSeconds: 299 };
     const outcome = guard.once({ verified: old, signature }, handle).catch((error: unknown) => error);
-    await vi.waitUntil(() => redis.pending() > 0);
+    await until(() => redis.pending() > 0);
     await vi.advanceTimersByTimeAsync(1500);
     await redis.thaw();
     expect(await outcome).toMatchObject({ code: 'too_old' });
@@ -243,7 +244,7 @@ describe('with a store that does not respond, a replay guard', () => {
     const outcome = guard
       .once({ verified, signature }, () => Promise.reject(new Error('database down')))
       .catch((error: unknown) => error);
-    await vi.waitUntil(() => vi.getTimerCount() > 0);
+    await until(() => vi.getTimerCount() > 0);
     await vi.advanceTimersByTimeAsync(2000);
     expect(String(((await outcome) as AggregateError).errors)).toMatch(/database down.*did not respond/);
   });

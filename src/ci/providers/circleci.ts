@@ -35,5 +35,10 @@ export const circleci: ProviderRow = {
   runId: ['CIRCLE_WORKFLOW_WORKSPACE_ID', 'CIRCLE_WORKFLOW_ID'],
   job: 'CIRCLE_JOB',
   jobId: ['CIRCLE_WORKFLOW_JOB_ID', 'CIRCLE_BUILD_NUM'],
+  // Re-runs are not counted, but the workflow that gave the workspace its id is the first.
+  attempt: (read) => {
+    const workspace = read.text('CIRCLE_WORKFLOW_WORKSPACE_ID');
+    return workspace !== null && workspace === read.text('CIRCLE_WORKFLOW_ID') ? 1 : null;
+  },
   parallel: ['CIRCLE_NODE_INDEX', 'CIRCLE_NODE_TOTAL', 0],
 };

@@ -1,6 +1,6 @@
 import type { CiEvent } from '../context.ts';
 import { cleanRef, type Reader } from '../provider-env.ts';
-import { groupOf, type ProviderRow } from '../provider-row.ts';
+import { groupOf, oneAttempt, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 function eventOf(read: Reader): CiEvent | null {
@@ -47,4 +47,5 @@ export const codebuild: ProviderRow = {
   buildUrl: (read) => read.url('CODEBUILD_PUBLIC_BUILD_URL') ?? consoleUrl(read.text('CODEBUILD_BUILD_ARN')),
   runId: 'CODEBUILD_BUILD_ID',
   job: 'CODEBUILD_BATCH_BUILD_IDENTIFIER',
+  attempt: oneAttempt,
 };

@@ -1,4 +1,4 @@
-import type { ProviderRow } from '../provider-row.ts';
+import { oneAttempt, type ProviderRow } from '../provider-row.ts';
 
 /** A build that is replayed, rebuilt or restarted from a stage is a new build with a new number. */
 export const jenkins: ProviderRow = {
@@ -32,5 +32,6 @@ export const jenkins: ProviderRow = {
   runId: (read) => read.url('BUILD_URL') ?? read.text('BUILD_TAG'),
   job: 'JOB_NAME',
   step: 'STAGE_NAME',
+  attempt: oneAttempt,
   temporaryFolder: 'WORKSPACE_TMP',
 };

@@ -1,4 +1,4 @@
-import { groupOf, type ProviderRow } from '../provider-row.ts';
+import { groupOf, oneAttempt, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 // The CIs whose variables need little interpretation.
@@ -74,6 +74,7 @@ export const cloudbuild: ProviderRow = {
     return build === null ? null : `${build}?project=${encodeURIComponent(project)}`;
   },
   runId: 'BUILD_ID',
+  attempt: oneAttempt,
 };
 
 /** A restarted build has a new number and counts as a new run. */
@@ -93,6 +94,7 @@ export const drone: ProviderRow = {
   runId: 'DRONE_BUILD_NUMBER',
   job: 'DRONE_STAGE_NAME',
   step: 'DRONE_STEP_NAME',
+  attempt: oneAttempt,
 };
 
 /**
@@ -106,6 +108,7 @@ export const teamcity: ProviderRow = {
   buildUrl: 'BUILD_URL',
   runId: (read) => read.url('BUILD_URL'),
   job: 'TEAMCITY_BUILDCONF_NAME',
+  attempt: oneAttempt,
 };
 
 /** A restarted job keeps its number and id. Travis shows that a job was restarted, but not how often. */
@@ -156,6 +159,7 @@ export const woodpecker: ProviderRow = {
   runId: 'CI_PIPELINE_NUMBER',
   job: 'CI_WORKFLOW_NAME',
   step: 'CI_STEP_NAME',
+  attempt: oneAttempt,
   // The cells of a matrix are workflows of the same name, each with its own number.
   matrix: 'CI_WORKFLOW_NUMBER',
 };

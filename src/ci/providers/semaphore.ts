@@ -1,6 +1,6 @@
 import type { CiEvent } from '../context.ts';
 import type { Reader } from '../provider-env.ts';
-import type { ProviderRow } from '../provider-row.ts';
+import { oneAttempt, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 function eventOf(read: Reader): CiEvent | null {
@@ -36,5 +36,6 @@ export const semaphore: ProviderRow = {
   runId: 'SEMAPHORE_PIPELINE_ID',
   job: 'SEMAPHORE_JOB_NAME',
   jobId: 'SEMAPHORE_JOB_ID',
+  attempt: oneAttempt,
   parallel: ['SEMAPHORE_JOB_INDEX', 'SEMAPHORE_JOB_COUNT', 1],
 };

@@ -41,10 +41,10 @@ function attributeText(text: string): string {
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Returns an element in one line. `inside` is XML. */
+/** `inside` is XML. */
 function element(name: string, attributes: Attributes, inside = ''): string {
-  const given = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  const list = given.map(([key, value]) => ` ${key}="${attributeText(String(value))}"`).join('');
+  const present = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  const list = present.map(([key, value]) => ` ${key}="${attributeText(String(value))}"`).join('');
   return inside === '' ? `<${name}${list}/>` : `<${name}${list}>${inside}</${name}>`;
 }
 
@@ -85,7 +85,6 @@ function seconds(value: number): string {
   return Number.isFinite(value) && value > 0 && value < 1e15 ? value.toFixed(3) : '0.000';
 }
 
-/** Returns the time of all runs of a test case, in seconds. */
 function elapsed(run: RunReport, report: GateReport): number {
   return attemptsOf(run, report).reduce((total, { elapsedSeconds }) => total + elapsedSeconds, 0);
 }
@@ -105,15 +104,12 @@ function attempt(kind: 'rerun' | 'flaky', run: RunReport): string {
   return element(name, reasonOf(run), element('stackTrace', {}, linesOf(run)));
 }
 
-/** Returns the runs of a test case, in order: the only one, or all of a gate with retries. */
 function attemptsOf(run: RunReport, { attempts = [] }: GateReport): [RunReport, ...RunReport[]] {
   const [first, ...others] = attempts.filter(({ name }) => name === run.name);
   return first === undefined || others.length === 0 ? [run] : [first, ...others];
 }
 
-/**
- * Returns the result of a test case. As in Surefire, the first of several runs decides, unless a later one has passed.
- */
+/** As in Surefire, the first of several runs decides, unless a later one has passed. */
 function caseResult(run: RunReport, report: GateReport): Result {
   const [first, ...others] = attemptsOf(run, report);
   return resultOf(others.length > 0 && run.verdict !== 'flaky' ? first : run);
@@ -157,7 +153,7 @@ const runFacts = [
   'retry',
 ] as const;
 
-/** Returns the properties of all runs. The schema allows none in a test case, so the suite has them, numbered like the cases. */
+/** The schema allows no properties in a test case, so the suite has them, numbered like the cases. */
 function properties(report: GateReport): string {
   const { gate, exitCode, interruptedBy, cancellation } = report;
   const facts = (kind: string, runs: readonly RunReport[]) =>

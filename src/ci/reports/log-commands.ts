@@ -20,7 +20,6 @@ const githubData = { '%': '%25', '\r': '%0D', '\n': '%0A' };
 const githubProperty = { ...githubData, ':': '%3A', ',': '%2C' };
 const azureData = { '%': '%AZP25', '\r': '%0D', '\n': '%0A', ';': '%3B', ']': '%5D' };
 
-/** Returns GitHub's workflow command for an annotation. */
 export function githubAnnotation(
   level: 'notice' | 'warning' | 'error',
   subject: string,
@@ -34,7 +33,6 @@ const levels = { fail: 'error', warn: 'warning', pass: 'notice' } as const;
 /** GitHub shows ten annotations of each level per step and silently drops the others. */
 const maxAnnotations = 10;
 
-/** Returns an annotation for each run. */
 export function githubAnnotations(report: GateReport): string[] {
   const titles = { fail: headline(report), warn: 'the gate lets it pass', pass: 'passed' };
   return (['fail', 'warn', 'pass'] as const).flatMap((shown) => {

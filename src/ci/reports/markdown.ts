@@ -43,7 +43,6 @@ function link(run: RunReport): string {
   return address === null ? code(run.appUrl, 200) : `[open](${address})`;
 }
 
-/** Returns a run's name and id for a table cell. */
 function runCell({ name, runId }: RunReport): string {
   const id = runId === null ? '–' : code(runId, 80);
   if (name === null || name === runId) return id;

@@ -47,7 +47,6 @@ export function gateOutputs(report: GateReport) {
   };
 }
 
-/** Returns the name of an output as an environment variable. */
 export function variableOf(output: string): string {
   return `RUNGATE_${output.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
 }

@@ -13,7 +13,9 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
     case 'passed':
       return 'passed: 0 failed, 0 blocked';
     case 'flaky':
-      return `passed only on retry ${run.retry}, after a failed run: 0 failed, 0 blocked`;
+      return run.retry === undefined
+        ? 'passed: 0 failed, 0 blocked; but a discarded run, which may have been the first of this gate, had not'
+        : `passed only on retry ${run.retry}, after a failed run: 0 failed, 0 blocked`;
     case 'failed':
       return `failed: ${failed} failed, ${blocked} blocked`;
     case 'blocked':
@@ -21,6 +23,7 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
     case 'cancelled':
       return 'was cancelled before it finished';
     case 'timeout': {
+      if (run.runId === null) return `was not started: ${quote(run.error?.message ?? '', 400)}`;
       const after = `after ${formatDuration(run.elapsedSeconds * 1000)} and ${count(run.attempts, 'status read')}`;
       return `had not ended ${after} (state ${quote(run.state ?? '-', 40)})`;
     }
@@ -48,36 +51,35 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
 /** The longest interval, in seconds, that cannot be shortened much: the contract recommends 10 to 30 s, and jitter adds to it. */
 const shortInterval = 12;
 
-/** Returns why a wait ended before its deadline, and what to do about it. */
-function lateReadHint(nextReadSeconds: number): string {
+/** Returns why a wait ended at its limit, if that is not plain, and what to do about it. */
+function limitHint({ attempts, attemptsExhausted, nextReadSeconds }: RunReport): string {
+  if (attemptsExhausted)
+    return `the limit of ${count(attempts, 'status read')} was reached: increase --max-attempts, or set --timeout without it`;
+  if (nextReadSeconds === undefined) return 'increase --timeout';
   const what = `the next status read was planned ${formatDuration(nextReadSeconds * 1000)} later, after the deadline`;
   const shorter =
     nextReadSeconds <= shortInterval
       ? ''
       : ', or read more often with a shorter --interval, unless the service requests these intervals (retryAfterSeconds)';
-  return `${what}: increase --timeout${shorter}; --cancel-on-timeout cancels a run that times out`;
+  return `${what}: increase --timeout${shorter}`;
 }
 
 /** Returns what to do about the outcome, or null; the text may come from the service. */
 export function hintOf(run: RunReport): string | null {
   if (run.verdict === 'unobserved' || (run.verdict === 'mismatch' && shownAs(run) === 'fail'))
     return run.error?.hint ?? null;
-  if (run.verdict === 'timeout' && run.nextReadSeconds !== undefined)
-    return lateReadHint(run.nextReadSeconds);
+  if (run.verdict === 'timeout' && run.runId === null) return run.error?.hint ?? null;
   if (run.verdict === 'timeout')
-    return 'increase --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out';
+    return `${limitHint(run)}${run.cancellation === undefined ? '; --cancel-on-timeout cancels a run that times out' : ''}`;
   if (shownAs(run) !== 'warn') return null;
   if (run.advisory === true) return 'the gate is advisory: it warns instead of failing';
-  const flag = run.verdict === 'cancelled' ? '--strict' : `--on ${run.verdict}=fail`;
-  return `the gate lets it pass; ${flag} makes it fail`;
+  return `the gate lets it pass; --on ${run.verdict}=fail makes it fail`;
 }
 
-/** Returns the other runs of a gate with retries, in order. */
 export function othersOf(run: RunReport, { attempts = [] }: GateReport): RunReport[] {
   return attempts.filter(({ name, runId }) => name === run.name && runId !== run.runId);
 }
 
-/** Returns what became of another run of a gate with retries. */
 export function describeOther(run: RunReport, quote: Quote = excerpt): string {
   const which = run.retry === undefined ? 'first run' : `retry ${run.retry}`;
   return `${which}: ${describeRun({ name: null, runId: run.runId }, quote)} ${describeOutcome(run, quote)}`;

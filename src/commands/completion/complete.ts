@@ -1,12 +1,13 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
-import { type BashLine, bashLine, bashQuoted } from './bash-line.ts';
+import { type BashLine, bashLine, isPlainInBash } from './bash-line.ts';
 import { type Candidate, type Line, type Shell, type Source, sourceOf } from './completes.ts';
 import { argumentAt, type Place, placeOf } from './line.ts';
+import { candidatesOf } from './sources.ts';
 
 /** The response to the shell: candidates, or what the shell itself should complete. */
-export type Answer =
+type Answer =
   | { readonly kind: 'words'; readonly candidates: readonly Candidate[] }
   | { readonly kind: 'files' | 'folders' }
   /** Complete the other command that starts at the word with this index. */
@@ -14,10 +15,7 @@ export type Answer =
 
 const words = (candidates: readonly Candidate[]): Answer => ({ kind: 'words', candidates });
 
-/**
- * Returns the candidates that are safe to insert unchanged. An unsafe one is left out, because sanitising would turn it into
- * another value.
- */
+/** Leaves an unsafe candidate out, because sanitising would turn it into another value. */
 function harmless(candidates: readonly (string | Candidate)[]): Candidate[] {
   return candidates
     .map((one): Candidate => (typeof one === 'string' ? { value: one } : one))
@@ -27,7 +25,6 @@ function harmless(candidates: readonly (string | Candidate)[]): Candidate[] {
 
 async function lookUp(source: Source, line: Line): Promise<Answer> {
   try {
-    const { candidatesOf } = await import('./sources.ts');
     return words(harmless(await candidatesOf(source, line)));
   } catch {
     // No message at the prompt: the command itself will report the error.
@@ -66,8 +63,7 @@ function flags(command: Command, seen: ReadonlySet<Option>): Candidate[] {
   }));
 }
 
-/** Returns the completions for a place in the line. */
-export async function answerTo(place: Place, io: Io): Promise<Answer> {
+async function answerTo(place: Place, io: Io): Promise<Answer> {
   const { wanted, command, operands, seen } = place;
   if (wanted.kind === 'foreign') return { kind: 'command', at: wanted.at };
   if (wanted.kind === 'value') return valuesOf(wanted.option, { ...place, io });
@@ -91,7 +87,7 @@ function withAbout({ value, about }: Candidate): string {
 }
 
 /** Returns the output for zsh and fish, which filter and quote the candidates. `attached` is for example `--format=`, or empty. */
-export function plainOutput(answer: Answer, shell: Shell, attached: string): string {
+function plainOutput(answer: Answer, shell: Shell, attached: string): string {
   if (answer.kind === 'command') return lines(`command ${answer.at}`);
   const head = attached === '' ? answer.kind : `${answer.kind} attached`;
   if (answer.kind !== 'words') return lines(head);
@@ -103,24 +99,23 @@ export function plainOutput(answer: Answer, shell: Shell, attached: string): str
   );
 }
 
-/** Adds a closing quote if the word ends with a literal one, since bash then does not close the quote itself. */
-function closed(text: string, quote: BashLine['quote']): string {
-  return quote !== '' && text.endsWith(quote) ? text + quote : text;
-}
-
-/** Returns the output for bash, which replaces the last part of the word with a line of it. */
-export function bashOutput(answer: Answer, line: BashLine, attached: string): string {
+/** Returns the output for bash, which inserts a line of it unquoted in place of the last part of the word. */
+export function bashOutput(
+  answer: Answer,
+  { words: typedWords, starts, kept }: BashLine,
+  attached: string,
+): string {
   // The first word of the line is the program itself.
-  if (answer.kind === 'command') return lines(`command ${line.starts[answer.at + 1] ?? 0}`);
+  if (answer.kind === 'command') return lines(`command ${starts[answer.at + 1] ?? 0}`);
   if (answer.kind !== 'words') return lines(answer.kind);
-  const typed = line.words.at(-1) ?? '';
-  if (!line.simple) return lines('words');
+  if (kept === null) return lines('words');
+  const typed = typedWords.at(-1) ?? '';
   const fitting = answer.candidates
     .map(({ value }) => attached + value)
-    .filter((one) => one.startsWith(typed));
+    .filter((word) => word.startsWith(typed) && isPlainInBash(word));
   return lines(
     'words',
-    fitting.map((one) => closed(bashQuoted(one.slice(line.kept), line.quote), line.quote)),
+    fitting.map((word) => word.slice(kept)),
   );
 }
 

@@ -1,11 +1,9 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 
-/** The supported shells. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** A possible completion of the word at the cursor. */
 export interface Candidate {
   readonly value: string;
   /** A short description, for shells that show one. */
@@ -15,7 +13,6 @@ export interface Candidate {
 /** The line up to the cursor. */
 export interface Line {
   readonly io: Io;
-  /** The positional arguments of the command. */
   readonly operands: readonly string[];
   /** The values of the options so far, by commander's names. */
   readonly given: Readonly<Record<string, string | true>>;

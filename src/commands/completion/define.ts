@@ -3,8 +3,11 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
-import type { ProgramFor } from './complete.ts';
+import { bashScript } from './bash.ts';
+import { completeCommand, type ProgramFor } from './complete.ts';
 import { completes, type Shell, shells } from './completes.ts';
+import { fishScript } from './fish.ts';
+import { zshScript } from './zsh.ts';
 
 const install = `
 To enable it in every new shell, add the line to the file:
@@ -14,9 +17,9 @@ To enable it in every new shell, add the line to the file:
 `;
 
 const scripts: Readonly<Record<Shell, () => Promise<string>>> = {
-  bash: async () => (await import('./bash.ts')).bashScript,
-  zsh: async () => (await import('./zsh.ts')).zshScript,
-  fish: async () => (await import('./fish.ts')).fishScript,
+  bash: async () => bashScript,
+  zsh: async () => zshScript,
+  fish: async () => fishScript,
 };
 
 function shellOf(given: unknown): Shell {
@@ -27,7 +30,6 @@ function shellOf(given: unknown): Shell {
   throw new UsageError(`unsupported shell ${echoed(String(given))}`, { hint });
 }
 
-/** `rungate completion bash|zsh|fish` */
 export function defineCompletion(command: Command, bind: Bind, programFor: ProgramFor): void {
   command
     .description('Print a script that makes TAB complete commands, options and their values.')
@@ -43,7 +45,7 @@ export function defineCompletion(command: Command, bind: Bind, programFor: Progr
       const shell = shellOf(given);
       const rest = words as readonly string[];
       if (complete === true) {
-        await (await import('./complete.ts')).completeCommand(io, shell, rest, programFor);
+        await completeCommand(io, shell, rest, programFor);
         return exitCodes.ok;
       }
       if (rest.length > 0) {

@@ -1,7 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Line } from './completes.ts';
 
-/** The place of the cursor in the line, and what it expects. */
 export interface Place extends Omit<Line, 'io'> {
   readonly command: Command;
   /** The options already on the line. */
@@ -15,7 +14,6 @@ export interface Place extends Omit<Line, 'io'> {
   readonly attached: string;
 }
 
-/** Returns the command's argument for the nth positional word, or undefined. */
 export function argumentAt(command: Command, index: number): Argument | undefined {
   const { registeredArguments: all } = command;
   const last = all.at(-1);
@@ -34,10 +32,7 @@ function optionOf(command: Command, word: string): Option | undefined {
   return command.options.find(({ long, short }) => name === long || name === short);
 }
 
-/**
- * Parses a line as commander would, up to the cursor.
- * @param words the words after the program's name; the last is the one at the cursor, up to the cursor
- */
+/** @param words the words after the program's name; the last is the one at the cursor, up to the cursor */
 export function placeOf(program: Command, words: readonly string[]): Place {
   let command = program;
   let operands: string[] = [];

@@ -3,21 +3,27 @@ import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts'
 import { api } from '../../contract/index.ts';
 import { itemSchema } from '../../contract/shape.ts';
 import type { Io } from '../../host/io.ts';
-import { sanitize } from '../../sanitize.ts';
+import type { Redact } from '../../redact.ts';
 import { guardOwnAddress } from '../config/credential-guard.ts';
-import { createContext } from '../context.ts';
+import { type Context, createContext } from '../context.ts';
 import { namesEnvironment } from '../endpoints/environment-id.ts';
-import type { GlobalOptions } from '../global-options.ts';
-import { cached } from './cache.ts';
+import { readGlobals } from '../options.ts';
 import type { Candidate, Line } from './completes.ts';
 
 /** The user waits at the prompt, so a slower response is useless. */
 const timeoutMs = 1000;
 
-/** The maximum number of items to request and offer. */
 const maxItems = 100;
 
 type Item = Readonly<Record<string, unknown>>;
+
+/** Leaves out the fields in which the service sent back a credential. */
+function withoutSecrets(item: unknown, redact: Redact): Item {
+  const fields = typeof item === 'object' && item !== null ? Object.entries(item) : [];
+  return Object.fromEntries(
+    fields.filter(([, value]) => typeof value !== 'string' || redact(value) === value),
+  );
+}
 
 /** Returns an Io without output, prompts and repairs, because the user has not run a command. */
 function quiet(io: Io): Io {
@@ -34,40 +40,31 @@ function quiet(io: Io): Io {
     err: nowhere,
     ask: async () => null,
     askSecret: async () => null,
-    stateFile: (path) => ({ ...io.stateFile(path), setAside: async () => null }),
   };
 }
 
-/**
- * Requests the items of a list from the service, with the settings and the options on the line.
- * @throws any error of the request
- */
+/** Returns the context of the options on the line. Finding the branch would need a git process. */
+function contextOf({ io, given }: Line): Promise<Context> {
+  const { flags, settings } = readGlobals(given);
+  return createContext(quiet(io), flags, settings, { refOf: () => null });
+}
+
+/** Uses the settings and the options on the line. @throws any error of the request */
 async function listItems(
   line: Line,
   name: string,
   endpoint: Endpoint,
   params: Readonly<Record<string, string>>,
 ): Promise<Item[]> {
-  const globals = line.given as GlobalOptions;
-  // Finding the branch would need a git process.
-  const context = await createContext(quiet(line.io), globals, {}, { refOf: () => null });
+  const context = await contextOf(line);
   guardOwnAddress(line.io, context.settings);
-  const { apiUrl, token, apiKey } = context.settings;
-  const credentials = [token?.value, apiKey?.value];
-  const cacheKey = JSON.stringify([apiUrl?.value, credentials, name, params]);
   try {
-    return await cached(line.io, cacheKey, credentials, async () => {
-      const caller = await context.connect();
-      const query = endpoint.paged ? { query: { page: 1, pageSize: maxItems } } : {};
-      const times = { attempts: 1, timeoutMs, requestTimeoutMs: timeoutMs };
-      const response = await caller.exchange(
-        name,
-        endpoint,
-        { params, ...query },
-        { ...times, check: false },
-      );
-      return readPage(response.value, response.redact)?.items.slice(0, maxItems) ?? [];
-    });
+    const caller = await context.connect();
+    const query = endpoint.paged ? { query: { page: 1, pageSize: maxItems } } : {};
+    const limits = { attempts: 1, timeoutMs, requestTimeoutMs: timeoutMs, check: false };
+    const { value, redact } = await caller.exchange(name, endpoint, { params, ...query }, limits);
+    const items = readPage(value, redact)?.items.slice(0, maxItems) ?? [];
+    return items.map((item) => withoutSecrets(item, redact));
   } finally {
     await context.close();
   }
@@ -96,34 +93,20 @@ function candidates(items: readonly Item[], field: string): Candidate[] {
 
 const environments = (line: Line) => listItems(line, 'env.list', api['env.list'], {});
 
-/** Returns the keys of the environments. */
 export async function environmentKeys(line: Line): Promise<Candidate[]> {
   return candidates(await environments(line), 'key');
 }
 
-/** Returns the environment that a command would select for the word: by id, or else by a unique key. */
-function named(items: readonly Item[], word: string): Item | undefined {
-  const byId = items.find((item) => wordOf(item, 'id') === word);
-  const byKey = items.filter((item) => wordOf(item, 'key') === word);
-  return byId ?? (byKey.length === 1 ? byKey[0] : undefined);
-}
-
-/** Returns the keys of the environments, and the ids of those without a usable key; if no key starts with the word, all ids. */
+/** Returns the keys of the environments; if none starts with the word, their ids. */
 function environmentWords(items: readonly Item[], typed: string): Candidate[] {
-  const hasKey = (item: Item) => {
-    const key = wordOf(item, 'key') ?? '';
-    return key !== '' && key === sanitize(key) && named(items, key) === item;
-  };
-  const keys = candidates(items.filter(hasKey), 'key');
-  if (!keys.some(({ value }) => value.startsWith(typed))) return candidates(items, 'id');
-  const others = items.filter((item) => !hasKey(item));
-  return [...keys, ...candidates(others, 'id')];
+  const keys = candidates(items, 'key');
+  return keys.some(({ value }) => value.startsWith(typed)) ? keys : candidates(items, 'id');
 }
 
 const nameless = (path: string) => path.replace(/\{[^{}]+\}/g, '{}').replace(/\.json$/, '');
 
 /** Returns the list with the values of a path's nth parameter: `/api/webhooks` for the first of `/api/webhooks/{id}/test`. */
-export function listOfParam(api: Api, path: string, index: number): [string, Endpoint] | undefined {
+function listOfParam(api: Api, path: string, index: number): [string, Endpoint] | undefined {
   const before = path
     .split('{', index + 1)
     .join('{')
@@ -147,7 +130,7 @@ export async function idsFor(path: string, index: number, line: Line): Promise<C
   );
   if (namesEnvironment(from)) {
     const [param = '', word = ''] = Object.entries(params)[0] ?? [];
-    const environment = named(await environments(line), word);
+    const environment = (await environments(line)).find((item) => wordOf(item, 'key') === word);
     params[param] = (environment && wordOf(environment, 'id')) ?? word;
   }
   return candidates(await listItems(line, name, from, params), 'id');
@@ -155,10 +138,10 @@ export async function idsFor(path: string, index: number, line: Line): Promise<C
 
 /** Returns the gates of the project file, except those already on the line. */
 export async function gateNames(line: Line): Promise<Candidate[]> {
-  const context = await createContext(quiet(line.io), line.given as GlobalOptions, {}, { refOf: () => null });
+  const context = await contextOf(line);
   try {
     const gates = context.sources.gates.filter(({ name }) => !line.operands.includes(name));
-    return gates.map(({ name, needs = [] }) =>
+    return gates.map(({ name, needs }) =>
       needs.length === 0 ? { value: name } : { value: name, about: `Needs ${needs.join(', ')}.` },
     );
   } finally {

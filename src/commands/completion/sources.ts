@@ -1,11 +1,12 @@
 import { api } from '../../contract/index.ts';
-import { actions, checkOverride } from '../../gate/policy.ts';
-import { verdicts } from '../../gate/verdict.ts';
-import { secretNames } from '../../settings/names.ts';
+import { actionsFor, settableVerdicts } from '../../gate/policy.ts';
+import { faultNames, targetsOf } from '../../mock/faults/parse.ts';
+import { fileIds, isFileId, rowOf, secretIds, sentence } from '../../options/table.ts';
 import { readProfiles } from '../../settings/profiles.ts';
-import { isPlainName, plainNames, settingsTable } from '../../settings/table.ts';
 import { readStored } from '../config/sources.ts';
+import { methods } from '../endpoints/api-call.ts';
 import type { Candidate, Candidates, Line, Source, SourceName } from './completes.ts';
+import { environmentKeys, gateNames, idsFor } from './service.ts';
 
 type Named = Exclude<Source, Candidates>;
 type Lookup<Name extends SourceName> = (
@@ -13,48 +14,32 @@ type Lookup<Name extends SourceName> = (
   source: Extract<Named, { from: Name }>,
 ) => Candidates | Promise<Candidates>;
 
-/** Loaded on demand, since most completions need no client. */
-const service = () => import('./service.ts');
-
-/** Returns the names of the profiles. Leaves a damaged file in place, for a command to report. */
 function profileNames({ io }: Pick<Line, 'io'>): string[] {
   const stored = readStored(io);
   return stored === null ? [] : Object.keys(readProfiles(stored.path, stored.text));
 }
 
-function isAllowed(verdict: string, action: string): boolean {
-  try {
-    checkOverride(verdict, action);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns every `verdict=action` that `--on` accepts. */
 function overrideWords(): string[] {
-  return verdicts.flatMap((verdict) =>
-    actions.filter((action) => isAllowed(verdict, action)).map((action) => `${verdict}=${action}`),
-  );
+  return settableVerdicts.flatMap((verdict) => actionsFor(verdict).map((action) => `${verdict}=${action}`));
 }
 
 /** Returns the names of the settings; `all` includes the names of secrets, never their values. */
 function settingWords(which: 'plain' | 'all'): Candidate[] {
-  const plain = plainNames.map((name) => ({ value: name, about: settingsTable[name].about }));
-  const secret = secretNames.map((name) => ({
+  const plain = fileIds.map((id) => ({ value: id, about: sentence(rowOf(id)) }));
+  const secret = secretIds.map((name) => ({
     value: name,
     about: 'A secret: shown only as set or not set.',
   }));
   return which === 'all' ? [...plain, ...secret] : plain;
 }
 
-/** Returns the values of a setting, if they are known. */
 async function settingValues(line: Line): Promise<readonly (string | Candidate)[]> {
   const [name = ''] = line.operands;
   if (name === 'on') return overrideWords();
-  if (name === 'environment') return (await service()).environmentKeys(line);
-  if (!isPlainName(name)) return [];
-  const { enum: words, type } = settingsTable[name].type.schema;
+  if (name === 'environment') return environmentKeys(line);
+  if (!isFileId(name)) return [];
+  const { enum: words, type } = rowOf(name).type.jsonSchema;
   if (Array.isArray(words)) return words.map(String);
   return type === 'boolean' ? ['true', 'false'] : [];
 }
@@ -67,21 +52,19 @@ function apiPaths({ operands: [method = ''] }: Pick<Line, 'operands'>): Candidat
 }
 
 /** Returns the kinds of faults, such as `html-502`, and after an `@` what they can affect: `html-502@run.status`. */
-async function faultWords({ typed }: Pick<Line, 'typed'>): Promise<string[]> {
-  const { faultNames, targetsOf } = await import('../../mock/faults/parse.ts');
+function faultWords({ typed }: Pick<Line, 'typed'>): string[] {
   const start = typed.replace(/@.*$/s, '');
   if (start === typed) return [...faultNames];
   return targetsOf(start.replace(/=.*$/s, '')).map((target) => `${start}@${target}`);
 }
 
-/** The function for each list. */
 const lookups: { readonly [Name in SourceName]: Lookup<Name> } = {
-  'api-methods': async () => (await import('../endpoints/api-call.ts')).methods,
+  'api-methods': () => methods,
   'api-paths': apiPaths,
-  'environment-keys': async (line) => (await service()).environmentKeys(line),
+  'environment-keys': environmentKeys,
   faults: faultWords,
-  gates: async (line) => (await service()).gateNames(line),
-  ids: async (line, { path, index }) => (await service()).idsFor(path, index, line),
+  gates: gateNames,
+  ids: (line, { path, index }) => idsFor(path, index, line),
   overrides: overrideWords,
   'plain-settings': () => settingWords('plain'),
   profiles: profileNames,

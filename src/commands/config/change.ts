@@ -1,35 +1,30 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
+import { type FileId, fileIds, isFileId, secretIds } from '../../options/table.ts';
 import { excerpt } from '../../sanitize.ts';
 import { environmentHint, isSecretName } from '../../settings/fields.ts';
-import { type SettingName, secretNames } from '../../settings/names.ts';
+import type { SettingName } from '../../settings/names.ts';
 import { changeProfile, type Profile, profileOf, without, withSetting } from '../../settings/profiles.ts';
-import { isPlainName, plainNames, readValue, valueFromArgument } from '../../settings/table.ts';
-import { InvalidValue } from '../../settings/value-types.ts';
-import { echoed, nearest } from '../../suggest.ts';
+import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { changeStore } from './store.ts';
 
-export const allNames: readonly SettingName[] = [...plainNames, ...secretNames];
-
-export function isSecret(name: SettingName): boolean {
-  return (secretNames as readonly string[]).includes(name);
-}
+export const settingIds: readonly SettingName[] = [...fileIds, ...secretIds];
 
 /** Returns the setting or secret of that name. @throws UsageError with the nearest name */
 export function settingName(text: string): SettingName {
-  const found = allNames.find((name) => name === text);
+  const found = settingIds.find((name) => name === text);
   if (found !== undefined) return found;
-  const near = nearest(text, allNames);
   throw new UsageError(`unknown setting ${echoed(text)}`, {
-    hint: near === null ? `the settings are ${plainNames.join(', ')}` : `did you mean ${near}?`,
+    hint: instead(text, settingIds, `the settings are ${fileIds.join(', ')}`),
   });
 }
 
 /** Returns the setting of that name, if `config set` may set it. @throws UsageError for a secret or an unknown name */
-export function plainName(text: string): (typeof plainNames)[number] {
-  if (isPlainName(text)) return text;
+function plainName(text: string): FileId {
+  if (isFileId(text)) return text;
   if (isSecretName(text)) {
     throw new UsageError(
       'config set does not accept secrets, because any process could read them on the command line',
@@ -44,11 +39,10 @@ export function plainName(text: string): (typeof plainNames)[number] {
   throw new UsageError(`"${excerpt(text, 60)}" cannot be set`);
 }
 
-/** Reads one setting from the command line. @throws UsageError */
 function parseSetting({ io }: Context, given: string, text: string): Profile['settings'] {
   const name = plainName(given);
   try {
-    const value = readValue(name, valueFromArgument(name, text));
+    const value = readValue(name, jsonOf(name, text));
     // A profile is used in every working directory, so its paths are absolute.
     return { [name]: name === 'caFile' ? resolve(io.cwd, String(value)) : value };
   } catch (error) {
@@ -65,7 +59,6 @@ async function noteStrongerSource({ settings, output }: Context, given: string):
   await output.note(`the ${setting.origin} also sets ${given}, and takes precedence`);
 }
 
-/** `rungate config set` */
 export async function setCommand(context: Context, given: string, text: string): Promise<number> {
   const setting = parseSetting(context, given, text);
   const { name } = context.sources.profile;
@@ -77,7 +70,6 @@ export async function setCommand(context: Context, given: string, text: string):
   return exitCodes.ok;
 }
 
-/** `rungate config unset` */
 export async function unsetCommand(context: Context, given: string): Promise<number> {
   const name = settingName(given);
   const { profile } = context.sources;

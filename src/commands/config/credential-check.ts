@@ -2,8 +2,7 @@ import type { Caller } from '../../client/caller.ts';
 import { ContractError, HttpError, NetworkError } from '../../errors.ts';
 import { notFound, type Probe, probes, sendProbe } from '../doctor/probes.ts';
 
-/** The service's verdict on a credential. */
-export type CredentialState =
+type CredentialState =
   /** `denied`: the service accepts the credential but refused the read that a gate needs. */
   | { kind: 'accepted'; denied: HttpError | null }
   | { kind: 'refused'; error: HttpError }

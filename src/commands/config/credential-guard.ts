@@ -1,5 +1,6 @@
-import { runsForFork } from '../../ci/fork.ts';
-import { ConfigError, type CredentialError } from '../../errors.ts';
+import { runsForFork, withheldHint } from '../../ci/fork.ts';
+import { ConfigError } from '../../errors.ts';
+import type { HintNames } from '../../hint-names.ts';
 import type { Io } from '../../host/io.ts';
 import { parseUrl } from '../../parse-url.ts';
 import type { Settings } from '../../settings/names.ts';
@@ -77,12 +78,20 @@ export function guardOwnAddress(io: Io, { apiUrl, caFile, apiKey, token }: Setti
   });
 }
 
-/**
- * Improves the hint for a missing credential if its variable is set but empty: that is how a CI withholds a secret, for
- * example from a pull request from a fork.
- */
-export function explainEmpty(error: CredentialError, env: Io['env']): void {
-  const empty = ['RUNGATE_API_KEY', 'RUNGATE_TOKEN'].find((name) => env[name]?.trim() === '');
-  if (empty === undefined) return;
-  error.hint = `${empty} is set but empty: a CI withholds secrets from pull requests from forks, and from jobs that the secret is not shared with; skip the job there, or check the name of the secret`;
+const emptySecret = (env: Io['env']) =>
+  ['RUNGATE_API_KEY', 'RUNGATE_TOKEN'].find((name) => env[name]?.trim() === '');
+
+/** Returns what to do if GitHub withholds the secrets: the variable of a credential is set but empty. Otherwise null. */
+export function withheldSecretHint({ env, readFile }: Pick<Io, 'env' | 'readFile'>): string | null {
+  return emptySecret(env) === undefined ? null : withheldHint(env, readFile);
+}
+
+/** Returns better hints for a missing credential if its variable is set but empty: that is how a CI withholds a secret. */
+export function emptySecretHints(io: Pick<Io, 'env' | 'readFile'>): Pick<HintNames, 'give'> | null {
+  const empty = emptySecret(io.env);
+  if (empty === undefined) return null;
+  const hint =
+    withheldSecretHint(io) ??
+    `${empty} is set but empty: a CI withholds secrets from pull requests from forks, and from jobs that the secret is not shared with; run the job for a branch of the repository, or check the name of the secret`;
+  return { give: { key: hint, bearer: hint, either: hint } };
 }

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import type { LoginFlags } from './login.ts';
+import { setCommand, unsetCommand } from './change.ts';
+import { type LoginFlags, loginCommand } from './login.ts';
+import { logoutCommand } from './logout.ts';
 import type { KindFlags } from './secret-options.ts';
+import { getCommand, listCommand, pathCommand } from './show.ts';
 
-/** `rungate config …` */
 export function defineConfig(group: Command, bind: Bind): void {
   const list = group
     .command('list')
@@ -13,7 +15,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .option('--ref <ref>', 'the branch or tag to show the settings for');
   examples(list, 'rungate config list');
   bind(list, {
-    run: async (context) => (await import('./show.ts')).listCommand(context),
+    run: (context) => listCommand(context),
   });
 
   const get = group
@@ -25,7 +27,7 @@ export function defineConfig(group: Command, bind: Bind): void {
   completes(get, 'name', { from: 'settings' });
   examples(get, 'rungate config get interval');
   bind(get, {
-    run: async (context, [name]) => (await import('./show.ts')).getCommand(context, String(name)),
+    run: (context, [name]) => getCommand(context, String(name)),
   });
 
   const set = group
@@ -40,8 +42,7 @@ export function defineConfig(group: Command, bind: Bind): void {
   bind(set, {
     newProfile: true,
     changesProfile: true,
-    run: async (context, [name, value]) =>
-      (await import('./change.ts')).setCommand(context, String(name), String(value)),
+    run: (context, [name, value]) => setCommand(context, String(name), String(value)),
   });
 
   const unset = group
@@ -53,7 +54,7 @@ export function defineConfig(group: Command, bind: Bind): void {
   examples(unset, 'rungate config unset apiKey');
   bind(unset, {
     changesProfile: true,
-    run: async (context, [name]) => (await import('./change.ts')).unsetCommand(context, String(name)),
+    run: (context, [name]) => unsetCommand(context, String(name)),
   });
 
   const path = group
@@ -63,15 +64,14 @@ export function defineConfig(group: Command, bind: Bind): void {
   examples(path, 'rungate config path');
   bind(path, {
     newProfile: true,
-    run: async (context) => (await import('./show.ts')).pathCommand(context),
+    run: (context) => pathCommand(context),
   });
 }
 
-/** `rungate login` */
 export function defineLogin(command: Command, bind: Bind): void {
   command
     .description(
-      'Save a secret in your profile on this machine. rungate prompts for it without showing it, or reads it from standard input. It checks an API key or a token with the service and does not save one that the service refuses (exit code 6). If the service cannot be reached, rungate saves it with a warning.',
+      'Save a secret in your profile on this machine. rungate prompts for it without showing it, or reads it from standard input. It checks an API key or a token with the service and does not save one that the service refuses (exit code 6). If it cannot be checked, rungate saves it with a warning, unless it would replace another.',
     )
     .usage('[options]')
     .optionsGroup('Which secret:')
@@ -81,7 +81,9 @@ export function defineLogin(command: Command, bind: Bind): void {
       '--webhook-secret',
       'the secret that signs deliveries; during a rotation, several secrets, one per line',
     )
-    .option('--tenant-secret', "the tenant's secret that signs deliveries");
+    .option('--tenant-secret', "the tenant's secret that signs deliveries")
+    .optionsGroup('Options:')
+    .option('--no-check', 'save an API key or a token without checking it');
   examples(
     command,
     'rungate login --api-url https://service.example.com  # prompts for the key',
@@ -90,12 +92,10 @@ export function defineLogin(command: Command, bind: Bind): void {
   bind(command, {
     newProfile: true,
     changesProfile: true,
-    run: async (context, _args, flags: LoginFlags) =>
-      (await import('./login.ts')).loginCommand(context, flags),
+    run: (context, _args, flags: LoginFlags) => loginCommand(context, flags),
   });
 }
 
-/** `rungate logout` */
 export function defineLogout(command: Command, bind: Bind): void {
   command
     .description(
@@ -110,7 +110,6 @@ export function defineLogout(command: Command, bind: Bind): void {
   examples(command, 'rungate logout', 'rungate logout --token');
   bind(command, {
     changesProfile: true,
-    run: async (context, _args, flags: KindFlags) =>
-      (await import('./logout.ts')).logoutCommand(context, flags),
+    run: (context, _args, flags: KindFlags) => logoutCommand(context, flags),
   });
 }

@@ -8,11 +8,13 @@ import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import { type Context, warnOfFolder } from '../context.ts';
+import { checkCredential, refusedHint } from './credential-check.ts';
 import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-options.ts';
 import { changeStore, profilesFile } from './store.ts';
 
 export interface LoginFlags extends KindFlags {
   insecureHttp?: boolean;
+  check?: boolean;
 }
 
 function chosenKind(flags: LoginFlags): SecretKind {
@@ -24,10 +26,7 @@ function chosenKind(flags: LoginFlags): SecretKind {
   return chosen[0] ?? 'apiKey';
 }
 
-/**
- * Returns the service that the credential is for. It never comes from the project file: a repository must not be able to
- * tie a typed key to a URL of its choice.
- */
+/** Never the project file's: a repository must not be able to tie a typed key to a URL of its choice. */
 function service({ settings: { apiUrl } }: Context, flags: LoginFlags): URL {
   if (apiUrl !== undefined && apiUrl.origin !== 'project file') {
     try {
@@ -62,23 +61,18 @@ function checkHeaderValue(what: CredentialKind, secret: string): string {
   throw new UsageError(`the ${what} has ${problem}, which cannot be sent in a header`, { hint });
 }
 
-/**
- * Checks a credential with the service. Returns a warning, as a predicate that follows the name of the credential, or null
- * if the service accepts it.
- * @throws HttpError if the service refuses it
- */
-async function warningFor(
-  context: Context,
-  kind: 'apiKey' | 'token',
-  secret: string,
-): Promise<string | null> {
-  const { checkCredential, refusedHint } = await import('./credential-check.ts');
+/** Checks a credential with the service. @throws HttpError if the service refuses it */
+async function checked(context: Context, kind: 'apiKey' | 'token', secret: string) {
   const state = await checkCredential(await context.connectAs(kind, secret), kind);
-  if (state.kind === 'unchecked') return `could not be checked: ${sanitize(state.error.message)}`;
-  if (state.kind === 'accepted')
-    return state.denied === null ? null : `has limited access: ${sanitize(state.denied.message)}`;
+  if (state.kind !== 'refused') return state;
   state.error.hint = refusedHint(kind, state.error);
   throw state.error;
+}
+
+/** Returns a warning, as a predicate that follows the name of the credential, or null if the service accepts it. */
+function warningFor(state: Awaited<ReturnType<typeof checked>>): string | null {
+  if (state.kind === 'unchecked') return `could not be checked: ${sanitize(state.error.message)}`;
+  return state.denied === null ? null : `has limited access: ${sanitize(state.denied.message)}`;
 }
 
 /** `rungate login`: saves one secret in the profile. A credential is tied to its service, and not saved if that refuses it. */
@@ -92,17 +86,23 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   const url = isSent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
   const update = profileUpdate(kind, secret, url, context.settings.apiUrl?.value);
-  const warning = isSent ? await warningFor(context, kind, secret) : null;
+  const state = isSent && flags.check !== false ? await checked(context, kind, secret) : null;
   let replaced: string[] = [];
   await changeStore(context, (profiles) =>
     changeProfile(profiles, profile.name, (old) => {
       const updated = update(old);
       replaced = replacedBy(kind, old, updated);
-      return updated;
+      if (state?.kind !== 'unchecked' || replaced.length === 0) return updated;
+      const { error } = state;
+      const kept = `nothing was saved, and profile ${profile.name} keeps ${replaced.join(' and ')}`;
+      const why = error.hint === undefined ? '' : `; ${error.hint}`;
+      error.hint = `${kept}${why}; --no-check replaces it unchecked, --profile <name> saves it in another profile`;
+      throw error;
     }),
   );
+  const warning = state && warningFor(state);
   const purpose = url === null ? '' : ` for ${url.origin}`;
-  const accepted = isSent && warning === null ? '; the service accepts it' : '';
+  const accepted = state !== null && warning === null ? '; the service accepts it' : '';
   await output.note(`saved the ${what}${purpose} in profile ${profile.name}: ${sanitize(path)}${accepted}`);
   // Only this user and administrators can read the usual folder, %APPDATA%.
   if (context.io.env.RUNGATE_CONFIG_DIR?.trim()) await warnOfFolder(context, path);
@@ -110,7 +110,10 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
     await output.alert(`${output.paint('warn', 'warning:')} the ${what} ${warning}`);
     await output.alert('  → it was saved anyway; run rungate doctor to check it again');
   }
-  await reportReplaced(context, replaced, warning !== null);
+  if (replaced.length > 0) {
+    await output.note(`profile ${profile.name} no longer has ${replaced.join(' and ')}`);
+    await output.note('  → to keep several, use a profile for each: rungate login --profile <name>');
+  }
   const stronger = context.settings[name];
   if (stronger?.origin === 'environment') {
     await output.note(`${stronger.detail} is also set, and takes precedence`);
@@ -132,15 +135,6 @@ function replacedBy(kind: SecretKind, old: Profile, updated: Profile): string[] 
   if (apiUrl !== undefined && address(apiUrl) !== address(updated.settings.apiUrl))
     replaced.push(`the apiUrl ${sanitize(apiUrl)}`);
   return replaced;
-}
-
-/** Reports what was overwritten: as a warning, even with --quiet, if the new credential could not be checked. */
-async function reportReplaced({ output, sources }: Context, replaced: readonly string[], isWarning: boolean) {
-  if (replaced.length === 0) return;
-  const say = isWarning ? output.alert : output.note;
-  const mark = isWarning ? `${output.paint('warn', 'warning:')} ` : '';
-  await say(`${mark}profile ${sources.profile.name} no longer has ${replaced.join(' and ')}`);
-  await say('  → to keep several, use a profile for each: rungate login --profile <name>');
 }
 
 /** Returns the change to the profile. A credential is tied to the scheme, host and port of its service. */

@@ -2,17 +2,18 @@ import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import type { FileGate } from '../../settings/gates.ts';
-import { findProjectFile, findRoot } from '../../settings/locate.ts';
+import { findProjectFile, findRoot, maxFileBytes } from '../../settings/locate.ts';
 import type { Source } from '../../settings/names.ts';
-import { filled } from '../global-options.ts';
+import { projectGates, projectSource, readProjectFile } from '../../settings/project-file.ts';
 
-/**
- * Reads a file that a setting names. Only regular files: a pipe or a device such as `/dev/zero` might never end.
- * @throws the file system's error; Error if it is not a file
- */
-export function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: string): Uint8Array {
+/** Reads only regular files: a pipe or a device such as `/dev/zero` might never end. @throws a file system error, or Error */
+export function readRegularFile(
+  io: Pick<Io, 'inspect' | 'readFile'>,
+  path: string,
+  mostBytes?: number,
+): Uint8Array {
   if (!io.inspect(path).isFile) throw new Error('not a file');
-  return io.readFile(path);
+  return io.readFile(path, mostBytes);
 }
 
 /** The value that turns the project file off. */
@@ -55,25 +56,18 @@ function findChecked(io: Io): string | null {
   return path;
 }
 
-/**
- * Returns the path that `--config` or RUNGATE_CONFIG names, null for `none`, or undefined if neither is set.
- * @throws UsageError for an empty `--config`
- */
+/** Null for `none`, undefined if neither `--config` nor RUNGATE_CONFIG is set. @throws UsageError for an empty `--config` */
 export function namedProjectFile(
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
   flag?: string,
 ): string | null | undefined {
   const variable = env.RUNGATE_CONFIG?.trim();
-  const named = filled('--config', flag) ?? (variable === '' ? undefined : variable);
+  const named = flag ?? (variable === '' ? undefined : variable);
   if (named === undefined) return undefined;
   return named === noFile ? null : resolve(cwd, named);
 }
 
-/**
- * Returns the path of the project file to use: the one that `--config` or RUNGATE_CONFIG names, or else the nearest; null
- * if there is none, or for `none`.
- * @throws UsageError for an empty `--config`, ConfigError for an untrusted file
- */
+/** Null if there is none, or for `none`. @throws UsageError for an empty `--config`, ConfigError for an untrusted file */
 export function chooseProjectFile(io: Io, flag: string | undefined): string | null {
   const named = namedProjectFile(io, flag);
   return named === undefined ? findChecked(io) : named;
@@ -87,11 +81,10 @@ export async function projectFileSource(
 ): Promise<{ source: Source; gates: readonly FileGate[] }> {
   let bytes: Uint8Array;
   try {
-    bytes = readRegularFile(io, path);
+    bytes = readRegularFile(io, path, maxFileBytes + 1);
   } catch (cause) {
     throw unreadable(path, codeOf(cause), cause);
   }
-  const { readProjectFile, projectGates, projectSource } = await import('../../settings/project-file.ts');
   const file = readProjectFile(path, bytes);
   const ref = file.branches.size === 0 ? null : await refOf();
   return { source: projectSource(file, ref), gates: projectGates(file, ref) };

@@ -1,4 +1,3 @@
-/** The options of `login` and `logout` that choose a kind of secret. */
 export interface KindFlags {
   apiKey?: boolean;
   token?: boolean;
@@ -15,7 +14,6 @@ export const secretKinds = {
 } as const;
 export type SecretKind = keyof typeof secretKinds;
 
-/** Returns the kinds that the options choose. */
 export function namedKinds(flags: KindFlags): SecretKind[] {
   return (Object.keys(secretKinds) as SecretKind[]).filter((kind) => flags[kind] === true);
 }

@@ -1,28 +1,28 @@
 import { exitCodes } from '../../exit.ts';
+import { jsonFor } from '../../options/read.ts';
+import { buildIds, gateIds, isFileId, isSecretId } from '../../options/table.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
-import { gateSettings } from '../../settings/gate-fields.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
-import { isPlainName, writeValue } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
-import { allNames, isSecret, settingName } from './change.ts';
+import { settingIds, settingName } from './change.ts';
 import type { GateSettings } from './sources.ts';
 import { profilesFile } from './store.ts';
 
 /** Returns a value as the JSON of a file, as it may be shown; null if it is not set. Never called for a secret. */
 function jsonValue(settings: Settings, name: SettingName): unknown {
   const setting: Setting<SettingValues[SettingName]> | undefined = settings[name];
-  return setting === undefined || !isPlainName(name)
+  return setting === undefined || !isFileId(name)
     ? null
-    : shownValue(name, writeValue(name, setting.value as never));
+    : shownValue(name, jsonFor(name, setting.value as never));
 }
 
 /** Returns one setting for `--json`. For a secret, only whether it is set. */
 function described(settings: Settings, name: SettingName) {
   const setting = settings[name];
   const from = { origin: setting?.origin ?? null, detail: setting?.detail ?? null };
-  return isSecret(name)
+  return isSecretId(name)
     ? { set: setting !== undefined, ...from }
     : { value: jsonValue(settings, name), ...from };
 }
@@ -38,29 +38,36 @@ function plainText(value: unknown): string {
 }
 
 function cell(settings: Settings, name: SettingName): string {
-  if (!isSecret(name)) return excerpt(plainText(jsonValue(settings, name)));
+  if (!isSecretId(name)) return excerpt(plainText(jsonValue(settings, name)));
   return settings[name] === undefined ? 'not set' : 'set';
 }
 
+/** Returns the build information that a gate has itself. */
+const buildOf = (settings: Settings) =>
+  Object.fromEntries(
+    buildIds.flatMap((id) => (settings[id] === undefined ? [] : [[id, settings[id].value]])),
+  ) as Record<string, string>;
+
 /** Returns a gate of the project file for `--json`, with its settings from all sources. */
-function describedGate({ name, needs = [], advisory = false, facts, settings }: GateSettings) {
-  const own = gateSettings.map((setting) => [setting, described(settings, setting)]);
-  return { name, needs, advisory, ...facts, settings: Object.fromEntries(own) };
+function describedGate({ name, needs, advisory, settings }: GateSettings) {
+  const own = gateIds.filter(isFileId).map((setting) => [setting, described(settings, setting)]);
+  return { name, needs, advisory, ...buildOf(settings), settings: Object.fromEntries(own) };
 }
 
 /** Returns the row of a gate: the settings that it has itself, and where they are. */
-function gateRow({ name, needs = [], advisory = false, facts, settings }: GateSettings, path: string) {
-  const own = gateSettings.filter((setting) => settings[setting]?.detail?.endsWith(`, gates ${name}`));
+function gateRow({ name, needs, advisory, settings }: GateSettings, path: string) {
+  const own = gateIds
+    .filter(isFileId)
+    .filter((setting) => settings[setting]?.detail?.endsWith(`, gates ${name}`));
   const parts = [
     ...own.map((setting) => `${setting}=${cell(settings, setting)}`),
-    ...Object.entries(facts).map(([fact, value]) => `${fact}=${excerpt(value ?? '', 200)}`),
+    ...Object.entries(buildOf(settings)).map(([id, value]) => `${id}=${excerpt(value, 200)}`),
     ...(needs.length === 0 ? [] : [`needs=${needs.join(',')}`]),
     ...(advisory ? ['advisory'] : []),
   ];
   return [`gates.${name}`, parts.join(' '), 'project file', excerpt(path, 500)];
 }
 
-/** `rungate config list` */
 export async function listCommand({ settings, sources, output }: Context): Promise<number> {
   for (const { name, origin } of sources.withheld) {
     await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
@@ -72,7 +79,7 @@ export async function listCommand({ settings, sources, output }: Context): Promi
     profile: profile.name,
     profilesFile: sources.profilesFile,
     projectFile,
-    settings: Object.fromEntries(allNames.map((name) => [name, described(settings, name)])),
+    settings: Object.fromEntries(settingIds.map((name) => [name, described(settings, name)])),
     policy: Object.fromEntries(
       policy.map(([verdict, { value, origin, detail = null }]) => [
         verdict,
@@ -81,7 +88,7 @@ export async function listCommand({ settings, sources, output }: Context): Promi
     ),
     gates: sources.gates.map(describedGate),
   };
-  const rows = allNames.map((name) => [
+  const rows = settingIds.map((name) => [
     name,
     cell(settings, name),
     settings[name]?.origin ?? '',
@@ -100,12 +107,11 @@ export async function listCommand({ settings, sources, output }: Context): Promi
   return exitCodes.ok;
 }
 
-/** `rungate config get` */
 export async function getCommand({ settings, output }: Context, given: string): Promise<number> {
   const name = settingName(given);
   if (output.format === 'json' || output.format === 'ndjson') {
     await output.data({ schemaVersion: 1, name, ...described(settings, name) }, { head: [], rows: [] });
-  } else if (isSecret(name)) {
+  } else if (isSecretId(name)) {
     await output.result(`${cell(settings, name)}\n`);
   } else if (settings[name] === undefined) {
     await output.note(`${name} is not set`);
@@ -115,7 +121,6 @@ export async function getCommand({ settings, output }: Context, given: string): 
   return exitCodes.ok;
 }
 
-/** `rungate config path` */
 export async function pathCommand(context: Context): Promise<number> {
   const path = profilesFile(context);
   const { profile, projectFile } = context.sources;

@@ -1,47 +1,46 @@
 import { ConfigError, UsageError } from '../../errors.ts';
+import type { PlanNode } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
 import type { StateText } from '../../host/state-file.ts';
+import { type Flags, type SavedId, type SentId, savedIds, sentIds } from '../../options/table.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { environmentSettings } from '../../settings/environment.ts';
 import type { FileGate } from '../../settings/gates.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
 import { defaultSettings, mergeSettings, overlay } from '../../settings/merge.ts';
+import type { Settings, SomeSettings, Source } from '../../settings/names.ts';
 import {
-  type SavedName,
-  type Settings,
-  type SomeSettings,
-  type Source,
-  savedNames,
-  sentNames,
-} from '../../settings/names.ts';
-import type { Profile } from '../../settings/profiles.ts';
-import { type GlobalOptions, globalSettings } from '../global-options.ts';
+  type Profile,
+  type Profiles,
+  readProfiles,
+  secretsOf,
+  profileSource as sourceOfProfile,
+} from '../../settings/profiles.ts';
+import { chosenFormat } from '../global-options.ts';
 import { chooseProjectFile, projectFileSource } from './project-file.ts';
 
 /** A credential of the profile that is not used because it was saved for another service. */
-export interface Withheld {
-  readonly name: (typeof sentNames)[number];
+interface Withheld {
+  readonly name: SentId;
   readonly secret: string;
   /** The service that it was saved for. */
   readonly origin: string;
 }
 
 /** A gate of the project file, with the settings from all sources. */
-export interface GateSettings extends Omit<FileGate, 'source'> {
+export interface GateSettings extends Omit<FileGate, 'source'>, PlanNode {
   readonly settings: Settings;
 }
 
-/** The files and the profile that settings come from. */
 export interface Sources {
   readonly profile: ProfileChoice;
   /** The path of the profiles file, whether it exists or not; null if there is no folder for it. */
   readonly profilesFile: string | null;
   readonly projectFile: string | null;
-  /** The gates of the project file. */
   readonly gates: readonly GateSettings[];
   readonly withheld: readonly Withheld[];
   /** The secrets in the profile, used or not. */
-  readonly kept: readonly SavedName[];
+  readonly kept: readonly SavedId[];
   /** The error if this user cannot read the profiles file, so that there is no profile; otherwise null. */
   readonly unreadable: ConfigError | null;
   /** Users other than its owner may read the profiles file. */
@@ -68,7 +67,7 @@ function unknownProfile({ name, by }: ProfileChoice, names: readonly string[]): 
   return by === '--profile' ? new UsageError(message, { hint }) : new ConfigError(message, { hint });
 }
 
-export interface Stored extends StateText {
+interface Stored extends StateText {
   readonly path: string;
 }
 
@@ -102,9 +101,12 @@ function readIfAllowed(io: Io): { stored: Stored | null; unreadable: ConfigError
   }
 }
 
+async function profilesIn({ path, text }: Stored): Promise<Profiles> {
+  return readProfiles(path, text);
+}
+
 async function profileSource(own: Profile, path: string, { name, by }: ProfileChoice): Promise<Source> {
-  const profiles = await import('../../settings/profiles.ts');
-  return profiles.profileSource(own, by === null ? path : `${path}, profile ${name}`);
+  return sourceOfProfile(own, by === null ? path : `${path}, profile ${name}`);
 }
 
 /** Drops the profile's credentials that were saved for another service than the current one. */
@@ -115,7 +117,7 @@ function withhold(
   const { apiUrl } = settings;
   if (apiUrl === undefined) return { settings, withheld: [] };
   const origin = parseUrl(apiUrl.value)?.origin ?? null;
-  const withheld = sentNames.flatMap((name): Withheld[] => {
+  const withheld = sentIds.flatMap((name): Withheld[] => {
     const secret = settings[name];
     const own = kept[name]?.origin;
     if (secret?.origin !== 'profile' || own === undefined || own === origin) return [];
@@ -128,7 +130,7 @@ function withhold(
 /** Loads the settings from the flags, the environment, the project file, the profile and the defaults. */
 export async function loadSettings(
   io: Io,
-  globals: GlobalOptions,
+  globals: Flags,
   flags: SomeSettings,
   options: SourceOptions = {},
 ): Promise<{ settings: Settings; sources: Sources }> {
@@ -137,7 +139,7 @@ export async function loadSettings(
   const isNewFile = options.newProjectFile === true && projectFile !== null && !io.exists(projectFile);
   const { stored, unreadable } = readIfAllowed(io);
   if (unreadable !== null && (profile.by !== null || options.changesProfile === true)) throw unreadable;
-  const profiles = stored === null ? {} : await (await import('./store.ts')).parseStored(io, stored);
+  const profiles = stored === null ? {} : await profilesIn(stored);
   const own = Object.hasOwn(profiles, profile.name) ? profiles[profile.name] : undefined;
   if (own === undefined && profile.by !== null && options.newProfile !== true) {
     throw unknownProfile(profile, Object.keys(profiles));
@@ -145,7 +147,7 @@ export async function loadSettings(
   const project =
     projectFile === null || isNewFile ? null : await projectFileSource(io, projectFile, options.refOf);
   const others = [
-    { origin: 'flag', values: { ...globalSettings(globals), ...flags } } as const,
+    { origin: 'flag', values: { ...flags, format: chosenFormat(globals) } } as const,
     environmentSettings(io.env, io.readFile),
     ...(own === undefined || stored === null ? [] : [await profileSource(own, stored.path, profile)]),
     defaultSettings,
@@ -154,12 +156,13 @@ export async function loadSettings(
   const gates = (project?.gates ?? []).map(({ source, ...gate }): GateSettings => {
     // The file's other settings are the defaults of its gates.
     const settings = mergeSettings([...others, overlay(project?.source ?? source, source)]);
-    return { ...gate, settings };
+    const { needs, advisory } = settings;
+    return { ...gate, settings, needs: needs?.value ?? [], advisory: advisory?.value ?? false };
   });
   const { settings, withheld } = withhold(merged, own?.secrets);
   // Windows has no file modes.
   const exposed = stored?.exposed === true && io.platform !== 'win32';
-  const kept = savedNames.filter((name) => own?.secrets[name] !== undefined);
+  const kept = savedIds.filter((name) => own?.secrets[name] !== undefined);
   const profilesFile = profilesPath(io);
   const sources = { profile, profilesFile, projectFile, gates, withheld, kept, unreadable, exposed };
   return { settings, sources };
@@ -170,7 +173,6 @@ export async function keptSecrets(io: Io): Promise<string[]> {
   try {
     const stored = readStored(io);
     if (stored === null) return [];
-    const { readProfiles, secretsOf } = await import('../../settings/profiles.ts');
     return secretsOf(readProfiles(stored.path, stored.text));
   } catch {
     return [];

@@ -5,12 +5,15 @@ import { formatDuration } from '../../duration.ts';
 import { CredentialError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
 import type { OpenPage } from '../../gate/deployed/open.ts';
+import type { Io } from '../../host/io.ts';
+import { jsonFor } from '../../options/read.ts';
+import { isFileId, sentIds } from '../../options/table.ts';
 import { excerpt } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
-import { type Settings, sentNames } from '../../settings/names.ts';
-import { isPlainName, writeValue } from '../../settings/table.ts';
+import type { Settings } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { Sources } from '../config/sources.ts';
+import { findSkippedGates, skippedRemedy, skippedText } from '../workflows.ts';
 import { notFound, type Probe } from './probes.ts';
 
 /** The result of one check. `skip`: the check did not apply or was not possible. */
@@ -33,19 +36,17 @@ export function check(
   return { name, status, detail, remedy, exitCode: 0 };
 }
 
-/** Returns a failed check for an error. */
 export function failed(name: string, error: RungateError): Check {
   const { message, hint } = reportError(error);
   return { name, status: 'fail', detail: message, remedy: hint, exitCode: exitCodeOf(error) };
 }
 
-/** Lists the settings and where they came from. */
 export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 'unreadable'>): Check {
   if (unreadable !== null) return { ...failed('settings', unreadable), status: 'warn', exitCode: 0 };
   const given = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
   const shown = given.map(([name, { value, origin, detail }]) => {
-    const text = isPlainName(name)
-      ? excerpt(JSON.stringify(shownValue(name, writeValue(name, value as never))) ?? '', 80)
+    const text = isFileId(name)
+      ? excerpt(JSON.stringify(shownValue(name, jsonFor(name, value as never))) ?? '', 80)
       : 'set';
     return `${name} ${text} (${detail === undefined ? origin : `${origin}: ${detail}`})`;
   });
@@ -55,7 +56,7 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
 /** Lists the gates of the project file; null if it has none. */
 export function checkGates({ gates }: Pick<Sources, 'gates'>): Check | null {
   if (gates.length === 0) return null;
-  const shown = gates.map(({ name, needs = [], advisory }) => {
+  const shown = gates.map(({ name, needs, advisory }) => {
     const facts = [
       ...(needs.length > 0 ? [`needs ${needs.join(', ')}`] : []),
       ...(advisory ? ['advisory'] : []),
@@ -69,6 +70,19 @@ export function checkGates({ gates }: Pick<Sources, 'gates'>): Check | null {
   return check('gates', 'warn', `no process and no tags to run: ${excerpt(names, 400)}`, remedy);
 }
 
+/** Lists the gates that a GitHub workflow can skip; null if there are none. */
+export function checkWorkflows(io: Io): Check | null {
+  const found = findSkippedGates(io);
+  if (found.length === 0) return null;
+  const isFine = found.every(({ leftToQueue }) => leftToQueue);
+  return check(
+    'workflows',
+    isFine ? 'ok' : 'warn',
+    excerpt(found.map(skippedText).join('; '), 800),
+    isFine ? null : skippedRemedy,
+  );
+}
+
 const nouns = { apiKey: 'API key', token: 'bearer token' } as const;
 
 /** Lists the credentials in use and their sources, and the profile's unused credentials with the reason. */
@@ -77,12 +91,12 @@ export function checkCredentials(
   { profile, profilesFile, kept, withheld }: Pick<Sources, 'profile' | 'profilesFile' | 'kept' | 'withheld'>,
 ): Check {
   const own = `profile ${profile.name}`;
-  const used = sentNames.flatMap((name) => {
+  const used = sentIds.flatMap((name) => {
     const { origin, detail } = settings[name] ?? {};
     if (origin === undefined) return [];
     return `${nouns[name]} from ${origin === 'profile' ? `${own} (${profilesFile})` : detail}`;
   });
-  const unused = sentNames.flatMap((name) => {
+  const unused = sentIds.flatMap((name) => {
     const other = withheld.find((one) => one.name === name);
     if (other !== undefined)
       return `the ${nouns[name]} of ${own} is not used: it was saved for ${other.origin}`;
@@ -165,10 +179,8 @@ export async function checkDeployed(
   return check(name, 'warn', `${what}, not ${JSON.stringify(expected)}`, remedy);
 }
 
-/** The result of a probe. */
 export type ProbeResult = { response: Exchange } | { error: unknown };
 
-/** Returns the kind of credential that a probe uses, as a noun. */
 function credentialOf({ endpoint }: Probe, { apiKey, token, auth }: Settings): string {
   const values = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
   if (endpoint.auth === 'either' && !apiKey && !token) return 'credential';

@@ -2,12 +2,14 @@ import { lookup } from 'node:dns/promises';
 import { HttpError, NetworkError, RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { OpenPage } from '../../gate/deployed/open.ts';
+import { openPage } from '../../gate/deployed/open.ts';
 import type { Tone } from '../../output/paint.ts';
 import { wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { version } from '../../version.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
+import { pageOptions } from '../run/deployed.ts';
 import { namesOf } from '../source-names.ts';
 import {
   type Check,
@@ -21,6 +23,7 @@ import {
   checkLimits,
   checkProxy,
   checkSettings,
+  checkWorkflows,
   failed,
   type ProbeResult,
 } from './checks.ts';
@@ -40,6 +43,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   yield checkCredentials(settings, sources);
   const ci = await ciContext(io);
   yield checkCi(ci);
+  const workflows = checkWorkflows(io);
+  if (workflows !== null) yield workflows;
   yield checkProxy(io.env);
   const deployed = await examineDeployed(context, ci.commitSha);
   if (deployed !== null) yield deployed;
@@ -90,13 +95,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   else yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
 }
 
-/** Reads the version page of the settings; null if there is none. */
 async function examineDeployed(context: Context, commit: string | null): Promise<Check | null> {
   if (context.settings['deployed.url'] === undefined) return null;
-  const [{ pageOptions }, { openPage }] = await Promise.all([
-    import('../run/deployed.ts'),
-    import('../../gate/deployed/open.ts'),
-  ]);
   const expected = context.settings['deployed.is']?.value ?? commit;
   let page: OpenPage | undefined;
   try {

@@ -1,20 +1,18 @@
 import type { RungateError } from '../../errors.ts';
+import { hubOpener } from '../../library/open-gate.ts';
 import type { Context } from '../context.ts';
-import { openCommandHub } from '../run/hub.ts';
+import { openOptions } from '../run/hub.ts';
 import { type Check, check, failed } from './checks.ts';
 
 const remedy = 'check Redis, and the log of the hub';
 
-/**
- * Connects with the hub as a gate does; null if none is set. A hub that cannot be used is a warning, since gates poll by
- * themselves then.
- * @throws ConfigError if its URL is invalid
- */
+/** A hub that cannot be used is a warning, since gates poll by themselves then. @throws ConfigError if its URL is invalid */
 export async function checkHub(context: Context): Promise<Check | null> {
   const { clock } = context.io;
   const began = clock.monotonic();
   const problems: RungateError[] = [];
-  const hub = await openCommandHub(context, (event) => {
+  const openHub = await hubOpener(openOptions(context));
+  const hub = await openHub?.((event) => {
     if (event.type === 'hub' && event.error !== null) problems.push(event.error);
   });
   try {

@@ -41,10 +41,7 @@ export const probes: readonly Probe[] = [
   { area: 'orders', name: 'orders.summary', endpoint: orders['orders.summary'], input: { params: {} } },
 ];
 
-/**
- * Sends a probe, in one attempt.
- * @throws the error for an invalid response, including one that is empty or null, which may pass for an empty list
- */
+/** Makes one attempt. @throws also for a response that is empty or null, which may pass for an empty list */
 export async function sendProbe(caller: Caller, { name, endpoint, input }: Probe): Promise<Exchange> {
   const response = await caller.exchange(name, endpoint, input, { attempts: 1 });
   if (response.value !== undefined && response.value !== null) return response;

@@ -1,19 +1,18 @@
 import { variableOf } from '../../ci/reports/outputs.ts';
 import type { Io } from '../../host/io.ts';
+import { fileIds, flagName, optionIds, rowOf } from '../../options/table.ts';
 import { sanitize } from '../../sanitize.ts';
-import { settingVariables } from '../../settings/environment.ts';
-import { plainNames } from '../../settings/table.ts';
 import { nearest } from '../../suggest.ts';
-import { kebab } from '../endpoints/body-input.ts';
 import { type Check, check } from './checks.ts';
 
 const prefix = 'RUNGATE_';
 
 const readNames = [
-  ...settingVariables,
-  'RUNGATE_CONFIG',
+  ...optionIds.flatMap((id) => {
+    const { env, secret } = rowOf(id);
+    return env === undefined ? [] : secret === undefined ? [env] : [env, `${env}_FILE`];
+  }),
   'RUNGATE_CONFIG_DIR',
-  'RUNGATE_PROFILE',
   'RUNGATE_JOURNAL',
   'RUNGATE_HUB_REDIS_URL',
   'RUNGATE_HUB_REDIS_URL_FILE',
@@ -30,10 +29,10 @@ const setNames = [
 function remedyFor(name: string): string {
   const rest = name.slice(prefix.length);
   const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
-  const setting = plainNames.find((one) => plain(one.replaceAll('.', '_')) === plain(rest));
+  const setting = fileIds.find((one) => plain(one.replaceAll('.', '_')) === plain(rest));
   if (setting !== undefined) {
-    const option = setting === 'tags' ? '--tag' : `--${kebab(setting)}`;
-    const written = setting.includes('.') ? '' : `${option}, or `;
+    const option = flagName(rowOf(setting));
+    const written = option === '' ? '' : `${option}, or `;
     return `instead of ${sanitize(name)}, use ${written}the setting ${setting} in .rungate.json or rungate config set`;
   }
   const parts = readNames.map((one) => one.slice(prefix.length));

@@ -1,9 +1,10 @@
-import { membersOf, objectText } from '../../client/json-text.ts';
 import { secretName } from '../../client/schema-mismatch.ts';
 import type { FileUpload } from '../../contract/service-types.ts';
 import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import { membersOf, objectText } from '../../json/text.ts';
+import { notJsonInput, unreadableInput } from './json-input.ts';
 
 /** `promoteToTicket` → `promote-to-ticket`. */
 export function kebab(name: string): string {
@@ -38,7 +39,6 @@ export function splitPair(option: string, text: string): [string, string] {
   throw new UsageError(`${option}: ${shown} is not name=value`, { hint: `write ${option} name=value` });
 }
 
-/** Returns the text if it is JSON, and throws otherwise. */
 function checkJson(source: string, text: string): string {
   try {
     JSON.parse(text);
@@ -55,7 +55,6 @@ async function readInput(io: Io, path: string): Promise<Uint8Array> {
   try {
     return path === '-' ? await io.readStdin() : io.readFile(path);
   } catch (cause) {
-    const { unreadableInput } = await import('./json-input.ts');
     throw unreadableInput(path, cause);
   }
 }
@@ -66,7 +65,6 @@ async function readObject(io: Io, path: string): Promise<Fields> {
   try {
     JSON.parse(text);
   } catch {
-    const { notJsonInput } = await import('./json-input.ts');
     throw notJsonInput(path === '-' ? 'standard input' : path, bytes);
   }
   if (text.startsWith('{')) return new Map(membersOf(text));
@@ -103,17 +101,13 @@ function fieldJson({ option, field, given }: GivenField): string {
   return field.type === 'json' ? String(given) : JSON.stringify(value);
 }
 
-/** A field of the contract with its option. */
 export interface GivenField {
   option: string;
   field: Field;
   given: unknown;
 }
 
-/**
- * Returns the body from `--input`, `--field`, `--json-field` and the options of the contract's fields, as JSON text. Each
- * overrides those before it in this order. Undefined without any.
- */
+/** Each of `--input`, `--field`, `--json-field` and the fields' options overrides those before it. Undefined without any. */
 export async function bodyOf(
   io: Io,
   flags: OpenFlags,
@@ -134,7 +128,6 @@ export async function bodyOf(
   return objectText(body);
 }
 
-/** Returns a file to attach, under its name. */
 export function attachmentOf(io: Io, path: string): FileUpload {
   try {
     return { file: io.readFile(path), name: path.split(/[\\/]/).at(-1) ?? 'file' };

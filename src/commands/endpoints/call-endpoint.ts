@@ -4,7 +4,7 @@ import { type Endpoint, pathParams, type Schema } from '../../contract/endpoint.
 import { type Field, fieldsOf, isList, itemSchema } from '../../contract/shape.ts';
 import { HttpError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { parseExact } from '../../output/exact.ts';
+import { itemTexts } from '../../json/text.ts';
 import type { Context } from '../context.ts';
 import {
   attachmentOf,
@@ -17,6 +17,7 @@ import {
   splitPair,
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
+import { listAll } from './list-all.ts';
 import { chooseColumns, givenColumns, itemTable, tellColumns } from './list-columns.ts';
 import { emptyText, fieldTable, tellLoose, warnOfHtml, warnOfMismatches } from './response-table.ts';
 
@@ -90,7 +91,6 @@ function queryOf(
   return query;
 }
 
-/** Runs a derived command: sends the request and prints the response. */
 export async function callEndpoint(
   context: Context,
   name: string,
@@ -124,7 +124,6 @@ export async function callEndpoint(
   }
   const hint = namesEnvironment(endpoint) ? await useEnvironmentId(caller, params) : undefined;
   if (flags.all === true) {
-    const { listAll } = await import('./list-all.ts');
     return listAll(context, name, endpoint, query === undefined ? { params } : { params, query }, columns);
   }
   if (endpoint.body !== undefined && json !== undefined) await tellLoose(context.output, endpoint.body, json);
@@ -157,7 +156,6 @@ async function noteSecret({ output }: Context, name: string, value: unknown): Pr
   await output.note('store the secret for verify and listen: rungate login --webhook-secret');
 }
 
-/** Returns the message for an empty body. */
 function emptyBodyText({ list, method }: Endpoint, askedPage: unknown): string {
   if (list) return emptyText(askedPage);
   return method === 'GET' ? 'the response has no body' : 'done';
@@ -182,9 +180,7 @@ async function printReply(
     await warnOfMismatches(output, response);
     return noteSecret(context, name, response.value);
   }
-  const exact = parseExact(response.text);
-  const list = page.field === undefined ? exact : (exact as Record<string, unknown>)[page.field];
-  const items = Array.isArray(list) ? list : [];
+  const items = itemTexts(response.text, page);
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
   await output.response(response.text, itemTable(items, chosen.shown, output.redact));
@@ -196,7 +192,6 @@ async function printReply(
   if (items.length > 0) await tellColumns(output, chosen, isList(endpoint));
 }
 
-/** Returns how to read the next page. */
 function nextPage({ paged, path }: Endpoint, { page, totalPages }: Page, asked: PageQuery): string {
   const number = page || asked.page || 1;
   const here = `page ${number}${totalPages === undefined ? '' : ` of ${totalPages}`}`;

@@ -5,12 +5,12 @@ import { observations } from '../../contract/observations.ts';
 import { orders } from '../../contract/orders.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import { collect } from '../run/wait-flags.ts';
-import type { ApiFlags } from './api-call.ts';
+import { collect } from '../options.ts';
+import { type ApiFlags, apiCommand } from './api-call.ts';
 import { deriveCommands } from './derive.ts';
-import type { CreateKeyFlags } from './keys-create.ts';
+import { type CreateKeyFlags, createKeyCommand } from './keys-create.ts';
+import { summaryCommand } from './orders-summary.ts';
 
-/** `rungate orders …` */
 export function defineOrders(group: Command, bind: Bind): void {
   deriveCommands(group, bind, orders, {
     'orders.summary': (command, tie) => {
@@ -20,19 +20,16 @@ export function defineOrders(group: Command, bind: Bind): void {
       );
       examples(command, 'rungate orders summary --verify');
       tie(command, {
-        run: async (context, _args, flags: { verify?: boolean }) =>
-          (await import('./orders-summary.ts')).summaryCommand(context, flags),
+        run: (context, _args, flags: { verify?: boolean }) => summaryCommand(context, flags),
       });
     },
   });
 }
 
-/** `rungate env …` */
 export function defineEnv(group: Command, bind: Bind): void {
   deriveCommands(group, bind, env);
 }
 
-/** `rungate observations …` */
 export function defineObservations(group: Command, bind: Bind): void {
   deriveCommands(group, bind, observations);
 }
@@ -47,7 +44,6 @@ function scopeLines(): string[] {
   return [...areas.values()].map((scopes) => `  ${scopes.join('  ')}`);
 }
 
-/** `rungate keys …` */
 export function defineKeys(group: Command, bind: Bind): void {
   deriveCommands(group, bind, keys, {
     'keys.create': (command, tie) => {
@@ -59,14 +55,12 @@ export function defineKeys(group: Command, bind: Bind): void {
       completes(command, '--scope', knownScopes);
       examples(command, 'rungate keys create --name ci --scope ci:trigger --scope ci:status');
       tie(command, {
-        run: async (context, _args, flags: CreateKeyFlags) =>
-          (await import('./keys-create.ts')).createKeyCommand(context, flags),
+        run: (context, _args, flags: CreateKeyFlags) => createKeyCommand(context, flags),
       });
     },
   });
 }
 
-/** `rungate api <method> <path>` */
 export function defineApiCommand(command: Command, bind: Bind): void {
   command
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
@@ -81,7 +75,7 @@ export function defineApiCommand(command: Command, bind: Bind): void {
   completes(command, 'method', { from: 'api-methods' });
   examples(command, 'rungate api GET "/api/environments?page=2"');
   bind(command, {
-    run: async (context, [method, path], flags: ApiFlags) =>
-      (await import('./api-call.ts')).apiCommand(context, String(method), String(path), flags),
+    run: (context, [method, path], flags: ApiFlags) =>
+      apiCommand(context, String(method), String(path), flags),
   });
 }

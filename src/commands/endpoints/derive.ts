@@ -3,9 +3,9 @@ import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts'
 import { type Field, fieldsOf, isList, isOpen } from '../../contract/shape.ts';
 import { type Bind, examples, summarise } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import { collect } from '../run/wait-flags.ts';
+import { collect } from '../options.ts';
 import { flagKey, flagName, kebab } from './body-input.ts';
-import type { EndpointFlags } from './call-endpoint.ts';
+import { callEndpoint, type EndpointFlags } from './call-endpoint.ts';
 import { endpointExamples } from './endpoint-examples.ts';
 import { namesEnvironment } from './environment-id.ts';
 
@@ -43,7 +43,7 @@ function addField(command: Command, field: Field): void {
 }
 
 /** Adds the summary and the arguments of an endpoint to a command, whether derived or written by hand. */
-export function describeEndpoint(command: Command, endpoint: Endpoint): Command {
+function describeEndpoint(command: Command, endpoint: Endpoint): Command {
   const danger = endpoint.destructive ? ' This cannot be undone; it needs a confirmation or --yes.' : '';
   command
     .summary(endpoint.summary.charAt(0).toLowerCase() + endpoint.summary.slice(1))
@@ -83,7 +83,6 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   if (endpoint.destructive) command.option('-y, --yes', 'skip the confirmation');
 }
 
-/** Defines the options of one command by hand and binds it. */
 export type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
 
 /** The description of a group within a group: `variables of an environment`. */
@@ -105,10 +104,7 @@ function groupOf(group: Command, words: readonly string[]): Command {
   }, group);
 }
 
-/**
- * Creates a command for each endpoint: path parameters as arguments, fields as options, help from the contract.
- * @param custom commands with their own options
- */
+/** @param custom commands with their own options */
 export function deriveCommands(
   group: Command,
   bind: Bind,
@@ -133,8 +129,7 @@ export function deriveCommands(
       examples(command, `rungate ${[...name.split('.').map(kebab), line].join(' ')}`.trim());
     }
     bind(command, {
-      run: async (context, args, flags: EndpointFlags) =>
-        (await import('./call-endpoint.ts')).callEndpoint(context, name, endpoint, args, flags),
+      run: (context, args, flags: EndpointFlags) => callEndpoint(context, name, endpoint, args, flags),
     });
   }
 }

@@ -1,7 +1,10 @@
 import type { Caller } from '../../client/caller.ts';
-import type { Convert } from '../../client/pages.ts';
+import { type Convert, readPages } from '../../client/pages.ts';
+import { mismatchError } from '../../client/schema-mismatch.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
+import { env } from '../../contract/env.ts';
 import { ContractError, HttpError, UsageError } from '../../errors.ts';
+import { idText, itemTexts, membersOf, plainText, repeatedName } from '../../json/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
 
@@ -18,15 +21,10 @@ interface Listed {
 /** Converts the JSON text of a string or a number to plain text; undefined for anything else. */
 function textOf(json: string | undefined): string | undefined {
   if (json === undefined || !/^["\d-]/.test(json)) return undefined;
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+  return plainText(json);
 }
 
-/** Yields the environments of every page of the list. */
 async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
-  const { idText, itemTexts, membersOf, repeatedName } = await import('../../client/json-text.ts');
-  const { mismatchError } = await import('../../client/schema-mismatch.ts');
-  const { readPages } = await import('../../client/pages.ts');
-  const { env } = await import('../../contract/env.ts');
   /** With a repeated field, the command could change or delete the wrong environment. */
   const fieldsOf = (json: string) => {
     const members = membersOf(json);
@@ -62,8 +60,7 @@ function ambiguous(given: string, found: readonly Listed[]): UsageError {
 }
 
 /**
- * Replaces an environment's key by its id in the first path parameter. An id has precedence over a key. If the list has
- * neither, or cannot be read, the parameter stays, and the service decides.
+ * An id has precedence over a key. If the list has neither, or cannot be read, the parameter stays, and the service decides.
  * @returns the hint if the service does not know that id; undefined if the list has it
  * @throws UsageError if several environments have the key
  */

@@ -1,5 +1,5 @@
-import { parse } from '@humanwhocodes/momoa';
 import { UsageError } from '../../errors.ts';
+import { JsonSyntaxError, parseJson, placeOf } from '../../json/parse.ts';
 
 /** An `--input` that is not JSON. */
 interface Given {
@@ -7,7 +7,7 @@ interface Given {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** The text from the first error on, and the text before it, if the place is known. */
+  /** The text from the first error on, and the text before it. */
   readonly rest: string;
   readonly before: string;
 }
@@ -57,30 +57,26 @@ const mistakes: readonly Mistake[] = [
   [() => true, 'is not JSON', () => 'check the text at that place; a JSON body looks like {"name": "value"}'],
 ];
 
-/** Returns the line and column of the first error, from 1; undefined if the parser does not report them. */
-function placeIn(text: string): { line: number; column: number } | undefined {
+/** Returns the index of the first character that is not JSON. */
+function errorIndex(text: string): number {
   try {
-    parse(text, { mode: 'json' });
-    return undefined;
+    return parseJson(text).end;
   } catch (error) {
-    const { line, column } = error as { line?: number; column?: number };
-    return line === undefined || column === undefined ? undefined : { line, column };
+    if (error instanceof JsonSyntaxError) return error.index;
+    throw error;
   }
 }
 
-/** Returns the error for an `--input` that is not JSON: the likely mistake, its place, and the remedy. */
 export function notJsonInput(name: string, bytes: Uint8Array): UsageError {
   const text = new TextDecoder().decode(bytes);
-  const place = placeIn(text);
-  const lines = text.split(/(?<=\n)/);
-  const { line, column } = place ?? { line: lines.length + 1, column: 1 };
-  const offset = lines.slice(0, line - 1).join('').length + column - 1;
-  const given = { name, bytes, text, rest: text.slice(offset), before: text.slice(0, offset) };
-  const [index, found] = [...mistakes.entries()].find(([, [is]]) => is(given)) ?? [];
-  const [, what, hint] = found ?? (mistakes.at(-1) as Mistake);
+  const index = errorIndex(text);
+  const input = { name, bytes, text, rest: text.slice(index), before: text.slice(0, index) };
+  const row = mistakes.findIndex(([is]) => is(input));
+  const [, what, hint] = mistakes[row] as Mistake;
+  const { line, column } = placeOf(text, index);
   // The first ones are mistakes of the whole input.
-  const at = place === undefined || (index ?? 0) < 3 ? '' : `, at line ${line}, column ${column}`;
-  return new UsageError(`--input: ${name} ${what}${at}`, { hint: hint(given) });
+  const where = row < 3 ? '' : `, at line ${line}, column ${column}`;
+  return new UsageError(`--input: ${name} ${what}${where}`, { hint: hint(input) });
 }
 
 /** Mistakes in the path. The message does not repeat a path that may be a body with secrets. */
@@ -99,7 +95,6 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
 };
 
-/** Returns the error for an `--input` that cannot be read. */
 export function unreadableInput(path: string, cause: unknown): UsageError {
   const { code = 'unknown' } = cause as NodeJS.ErrnoException;
   const [, what, hint] = (code === 'EISDIR' ? undefined : notPaths.find(([is]) => is.test(path))) ?? [];

@@ -1,23 +1,21 @@
 import type { CallerInput } from '../../client/caller.ts';
-import { itemTexts, membersOf } from '../../client/json-text.ts';
 import { type Convert, type ConvertedPage, readPages } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { fieldsOf, itemSchema } from '../../contract/shape.ts';
 import { exitCodes } from '../../exit.ts';
+import { itemTexts, membersOf } from '../../json/text.ts';
 import type { Output } from '../../output/output.ts';
-import { type Cell, renderTsv, type Table, tableStream } from '../../output/table.ts';
+import { renderTsv, tableStream } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 import { type Columns, chooseColumns, itemTable, tellColumns } from './list-columns.ts';
 import { emptyText, warnOfMismatches } from './response-table.ts';
 
-/** Shows pages in one format. */
 interface Style {
   /** Converts the text of a page until its turn comes. */
   convert: Convert<string[]>;
   /** Returns the output of a page, in pieces. */
   render(page: ConvertedPage<string[]>): Iterable<string | Promise<string>>;
   write(piece: string): Promise<void>;
-  /** Prints the notes after the last page. */
   end?(): Promise<void>;
 }
 
@@ -44,51 +42,31 @@ const asLines = ({ lines: write }: Output): Style => ({
   render: ({ converted }) => converted,
 });
 
-/** Returns the text of a cell: a string unchanged, a number with all its digits. */
-function cellOf(text: string | undefined): Cell {
-  if (text === undefined || text === 'null') return null;
-  return text.startsWith('"') ? (JSON.parse(text) as string) : text;
-}
-
 /** Shows one row per item. The first page determines the columns and their widths. */
-function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly string[] | undefined): Style {
+function asRows({ output, io }: Context, endpoint: Endpoint, columns: readonly string[] | undefined): Style {
   const schema = itemSchema(endpoint.response);
   const shown = schema === undefined ? [] : fieldsOf(schema);
-  const columns = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
-  const write = output.format === 'table' ? tableStream(columns) : renderTsv;
-  const missing = new Set(given);
-  let known: { chosen: Columns; head: Table['head'] } | undefined;
-  /** Returns the cells of an item. An item that is not an object fills the first one. */
-  const rowOf = (text: string, names: readonly string[]): Cell[] => {
-    if (!text.startsWith('{')) return [cellOf(text), ...names.slice(1).map(() => null)];
-    const members = new Map(membersOf(text));
-    for (const name of missing) if (members.has(name)) missing.delete(name);
-    return names.map((name) => cellOf(members.get(name)));
-  };
+  const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const write = output.format === 'table' ? tableStream(width) : renderTsv;
+  const missing = new Set(columns);
+  let chosen: Columns | undefined;
   return {
     write: output.result,
     convert: itemTexts,
-    *render({ items, converted }) {
-      if (known === undefined) {
-        const chosen = chooseColumns(items, shown, given, columns);
-        known = { chosen, head: itemTable([], chosen.shown, output.redact).head };
-      }
-      const { chosen, head } = known;
-      const rows = converted.map((item) =>
-        rowOf(item, chosen.shown).map((text) => text && output.redact(text)),
-      );
-      yield write({ head, rows });
+    *render({ converted }) {
+      chosen ??= chooseColumns(converted, shown, columns, width);
+      for (const item of missing.size === 0 ? [] : converted)
+        for (const [name] of membersOf(item)) missing.delete(name);
+      const { head, rows } = itemTable(converted, chosen.shown, output.redact);
+      yield write({ head, rows: rows.map((row) => row.map((text) => text && output.redact(text))) });
     },
     async end() {
-      if (known !== undefined) await tellColumns(output, known.chosen, true, [...missing]);
+      if (chosen !== undefined) await tellColumns(output, chosen, true, [...missing]);
     },
   };
 }
 
-/**
- * `--all` on a paged list: prints one item per line, page by page, in constant memory. If the list ends with an error, the
- * items before it stay printed. A closed pipe ends the output without an error.
- */
+/** In constant memory. If the list ends with an error, the items before it stay printed. A closed pipe is not an error. */
 export async function listAll(
   context: Context,
   name: string,
@@ -106,7 +84,7 @@ export async function listAll(
     empty &&= page.items.length > 0 ? null : emptyText(input.query?.page, page);
     for (const piece of page.items.length === 0 ? [] : style.render(page)) {
       await style.write(await piece);
-      if (!io.out.open) return exitCodes.ok;
+      if (!io.out.open || io.out.failure !== null) return exitCodes.ok;
     }
     if (!warned) await warnOfMismatches(output, page);
     warned ||= page.mismatches.length > 0;

@@ -1,22 +1,18 @@
 import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
-import { isScalar } from '../../output/exact.ts';
+import { membersOf } from '../../json/text.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
 import { cell } from './response-table.ts';
 
-/** The fields of the items of a list. */
 export interface Columns {
-  /** The fields with a column. */
   readonly shown: readonly string[];
   /** The fields without a column, if the user chose no columns. */
   readonly hidden: readonly string[];
-  /** The fields of all items. */
   readonly fields: readonly string[];
 }
 
-/** The most columns. */
 const mostColumns = 6;
 
 /** The columns shown on every terminal, however narrow. */
@@ -27,10 +23,7 @@ const first = ['id', 'name', 'key', 'title', 'status', 'state'];
 
 const isJson = ({ format }: Output) => format === 'json' || format === 'ndjson';
 
-/**
- * Returns the names in `--columns id,name`, or undefined.
- * @throws UsageError if the output is not a table, or a name is empty
- */
+/** @throws UsageError if the output is not a table, or a name is empty */
 export function givenColumns(output: Output, given: string | undefined): string[] | undefined {
   if (given === undefined) return undefined;
   if (isJson(output)) {
@@ -46,9 +39,9 @@ export function givenColumns(output: Output, given: string | undefined): string[
 }
 
 /** Returns the cells of an item. An item that is not an object fills the first one. */
-function itemRow(item: unknown, columns: readonly string[]): Cell[] {
-  if (isScalar(item)) return [cell(item), ...columns.slice(1).map(() => null)];
-  const fields = new Map<string, unknown>(Object.entries(item as object));
+function itemRow(item: string, columns: readonly string[]): Cell[] {
+  if (!item.startsWith('{')) return [cell(item), ...columns.slice(1).map(() => null)];
+  const fields = new Map(membersOf(item));
   return columns.map((name) => cell(fields.get(name)));
 }
 
@@ -59,7 +52,7 @@ function heading(name: string): string {
 
 /** The names come from the service, so they are redacted before the headings add spaces. */
 export function itemTable(
-  items: readonly unknown[],
+  items: readonly string[],
   shown: readonly string[],
   redact: (text: string) => string = (text) => text,
 ): Table {
@@ -72,7 +65,7 @@ export function itemTable(
  * others, without objects, as many as fit into this width.
  */
 export function chooseColumns(
-  items: readonly unknown[],
+  items: readonly string[],
   contract: readonly Field[],
   given: readonly string[] | undefined,
   width: number,
@@ -80,10 +73,9 @@ export function chooseColumns(
   const plain = new Set<string>();
   const present = new Set<string>();
   for (const item of items) {
-    if (isScalar(item) || Array.isArray(item)) continue;
-    for (const [name, value] of Object.entries(item as object)) {
+    for (const [name, value] of membersOf(item)) {
       present.add(name);
-      if (isScalar(value)) plain.add(name);
+      if (!/^[[{]/.test(value)) plain.add(name);
     }
   }
   const order = [...first, ...contract.map(({ path }) => path[0] ?? ''), ...plain];
@@ -95,7 +87,6 @@ export function chooseColumns(
   return { shown, hidden: fields.filter((name) => !shown.includes(name)), fields };
 }
 
-/** Returns the warning for a column without any value. */
 function missingField(
   name: string,
   fields: readonly string[],

@@ -1,7 +1,7 @@
 import type { Caller, Exchange } from '../../client/caller.ts';
 import { type ExactSummary, listExact, readExactSummary } from '../../client/exact-orders.ts';
-import { withTexts } from '../../exact-fields.ts';
 import { exitCodes } from '../../exit.ts';
+import { withTexts } from '../../json/exact-fields.ts';
 import { compare, formatDecimal, parseDecimal, subtract } from '../../money/decimal.ts';
 import { type Verification, verifySummary } from '../../money/verify.ts';
 import { renderJson } from '../../output/json.ts';
@@ -140,10 +140,7 @@ async function verify(context: Context, caller: Caller): Promise<number> {
   return exitCodes.ok;
 }
 
-/**
- * `rungate orders summary`: prints the summary with every digit. With `--verify` it compares it with the list: exit code 0 if
- * they match, 1 if they differ, 3 if the orders change too fast.
- */
+/** With `--verify`, exit code 0 if summary and list match, 1 if they differ, 3 if the orders change too fast. */
 export async function summaryCommand(context: Context, flags: { verify?: boolean }): Promise<number> {
   const caller = await context.connect();
   if (flags.verify === true) return verify(context, caller);

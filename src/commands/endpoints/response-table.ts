@@ -3,20 +3,17 @@ import { gist, isHtml } from '../../client/http-error.ts';
 import type { Page } from '../../client/list.ts';
 import { looseFields, mismatchText } from '../../client/schema-mismatch.ts';
 import type { Schema } from '../../contract/endpoint.ts';
-import { isScalar, parseExact, stringifyExact } from '../../output/exact.ts';
+import { parseJson } from '../../json/parse.ts';
+import { plainText } from '../../json/text.ts';
 import type { Output } from '../../output/output.ts';
 import type { Cell, Table } from '../../output/table.ts';
 
-/** Returns a value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
-export function cell(value: unknown): Cell {
-  if (value === undefined || value === null) return null;
-  return typeof value === 'string' ? value : stringifyExact(value);
+/** Returns a JSON value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
+export function cell(json: string | undefined): Cell {
+  return json === undefined || json === 'null' ? null : plainText(json);
 }
 
-/**
- * Warns of a success that is an HTML page, which is probably a login page although the contract allows it. Returns whether
- * nothing else needs to be printed.
- */
+/** A success that is HTML is probably a login page, even if the contract allows it. True if nothing else needs printing. */
 export async function warnOfHtml(output: Output, response: Exchange): Promise<boolean> {
   const { value, status, request, isJson, redact } = response;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
@@ -27,18 +24,15 @@ export async function warnOfHtml(output: Output, response: Exchange): Promise<bo
   return output.format === 'table' || output.format === 'plain';
 }
 
-/** Returns a table of one object, with one field per row. */
 export function fieldTable(text: string): Table {
   const head = ['FIELD', 'VALUE'];
-  const value = parseExact(text);
-  if (isScalar(value)) return { head, rows: [['value', cell(value)]] };
-  return { head, rows: Object.entries(value as object).map(([name, field]) => [name, cell(field)]) };
+  const root = parseJson(text);
+  if (root.kind === 'scalar') return { head, rows: [['value', cell(root.text)]] };
+  const elements = root.elements.map((value, index) => ({ name: String(index), value }));
+  return { head, rows: [...root.members, ...elements].map(({ name, value }) => [name, cell(value.text)]) };
 }
 
-/**
- * Returns the note for a page without items.
- * @param requested the page of the query, if any; the request has checked it
- */
+/** @param requested the page of the query, if any; the request has checked it */
 export function emptyText(requested: unknown = 1, { totalPages, totalCount }: Partial<Page> = {}): string {
   const last = totalPages ?? totalCount;
   if (Number(requested) <= 1 || last === 0 || totalCount === 0) return 'nothing found';

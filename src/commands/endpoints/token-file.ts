@@ -1,12 +1,12 @@
 import type { Exchange } from '../../client/caller.ts';
-import { idText, textAt } from '../../client/json-text.ts';
 import { ConfigError, ContractError } from '../../errors.ts';
 import type { SecretFile } from '../../host/write-file.ts';
+import { redactJson } from '../../json/rewrite.ts';
+import { idText, membersOf, objectText, textAt } from '../../json/text.ts';
 import { renderResponse } from '../../output/json.ts';
 import { maskSecret } from '../../output/mask.ts';
 import { redactor, redactSecrets } from '../../redact.ts';
-import { redactJson } from '../../redact-json.ts';
-import { escapeJson, excerpt, sanitize } from '../../sanitize.ts';
+import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 
 /** Returns whether a token can be sent in a header and printed unchanged. */
@@ -18,7 +18,7 @@ function isJson({ format }: Context['output']): boolean {
   return format === 'json' || format === 'ndjson';
 }
 
-export interface CreatedKey {
+interface CreatedKey {
   /** The requested name. */
   name: string;
   response: Exchange;
@@ -33,17 +33,15 @@ function described({ name, response, token }: CreatedKey): string {
 }
 
 /** Returns the response as JSON, with all secrets redacted except the token. */
-async function replyJson({ output }: Context, { response: { text }, token }: CreatedKey): Promise<string> {
+function replyJson({ output }: Context, { response: { text }, token }: CreatedKey): string {
   const redact = (value: string) => (value === token ? value : output.redact(value));
-  return renderResponse(text, output.format === 'ndjson' ? 0 : 2, redact).catch(
-    () => `${escapeJson(text)}\n`,
-  );
+  return renderResponse(text, output.format === 'ndjson' ? 0 : 2, redact);
 }
 
 /** Bypasses the output, which redacts secrets, because this secret is the result. */
 async function print({ io }: Context, key: CreatedKey, text: string): Promise<void> {
   await io.out.write(text);
-  if (io.out.open) return;
+  if (io.out.open && io.out.failure === null) return;
   // Elsewhere a closed pipe is not an error, but here the token would be lost.
   throw new ConfigError(
     `${described(key)} was created, but its token could not be written to standard output`,
@@ -54,17 +52,15 @@ async function print({ io }: Context, key: CreatedKey, text: string): Promise<vo
 }
 
 async function printToken(context: Context, key: CreatedKey): Promise<void> {
-  const text = isJson(context.output) ? await replyJson(context, key) : `${key.token}\n`;
+  const text = isJson(context.output) ? replyJson(context, key) : `${key.token}\n`;
   await print(context, key, text);
 }
 
 /** Prints the rest of the response, with the key's id, when the token is in a file. */
 async function printRest({ output }: Context, { response, token }: CreatedKey): Promise<void> {
   if (!isJson(output)) return;
-  const { parse, stringify } = await import('lossless-json');
-  const all = parse(response.text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
-  const { apiKey: _token, ...rest } = all as Record<string, unknown>;
-  await output.json(redactJson(stringify(rest) ?? '{}', redactor([token])));
+  const rest = membersOf(response.text).filter(([name]) => name !== 'apiKey');
+  await output.json(redactJson(objectText(rest), redactor([token])));
 }
 
 /** Writes the token to the file, or prints it if that fails, so that it is not lost. */
@@ -82,10 +78,7 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
   await printRest(context, key);
 }
 
-/**
- * Delivers the token of a new key: masks it in the CI's log first, then writes it to the file or standard output only.
- * @throws ConfigError if it could not be written there, ContractError if it is not a token
- */
+/** Masks the token in the CI's log first. @throws ConfigError if it could not be written, ContractError if it is not a token */
 export async function handOver(
   context: Context,
   key: CreatedKey,
@@ -93,7 +86,7 @@ export async function handOver(
 ): Promise<void> {
   await maskSecret(context.io, key.token);
   if (!isPlain(key.token)) {
-    await print(context, key, await replyJson(context, key));
+    await print(context, key, replyJson(context, key));
     const expected = 'a token of visible ASCII characters';
     throw new ContractError(
       `the apiKey in the response to ${key.response.request} cannot be sent in a header: expected ${expected}`,

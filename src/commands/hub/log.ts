@@ -4,7 +4,6 @@ import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Redact } from '../../redact.ts';
 
-/** An event in the log of the hub. */
 export type HubEvent =
   | HubLogEvent
   | { type: 'listening'; url: string }
@@ -31,6 +30,7 @@ function repeatedKind(event: HubEvent): string | null {
       return `${event.type} ${messageOf(event.error)}`;
     case 'delivery':
       return event.replay ? 'delivery replay' : null;
+    case 'closed-connections':
     case 'redis-lost':
     case 'redis-back':
       return event.type;

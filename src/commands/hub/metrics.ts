@@ -8,13 +8,12 @@ const waitBuckets = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 /** Up to the age at which a delivery is refused, in seconds. */
 const ageBuckets = [1, 2, 5, 10, 30, 60, 120, 300];
 
-export interface HubMetrics {
+interface HubMetrics {
   count(event: HubLogEvent): void;
   /** Returns the metrics in the text format of Prometheus, and its content type. */
   text(state: HubState): Promise<{ type: string; text: string }>;
 }
 
-/** Creates the metrics of one hub, and of its process. */
 export function createMetrics(): HubMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -94,6 +93,7 @@ export function createMetrics(): HubMetrics {
           faults.inc();
           break;
         case 'stream':
+        case 'closed-connections':
           break;
       }
     },

@@ -6,9 +6,8 @@ import { readSecret } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/names.ts';
 import { echoed, instead } from '../../suggest.ts';
 import { filled } from '../global-options.ts';
-import type { HeaderNameFlags } from '../webhooks/secrets.ts';
 
-export interface HubFlags extends HeaderNameFlags {
+export interface HubFlags {
   port?: string;
   host?: string;
   redis?: string;
@@ -83,7 +82,6 @@ export function passwordsOf(redisUrl: string): string[] {
 /** A shorter token could be guessed. */
 const shortestToken = 16;
 
-/** Returns the tokens that gates may have. */
 export function tokensOf({ hubTokens }: Settings): readonly string[] {
   const hint = 'make one with openssl rand -hex 32, and give the same one to the gates';
   if (hubTokens === undefined) {

@@ -7,6 +7,7 @@ import { deliveryReceiver } from '../../hub/receive.ts';
 import { serveHub } from '../../hub/server.ts';
 import { memoryStores, redisStores } from '../../hub/stores.ts';
 import { redactor } from '../../redact.ts';
+import { trustAlso } from '../../transport/trust.ts';
 import { readCa } from '../ca-file.ts';
 import type { Context } from '../context.ts';
 import { cannotListen, hostOf, portOf, warnIfExposed } from '../listening.ts';
@@ -34,10 +35,8 @@ function watchRedis(log: (event: HubEvent) => void): Health & { works(): boolean
   };
 }
 
-/** Returns the certificates of `--ca-file`. */
 async function secureContextOf({ io, settings: { caFile } }: Context): Promise<SecureContext | undefined> {
   if (caFile === undefined) return undefined;
-  const { trustAlso } = await import('../../transport/trust.ts');
   return trustAlso(await readCa(io, caFile));
 }
 
@@ -63,7 +62,7 @@ export async function hubCommand(context: Context, flags: HubFlags): Promise<num
   const stores =
     redisUrl === null
       ? memoryStores(limits, clock)
-      : redisStores(redisUrl, limits, clock, health, await secureContextOf(context));
+      : await redisStores(redisUrl, limits, clock, health, await secureContextOf(context));
   const hub = createHub(stores.budget, stores.wakes, clock);
   let stop: (signal: StopSignal) => void = () => {};
   const stopped = new Promise<StopSignal>((resolve) => {

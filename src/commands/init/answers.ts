@@ -1,10 +1,9 @@
 import { type Provider, providers } from '../../ci/context.ts';
 import { DeclinedError, UsageError } from '../../errors.ts';
+import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
 import { excerpt } from '../../sanitize.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
-import { readValue, valueFromArgument } from '../../settings/table.ts';
-import { InvalidValue } from '../../settings/value-types.ts';
-import { nearest } from '../../suggest.ts';
+import { instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import type { Fields, Target } from './target.ts';
 
@@ -92,17 +91,11 @@ function missing(what: readonly string[], config: string): UsageError {
 }
 
 function unanswered(what: string): UsageError {
-  return new UsageError(`${what} is required; nothing was written`, {
-    hint: 'run rungate init again, or use its options: see rungate init --help',
-  });
+  const hint = 'run rungate init again, or use its options: see rungate init --help';
+  return new UsageError(`${what} is required; nothing was written`, { hint });
 }
 
-/**
- * Returns the settings from the options and the prompts. It prompts only if a required setting is missing.
- * @param processes the processes to write as gates
- * @param config the `--config` option, for a hint
- * @throws UsageError if a required setting is missing and no prompt provides it
- */
+/** Prompts only if a required setting is missing. @throws UsageError if no prompt provides it */
 export async function gatherAnswers(
   context: Context,
   target: Target,
@@ -125,9 +118,7 @@ export async function gatherAnswers(
   if (wanted.length === 0) return { answers, asked: false };
   if (!mayAsk) throw missing(wanted, config);
   const ask = async (name: (typeof initNames)[number], question: string) => {
-    const answer = await promptFor(context, question, (text) =>
-      readValue(name, valueFromArgument(name, text)),
-    );
+    const answer = await promptFor(context, question, (text) => readValue(name, jsonOf(name, text)));
     if (answer === null) throw missing(wanted, config);
     if (answer !== undefined) Object.assign(answers, { [name]: answer });
     return answer !== undefined;
@@ -136,9 +127,7 @@ export async function gatherAnswers(
     throw unanswered('a project');
   const askProcesses = async () => {
     const question = 'Process slug, or several separated by commas (Enter to use tags)';
-    const slugs = await promptFor(context, question, (text) =>
-      readValue('tags', valueFromArgument('tags', text)),
-    );
+    const slugs = await promptFor(context, question, (text) => readValue('tags', jsonOf('tags', text)));
     const [first, ...more] = slugs ?? [];
     if (slugs === null) throw missing(wanted, config);
     if (more.length > 0) answers.gates = gatesWith(target, slugs ?? []);
@@ -170,10 +159,15 @@ export async function chooseCi(
   const answer = await promptFor(context, question, (text) => {
     const found = choices.find((one) => one === text.toLowerCase());
     if (found !== undefined) return found;
-    const near = nearest(text, choices);
-    throw new InvalidValue(near === null ? `choose one of ${choices.join(', ')}` : `did you mean ${near}?`);
+    throw new InvalidValue(instead(text, choices, `choose one of ${choices.join(', ')}`));
   });
   return answer ?? guess;
+}
+
+/** Prompts for whether the repository has a merge queue; false if prompts are not possible. */
+export async function askMergeQueue(context: Context): Promise<boolean> {
+  const answer = await prompt(context, 'Does a merge queue merge your pull requests? [y/N] ');
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
 
 /** Asks the user to confirm that the files may be written. @throws DeclinedError if not */

@@ -1,4 +1,5 @@
 import { basename, dirname, join, relative } from 'node:path';
+import { gitlabStage } from '../../ci/gitlab-stage.ts';
 import {
   commandOf,
   gateLines,
@@ -43,10 +44,7 @@ function instruction({ file, added }: Pipeline, present: string, text: string, p
 
 const runsRungate = (text: string) => /\brungate\b/.test(text);
 
-/**
- * Returns the text of a project file, checked as every command checks it.
- * @throws UsageError if the file would be invalid
- */
+/** Checks the text as every command does. @throws UsageError if the file would be invalid */
 export function projectFileText(path: string, fields: object): string {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
@@ -59,7 +57,6 @@ export function projectFileText(path: string, fields: object): string {
   return text;
 }
 
-/** Returns the pipeline file of a CI, and what to do with it. */
 export function plannedPipeline(
   root: string,
   pipeline: Pipeline,
@@ -68,9 +65,10 @@ export function plannedPipeline(
   force: boolean,
 ): PlannedFile {
   const path = join(root, pipelineFile(pipeline, plan));
-  const text = pipeline.text(plan);
-  if (!io.exists(path)) return { path, text, fate: 'written' };
+  if (!io.exists(path)) return { path, text: pipeline.text(plan), fate: 'written' };
   const present = new TextDecoder().decode(io.readFile(path));
+  const stage = pipeline.provider === 'gitlab' ? gitlabStage(present) : undefined;
+  const text = pipeline.text({ ...plan, ...(stage !== undefined && { stage }) });
   if (present.includes(text)) return { path, text, fate: 'kept' };
   // Never replace a file with other content.
   const isOurs = pipeline.added ? runsRungate(present) : isWritten(present, text);

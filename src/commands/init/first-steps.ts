@@ -4,7 +4,7 @@ import { excerpt } from '../../sanitize.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { loadSettings, type Sources } from '../config/sources.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import { readGlobals } from '../options.ts';
 import { displayPath } from './files.ts';
 
 /** Returns the command that starts rungate: `rungate` if it was found on the PATH, or else `npx rungate`. */
@@ -20,10 +20,10 @@ function selectedOf({ process: chosen, tags }: Settings, { gates }: Sources): st
   return tags === undefined ? null : `tags ${excerpt(tags.value.join(', '), 60)}`;
 }
 
-/** Returns lines with the next steps: try rungate, set it up, or run it. */
-async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
+async function nextSteps(io: Io, raw: Readonly<Record<string, unknown>>): Promise<string[]> {
   const self = selfName(io);
-  const { settings, sources } = await loadSettings(io, globals, {});
+  const globals = readGlobals(raw);
+  const { settings, sources } = await loadSettings(io, globals.flags, globals.settings);
   const { apiUrl, apiKey, token, project } = settings;
   const selected = selectedOf(settings, sources);
   const hasGates = sources.gates.length > 0;
@@ -62,19 +62,19 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
   }
   let missing = `  ${self} run trigger --wait --strict --timeout 30m \\\n    --project <slug> --process <slug>`;
   if (sources.projectFile !== null) {
-    const names = project === undefined ? '"project"' : '"process" or "tags"';
-    missing = `  write ${names} into ${displayPath(io, sources.projectFile)} (see docs/settings.md)`;
+    const names = project === undefined ? '"project": "<slug>"' : '"process": "<slug>"';
+    missing = `  write ${names} into ${displayPath(io, sources.projectFile)}`;
   } else if (findRoot(io.cwd, io.exists) !== null) {
     missing = `  ${self} init     writes .rungate.json and a pipeline`;
   }
   return ['', `The service is ${service}. Next:`, ...(hasCredential ? [] : [login]), missing, ...end];
 }
 
-/**
- * Returns the error for `rungate` without a command, with the next steps. It is an error because an empty variable in a
- * pipeline must not let a gate pass.
- */
-export async function noCommandError(io: Io, globals: GlobalOptions): Promise<UsageError> {
+/** Returns an error, because an empty variable in a pipeline must not let a gate pass. */
+export async function noCommandError(
+  io: Io,
+  globals: Readonly<Record<string, unknown>>,
+): Promise<UsageError> {
   const message = 'no command given';
   try {
     const lines = await nextSteps(io, globals);

@@ -3,7 +3,7 @@ import { providers } from '../../ci/context.ts';
 import { installationOf, type PackageRoot } from '../../ci/installation.ts';
 import { likelyProviders } from '../../ci/likely-provider.ts';
 import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
-import { detectCi, gitFacts } from '../../ci/provider.ts';
+import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { findRoot } from '../../settings/locate.ts';
@@ -11,9 +11,11 @@ import { version } from '../../version.ts';
 import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
-import { namesIn } from '../run/wait-flags.ts';
+import { namesIn } from '../options.ts';
+import { findSkippedGates, skippedRemedy, skippedText } from '../workflows.ts';
 import {
   type Answers,
+  askMergeQueue,
   type CiChoice,
   chooseCi,
   confirmFiles,
@@ -54,33 +56,27 @@ export interface InitFlags {
   strict?: boolean;
   config?: string;
   ci?: string;
+  mergeQueue?: boolean;
   pipelineOnly?: boolean;
   dryRun?: boolean;
   force?: boolean;
   yes?: boolean;
 }
 
-/** The plan for the project file, and the options for the command in the pipeline. */
-interface Configuration {
+/** The plan for the project file, and what follows from it for the pipeline. */
+interface Configuration extends Pick<Plan, 'gates' | 'addressInFile' | 'timeoutInFile' | 'longestWaitMs'> {
+  readonly target: Target;
   /** Null if only a pipeline is written. */
   readonly file: PlannedFile | null;
   readonly asked: boolean;
-  readonly path: string;
   /** The project file that the commands will read. */
   readonly reads: ReadFile;
   /** The settings that are not in the file, so that the command in the pipeline needs them as options. */
   readonly extra: Answers;
-  readonly addressInFile: boolean;
-  /** The pipeline runs the gates of the file. */
-  readonly gates: boolean;
   /** The process or tags of the file that the pipeline does not run, since it runs the gates; null if there are none. */
   readonly lost: string | null;
-  readonly wait: ReturnType<typeof waitOf>;
-  /** The project file that the new one hides in the package. */
-  readonly shadowed: Target['shadowed'];
 }
 
-/** Returns the processes of `--gates`. @throws UsageError if another option says what to run, too */
 function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
   if (gates === undefined) return [];
   const others = { '--process': process, '--tag': tag, '--pipeline-only': pipelineOnly };
@@ -93,7 +89,6 @@ function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
   return gates.flatMap((given) => namesIn('--gates', given));
 }
 
-/** Returns the error for an existing project file that would change. */
 function existsError(
   { io, sources }: Context,
   path: string,
@@ -116,61 +111,38 @@ function existsError(
 async function configure(context: Context, root: string, flags: InitFlags): Promise<Configuration> {
   const { io, settings, sources } = context;
   const processes = gatesIn(flags);
-  const given = processes.length > 0 || initNames.some((name) => settings[name]?.origin === 'flag');
+  const hasSettings = processes.length > 0 || initNames.some((name) => settings[name]?.origin === 'flag');
   const named = namedProjectFile(io, flags.config) !== undefined;
   const pipelineOnly = flags.pipelineOnly === true;
-  const target = chooseTarget(io, root, sources.projectFile, { named, given: given && !pipelineOnly });
-  const { path, exists, fields, shadowed } = target;
-  const mustBeWhole = !exists || (flags.force === true && !pipelineOnly) || given;
+  const target = chooseTarget(io, root, sources.projectFile, { named, given: hasSettings && !pipelineOnly });
+  const { path, exists, fields } = target;
+  const mustBeWhole = !exists || (flags.force === true && !pipelineOnly) || hasSettings;
   const { answers, asked } = mustBeWhole
     ? await gatherAnswers(context, target, processes, flags.yes !== true, sameConfig(flags.config))
     : { answers: {}, asked: false };
-  if (pipelineOnly) {
-    const addressInFile = answers.apiUrl !== undefined || fields.apiUrl !== undefined;
-    const off = named && sources.projectFile === null;
-    const reads = off ? null : exists ? path : undefined;
-    if (answers.gates !== undefined) {
-      throw new UsageError('--pipeline-only writes no gates', {
-        hint: 'leave it out: init writes the gates into the project file',
-      });
-    }
-    const gates = runsGates(settings, fields);
-    const wait = waitOf(fields, gates);
-    const lost = gates ? lostRun(fields) : null;
-    return {
-      file: null,
-      asked,
-      path,
-      reads,
-      extra: answers,
-      addressInFile,
-      gates,
-      lost,
-      wait,
-      shadowed: null,
-    };
+  if (pipelineOnly && answers.gates !== undefined) {
+    throw new UsageError('--pipeline-only writes no gates', {
+      hint: 'leave it out: init writes the gates into the project file',
+    });
   }
-  const changes = differing(fields, answers);
+  const changes = pipelineOnly ? [] : differing(fields, answers);
   if (exists && changes.length > 0 && flags.force !== true) {
     throw existsError(context, path, changes, flags.config);
   }
-  const after = changedFields(io, target, answers);
+  const after = pipelineOnly ? fields : changedFields(io, target, answers);
   const gates = runsGates(settings, after);
-  const file: PlannedFile =
-    exists && changes.length === 0
-      ? { path, text: '', fate: 'kept' }
-      : { path, text: projectFileText(path, after), fate: 'written' };
+  const fate = exists && changes.length === 0 ? 'kept' : 'written';
+  const isOff = named && sources.projectFile === null;
   return {
-    file,
+    target,
+    file: pipelineOnly ? null : { path, fate, text: fate === 'kept' ? '' : projectFileText(path, after) },
     asked,
-    path,
-    reads: path,
-    extra: {},
-    addressInFile: after.apiUrl !== undefined,
+    reads: !pipelineOnly ? path : isOff ? null : exists ? path : undefined,
+    extra: pipelineOnly ? answers : {},
+    addressInFile: answers.apiUrl !== undefined || after.apiUrl !== undefined,
     gates,
     lost: gates ? lostRun(after) : null,
-    wait: waitOf(after, gates),
-    shadowed,
+    ...waitOf(after, gates),
   };
 }
 
@@ -196,7 +168,6 @@ const verbs = {
 } as const;
 const dryRunVerbs = { ...verbs, written: 'would write' } as const;
 
-/** Reads the files that identify the repository's package manager. */
 function packageRoot({ io }: Context, root: string): PackageRoot {
   let manifest: string | null = null;
   try {
@@ -205,29 +176,31 @@ function packageRoot({ io }: Context, root: string): PackageRoot {
   return { manifest, exists: (name) => io.exists(join(root, name)) };
 }
 
-/** `rungate init` */
 export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
   const { io, output } = context;
   // Check this before any prompt.
   const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.exists) ?? io.cwd;
-  const configured = await configure(context, root, flags);
-  const { file, asked, path, shadowed, addressInFile, gates, wait } = configured;
+  const { target, file, asked, reads, extra, lost, ...planned } = await configure(context, root, flags);
+  const { path, shadowed } = target;
   const ci = given ?? (await plannedCi(context, root, asked));
   if (file === null && ci === 'none') {
     throw new UsageError('--pipeline-only needs a CI', { hint: 'choose one with --ci' });
   }
+  if (flags.mergeQueue === true && ci !== 'github') {
+    throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
+  }
   const installation = installationOf(packageRoot(context, root), version);
   const shown = displayPath(io, path);
-  const settings = answerFlags(configured.extra, shown);
+  const settings = answerFlags(extra, shown);
   const plan: Plan = {
-    gates,
-    ...wait,
-    flags: ci === 'none' ? '' : [...configFlag(root, configured.reads, shown), ...settings].join(' '),
+    ...planned,
+    flags: ci === 'none' ? '' : [...configFlag(root, reads, shown), ...settings].join(' '),
     checkout: true,
     folder: packageOf(root, path),
-    addressInFile,
     installation,
+    defaultBranch: defaultBranchOf((args) => io.capture(['git', ...args])),
+    mergeQueue: flags.mergeQueue ?? (asked && ci === 'github' && (await askMergeQueue(context))),
   };
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
   const files: PlannedFile[] = file === null ? [] : [file];
@@ -241,19 +214,23 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0) await confirmFiles(context, fresh);
   if (flags.dryRun !== true) writeFiles(io, files);
-  const commands = { self: selfName(io), config: localConfigFlag(io, configured.reads), settings };
+  const commands = { self: selfName(io), config: localConfigFlag(io, reads), settings };
   await report(context, files, ci, plan, commands, flags);
-  if (configured.lost !== null) {
-    const lost = output.excerpt(configured.lost);
-    await output.alert(
-      `${output.paint('warn', 'warning:')} the pipeline runs the gates of ${shown}, and none of them runs ${lost}`,
-    );
-    await output.alert(`  ${output.paint('dim', '→')} to run that too, add a gate for it`);
+  const warn = async (text: string, remedy?: string) => {
+    await output.alert(`${output.paint('warn', 'warning:')} ${text}`);
+    if (remedy !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${remedy}`);
+  };
+  for (const gate of ci === 'github' ? findSkippedGates(io) : []) {
+    if (!gate.leftToQueue) await warn(output.excerpt(skippedText(gate), 400), skippedRemedy);
+  }
+  if (lost !== null) {
+    const text = `the pipeline runs the gates of ${shown}, and none of them runs ${output.excerpt(lost)}`;
+    await warn(text, 'to run that too, add a gate for it');
   }
   if (shadowed?.branches === true) {
-    const [outer, own] = [shadowed.path, file?.path ?? ''].map((path) => displayPath(io, path));
-    await output.alert(
-      `${output.paint('warn', 'warning:')} in this package ${own} now replaces ${outer}: its settings were copied, but not its "branches"`,
+    const outer = displayPath(io, shadowed.path);
+    await warn(
+      `in this package ${shown} now replaces ${outer}: its settings were copied, but not its "branches"`,
     );
   }
   return exitCodes.ok;

@@ -7,11 +7,7 @@ import { echoed } from '../../suggest.ts';
 import { namedProjectFile, noFile } from '../config/project-file.ts';
 import type { Answers } from './answers.ts';
 
-/**
- * Checks one argument of a command in a pipeline. Each CI has its own special characters that it expands or that need quotes;
- * slugs, keys, URLs and paths rarely contain any.
- * @throws UsageError for an argument that contains one
- */
+/** Each CI has other special characters; slugs, keys, URLs and paths rarely contain any. @throws UsageError if one does */
 function plainArgument(what: string, value: string, hint: string): string {
   if (/^[A-Za-z0-9_+=:,./][A-Za-z0-9_+=:,./@-]*$/.test(value)) return value;
   throw new UsageError(`${what} ${echoed(value)} has characters that need quotes in a pipeline`, { hint });
@@ -49,10 +45,7 @@ export type ReadFile = string | null | undefined;
 /** Returns a path as the value of `--config`, in which `none` has a special meaning. */
 const asValue = (path: string) => (path === noFile ? `./${path}` : path);
 
-/**
- * Returns `--config` for the project file, if a pipeline would find another one in the root.
- * @throws UsageError for a file that no pipeline can read
- */
+/** Empty if a pipeline would not find another file in the root. @throws UsageError for a file that no pipeline can read */
 export function configFlag(root: string, path: ReadFile, shown: string): string[] {
   if (path === undefined || path === join(root, projectFileName)) return [];
   if (path === null) return [`--config ${noFile}`];

@@ -1,7 +1,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Io } from '../../host/io.ts';
 import { readJson } from '../../settings/json-file.ts';
-import { projectFileName } from '../../settings/locate.ts';
+import { maxFileBytes, projectFileName } from '../../settings/locate.ts';
 
 /** The files that mark a folder as a package. */
 const manifests = [
@@ -20,7 +20,6 @@ const manifests = [
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The project file that `init` writes. */
 export interface Target {
   readonly path: string;
   readonly exists: boolean;
@@ -38,19 +37,8 @@ function packageFolder(cwd: string, root: string, exists: Io['exists']): string 
   return root;
 }
 
-function isBelow(folder: string, path: string): boolean {
-  return !relative(folder, path).startsWith('..');
-}
-
-function fieldsOf(io: Io, path: string): Fields {
-  return readJson(path, io.readFile(path)).value as Fields;
-}
-
-/** Returns the settings of a file in a parent folder, adapted to the new file's folder. `branches` is not inherited. */
-function inherited(io: Io, from: string, to: string): Fields {
-  const { $schema, branches, ...fields } = fieldsOf(io, from);
-  if (typeof fields.caFile !== 'string') return fields;
-  return { ...fields, caFile: relative(dirname(to), resolve(dirname(from), fields.caFile)) };
+function fieldsOf(io: Io, path: string): Record<string, unknown> {
+  return readJson(path, io.readFile(path, maxFileBytes + 1)).value as Record<string, unknown>;
 }
 
 /**
@@ -69,12 +57,14 @@ export function chooseTarget(
   const own = join(folder, projectFileName);
   if (found === null) return { path: own, exists: io.exists(own), fields: {}, shadowed: null };
   if (!io.exists(found)) return { path: found, exists: false, fields: {}, shadowed: null };
-  if (named || !given || isBelow(folder, found)) {
+  if (named || !given || !relative(folder, found).startsWith('..')) {
     return { path: found, exists: true, fields: fieldsOf(io, found), shadowed: null };
   }
-  const branches = fieldsOf(io, found).branches !== undefined;
-  const shadowed = { path: found, branches };
-  return { path: own, exists: false, fields: inherited(io, found, own), shadowed };
+  const { $schema, branches, ...fields } = fieldsOf(io, found);
+  if (typeof fields.caFile === 'string') {
+    fields.caFile = relative(dirname(own), resolve(dirname(found), fields.caFile));
+  }
+  return { path: own, exists: false, fields, shadowed: { path: found, branches: branches !== undefined } };
 }
 
 /** Returns the names of the settings whose values differ from those in the file. */
@@ -103,7 +93,6 @@ function replacedBy(changes: Fields, target: Target): readonly string[] {
   return ['process', 'tags', ...(target.exists ? [] : ['gates'])];
 }
 
-/** Returns the file's fields with the changes applied. */
 export function changedFields({ exists }: Pick<Io, 'exists'>, target: Target, changes: Fields): Fields {
   const replaced = replacedBy(changes, target).filter((name) => changes[name] === undefined);
   const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => !replaced.includes(name)));

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
+import { execCommand } from './exec.ts';
 import { addMockFlags, type MockFlags } from './flags.ts';
+import { serveCommand } from './serve.ts';
 
-/** Defines `rungate mock …`: its options, without loading the mock. */
 export function defineMock(group: Command, bind: Bind): void {
   const serve = addMockFlags(group.command('serve'))
     .summary('serve the mock until it is stopped')
@@ -11,8 +12,7 @@ export function defineMock(group: Command, bind: Bind): void {
     );
   examples(serve, 'rungate mock serve --outcome failed  # until Ctrl-C');
   bind(serve, {
-    run: async (context, _args, flags: MockFlags) =>
-      (await import('./serve.ts')).serveCommand(context, flags),
+    run: (context, _args, flags: MockFlags) => serveCommand(context, flags),
   });
 
   const exec = addMockFlags(group.command('exec'))
@@ -29,7 +29,6 @@ export function defineMock(group: Command, bind: Bind): void {
     'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
   );
   bind(exec, {
-    run: async (context, [command], flags: MockFlags) =>
-      (await import('./exec.ts')).execCommand(context, command as string[], flags),
+    run: (context, [command], flags: MockFlags) => execCommand(context, command as string[], flags),
   });
 }

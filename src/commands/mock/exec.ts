@@ -10,10 +10,7 @@ import { mockEnvironment } from './serve.ts';
 const notFound = 127;
 const notExecutable = 126;
 
-/**
- * Runs `rungate mock exec -- <command…>`: the command with the settings of a mock in its environment. Returns the
- * command's exit code.
- */
+/** Gives the command the settings of a mock in its environment. Returns the command's exit code. */
 export async function execCommand(
   context: Context,
   command: readonly string[],

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
 import { homeTenant } from '../../mock/data/account.ts';
-import { parseFault } from '../../mock/faults/parse.ts';
+import { faultNames, parseFault } from '../../mock/faults/parse.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { type Outcome, outcomes } from '../../mock/outcomes.ts';
 import { deliveryScopes } from '../../mock/sender.ts';
@@ -12,7 +12,7 @@ import { readSecret } from '../../settings/environment.ts';
 import { echoed } from '../../suggest.ts';
 import { completes } from '../completion/completes.ts';
 import { oneOf } from '../global-options.ts';
-import { collect } from '../run/wait-flags.ts';
+import { collect } from '../options.ts';
 
 export interface MockFlags {
   port?: string;
@@ -27,6 +27,10 @@ export interface MockFlags {
   fault?: string[];
   deployed?: string;
 }
+
+const faults = `Faults: <kind> is a status code, such as 503, or one of ${faultNames.join(', ')}.
+<target> is an endpoint, such as run.status, or deployed; for a fault of a delivery, an event, such as run.completed.
+<when> is a number (3), a range (2-5 or 2-), all, a probability (20%) or a time window (5s-10s); without it, the fault affects the first request.`;
 
 export function addMockFlags(command: Command): Command {
   command
@@ -46,14 +50,15 @@ export function addMockFlags(command: Command): Command {
     )
     .option(
       '--fault <kind[=duration][@target][:when]>',
-      'fault to inject (repeatable; see docs/mock.md)',
+      'fault to inject (repeatable; see Faults below)',
       collect,
     )
     .option(
       '--deployed <versions>',
       'versions that the page /_mock/version shows: old,new@30s changes after 30 s, old/new alternates',
     )
-    .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`);
+    .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`)
+    .addHelpText('after', () => `\n${command.createHelp().boxWrap(faults, 80)}`);
   completes(command, '--outcome', outcomes);
   completes(command, '--deliver', deliveryScopes);
   completes(command, '--fault', { from: 'faults' });

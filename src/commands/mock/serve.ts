@@ -13,7 +13,6 @@ export function mockEnvironment(mock: Mock): Record<string, string> {
 /** The default port of `mock serve`: fixed, so that exported settings stay valid. */
 const defaultPort = 4010;
 
-/** Runs `rungate mock serve` until it is stopped. */
 export async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
   const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
-import { collect } from '../run/wait-flags.ts';
-import type { VerifyFlags } from './verify.ts';
+import { collect } from '../options.ts';
+import { keygenCommand } from './keygen.ts';
+import { showCommand } from './show.ts';
+import { type VerifyFlags, verifyCommand } from './verify.ts';
 
 function defineVerify(group: Command, bind: Bind): void {
   const command = group
@@ -20,15 +22,17 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--tag <tag>', 'expected tag (repeatable, or separated by commas): exactly these', collect)
     .option('--environment <key>', 'expected environment')
     .option('--max-age <duration>', 'maximum time since the runs ended, such as 24h (default: any)')
-    .option('--allow-warned', 'also accept WARNED: a run did not pass, but the policy let it through');
+    .option(
+      '--allow-warned',
+      'also accept WARNED: a run that failed, or passed only on a retry, which the policy let through',
+    );
   examples(command, 'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"');
   bind(command, {
-    run: async (context, [file], flags: VerifyFlags) =>
-      (await import('./verify.ts')).verifyCommand(context, String(file), flags),
+    decides: true,
+    run: (context, [file], flags: VerifyFlags) => verifyCommand(context, String(file), flags),
   });
 }
 
-/** Defines `rungate receipt …`. The code of each command is loaded when it runs. */
 export function defineReceipt(group: Command, bind: Bind): void {
   const keygen = group
     .command('keygen')
@@ -39,7 +43,7 @@ export function defineReceipt(group: Command, bind: Bind): void {
     .argument('<prefix>', 'path of the files without .key and .pub');
   examples(keygen, 'rungate receipt keygen ci-receipts');
   bind(keygen, {
-    run: async (context, [prefix]) => (await import('./keygen.ts')).keygenCommand(context, String(prefix)),
+    run: (context, [prefix]) => keygenCommand(context, String(prefix)),
   });
 
   const show = group
@@ -49,7 +53,7 @@ export function defineReceipt(group: Command, bind: Bind): void {
     .argument('<file>', 'the receipt; - for standard input');
   examples(show, 'rungate receipt show receipt.json');
   bind(show, {
-    run: async (context, [file]) => (await import('./show.ts')).showCommand(context, String(file)),
+    run: (context, [file]) => showCommand(context, String(file)),
   });
 
   defineVerify(group, bind);

@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import { maxBytes } from '../../receipt/dsse.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
@@ -7,13 +8,10 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
 };
 
-/**
- * Reads a file, or standard input for `-`.
- * @throws UsageError
- */
+/** `-` is standard input. Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
 export async function readInput(io: Io, argument: string, path: string): Promise<Uint8Array> {
   try {
-    return path === '-' ? await io.readStdin() : io.readFile(path);
+    return path === '-' ? await io.readStdin(maxBytes + 1) : io.readFile(path, maxBytes + 1);
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new UsageError(`${argument}: cannot read ${path}: ${reasons[code] ?? code}`, {

@@ -16,7 +16,6 @@ function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem
   }
 }
 
-/** `rungate receipt keygen` */
 export async function keygenCommand(context: Context, prefix: string): Promise<number> {
   const { io, output } = context;
   filled('<prefix>', prefix);

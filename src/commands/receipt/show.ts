@@ -33,7 +33,6 @@ function statementOf({ text, value }: Content): Statement | string {
   }
 }
 
-/** Returns the rows about a statement. */
 export function rowsOf({ subject: [subject], predicate }: Statement): [string, string][] {
   const { runs, ref, buildUrl, finishedAt, deployed } = predicate.configuration[0].annotations.rungate;
   const facts: [string, unknown][] = [
@@ -60,7 +59,6 @@ export function rowsOf({ subject: [subject], predicate }: Statement): [string, s
     .map(([name, fact]) => [name, String(fact)]);
 }
 
-/** `rungate receipt show` */
 export async function showCommand({ io, output }: Context, file: string): Promise<number> {
   const bytes = await readInput(io, '<file>', file);
   let content: Content;

@@ -6,7 +6,7 @@ import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
 import { ageOf, type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { tagsOf } from '../run/wait-flags.ts';
+import { namesIn } from '../options.ts';
 import { readInput } from './input.ts';
 
 export interface VerifyFlags {
@@ -55,7 +55,6 @@ function commitOf(given: string | undefined): string {
   });
 }
 
-/** Returns the facts that the options name. */
 function expectedOf({ io }: Context, flags: VerifyFlags): Omit<Expected, 'keys'> {
   const { tag, maxAge } = flags;
   if (tag !== undefined && flags.process !== undefined)
@@ -67,7 +66,7 @@ function expectedOf({ io }: Context, flags: VerifyFlags): Omit<Expected, 'keys'>
     repository: filled('--repository', flags.repository),
     project: filled('--project', flags.project),
     process: filled('--process', flags.process),
-    tags: tag?.flatMap(tagsOf),
+    tags: tag?.flatMap((text) => namesIn('--tag', text)),
     environment: filled('--environment', flags.environment),
     maxAgeMs: maxAge === undefined ? undefined : parseDuration('--max-age', maxAge),
     allowWarned: flags.allowWarned === true,

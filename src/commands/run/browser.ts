@@ -1,13 +1,11 @@
 import { detectCi } from '../../ci/provider.ts';
+import { withoutOwn } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import { inCi } from '../../output/motion.ts';
 
 type Environment = Pick<Io, 'env' | 'platform' | 'out'>;
 
-/**
- * Returns the commands that open an address in the user's browser, best first. Returns none in a CI, without a terminal, over
- * SSH and without a display. The variable BROWSER overrides the command; `none` disables it.
- */
+/** Best first. None in a CI, without a terminal, over SSH and without a display; BROWSER overrides them, `none` disables them. */
 export function browserCommands({ env, platform, out }: Environment): readonly (readonly string[])[] {
   const filled = (name: string) => env[name]?.trim() || undefined;
   if (!out.isTTY || inCi(env) || detectCi(env).provider !== null) return [];
@@ -25,10 +23,9 @@ export function browserCommands({ env, platform, out }: Environment): readonly (
 
 /** Opens an address with the first command that works. Returns false if none does. */
 export async function openInBrowser(io: Io, address: string): Promise<boolean> {
-  // A browser passes its environment on to its child processes.
-  const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !/^RUNGATE_/i.test(name)));
   for (const command of browserCommands(io)) {
-    if (await io.launch([...command, address], env)) return true;
+    // A browser passes its environment on to its child processes.
+    if (await io.launch([...command, address], withoutOwn(io.env))) return true;
   }
   return false;
 }

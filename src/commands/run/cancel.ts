@@ -49,7 +49,10 @@ async function idOf(run: JournalRun, service: RunService, context: Context): Pro
   const idPointer = context.settings['run.idPointer']?.value;
   const request = { body: run.body as TriggerBody, idempotencyKey: run.key, idPointer };
   const { signal } = new AbortController();
-  const creation = await createRun(request, timeoutMs, { service, clock: context.io.clock, signal });
+  const { clock, random } = context.io;
+  const tools = { service, clock, random, signal };
+  const deadline = clock.monotonic() + timeoutMs;
+  const creation = await createRun(request, { latest: deadline, deadline }, tools);
   return creation.kind === 'created' ? creation.runId : null;
 }
 
@@ -62,7 +65,7 @@ export async function cancelUnfinished(context: Context, runs: readonly JournalR
   const cancel = async (run: JournalRun) => {
     try {
       const runId = await idOf(run, service, context);
-      if (runId === null || (await service.hasEnded(runId, { signal, timeoutMs }))) return;
+      if (runId === null || (await service.readEnd(runId, { signal, timeoutMs })) !== null) return;
       await service.cancel(runId, 'rungate: the job was stopped before the run ended', { timeoutMs });
       await output.alert(
         `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job left running`,

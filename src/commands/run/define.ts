@@ -2,51 +2,27 @@ import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
+import { addOptions, collect } from '../options.ts';
+import { cancelCommand } from './cancel.ts';
+import { gatesCommand } from './gates.ts';
 import type { GatesFlags } from './gates-plan.ts';
-import type { TriggerFlags } from './trigger.ts';
-import type { NamedWaitFlags } from './wait.ts';
-import { addWaitFlags, collect, type WaitFlags, waitSettings } from './wait-flags.ts';
+import { openCommand } from './open.ts';
+import { statusCommand } from './status.ts';
+import { type TriggerFlags, triggerCommand } from './trigger.ts';
+import { type NamedWaitFlags, waitCommand } from './wait.ts';
+import { checkReportFlags } from './wait-flags.ts';
 
-function addBuildOptions(command: Command): Command {
-  return command
-    .optionsGroup('Build information:')
-    .option('--repository <name>', 'repository (default: from the CI or git)')
-    .option('--ref <ref>', 'branch or ref (default: from the CI or git)')
-    .option('--commit-sha <sha>', 'commit hash (default: from the CI or git)')
-    .option('--event <name>', 'event that triggered the pipeline')
-    .option('--external-url <url>', 'URL of the CI build');
-}
-
-/** Defines `rungate run …`. The code of each command is loaded when it runs. */
 export function defineRun(group: Command, bind: Bind): void {
   const trigger = group
     .command('trigger')
     .summary('start a test run, and with --wait gate on it')
     .description(
       'Start a test run and print its id. With --wait, wait until it ends and exit with its verdict.',
-    )
-    .optionsGroup('Selection:')
-    .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
-    .option('--process <slug>', 'the process to run, unless --tag is given')
-    .option(
-      '--tag <tag>',
-      'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
-      collect,
-    )
-    .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's default)");
-  addBuildOptions(trigger)
+    );
+  addOptions(trigger, 'trigger')
     .optionsGroup('Behaviour:')
     .option('--wait', 'wait for the run and exit with its verdict')
-    .option('--no-wait', 'exit after starting the run (default), without the warning about a missing gate')
-    .option(
-      '--idempotency-key <key>',
-      'idempotency key: the same key never starts a second run (default: auto)',
-    )
-    .option(
-      '--idempotency-salt <text>',
-      'text added to the automatic key, for example to distinguish matrix jobs',
-    )
-    .option('--explain-key', 'show on stderr how the key is made');
+    .option('--no-wait', 'exit after starting the run (default), without the warning about a missing gate');
   // In commander the last one wins, so an argument at the end of a line could remove the gate.
   const waits = new Set<string>();
   for (const name of ['wait', 'no-wait']) {
@@ -55,8 +31,6 @@ export function defineRun(group: Command, bind: Bind): void {
         throw new UsageError('--wait and --no-wait cannot be combined', { hint: 'leave one of them out' });
     });
   }
-  completes(trigger, '--environment', { from: 'environment-keys' });
-  addWaitFlags(trigger, true);
   examples(
     trigger,
     'rungate run trigger --project shop --process e2e --wait --strict --timeout 30m',
@@ -64,9 +38,9 @@ export function defineRun(group: Command, bind: Bind): void {
     'run=$(rungate run trigger --project shop --process checkout)',
   );
   bind(trigger, {
-    settings: async (flags: TriggerFlags) => (await import('./trigger.ts')).triggerSettings(flags),
-    run: async (context, _args, flags: TriggerFlags) =>
-      (await import('./trigger.ts')).triggerCommand(context, flags),
+    decides: true,
+    check: checkReportFlags,
+    run: (context, _args, flags: TriggerFlags) => triggerCommand(context, flags),
   });
 
   const wait = group
@@ -76,17 +50,17 @@ export function defineRun(group: Command, bind: Bind): void {
     .argument('<runId...>', 'ids of one or more runs')
     .optionsGroup('Options:')
     .option('--name <text>', 'name of the run in reports (default: its id); give it once per run', collect);
-  addWaitFlags(wait, false);
+  addOptions(wait, 'wait');
   examples(
     wait,
-    'run=$(rungate run trigger --project shop --process checkout)',
+    'run=$(rungate run trigger --project shop --process checkout --no-wait)',
     'rungate run wait "$run" --strict --timeout 30m --junit rungate.xml',
     'rungate run wait "$run" --strict --timeout 30m --name "shop / checkout"',
   );
   bind(wait, {
-    settings: async (flags: WaitFlags) => waitSettings(flags),
-    run: async (context, [runIds], flags: NamedWaitFlags) =>
-      (await import('./wait.ts')).waitCommand(context, runIds as string[], flags),
+    decides: true,
+    check: checkReportFlags,
+    run: (context, [runIds], flags: NamedWaitFlags) => waitCommand(context, runIds as string[], flags),
   });
 
   const gates = group
@@ -95,22 +69,11 @@ export function defineRun(group: Command, bind: Bind): void {
     .description(
       'Start and wait for the gates that .rungate.json names, each when the gates that it needs have passed, and exit with the most severe exit code.',
     )
-    .argument('[name...]', 'the gates to run, with those that they need (default: all)')
-    .optionsGroup('Selection:')
-    .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
-    .option('--environment <key>', 'the environment (RUNGATE_ENVIRONMENT)');
-  addBuildOptions(gates)
+    .argument('[name...]', 'the gates to run, with those that they need (default: all)');
+  addOptions(gates, 'gates')
     .optionsGroup('Behaviour:')
-    .option('--fail-fast', 'cancel the other gates when one fails')
-    .option('--dry-run', 'print the order, the requests and the idempotency keys, and send nothing')
-    .option(
-      '--idempotency-salt <text>',
-      'text added to the automatic keys, for example to distinguish matrix jobs',
-    )
-    .option('--explain-key', 'show on stderr how the keys are made');
-  completes(gates, '--environment', { from: 'environment-keys' });
+    .option('--dry-run', 'print the order, the requests and the idempotency keys, and send nothing');
   completes(gates, 'name', { from: 'gates' });
-  addWaitFlags(gates, true, false);
   examples(
     gates,
     'rungate run gates --strict --timeout 30m',
@@ -118,9 +81,9 @@ export function defineRun(group: Command, bind: Bind): void {
     'rungate run gates --dry-run',
   );
   bind(gates, {
-    settings: async (flags: GatesFlags) => (await import('./gates.ts')).gatesSettings(flags),
-    run: async (context, [names], flags: GatesFlags) =>
-      (await import('./gates.ts')).gatesCommand(context, names as string[], flags),
+    decides: true,
+    check: checkReportFlags,
+    run: (context, [names], flags: GatesFlags) => gatesCommand(context, names as string[], flags),
   });
 
   const status = group
@@ -134,7 +97,7 @@ export function defineRun(group: Command, bind: Bind): void {
     'rungate run status "$run" --json',
   );
   bind(status, {
-    run: async (context, [runId]) => (await import('./status.ts')).statusCommand(context, String(runId)),
+    run: (context, [runId]) => statusCommand(context, String(runId)),
   });
 
   const open = group
@@ -146,7 +109,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .argument('<runId>');
   examples(open, 'run=$(rungate run trigger --project shop --process checkout)', 'rungate run open "$run"');
   bind(open, {
-    run: async (context, [runId]) => (await import('./open.ts')).openCommand(context, String(runId)),
+    run: (context, [runId]) => openCommand(context, String(runId)),
   });
 
   const cancel = group
@@ -161,7 +124,6 @@ export function defineRun(group: Command, bind: Bind): void {
     'rungate run cancel "$run" --reason "started by mistake"',
   );
   bind(cancel, {
-    run: async (context, [runId], flags: { reason?: string }) =>
-      (await import('./cancel.ts')).cancelCommand(context, String(runId), flags),
+    run: (context, [runId], flags: { reason?: string }) => cancelCommand(context, String(runId), flags),
   });
 }

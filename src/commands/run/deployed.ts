@@ -1,12 +1,12 @@
 import { runFacts } from '../../ci/context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import type { OpenDeployed, PageOptions } from '../../gate/deployed/open.ts';
-import type { Emit } from '../../gate/events.ts';
+import { parseHeaders } from '../../gate/deployed/headers.ts';
+import type { PageOptions } from '../../gate/deployed/open.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { namesOf } from '../source-names.ts';
-import { givenWaitFlags, type WaitFlags } from './wait-flags.ts';
+import { deployedFlags, type WaitFlags } from './wait-flags.ts';
 
 const headerOption = '--deployed-header-file';
 
@@ -23,7 +23,6 @@ async function readHeaders(context: Context, path: string): Promise<Record<strin
       cause,
     });
   }
-  const { parseHeaders } = await import('../../gate/deployed/headers.ts');
   return parseHeaders(headerOption, text);
 }
 
@@ -47,10 +46,7 @@ export async function pageOptions(
 }
 
 /** Returns the version that the page should show: the setting, or else the commit of the run or of the job. */
-export async function expectedVersion(
-  { io, settings }: Context,
-  commit: string | undefined,
-): Promise<string> {
+async function expectedVersion({ io, settings }: Context, commit: string | undefined): Promise<string> {
   const expected = settings['deployed.is']?.value.trim() ?? commit ?? runFacts(await ciContext(io)).commitSha;
   if (expected !== null) return expected;
   throw new UsageError('the expected build is unknown: neither the CI nor git says which commit this is', {
@@ -60,31 +56,21 @@ export async function expectedVersion(
 
 /** Refuses options that have no effect without the URL of the page. */
 function refuseAlone(flags: WaitFlags): void {
-  const given = givenWaitFlags(flags).find((name) => name.startsWith('--deployed-'));
+  const given = deployedFlags(flags)[0];
   if (given === undefined) return;
   throw new UsageError(`${given} has no effect without the URL of the version page`, {
     hint: 'add --deployed-url <url>',
   });
 }
 
-/**
- * Opens the check of the deployed build, if a URL is set. Without one, nothing of it is loaded.
- * @param commit the commit of the run that is created, if one is
- * @throws UsageError or ConfigError before anything is sent
- */
-export async function openCommandDeployed(
-  context: Context,
-  flags: WaitFlags,
-  commit: string | undefined,
-  emit: Emit,
-): Promise<OpenDeployed | undefined> {
-  if (context.settings['deployed.url'] === undefined) {
+/** Null if no URL is set. @param commit the commit of the run that is created, if one is */
+export async function deployedOptions(context: Context, flags: WaitFlags, commit: string | undefined) {
+  const { settings } = context;
+  if (settings['deployed.url'] === undefined) {
     refuseAlone(flags);
-    return undefined;
+    return null;
   }
   const page = await pageOptions(context, flags);
   const expected = await expectedVersion(context, commit);
-  const { openDeployed } = await import('../../gate/deployed/open.ts');
-  const timeoutMs = context.settings['deployed.timeout']?.value ?? 0;
-  return openDeployed({ ...page, expected, timeoutMs, clock: context.io.clock, emit });
+  return { ...page, expected, timeoutMs: settings['deployed.timeout']?.value ?? 0 };
 }

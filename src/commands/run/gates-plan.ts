@@ -2,12 +2,11 @@ import type { CiContext } from '../../ci/context.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { selected } from '../../gate/plan/graph.ts';
-import type { PlannedGate } from '../../gate/plan/run-gates.ts';
 import { echoed, instead } from '../../suggest.ts';
 import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
 import { commandKeys } from './idempotency-key.ts';
+import type { CommandGate } from './open-gate.ts';
 import { type TriggerFlags, triggerBody } from './trigger.ts';
 import { waitRules } from './wait-flags.ts';
 
@@ -17,15 +16,7 @@ export interface GatesFlags extends Omit<TriggerFlags, 'process' | 'tag' | 'wait
   dryRun?: boolean;
 }
 
-/** A gate with its settings, its place in the order and the run to create. */
-export interface GatePlan extends PlannedGate {
-  settings: GateSettings['settings'];
-}
-
-/**
- * Returns the gates of these names and those that they need; without names, all gates.
- * @throws UsageError if that is none
- */
+/** Adds the gates that they need; without names, all gates. @throws UsageError if that is none */
 export function selectGates({ sources, io }: Context, names: readonly string[]): GateSettings[] {
   const { gates, projectFile } = sources;
   if (gates.length === 0) {
@@ -51,16 +42,11 @@ export function selectGates({ sources, io }: Context, names: readonly string[]):
             : instead(name, known);
     throw new UsageError(`${echoed(name)} is not one of the gates`, { hint });
   }
-  const nodes = gates.map((gate) => ({ ...gate, needs: gate.needs ?? [], advisory: gate.advisory ?? false }));
-  return selected(nodes, names);
+  return selected(gates, names);
 }
 
 /** Returns the create request of a gate. @throws ConfigError if it has nothing to run */
-function gateBody(
-  { name, place, settings, facts }: GateSettings,
-  flags: GatesFlags,
-  ci: CiContext,
-): TriggerBody {
+function gateBody({ name, place, settings }: GateSettings, ci: CiContext): TriggerBody {
   const { project, process, tags } = settings;
   const missing =
     project === undefined ? 'project' : (process ?? tags) === undefined ? 'process or tags' : null;
@@ -69,29 +55,25 @@ function gateBody(
       hint: `write ${missing === 'project' ? '"project"' : '"process" or "tags"'} into the gate, or at the top level of the file for all gates`,
     });
   }
-  const own = [...Object.entries(facts), ...Object.entries(flags)].filter(([, value]) => value !== undefined);
-  return triggerBody(Object.fromEntries(own), settings, ci);
+  return triggerBody(settings, ci);
 }
 
-/**
- * Returns the gates with the runs to create. Their keys differ by the name of the gate, since two gates may have the same body.
- * @throws ConfigError or UsageError before anything is sent
- */
+/** Keys differ by the gate's name: two gates may have the same body. @throws ConfigError or UsageError before anything is sent */
 export async function planGates(
   context: Context,
   gates: readonly GateSettings[],
   flags: GatesFlags,
   ci: CiContext,
-): Promise<GatePlan[]> {
-  const salt = filled('--idempotency-salt', flags.idempotencySalt);
-  const bodies = gates.map((gate) => gateBody(gate, flags, ci));
-  const planned: GatePlan[] = [];
-  for (const [at, { name, needs = [], advisory = false, settings }] of gates.entries()) {
+): Promise<CommandGate[]> {
+  const salt = flags.idempotencySalt;
+  const bodies = gates.map((gate) => gateBody(gate, ci));
+  const planned: CommandGate[] = [];
+  for (const [at, { name, needs, advisory, settings }] of gates.entries()) {
     const retries = settings.retries?.value;
     const own = { idempotencySalt: [salt, `gate ${name}`].filter(Boolean).join(', '), retries };
     if (flags.explainKey === true) await context.output.alert(`gate ${name}:`);
     const body = bodies[at] as TriggerBody;
-    const { keys, journal } = await commandKeys(context, { ...flags, ...own }, body, ci, name);
+    const { keys, journal } = await commandKeys(context, { ...flags, ...own }, body, ci);
     const start = { body, keys, idPointer: context.settings['run.idPointer']?.value };
     planned.push({ name, needs, advisory, settings, start, journal, ...waitRules(settings) });
   }

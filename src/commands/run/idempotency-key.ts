@@ -3,28 +3,18 @@ import { explainIngredients, type PlannedKeys, planKeys } from '../../ci/idempot
 import { openJournal } from '../../ci/journal.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
+import type { Flags } from '../../options/table.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
 
-export interface KeyFlags {
-  idempotencyKey?: string;
-  idempotencySalt?: string;
-  explainKey?: boolean;
-}
-
-/**
- * Returns the keys of `run trigger`, and explains them if `--explain-key` is given.
- * @param gate the name of the gate, if the job has several, which may share a journal
- */
+/** Returns the keys of `run trigger`, and explains them if `--explain-key` is given. */
 export async function commandKeys(
   context: Context,
-  flags: KeyFlags & { retries: number | undefined },
+  flags: Pick<Flags, 'idempotencyKey' | 'idempotencySalt' | 'explainKey'> & { retries: number | undefined },
   body: TriggerBody,
   ci: CiContext,
-  gate?: string,
 ): Promise<PlannedKeys> {
-  const given = filled('--idempotency-key', flags.idempotencyKey);
-  const salt = filled('--idempotency-salt', flags.idempotencySalt) ?? null;
+  const given = flags.idempotencyKey;
+  const salt = flags.idempotencySalt ?? null;
   if (given !== undefined && given !== 'auto' && salt !== null) {
     throw new UsageError('--idempotency-key and --idempotency-salt cannot be combined', {
       hint: 'leave one of them out: the salt only changes the automatic key',
@@ -39,9 +29,9 @@ export async function commandKeys(
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: io.env.RUNGATE_JOURNAL,
-    open(path) {
+    open(file) {
       const alert = (problem: string) => void output.alert(output.excerpt(problem, 400));
-      return openJournal(path, new Date(io.clock.now()), alert, output.redact, gate);
+      return openJournal(file, new Date(io.clock.now()), alert, output.redact);
     },
   });
   if (flags.explainKey === true)

@@ -1,8 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
+import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
+import type { GateResult } from '../../gate/plan/result.ts';
 import type { Policy } from '../../gate/policy.ts';
 import { shownAs } from '../../gate/report.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
+import type { Reporter } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { LiveModel, LiveRun, LiveStyle } from '../../output/live/model.ts';
 import { liveLines } from '../../output/live/view.ts';
@@ -10,26 +13,14 @@ import { hasSymbols } from '../../output/motion.ts';
 import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 
-/** The rules of the wait that the view shows. */
-export interface LiveRules {
+interface LiveRules {
   maxAttempts: number;
   policy: Policy;
 }
 
-/** The view of a wait on a terminal. */
-export interface GateLive {
-  /** Shows these runs from now on. They change in place. */
-  watch(runs: readonly WatchedRun[]): void;
-  draw(): void;
-  /** Shows that the gate stops: no status read follows. */
-  stopping(): void;
-  stop(): void;
-}
-
-export interface Moment extends LiveRules {
+interface Moment extends LiveRules {
   now: number;
   stopping: boolean;
-  /** Redacts secrets. */
   redact(text: string): string;
 }
 
@@ -58,8 +49,52 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
   };
 }
 
+/** A gate, and its runs and its result so far. */
+interface GateState {
+  gate: PlannedGate;
+  runs: readonly WatchedRun[];
+  result: GateResult | null;
+}
+
+const noRun = {
+  name: '',
+  retry: 0,
+  id: null,
+  url: null,
+  trouble: false,
+  failed: null,
+  blocked: null,
+  attempt: '',
+  elapsedMs: null,
+  nextMs: null,
+} as const;
+
+/** Returns the rows of a gate in the live view: one for each run, or one that says why it has none. */
+function gateRows(
+  { gate, runs, result }: GateState,
+  ended: ReadonlySet<string>,
+  rowOf: (run: WatchedRun) => LiveRun,
+): LiveRun[] {
+  const row = { ...noRun, gate: gate.name };
+  if (result?.gate === 'skipped') return [{ ...row, phase: 'skipped', state: 'skipped' }];
+  if (runs.length > 0) {
+    const { advisory, retries = 0 } = gate;
+    const phaseOf = ({ phase, state, retry }: LiveRun) => {
+      // The run of a retry is created later, perhaps when the limit of creates permits it.
+      if (result === null && phase !== 'going' && state === 'failed' && retry < retries) return 'waiting';
+      // An advisory gate warns where another one fails.
+      return advisory && phase === 'fail' ? 'warn' : phase;
+    };
+    return runs.map(rowOf).map((one) => ({ ...one, gate: gate.name, phase: phaseOf(one) }));
+  }
+  if (result !== null) return [{ ...row, phase: result.gate, state: result.runs[0]?.verdict ?? 'stopped' }];
+  const open = gate.needs.filter((need) => !ended.has(need));
+  if (open.length > 0) return [{ ...row, phase: 'waiting', state: `needs ${open.join(', ')}` }];
+  return [{ ...row, phase: 'waiting', state: 'starting' }];
+}
+
 /** Shows the rows that `rowsOf` returns, until it is stopped. Nothing is shown before the first call of `show`. */
-export function liveRows(
+function liveRows(
   io: Io,
   { motion, paint, redact }: Output,
   rowsOf: (moment: Omit<Moment, keyof LiveRules>) => LiveRun[],
@@ -91,15 +126,36 @@ export function liveRows(
   };
 }
 
-export function gateLive(io: Io, output: Output, rules: LiveRules): GateLive {
-  let runs: readonly WatchedRun[] = [];
-  const view = liveRows(io, output, (moment) => runs.map((run) => liveRun(run, { ...rules, ...moment })));
+/** Shows gates on a terminal, as one view. The view of the only gate begins with its run. */
+export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate[]): Reporter {
+  const states = new Map(
+    gates.map((gate): [string, GateState] => [gate.name, { gate, runs: [], result: null }]),
+  );
+  const isNamed = !states.has(unnamed);
+  const view = liveRows(io, output, (moment) => {
+    const ended = new Set([...states.values()].flatMap(({ gate, result }) => (result ? gate.name : [])));
+    return [...states.values()].flatMap((state) => {
+      const rowOf = (run: WatchedRun) => liveRun(run, { ...state.gate, ...moment });
+      return isNamed ? gateRows(state, ended, rowOf) : state.runs.map(rowOf);
+    });
+  });
   return {
-    ...view,
-    watch(watched) {
-      if (watched.length === 0) return;
-      runs = watched;
+    begin() {
+      if (isNamed) view.show();
+    },
+    watch({ gate = unnamed, runs }) {
+      const state = states.get(gate);
+      if (state === undefined || runs.length === 0) return;
+      state.runs = runs;
       view.show();
     },
+    read: view.draw,
+    stopping: view.stopping,
+    gate({ result }) {
+      const state = states.get(result.name);
+      if (state !== undefined) state.result = result;
+      view.draw();
+    },
+    close: view.stop,
   };
 }

@@ -1,157 +1,185 @@
-import { describeRun } from '../../ci/reports/wording.ts';
+import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
-import type { Emit, GateEvent } from '../../gate/events.ts';
+import type { GateEvent } from '../../gate/events.ts';
+import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
+import { type GateResult, type GateRuns, knownRuns } from '../../gate/plan/result.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
+import type { Reporter } from '../../library/reporter.ts';
 import type { Output } from '../../output/output.ts';
-import type { GateLive, LiveRules } from './live.ts';
 
 /** The time after which an unchanged run gets another line in the log. */
 const heartbeatMs = 60_000;
 
-/** Events that `--quiet` shows as well. */
-const loud: readonly GateEvent['type'][] = ['discarded', 'rerun', 'unknown-state', 'stopping', 'cancelled'];
-
-export interface GateProgress {
-  emit: Emit;
-  onWatch(runs: readonly WatchedRun[]): void;
-  stop(): void;
+/** The gate of an event; absent if it is the only one, or if the event is about all of them. */
+interface OfGate {
+  gate?: string;
 }
 
-/**
- * Shows progress on stderr: on a terminal as a view that changes in place, elsewhere as a line for each change of state and one
- * line a minute. `rules` is null if the command does not wait. `nameOf` returns the name of a run, or null if it only has an id.
- * @param given the view of a command that shows several gates
- */
-export async function gateProgress(
-  io: Io,
-  output: Output,
-  rules: LiveRules | null,
-  nameOf: (runId: string) => string | null,
-  given?: GateLive,
-): Promise<GateProgress> {
-  const { excerpt } = output;
-  const { clock } = io;
-  const moving = rules !== null && output.motion.possible;
-  // Loaded on a terminal only: a gate in a CI does not need it.
-  const live = given ?? (moving ? (await import('./live.ts')).gateLive(io, output, rules) : null);
-  if (moving) await output.motion.load();
-  let runs: readonly WatchedRun[] = [];
-  const shown = new Map<string, { state: string; at: number }>();
+function endOf({ gate, reason, runs }: GateResult): string {
+  if (gate === 'skipped') return `skipped: ${reason}`;
+  if (reason !== null) return `stopped: ${reason}`;
+  return runs.map((run) => describeOutcome(run)).join('; ');
+}
 
-  const attempt = (attempts: number) => {
-    const most = rules?.maxAttempts ?? Number.POSITIVE_INFINITY;
-    return `attempt ${attempts}${attempts <= most && Number.isFinite(most) ? `/${most}` : ''}`;
-  };
-
-  /** Names a run in a line that does not need its id. */
-  const shortName = (runId: string) => excerpt(nameOf(runId) ?? runId, 80);
-  const fullName = (runId: string) => describeRun({ name: nameOf(runId), runId }, excerpt);
-
-  function readLine({
-    runId,
-    failed,
-    blocked,
-    attempts,
-    woken,
-    ...read
-  }: Extract<GateEvent, { type: 'read' }>) {
-    const state = read.state ?? '';
-    const now = clock.monotonic();
-    const last = shown.get(runId);
-    const changed = last?.state !== state;
-    if (!changed && !woken && now - last.at < heartbeatMs) return null;
-    shown.set(runId, { state, at: now });
-    const startedAt = runs.find((run) => run.runId === runId)?.startedAt ?? now;
-    const what = excerpt(state, 40);
-    const news = changed ? what : `still ${what} after ${formatDuration(now - startedAt)}`;
-    const counts = `${failed ?? '?'} failed, ${blocked ?? '?'} blocked`;
-    const why = woken ? '; woken by a webhook' : '';
-    return `${shortName(runId)}: ${news} (${counts}; ${attempt(attempts)}${why})`;
-  }
-
-  const buildsShown = new Map<string, number>();
-  let lastBuild = '';
-  /** Returns the line for a read of the version page. Before the create, builds may alternate from read to read. */
-  function buildLine({ phase, text, matches, agreed, error }: Extract<GateEvent, { type: 'deployed' }>) {
+/** Returns how the lines about the version page are chosen. Before the create, builds may alternate from read to read. */
+function buildLines({ clock }: Pick<Io, 'clock'>, { excerpt, paint }: Output) {
+  const shown = new Map<string, number>();
+  let last = '';
+  return ({ phase, text, matches, agreed, error }: Extract<GateEvent, { type: 'deployed' }>) => {
     const build = error === null ? `the deployed build is "${text}"` : error.message;
     const what = excerpt(build, 400);
-    const changed = what !== lastBuild;
-    lastBuild = what;
+    const changed = what !== last;
+    last = what;
     if (agreed) return `${what}, as expected`;
     if (phase === 'before') {
       if (matches) return null;
       const now = clock.monotonic();
-      if (now - (buildsShown.get(what) ?? Number.NEGATIVE_INFINITY) < heartbeatMs) return null;
-      buildsShown.set(what, now);
+      if (now - (shown.get(what) ?? Number.NEGATIVE_INFINITY) < heartbeatMs) return null;
+      shown.set(what, now);
       return `${what}; rungate creates the run when the expected build is deployed`;
     }
     if (!changed) return null;
     if (error !== null) return `${what}; rungate reads it again`;
-    return matches ? what : `${output.paint('warn', 'warning:')} ${what}, not the expected one`;
-  }
+    return matches ? what : `${paint('warn', 'warning:')} ${what}, not the expected one`;
+  };
+}
 
-  /** Returns the line for an event, or null if it does not get one. */
-  function lineOf(event: GateEvent): string | null {
-    const why = 'error' in event ? excerpt(event.error?.message ?? '') : '';
-    switch (event.type) {
-      case 'turn':
-        return `waiting ${formatDuration(event.waitMs)} for this gate's turn in the fleet before it starts its run`;
-      case 'created': {
-        const what = event.reattached ? 'attached to the run that was started earlier' : 'created run';
-        const name = nameOf(event.runId);
-        const parts = [
-          name === null ? null : `(${excerpt(name, 200)})`,
-          event.appUrl === null ? null : excerpt(event.appUrl, 500),
-        ];
-        return [`${what}: ${excerpt(event.runId, 80)}`, ...parts.filter((part) => part !== null)].join(' ');
-      }
-      case 'retry':
-        return `creating the run failed: ${why}; retrying in ${formatDuration(event.waitMs)}`;
-      case 'discarded':
-        return `discarded run ${excerpt(event.runId, 80)}: it had already ended at its first status read, so another job may have started it`;
-      case 'rerun': {
-        const run = describeRun({ name: null, runId: event.runId });
-        return `${run} failed (${event.failed} failed, ${event.blocked} blocked): starting retry ${event.retry} of ${event.retries}`;
-      }
-      case 'read':
-        if (live === null) return readLine(event);
-        return event.woken ? `${shortName(event.runId)}: woken by a webhook` : null;
-      case 'trouble':
-        if (event.nextMs === null) return null;
-        return `${shortName(event.runId)}: ${why}; retrying in ${formatDuration(event.nextMs)} (${attempt(event.attempts)})`;
-      case 'deployed':
-        return buildLine(event);
-      case 'unknown-state':
-        return `${output.paint('warn', 'warning:')} ${fullName(event.runId)} is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
-      case 'hub':
-        if (event.error === null) return 'the hub is back';
-        return `${output.paint('warn', 'warning:')} the hub cannot be used: ${why}; rungate polls by itself`;
-      case 'stopping':
-        return `stopping on ${event.by}; a second signal ends rungate at once`;
-      case 'cancelled':
-        if (event.error === null) return `asked the service to cancel ${fullName(event.runId)}`;
-        return `${fullName(event.runId)} could not be cancelled: ${why}; to cancel it later, run: rungate run cancel ${excerpt(event.runId, 80)}`;
-      case 'note':
-        return excerpt(event.message);
-    }
-  }
+/** A line for each change of state and one a minute, which names the gate if there are several. `live`: a view shows reads. */
+export function progressLines(
+  io: Pick<Io, 'clock'>,
+  output: Output,
+  gates: readonly (GateRuns & { maxAttempts?: number })[],
+  live = false,
+): Reporter {
+  const { excerpt, paint } = output;
+  const { clock } = io;
+  const byName = new Map(gates.map((gate) => [gate.name, gate]));
+  const shown = new Map<string, { state: string; at: number }>();
+  const startedAt = new Map<string, WatchedRun['startedAt']>();
+  const buildLine = buildLines(io, output);
+  let hubIsLost = false;
+
+  const named = ({ gate }: OfGate, text: string) => (gate === undefined ? text : `${gate}: ${text}`);
+  const note = (event: OfGate, text: string) => void output.note(named(event, text));
+  /** Shows the line with `--quiet`, too. */
+  const alert = (event: OfGate, text: string) => void output.alert(named(event, text));
+  const attempt = ({ gate = unnamed, attempts }: OfGate & { attempts: number }) => {
+    const most = byName.get(gate)?.maxAttempts ?? Number.POSITIVE_INFINITY;
+    return `attempt ${attempts}${attempts <= most && Number.isFinite(most) ? `/${most}` : ''}`;
+  };
+  /** Returns the name of a run, or null if it only has an id. */
+  const nameOf = ({ gate = unnamed, runId }: OfGate & { runId: string }) => {
+    const runs = knownRuns(byName.get(gate) as GateRuns);
+    return runs.find((run) => run.runId === undefined || run.runId === runId)?.name ?? null;
+  };
+  /** Names a run in a line that does not need its id. */
+  const shortName = (event: OfGate & { runId: string }) => excerpt(nameOf(event) ?? event.runId, 80);
+  const fullName = (event: OfGate & { runId: string }) =>
+    describeRun({ name: nameOf(event), runId: event.runId }, excerpt);
 
   return {
-    emit(event) {
-      if (event.type === 'read') live?.draw();
-      if (event.type === 'stopping') live?.stopping();
-      const line = lineOf(event);
-      if (line === null) return;
-      const isLoud = loud.includes(event.type) || (event.type === 'hub' && event.error !== null);
-      void (isLoud ? output.alert(line) : output.note(line));
-      const hint = event.type === 'hub' ? event.error?.hint : undefined;
-      if (hint !== undefined) void output.alert(`  ${output.paint('dim', '→')} ${excerpt(hint, 400)}`);
+    watch({ runs }) {
+      for (const run of runs) startedAt.set(run.runId, run.startedAt);
     },
-    onWatch(watched) {
-      runs = watched;
-      live?.watch(watched);
+    created(event) {
+      const { runId, appUrl, reattached } = event;
+      const what = reattached ? 'attached to the run that was started earlier' : 'created run';
+      // The line begins with the name of the gate, if there are several.
+      const name = event.gate === undefined ? nameOf(event) : null;
+      const parts = [
+        name === null ? [] : `(${excerpt(name, 200)})`,
+        appUrl === null ? [] : excerpt(appUrl, 500),
+      ];
+      note(event, [`${what}: ${excerpt(runId, 80)}`, ...parts.flat()].join(' '));
     },
-    stop: () => live?.stop(),
+    retry(event) {
+      const { error, waitMs, leftMs, leftRequests } = event;
+      const requests = leftRequests === 1 ? '1 more request' : `${leftRequests} more requests`;
+      const limit = leftRequests === undefined ? formatDuration(leftMs) : requests;
+      note(
+        event,
+        `creating the run failed: ${excerpt(error.message)}; retrying in ${formatDuration(waitMs)}, for up to ${limit}`,
+      );
+    },
+    discarded(event) {
+      const { runId, verdict, reason } = event;
+      alert(
+        event,
+        `discarded run ${excerpt(runId, 80)} (${verdict}): it had already ended at its first status read, and ${reason}`,
+      );
+    },
+    rerun(event) {
+      const { runId, failed, blocked, retry, retries } = event;
+      const run = describeRun({ name: null, runId });
+      alert(
+        event,
+        `${run} failed (${failed} failed, ${blocked} blocked): starting retry ${retry} of ${retries}`,
+      );
+    },
+    read(event) {
+      const { runId, failed, blocked, woken } = event;
+      if (live) {
+        if (woken) note(event, `${shortName(event)}: woken by a webhook`);
+        return;
+      }
+      const state = event.state ?? '';
+      const now = clock.monotonic();
+      const last = shown.get(runId);
+      const changed = last?.state !== state;
+      if (!changed && !woken && now - last.at < heartbeatMs) return;
+      shown.set(runId, { state, at: now });
+      const what = excerpt(state, 40);
+      const elapsed = formatDuration(now - (startedAt.get(runId) ?? now));
+      const news = changed ? what : `still ${what} after ${elapsed}`;
+      const counts = `${failed ?? '?'} failed, ${blocked ?? '?'} blocked`;
+      const why = woken ? '; woken by a webhook' : '';
+      note(event, `${shortName(event)}: ${news} (${counts}; ${attempt(event)}${why})`);
+    },
+    trouble(event) {
+      const { error, nextMs } = event;
+      if (nextMs === null) return;
+      const next = `retrying in ${formatDuration(nextMs)} (${attempt(event)})`;
+      note(event, `${shortName(event)}: ${excerpt(error.message)}; ${next}`);
+    },
+    deployed(event) {
+      const line = buildLine(event);
+      if (line !== null) note(event, line);
+    },
+    'unknown-state'(event) {
+      const state = `is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
+      alert(event, `${paint('warn', 'warning:')} ${fullName(event)} ${state}`);
+    },
+    hub({ error }) {
+      // Each gate has its own link with the one hub.
+      if (hubIsLost === (error !== null)) return;
+      hubIsLost = error !== null;
+      if (error === null) return note({}, 'the hub is back');
+      const why = `the hub cannot be used: ${excerpt(error.message)}; rungate polls by itself`;
+      alert({}, `${paint('warn', 'warning:')} ${why}`);
+      if (error.hint !== undefined) alert({}, `  ${paint('dim', '→')} ${excerpt(error.hint, 400)}`);
+    },
+    stopping: (event) => alert(event, `stopping on ${event.by}; a second signal ends rungate at once`),
+    cancelled(event) {
+      const { runId, error } = event;
+      if (error === null) return alert(event, `asked the service to cancel ${fullName(event)}`);
+      const later = `to cancel it later, run: rungate run cancel ${excerpt(runId, 80)}`;
+      alert(event, `${fullName(event)} could not be cancelled: ${excerpt(error.message)}; ${later}`);
+    },
+    note: (event) => note(event, excerpt(event.message)),
+    gate: ({ result }) => void output.note(excerpt(`${result.name}: ${endOf(result)}`, 600)),
   };
+}
+
+/** Returns the reporters of a wait: on a terminal a view that changes in place, and in any case lines. */
+export async function progressReporters(
+  io: Io,
+  output: Output,
+  gates: readonly PlannedGate[],
+): Promise<Reporter[]> {
+  if (!output.motion.possible) return [progressLines(io, output, gates)];
+  // Loaded on a terminal only: a gate in a CI does not need it.
+  const { liveReporter } = await import('./live.ts');
+  await output.motion.load();
+  return [liveReporter(io, output, gates), progressLines(io, output, gates, true)];
 }

@@ -1,6 +1,8 @@
 import { ConfigError, UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
 import type { GateReport } from '../../gate/report.ts';
 import type { Io } from '../../host/io.ts';
+import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, buildFacts, type GateFacts, gateStatement } from '../../receipt/gate-statement.ts';
@@ -10,12 +12,6 @@ import { wholeCommit } from '../../receipt/verify.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { remedyFor, whyOf } from './unwritable.ts';
 import { waitRules } from './wait-flags.ts';
-
-/** `written`: the file is complete. `none`: a run has no verdict, so there is no receipt. `failed`: it could not be written. */
-export type ReceiptOutcome = 'written' | 'none' | 'failed';
-
-/** Writes the receipt of a gate that began at `startedAt`. The report must be redacted. */
-export type WriteReceipt = (report: GateReport, startedAt: number) => Promise<ReceiptOutcome>;
 
 const receiptPattern = /^(?:\s*\{.*"(?:payloadType|_type)"|$)/s;
 
@@ -85,8 +81,8 @@ async function textOf(context: Context, report: GateReport, facts: GateFacts, ke
   return `${JSON.stringify(await signStatement(renderJson(statement, 0, redact).trimEnd(), key))}\n`;
 }
 
-/** Returns the function that writes the receipt. Checks everything that it needs before anything is sent. */
-async function writerOf(context: Context, path: string, source: BuildSource): Promise<WriteReceipt> {
+/** Returns the reporter that writes the receipt. Checks everything that it needs before anything is sent. */
+async function writerOf(context: Context, path: string, source: BuildSource): Promise<Reporter[]> {
   const { io, output, settings } = context;
   const build = buildFacts(source);
   const commit = commitOf(build.commit);
@@ -94,33 +90,37 @@ async function writerOf(context: Context, path: string, source: BuildSource): Pr
   const { policy } = waitRules(settings);
   const key = await readKey(context);
   const shown = output.excerpt(path);
-  return async (report, startedAt) => {
-    const facts = { ...build, commit, apiUrl, policy, startedAt, finishedAt: io.clock.now() };
-    const text = await textOf(context, report, facts, key);
-    if (text === null) {
-      await output.alert(`no receipt was written to ${shown}: a run has no verdict`);
-      return 'none';
-    }
+  const end = async (event: EndEvent) => {
+    const { error, startedAt, finishedAt } = event;
+    if (error !== null) return;
+    const text = await textOf(
+      context,
+      event.runs(),
+      { ...build, commit, apiUrl, policy, startedAt, finishedAt },
+      key,
+    );
+    if (text === null) return output.alert(`no receipt was written to ${shown}: a run has no verdict`);
     try {
       io.writeFile(path, text);
     } catch (error) {
       const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
       await output.alert(`${output.paint('bad', 'error:')} ${what}`);
       await output.alert(`  → ${remedyFor(error)}`);
-      return 'failed';
+      // It fails a passing gate. A failing gate keeps its exit code.
+      event.exitCode ||= exitCodes.config;
+      return;
     }
+    event.receipt = path;
     if (key === null)
       await output.alert(`the receipt ${shown} has no signature: RUNGATE_RECEIPT_KEY is not set`);
     else await output.note(`wrote the receipt ${shown}, signed with the key ${key.id}`);
-    return 'written';
   };
+  return [{ end }];
 }
 
-/**
- * Removes an older receipt. Returns the function that checks what the new one needs.
- * @throws ConfigError if the file cannot be removed
- */
-export function replaceReceipt(context: Context, path: string) {
+/** Removes an older receipt. The result checks what the new one needs, and returns its reporter. @throws ConfigError */
+export function replaceReceipt(context: Context, path: string | undefined) {
+  if (path === undefined) return undefined;
   removeOld(context, path);
   return (source: BuildSource) => writerOf(context, path, source);
 }

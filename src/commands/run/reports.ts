@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type JunitFacts, junitReport } from '../../ci/reports/junit.ts';
+import { junitReport } from '../../ci/reports/junit.ts';
 import { azureCommands, githubAnnotations, teamcityMessages } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
-import { RungateError, reportError } from '../../errors.ts';
-import { exitCodeOf, exitCodes } from '../../exit.ts';
-import { type GateReport, type RunReport, redactReport, unknownRun } from '../../gate/report.ts';
+import { exitCodes } from '../../exit.ts';
+import type { GateReport } from '../../gate/report.ts';
+import type { EndEvent } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Context } from '../context.ts';
 import { remedyFor, whyOf } from './unwritable.ts';
@@ -18,9 +18,15 @@ const formats: readonly (readonly [ending: string, format: (report: GateReport) 
   ['.teamcity', (report) => `${teamcityMessages(report).join('\n')}\n`],
 ];
 
-function formatted(path: string, report: GateReport, data: unknown): string {
+/** Returns the report with the exit code, which a receipt that could not be written has changed. */
+const withCode = <Report extends object>(report: Report, { exitCode }: EndEvent) => ({ ...report, exitCode });
+
+function formatted(path: string, event: EndEvent): string {
   const format = formats.find(([ending]) => path.toLowerCase().endsWith(ending));
-  return format === undefined ? renderJson(data, 2) : format[1](report);
+  const { report } = event;
+  return format === undefined
+    ? renderJson(withCode(report, event), 2)
+    : format[1](withCode(event.runs(), event));
 }
 
 /** Returns the line break that is missing if another program left its last line unfinished. */
@@ -29,16 +35,12 @@ function gap(content: Uint8Array): string {
 }
 
 /** Writes the reports of `--junit` and `--report`. Returns false if one of them could not be written. */
-async function writeFiles(
-  { io, output }: Context,
-  report: GateReport,
-  flags: ReportFlags,
-  facts: JunitFacts,
-  data: unknown,
-) {
+async function writeFiles({ io, output }: Context, event: EndEvent, { junit, report = [] }: ReportFlags) {
   const files = [
-    ...(flags.junit === undefined ? [] : [{ path: flags.junit, text: junitReport(report, facts) }]),
-    ...(flags.report ?? []).map((path) => ({ path, text: formatted(path, report, data) })),
+    ...(junit === undefined
+      ? []
+      : [{ path: junit, text: junitReport(withCode(event.runs(), event), event) }]),
+    ...report.map((path) => ({ path, text: formatted(path, event) })),
   ];
   let complete = true;
   for (const { path, text } of files) {
@@ -93,39 +95,10 @@ async function reportToCi(context: Context, report: GateReport, receipt: string 
   }
 }
 
-/**
- * Writes the requested files and reports to the CI. The report must be redacted. Returns the exit code of the command.
- * @param receipt the path of the receipt that was written, or null
- * @param data the result as JSON
- */
-export async function writeReports(
-  context: Context,
-  report: GateReport,
-  flags: ReportFlags,
-  facts: JunitFacts,
-  receipt: string | null = null,
-  data: unknown = report,
-): Promise<number> {
-  const complete = await writeFiles(context, report, flags, facts, data);
+/** Writes the requested files and reports to the CI, even if no run could be started: reports of an earlier build must not stay. */
+export async function writeReports(context: Context, event: EndEvent, flags: ReportFlags): Promise<void> {
+  const complete = await writeFiles(context, event, flags);
   // A report that could not be written fails a passing gate. A failing gate keeps its exit code.
-  const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
-  if (flags.ciReport !== false) await reportToCi(context, { ...report, exitCode }, receipt);
-  return exitCode;
-}
-
-/**
- * Writes the reports after an error before the wait. Otherwise the report of an earlier build would stay in place.
- */
-export async function writeUnstarted(
-  context: Context,
-  error: unknown,
-  known: readonly Partial<RunReport>[],
-  flags: ReportFlags,
-  facts: JunitFacts,
-): Promise<void> {
-  if (!(error instanceof RungateError)) return;
-  const why = { verdict: 'unobserved', error: reportError(error) } as const;
-  const runs = known.map((run) => unknownRun({ ...run, ...why }));
-  const report: GateReport = { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
-  await writeReports(context, redactReport(report, context.output.redact), flags, facts);
+  if (!complete) event.exitCode ||= exitCodes.config;
+  if (flags.ciReport !== false) await reportToCi(context, withCode(event.runs(), event), event.receipt);
 }

@@ -9,6 +9,7 @@ import {
 import { exitCodes } from '../../exit.ts';
 import type { GateResult, GatesReport } from '../../gate/plan/result.ts';
 import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
+import type { EndEvent } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
 import type { Tone } from '../../output/paint.ts';
@@ -32,7 +33,6 @@ function cellsOf(run: RunReport): Cell[] {
   return [runId, verdict, state, failed, blocked].map((cell) => (cell === null ? null : String(cell)));
 }
 
-/** Aligns numbers on the right. */
 function alignCounts(rows: readonly (readonly string[])[]): string[][] {
   const widths = naturalWidths(rows);
   const aligned = (cell: string, at: number) =>
@@ -131,11 +131,10 @@ async function printTable(
   return output.data(gates, { head: ['GATE', ...heads, 'URL'], rows: named });
 }
 
-/**
- * Prints the result on stdout and its meaning on stderr. If both are one terminal, nothing is printed twice.
- * @param gates the result of several gates, whose runs are those of the report
- */
-export async function printGate(report: GateReport, context: Context, gates?: GatesReport): Promise<void> {
+/** Prints the result on stdout and its meaning on stderr. If both are one terminal, nothing is printed twice. */
+export async function printGate(end: EndEvent, context: Context): Promise<void> {
+  const report = end.runs();
+  const gates = 'gates' in end.report ? end.report : undefined;
   const { output } = context;
   const printer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
   await printTable(report, gates, context);

@@ -1,8 +1,8 @@
-import { membersOf, objectText } from '../../client/json-text.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
 import { parseRunId } from '../../gate/run-id.ts';
 import { readResponse } from '../../gate/run-status.ts';
+import { membersOf, objectText } from '../../json/text.ts';
 import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/response-table.ts';
 

@@ -3,39 +3,19 @@ import { runFacts } from '../../ci/context.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
 import type { Start } from '../../gate/start.ts';
-import type { Settings, SettingValues } from '../../settings/names.ts';
+import { buildIds, type Flags } from '../../options/table.ts';
+import type { Settings } from '../../settings/names.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
-import { commandKeys, type KeyFlags } from './idempotency-key.ts';
+import { commandKeys } from './idempotency-key.ts';
+import { runGates } from './open-gate.ts';
+import { replaceReceipt } from './receipt.ts';
 import { startOnly } from './start.ts';
-import { replaceReceipt, runWait } from './wait.ts';
-import { tagsOf, type WaitFlags, waitSettings } from './wait-flags.ts';
+import { gateOf } from './wait.ts';
 import { refuseWaitFlags, warnWithoutWait } from './without-wait.ts';
 
-export interface TriggerFlags extends WaitFlags, KeyFlags {
-  project?: string;
-  process?: string;
-  tag?: string[];
-  environment?: string;
-  repository?: string;
-  ref?: string;
-  commitSha?: string;
-  event?: string;
-  externalUrl?: string;
+export interface TriggerFlags extends Flags {
   wait?: boolean;
-}
-
-/** Returns the settings that the options of `run trigger` set. */
-export function triggerSettings(flags: TriggerFlags): Partial<SettingValues> {
-  const { project, process, tag, environment } = flags;
-  return {
-    ...waitSettings(flags),
-    ...(project === undefined ? {} : { project: filled('--project', project) ?? '' }),
-    ...(process === undefined ? {} : { process: filled('--process', process) ?? '' }),
-    ...(tag === undefined ? {} : { tags: tag.flatMap(tagsOf) }),
-    ...(environment === undefined ? {} : { environment: filled('--environment', environment) ?? '' }),
-  };
 }
 
 function selector(
@@ -52,48 +32,33 @@ function selector(
   });
 }
 
-/**
- * Returns the create request (interface, section 2.5) from options, settings and the CI.
- * @param hasGates whether the project file has gates, for a hint
- */
-export function triggerBody(
-  flags: TriggerFlags,
-  settings: Settings,
-  ci: CiContext,
-  hasGates = false,
-): TriggerBody {
+/** From settings and the CI (interface, section 2.5). `hasGates`: the project file has gates, for a hint. */
+export function triggerBody(settings: Settings, ci: CiContext, hasGates = false): TriggerBody {
   if (settings.project === undefined) {
     throw new UsageError('no project to run', {
       hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
     });
   }
   const facts = runFacts(ci);
-  const optional = {
-    environmentKey: settings.environment?.value,
-    repository: filled('--repository', flags.repository) ?? facts.repository,
-    ref: filled('--ref', flags.ref) ?? facts.ref,
-    commitSha: filled('--commit-sha', flags.commitSha) ?? facts.commitSha,
-    event: filled('--event', flags.event) ?? facts.event,
-    externalUrl: filled('--external-url', flags.externalUrl) ?? facts.externalUrl,
-  };
+  const build = buildIds.map((id) => [id, settings[id]?.value ?? facts[id]]);
+  const optional = { environmentKey: settings.environment?.value, ...Object.fromEntries(build) };
   const present = Object.fromEntries(
     Object.entries(optional).filter(([, value]) => value !== undefined && value !== null),
   );
   return { projectSlug: settings.project.value, ...selector(settings, hasGates), ...present };
 }
 
-/** `rungate run trigger` */
 export async function triggerCommand(context: Context, flags: TriggerFlags): Promise<number> {
   if (flags.wait !== true) refuseWaitFlags(flags);
-  const openReceipt = await replaceReceipt(context, flags);
+  const openReceipt = replaceReceipt(context, flags.receipt);
   const ci = await ciContext(context.io);
-  const body = triggerBody(flags, context.settings, ci, context.sources.gates.length > 0);
-  const writeReceipt = await openReceipt?.(body);
+  const body = triggerBody(context.settings, ci, context.sources.gates.length > 0);
+  const receipt = await openReceipt?.(body);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;
   const { keys, journal } = await commandKeys(context, { ...flags, retries }, body, ci);
   const idPointer = context.settings['run.idPointer']?.value;
   const start: Start = { body, keys, idPointer };
-  if (flags.wait === true) return runWait(context, { start, journal }, flags, writeReceipt);
+  if (flags.wait === true) return runGates(context, [gateOf(context, { start, journal })], flags, receipt);
   await warnWithoutWait(context, flags, ci.provider);
   return startOnly(context, start, journal);
 }

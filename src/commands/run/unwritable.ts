@@ -1,6 +1,5 @@
 import type { Output } from '../../output/output.ts';
 
-/** Returns the message of an error of the file system. */
 export function whyOf(error: unknown, output: Output): string {
   return output.excerpt(error instanceof Error ? error.message : String(error));
 }
@@ -15,7 +14,6 @@ const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on the disk',
 };
 
-/** Returns what to do about a file that could not be written. */
 export function remedyFor(error: unknown): string {
   const { code = '' } = error as NodeJS.ErrnoException;
   return remedies[code] ?? 'check the path and its permissions';

@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import { inCi } from '../../output/motion.ts';
 import type { SettingName } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
-import { givenWaitFlags, type WaitFlags } from './wait-flags.ts';
+import { type WaitFlags, waitFlags } from './wait-flags.ts';
 
 type Flags = WaitFlags & { wait?: boolean };
 
@@ -15,7 +15,7 @@ const promises = ['--junit', '--report', '--receipt', '--deployed-url', '--deplo
  * since nothing would check it.
  */
 export function refuseWaitFlags(flags: Flags): void {
-  const given = givenWaitFlags(flags).filter((name) => flags.wait !== false || promises.includes(name));
+  const given = waitFlags(flags).filter((name) => flags.wait !== false || promises.includes(name));
   if (given.length === 0) return;
   const cause = flags.wait === false ? 'with --no-wait' : 'without --wait';
   const hint =
@@ -28,7 +28,6 @@ export function refuseWaitFlags(flags: Flags): void {
   throw new UsageError(`${names} ${given.length === 1 ? 'has' : 'have'} no effect ${cause}`, { hint });
 }
 
-/** The settings of the wait and of the policy. */
 const gateSettings = [
   'strict',
   'on',
@@ -36,11 +35,10 @@ const gateSettings = [
   'maxAttempts',
   'timeout',
   'retries',
-  'fleetSize',
   'deployed.url',
 ] as const satisfies readonly SettingName[];
 
-/** Warns about a missing gate: a CI job starts a run, has settings for a gate, and does not wait. */
+/** Warns that a CI job starts a run and does not wait for it, unless `--no-wait` says that it should not. */
 export async function warnWithoutWait(
   { io, output, settings }: Context,
   flags: Flags,
@@ -51,10 +49,12 @@ export async function warnWithoutWait(
     const setting = settings[name];
     return setting === undefined || setting.origin === 'default' ? [] : [`${name} (${setting.detail})`];
   });
-  if (found.length === 0) return;
-  const what = output.excerpt(found.join(', '), 400);
+  const effect =
+    found.length === 0
+      ? 'the run cannot fail this job'
+      : `no gate uses these settings: ${output.excerpt(found.join(', '), 400)}`;
   await output.alert(
-    `${output.paint('warn', 'warning:')} run trigger does not wait for the run, so no gate uses these settings: ${what}`,
+    `${output.paint('warn', 'warning:')} run trigger does not wait for the run, so ${effect}`,
   );
   await output.alert(
     `  ${output.paint('dim', '→')} add --wait to gate on the run, or --no-wait if run wait follows or you do not want a gate`,

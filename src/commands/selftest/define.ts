@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import { collect } from '../run/wait-flags.ts';
-import type { SelftestFlags } from './run.ts';
+import { collect } from '../options.ts';
+import { type SelftestFlags, selftestCommand } from './run.ts';
 import { expectations, scenarioNames } from './scenarios.ts';
 
-/** `rungate selftest -- <command…>` */
 export function defineSelftest(command: Command, bind: Bind): void {
   command
     .description(
@@ -29,7 +28,7 @@ export function defineSelftest(command: Command, bind: Bind): void {
   completes(command, '--cancelled', expectations);
   completes(command, '--scenario', scenarioNames);
   bind(command, {
-    run: async (context, [words], flags: SelftestFlags) =>
-      (await import('./run.ts')).selftestCommand(context, words as string[], flags),
+    decides: true,
+    run: (context, [words], flags: SelftestFlags) => selftestCommand(context, words as string[], flags),
   });
 }

@@ -1,20 +1,18 @@
 import type { TriggerBody } from '../../contract/run.ts';
 import { selected } from '../../gate/plan/graph.ts';
-import type { Verdict } from '../../gate/verdict.ts';
 import type { Outcome } from '../../mock/outcomes.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { GateSettings } from '../config/sources.ts';
 import { runsGates, startsRun } from './hints.ts';
 import { looksStrict, retriesIn } from './judge.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario, StepResult } from './scenarios.ts';
 
 /** Returns the gates that the commands of a step name, with those that they need; all gates if a command names none. */
 function namedGates(text: string, gates: readonly GateSettings[]): readonly GateSettings[] {
-  const nodes = gates.map((gate) => ({ ...gate, needs: gate.needs ?? [], advisory: gate.advisory ?? false }));
   const calls = [...text.matchAll(/\brun\s+gates\b([^\n;|&]*)/g)].map(([, words = '']) =>
     words.split(/[\s'"]+/).filter((word) => gates.some(({ name }) => name === word)),
   );
-  return calls.some((names) => names.length === 0) ? gates : selected(nodes, calls.flat());
+  return calls.some((names) => names.length === 0) ? gates : selected(gates, calls.flat());
 }
 
 /** Returns the gates of the project file that a step seems to run; null if it runs none. */
@@ -23,14 +21,18 @@ export function gatesOf(text: string, gates: readonly GateSettings[]): readonly 
   return gates.length === 0 || startsRun.test(text) ? null : gates;
 }
 
-/** Tells whether a gate fails the step in a scenario. */
-function stopsStep({ advisory, settings }: GateSettings, { name, service }: Scenario, text: string): boolean {
-  if (advisory === true || service !== 'up' || name === 'passed') return advisory !== true;
-  const action = policyOf(settings)[name as Verdict].value;
-  return name === 'cancelled' ? looksStrict(text, action) : action === 'fail';
+function stopsStep(
+  { advisory, settings }: GateSettings,
+  { verdict, service }: Scenario,
+  text: string,
+): boolean {
+  if (advisory || service !== 'up' || verdict === 'passed') return !advisory;
+  const action = policyOf(settings)[verdict].value;
+  return verdict === 'cancelled' ? looksStrict(text, action) : action === 'fail';
 }
 
-const selectorOf = (process?: string | null, tags?: readonly string[] | null) =>
+/** Returns what a run runs, as a text. */
+export const selectorOf = (process?: string | null, tags?: readonly string[] | null) =>
   JSON.stringify(process ?? tags);
 
 /** Returns a scenario in which the first gate fails that stops the step, with its retries. The others pass. */
@@ -49,14 +51,51 @@ export function withGates(scenario: Scenario, text: string, gates: readonly Gate
   return { ...several, failures };
 }
 
-/** Returns what decides the outcome of each run: the first gate that can fail does, with its retries, and all later runs pass. */
-export function failingFirst({ outcome, fails = 1, failures }: Scenario): (run: TriggerBody) => Outcome {
-  let first: string | null = null;
-  let left = 0;
+/**
+ * Returns a scenario for each run of the step that did not fail in the scenario `failed`: this run fails, and the others pass.
+ * @param passed the result of the scenario `passed`
+ */
+export function inTurn({ scenario, ran: inFailed }: StepResult, { ran }: StepResult): Scenario[] {
+  const { failures, name, runs = 1 } = scenario;
+  // Gates that start at the same time create their runs in any order.
+  const first = inFailed.find((selector) => failures?.get(selector) !== 0);
+  const turns = ran
+    .map((selector, at) => ({ selector, earlier: ran.slice(0, at).filter((one) => one === selector).length }))
+    .filter(({ selector, earlier }) => {
+      if (selector === first && earlier === 0) return false;
+      // The runs of gates with the same process all fail in the scenario of the first.
+      const count = failures?.get(selector);
+      return count === undefined || (count > 0 && earlier === 0);
+    });
+  return turns.map((turn, at) => ({
+    ...scenario,
+    name: `${name}-${at + 2}`,
+    runs: ran.length - 1 + runs,
+    turn,
+  }));
+}
+
+/**
+ * Returns what decides the outcome of each run: the first gate that can fail does, or the one whose turn it is, with its
+ * retries, and all other runs pass.
+ */
+export function failingFirst({
+  outcome,
+  fails = 1,
+  failures,
+  turn,
+}: Scenario): (run: TriggerBody) => Outcome {
+  let first = turn?.selector ?? null;
+  let skip = turn?.earlier ?? 0;
+  let left = turn === undefined ? 0 : (failures?.get(turn.selector) ?? fails);
   return ({ processSlug, tags }) => {
     const own = selectorOf(processSlug, tags);
     const count = failures?.get(own) ?? fails;
     if (first === null && count > 0) [first, left] = [own, count];
+    if (own === first && skip > 0) {
+      skip -= 1;
+      return 'passed';
+    }
     if (own !== first || left === 0) return 'passed';
     left -= 1;
     return outcome;

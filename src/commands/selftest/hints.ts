@@ -1,7 +1,7 @@
 import type { Action } from '../../gate/policy.ts';
 import type { Verdict } from '../../gate/verdict.ts';
 import type { Setting } from '../../settings/names.ts';
-import type { StepResult } from './scenarios.ts';
+import type { Scenario, StepResult } from './scenarios.ts';
 
 /**
  * The ways in which a step is wrong. `no run`: it created no run although the service was up. `several runs`: it created more
@@ -15,7 +15,6 @@ export type Symptom =
   | 'several runs'
   | 'lenient';
 
-/** The action that the settings give each verdict, with its source. */
 export type PolicySettings = Readonly<Record<Verdict, Setting<Action>>>;
 
 /** The evidence about a step: its text without comments, its settings, and its result in each scenario. */
@@ -46,37 +45,38 @@ export const runsGates = /\brun\s+gates\b/;
 const waits = /--wait\b|\brun\s+wait\b/;
 const losesRun = ['passes a failure', 'no run'] as const;
 
-function verdictOf({ scenario }: StepResult): Verdict {
-  return scenario.service === 'up' ? (scenario.name as Verdict) : 'unobserved';
-}
-
-/** Returns the action that the step's own options set for the verdict, or undefined. */
 function actionByOption({ text, result }: Evidence): string | undefined {
-  const pattern = new RegExp(`--on[ =]['"]?${verdictOf(result)}=(pass|warn|fail)`, 'g');
+  const pattern = new RegExp(`--on[ =]['"]?${result.scenario.verdict}=(pass|warn|fail)`, 'g');
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
-/** Tells whether an option of the step lets the verdict pass. */
 function allowedByOption(evidence: Evidence): boolean {
   return ['warn', 'pass'].includes(actionByOption(evidence) ?? '');
 }
 
-/** Tells whether a setting lets the verdict pass, and no option of the step overrides it. */
 function allowedBySettings(evidence: Evidence): boolean {
-  const { value, origin } = evidence.policy[verdictOf(evidence.result)];
+  const { value, origin } = evidence.policy[evidence.result.scenario.verdict];
   return value !== 'fail' && origin !== 'default' && actionByOption(evidence) === undefined;
 }
 
-/** Tells whether the step fails correctly in another scenario, so that only some exit codes are lost. */
+/** Tells whether the same gate fails the step in another scenario, so that only some exit codes are lost. */
 function failsElsewhere({ results, result }: Evidence): boolean {
+  if (result.runsCreated > 1) return false;
   return results.some(
     (one) =>
       one !== result &&
+      // With several runs, it may be another gate that fails the step.
+      one.runsCreated <= 1 &&
       one.scenario.expected === 'red' &&
       one.scenario.service === 'up' &&
       !one.stopped &&
       one.exitCode !== 0,
   );
+}
+
+/** Returns the number of runs that the step may create in a scenario: as many as if all pass, with the retries. */
+export function usualRuns({ runs = 1 }: Scenario, results: readonly StepResult[]): number {
+  return Math.max(runs, results.find(({ scenario }) => scenario.expected === 'green')?.runsCreated ?? 1);
 }
 
 /** Tells whether the step created no run in any scenario in which the service was up. */
@@ -88,7 +88,7 @@ function createsNoRun({ results }: Evidence): boolean {
 function endedResults(results: readonly StepResult[]): readonly StepResult[] {
   return results.filter(
     ({ scenario, stopped, leftBehind }) =>
-      scenario.service === 'up' && scenario.name !== 'timeout' && !stopped && !leftBehind,
+      scenario.service === 'up' && scenario.verdict !== 'timeout' && !stopped && !leftBehind,
   );
 }
 
@@ -156,7 +156,7 @@ export const causes: readonly Cause[] = [
   {
     when: allowedBySettings,
     hint: ({ policy, result }) => {
-      const { origin, detail } = policy[verdictOf(result)];
+      const { origin, detail } = policy[result.scenario.verdict];
       return `a setting lets this verdict pass (${detail ?? origin}): remove it from "on" there`;
     },
   },
@@ -173,13 +173,13 @@ export const causes: readonly Cause[] = [
   },
   {
     symptoms: ['passes a failure', 'several runs'],
-    when: ({ result: { runsCreated, scenario } }) =>
-      runsCreated > Math.max(1, scenario.runs ?? 1) && scenario.expected !== 'green',
+    when: ({ result, results }) =>
+      result.runsCreated > usualRuns(result.scenario, results) && result.scenario.expected !== 'green',
     hint: 'the step starts another run after a failed one: trigger once, and exit with the code of that run',
   },
   {
     text: /\|\|/,
-    when: ({ text }) => text.split(runsGates).length > 2,
+    when: ({ text, result }) => text.split(runsGates).length > 2 && result.scenario.turn === undefined,
     hint: 'the step runs the gates again after a failure: run them once; "retries" of a gate starts failed runs again',
   },
   {
@@ -247,8 +247,7 @@ export const causes: readonly Cause[] = [
     hint: 'run status exits with 0 in every state: use run wait or run trigger --wait',
   },
   {
-    text: startsRun,
-    unless: waits,
+    when: ({ results }) => results.some(({ readByOthers }) => readByOthers),
     hint: 'the step itself checks the result of the run: leave that to run trigger --wait or run wait',
   },
   {
@@ -315,7 +314,6 @@ export function normaliseScript(text: string): string {
     .join('\n');
 }
 
-/** Returns the likely cause of a symptom, with its remedy. */
 export function hintFor(seen: Symptom, evidence: Evidence): string {
   const { text } = evidence;
   // A step that loses other exit codes needs more than --strict.

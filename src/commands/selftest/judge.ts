@@ -1,9 +1,8 @@
 import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
-import { hintFor, type PolicySettings, type Symptom } from './hints.ts';
+import { hintFor, type PolicySettings, type Symptom, usualRuns } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
-/** The judgement of one scenario. */
 export interface Judgement {
   readonly result: StepResult;
   readonly ok: boolean;
@@ -28,14 +27,18 @@ export function retriesIn(text: string, bySettings: number): number {
   return own === undefined ? bySettings : Math.min(Number(own), mostRetries);
 }
 
-function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Symptom | null {
+function symptomOf(
+  { scenario, exitCode, runsCreated, stopped }: StepResult,
+  results: readonly StepResult[],
+): Symptom | null {
   if (stopped) return 'timed out';
   const green = exitCode === 0;
   if (scenario.expected === 'red' && green) return 'passes a failure';
   if (scenario.expected === 'green' && !green) return 'fails a pass';
   // Only here does a created run prove that the step called the gate.
   if (scenario.name === 'passed' && runsCreated === 0) return 'no run';
-  if (runsCreated > (scenario.runs ?? 1)) return 'several runs';
+  const usual = scenario.expected === 'green' ? (scenario.runs ?? 1) : usualRuns(scenario, results);
+  if (runsCreated > usual) return 'several runs';
   return scenario.name === 'cancelled' && scenario.expected === 'any' && green ? 'lenient' : null;
 }
 
@@ -46,7 +49,7 @@ export function judge(
   results: readonly StepResult[],
 ): readonly Judgement[] {
   return results.map((result) => {
-    const symptom = symptomOf(result);
+    const symptom = symptomOf(result, results);
     const hint = symptom === null ? null : hintFor(symptom, { text, policy, result, results });
     return { result, ok: symptom === null || symptom === 'several runs' || symptom === 'lenient', hint };
   });

@@ -7,7 +7,7 @@ import { policyOf } from '../../settings/merge.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
 import { writeShims } from './environment.ts';
-import { gatesOf, withGates } from './gates.ts';
+import { gatesOf, inTurn, withGates } from './gates.ts';
 import { normaliseScript } from './hints.ts';
 import { judge, looksStrict, retriesIn } from './judge.ts';
 import { printJudgements, reportStep } from './report.ts';
@@ -135,8 +135,16 @@ export async function selftestCommand(
   try {
     const shims = writeShims(folder, io.program);
     const setup = { io, command, folder, shims, limitMs };
-    const ran = runAll(setup, list, parallel, stop, (result) => reportStep(output, result));
-    const results = await output.motion.during('running the step in each scenario', ran);
+    const run = (some: readonly Scenario[]) =>
+      output.motion.during(
+        'running the step in each scenario',
+        runAll(setup, some, parallel, stop, (result) => reportStep(output, result)),
+      );
+    const first = await run(list);
+    const [passed, failed] = ['passed', 'failed'].map((name) =>
+      first.find(({ scenario }) => scenario.name === name),
+    );
+    const results = [...first, ...(passed && failed ? await run(inTurn(failed, passed)) : [])];
     const judgements = judge(text, policyOf(context.settings), results);
     await printJudgements(output, judgements);
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;

@@ -1,12 +1,14 @@
+import type { Verdict } from '../../gate/verdict.ts';
 import type { Outcome } from '../../mock/outcomes.ts';
 
 /** The expected result of the step: exit code 0, any other exit code, or either. */
 export const expectations = ['green', 'red', 'any'] as const;
-export type Expectation = (typeof expectations)[number];
+type Expectation = (typeof expectations)[number];
 
-/** A way in which the gate can end. */
 export interface Scenario {
   readonly name: string;
+  /** The verdict of the first gate's runs. */
+  readonly verdict: Verdict;
   readonly expected: Expectation;
   /** The exit code of `rungate` itself. */
   readonly code: number;
@@ -21,8 +23,19 @@ export interface Scenario {
   readonly failures?: ReadonlyMap<string, number>;
   /** No gate of the project file stops the step. */
   readonly harmless?: true;
-  /** `refused`: the service refuses every credential. `down`: nothing is listening. */
-  readonly service: 'up' | 'refused' | 'down';
+  /** The gate that fails, if not the first: that of a run of the scenario `passed`. */
+  readonly turn?: Turn;
+  /**
+   * `refused`: the service refuses every credential. `down`: nothing is listening. Both others create the run. `broken`: every
+   * status read fails. `lost`: the response is lost, and from then on nothing is listening.
+   */
+  readonly service: 'up' | 'refused' | 'down' | 'broken' | 'lost';
+}
+
+/** A run, by what it runs and the number of earlier runs of the same in the step. */
+interface Turn {
+  readonly selector: string;
+  readonly earlier: number;
 }
 
 /** Short intervals between polls, so that a scenario takes no longer than the step itself. */
@@ -31,19 +44,24 @@ const soon = 0.05;
  * Longer than any deadline. The gate never polls earlier than the service asks, so it times out at once if the next poll
  * would be after the deadline, whatever the step's --timeout, --max-attempts and --interval are.
  */
-const never = 1e9;
+export const never = 1e9;
 
 /** Only the first gate of a step fails. This also catches steps that retry until the gate passes. */
 const usual = { expected: 'red', retryAfterSeconds: soon, service: 'up' } as const;
 
+const unobserved = { ...usual, verdict: 'unobserved', outcome: 'passed' } as const;
+const ended = <const Name extends Verdict & Outcome>(name: Name) => ({ name, verdict: name, outcome: name });
+
 export const scenarios = [
-  { ...usual, name: 'passed', expected: 'green', code: 0, outcome: 'passed' },
-  { ...usual, name: 'failed', code: 1, outcome: 'failed' },
-  { ...usual, name: 'blocked', code: 2, outcome: 'blocked' },
-  { ...usual, name: 'cancelled', expected: 'any', code: 4, outcome: 'cancelled' },
-  { ...usual, name: 'timeout', code: 3, outcome: 'stuck', retryAfterSeconds: never },
-  { ...usual, name: 'refused', code: 6, outcome: 'passed', service: 'refused' },
-  { ...usual, name: 'down', code: 7, outcome: 'passed', service: 'down' },
+  { ...usual, ...ended('passed'), expected: 'green', code: 0 },
+  { ...usual, ...ended('failed'), code: 1 },
+  { ...usual, ...ended('blocked'), code: 2 },
+  { ...usual, ...ended('cancelled'), expected: 'any', code: 4 },
+  { ...usual, name: 'timeout', verdict: 'timeout', code: 3, outcome: 'stuck', retryAfterSeconds: never },
+  { ...unobserved, name: 'refused', code: 6, service: 'refused' },
+  { ...unobserved, name: 'down', code: 7, service: 'down' },
+  { ...unobserved, name: 'broken', code: 5, service: 'broken' },
+  { ...unobserved, name: 'lost', code: 7, service: 'lost' },
 ] as const satisfies readonly Scenario[];
 
 /** Returns the scenario for a gate with retries: all its runs fail, so a later pass is that of another gate. */
@@ -51,15 +69,18 @@ export function withRetries(scenario: Scenario, retries: number): Scenario {
   return scenario.name === 'failed' ? { ...scenario, runs: retries + 1, fails: retries + 1 } : scenario;
 }
 
-export type ScenarioName = (typeof scenarios)[number]['name'];
+type ScenarioName = (typeof scenarios)[number]['name'];
 export const scenarioNames: readonly ScenarioName[] = scenarios.map(({ name }) => name);
 
-/** The result of the step in one scenario. */
 export interface StepResult {
   readonly scenario: Scenario;
   readonly exitCode: number;
   readonly seconds: number;
+  /** The process or the tags of each run that it created, in order. */
+  readonly ran: readonly string[];
   readonly runsCreated: number;
+  /** A client other than rungate read a status. */
+  readonly readByOthers: boolean;
   /** The number of these runs whose end the step has read. */
   readonly endsRead: number;
   /** The step exceeded the time limit and was stopped. */

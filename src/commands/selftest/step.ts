@@ -6,10 +6,9 @@ import type { TemporaryFolder } from '../../host/paths.ts';
 import { type Mock, startMock } from '../../mock/server.ts';
 import { mockEnvironment } from '../mock/serve.ts';
 import { stepEnvironment } from './environment.ts';
-import { failingFirst } from './gates.ts';
-import type { Scenario, StepResult } from './scenarios.ts';
+import { failingFirst, selectorOf } from './gates.ts';
+import { never, type Scenario, type StepResult } from './scenarios.ts';
 
-/** The setup shared by all scenarios. */
 export interface StepSetup {
   readonly io: Io;
   readonly command: readonly string[];
@@ -32,6 +31,15 @@ async function startScenario(io: Io, scenario: Scenario): Promise<Mock> {
   const mock = await startMock({ clock: io.clock, retryAfterSeconds, duration: runMs });
   mock.state.plan.outcomeOf = failingFirst(scenario);
   if (service === 'refused') mock.state.credentials.clear();
+  // As in `timeout`, the gate ends at once: it reads no earlier than the service asks.
+  const headers = { 'retry-after': String(never) };
+  const always = Number.POSITIVE_INFINITY;
+  if (service === 'broken')
+    mock.faults.add({ kind: 'status', status: 500, headers, endpoint: 'run.status', times: always });
+  if (service === 'lost') {
+    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
+    mock.faults.add({ kind: 'refused', forMs: always, endpoint: 'run.trigger' });
+  }
   return mock;
 }
 
@@ -68,12 +76,17 @@ export async function runStep(setup: StepSetup, scenario: Scenario): Promise<Ste
     };
     const began = io.clock.monotonic();
     const ended = await io.runGroup(command, { env, limitMs, signal, onOutput });
+    const runs = [...mock.state.runs.values()];
     return {
       scenario,
       exitCode: codeOf(ended),
       seconds: Math.round((io.clock.monotonic() - began) / 100) / 10,
-      runsCreated: mock.state.runs.size,
-      endsRead: [...mock.state.runs.values()].filter(({ endShown }) => endShown === true).length,
+      ran: runs.map(({ request: { processSlug, tags } }) => selectorOf(processSlug, tags)),
+      runsCreated: runs.length,
+      readByOthers: mock.requests.some(
+        ({ endpoint, headers }) => endpoint === 'run.status' && headers['user-agent'] !== 'rungate',
+      ),
+      endsRead: runs.filter(({ endShown }) => endShown === true).length,
       stopped: ended.stopped,
       leftBehind: ended.leftBehind,
       output: new TextDecoder().decode(printed),

@@ -47,17 +47,13 @@ export function parseHeaderLines(
   return pairs;
 }
 
-/** A captured HTTP request with its body as a stream. */
 interface Capture {
   headers: HeaderPairs;
-  body: AsyncIterable<Uint8Array>;
+  body: Uint8Array;
 }
 
 /** More than any server accepts. */
 const maxHeadBytes = 256 * 1024;
-/** The limit for the line with the size of a chunk. */
-const maxSizeLine = 4096;
-const sizeLine = /^([0-9A-Fa-f]{1,12})[ \t]*(?:;.*)?$/;
 
 function invalidCapture(
   message: string,
@@ -73,143 +69,70 @@ function invalidChunks(message: string): UsageError {
   );
 }
 
-/** Reads lines and bytes from a stream of parts, which are valid only until the next part is requested. */
-class Reader {
-  #left: Buffer = Buffer.alloc(0);
-  readonly #parts: AsyncIterator<Uint8Array>;
-
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#parts = source[Symbol.asyncIterator]();
-  }
-
-  async #more(): Promise<boolean> {
-    const left = Buffer.from(this.#left);
-    this.#left = left;
-    const { done, value } = await this.#parts.next();
-    if (done === true) return false;
-    const part = Buffer.from(value.buffer, value.byteOffset, value.length);
-    this.#left = left.length === 0 ? part : Buffer.concat([left, part]);
-    return true;
-  }
-
-  /** Consumes the next line if it matches the pattern, without its line break; null if it does not. */
-  async line(pattern: RegExp, maxLength: number): Promise<RegExpExecArray | null> {
-    let end = this.#left.indexOf('\n');
-    while (end < 0 && this.#left.length <= maxLength && (await this.#more())) end = this.#left.indexOf('\n');
-    if (end < 0 || end > maxLength) return null;
-    const found = pattern.exec(this.#left.toString('latin1', 0, end).replace(/\r$/, ''));
-    if (found !== null) this.#left = this.#left.subarray(end + 1);
-    return found;
-  }
-
-  /** Yields the next `count` bytes, or the rest; returns how many are missing. */
-  async *bytes(count: number): AsyncGenerator<Uint8Array, number> {
-    let missing = count;
-    while (missing > 0 && (this.#left.length > 0 || (await this.#more()))) {
-      const part = this.#left.subarray(0, missing);
-      this.#left = this.#left.subarray(part.length);
-      missing -= part.length;
-      yield part;
-    }
-    return missing;
-  }
-
-  async isAtEnd(): Promise<boolean> {
-    return this.#left.length === 0 && !(await this.#more());
-  }
-
-  async close(): Promise<void> {
-    await this.#parts.return?.();
-  }
-}
-
-async function readHead(reader: Reader): Promise<HeaderPairs> {
-  const lines: string[] = [];
-  let left = maxHeadBytes;
-  for (;;) {
-    const [line] = (await reader.line(/^.*$/s, left)) ?? [];
-    if (line === undefined) throw invalidCapture('no blank line follows the headers');
-    if (line === '' && lines.length > 0) break;
-    // An editor may have added a byte order mark, here in Latin-1.
-    lines.push(lines.length === 0 ? line.replace(/^\xef\xbb\xbf/, '') : line);
-    left -= line.length;
-  }
-  return parseHeaderLines(lines, (line) =>
-    invalidCapture(`line ${line} is neither a request line nor a header`),
-  );
-}
-
 function valuesOf(headers: HeaderPairs, name: string): string[] {
   return headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** Returns the length of the body by its headers; infinite without a length, since the body is then the rest. */
-function lengthOf(headers: HeaderPairs): number | 'chunked' {
-  if (/\bchunked\s*$/i.test(valuesOf(headers, 'transfer-encoding').join(','))) return 'chunked';
-  const [value, ...others] = new Set(valuesOf(headers, 'content-length'));
-  if (value === undefined) return Number.POSITIVE_INFINITY;
-  if (others.length === 0 && /^\d{1,15}$/.test(value)) return Number(value);
-  throw invalidCapture('its Content-Length is not a single number');
-}
-
-/** Decodes a chunked body. Some tools save the header but decode the body: without a chunk size, yields it unchanged. */
-async function* chunks(reader: Reader, note: (line: string) => void): AsyncGenerator<Uint8Array> {
-  let size = await reader.line(sizeLine, maxSizeLine);
-  if (size === null) {
-    note('the Transfer-Encoding is chunked, but the body is not: reading the body unchanged');
-    yield* reader.bytes(Number.POSITIVE_INFINITY);
-    return;
-  }
+/** Decodes a chunked body. Some tools save the header but decode the body: without a chunk size, returns it unchanged. */
+function withoutChunks(rest: Buffer, note: (line: string) => void): Uint8Array {
+  const body = Buffer.alloc(rest.length);
+  let bytes = 0;
+  let position = 0;
+  const nextLine = () => {
+    const end = rest.indexOf('\n', position);
+    if (end < 0) return null;
+    const line = rest.toString('latin1', position, end).replace(/\r$/, '');
+    position = end + 1;
+    return line;
+  };
   for (;;) {
-    if (size === null) throw invalidChunks('the size of a chunk is missing');
-    const length = Number.parseInt(size[1] ?? '', 16);
+    const size = /^([0-9A-Fa-f]{1,12})[ \t]*(?:;.*)?$/.exec(nextLine() ?? '')?.[1];
+    if (size === undefined && bytes === 0) {
+      note('the Transfer-Encoding is chunked, but the body is not: reading the body unchanged');
+      return rest;
+    }
+    if (size === undefined) throw invalidChunks('the size of a chunk is missing');
+    const length = Number.parseInt(size, 16);
     // Trailers follow the last chunk; they are not signed.
-    if (length === 0) return;
-    const missing = yield* reader.bytes(length);
+    if (length === 0) return body.subarray(0, bytes);
+    const missing = position + length - rest.length;
     if (missing > 0) throw invalidChunks(`${missing} bytes of a chunk are missing`);
-    const end = await reader.line(/^$/, maxSizeLine);
-    if (end === null) throw invalidChunks('a chunk is longer than its size');
-    size = await reader.line(sizeLine, maxSizeLine);
+    bytes += rest.copy(body, bytes, position, position + length);
+    position += length;
+    if (nextLine() !== '') throw invalidChunks('a chunk is longer than its size');
   }
 }
 
-async function* readBody(
-  reader: Reader,
-  length: number | 'chunked',
-  note: (line: string) => void,
-): AsyncGenerator<Uint8Array> {
-  try {
-    if (length === 'chunked') return yield* chunks(reader, note);
-    const missing = yield* reader.bytes(length);
-    if (missing > 0 && length < Number.POSITIVE_INFINITY) {
-      throw invalidCapture(
-        `the body is ${missing} bytes shorter than its Content-Length of ${length}`,
-        'the capture is incomplete or its line breaks were changed; capture the bytes unchanged',
-      );
-    }
-    if (!(await reader.isAtEnd())) {
-      note(`ignored what follows the ${length} bytes of the Content-Length`);
-    }
-  } finally {
-    await reader.close();
+/** Returns the content of the chunks, the number of bytes in `Content-Length`, or else the rest of the file. */
+function bodyOf(rest: Buffer, headers: HeaderPairs, note: (line: string) => void): Uint8Array {
+  if (/\bchunked\s*$/i.test(valuesOf(headers, 'transfer-encoding').join(',')))
+    return withoutChunks(rest, note);
+  const [value, ...others] = new Set(valuesOf(headers, 'content-length'));
+  if (value === undefined) return rest;
+  if (others.length > 0 || !/^\d{1,15}$/.test(value)) {
+    throw invalidCapture('its Content-Length is not a single number');
   }
+  const length = Number(value);
+  if (rest.length < length) {
+    throw invalidCapture(
+      `the body is ${length - rest.length} bytes shorter than its Content-Length of ${length}`,
+      'the capture is incomplete or its line breaks were changed; capture the bytes unchanged',
+    );
+  }
+  if (rest.length > length) note(`ignored what follows the ${length} bytes of the Content-Length`);
+  return rest.subarray(0, length);
 }
 
-/**
- * Parses a captured request. Its body is the content of the chunks, the number of bytes in `Content-Length`, or else the
- * rest of the file.
- * @param note receives remarks for the user
- */
-export async function readCapture(
-  source: AsyncIterable<Uint8Array>,
-  note: (line: string) => void,
-): Promise<Capture> {
-  const reader = new Reader(source);
-  try {
-    const headers = await readHead(reader);
-    return { headers, body: readBody(reader, lengthOf(headers), note) };
-  } catch (error) {
-    await reader.close();
-    throw error;
-  }
+/** @param note receives remarks for the user */
+export function readCapture(bytes: Uint8Array, note: (line: string) => void): Capture {
+  const capture = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  // Up to the first blank line after a line. An editor may have added a byte order mark, here in Latin-1.
+  const head = /^(?:\xef\xbb\xbf)?([^\n]*\n(?:(?!\r?\n)[^\n]*\n)*)\r?\n/.exec(
+    capture.toString('latin1', 0, maxHeadBytes),
+  );
+  if (head === null) throw invalidCapture('no blank line follows the headers');
+  const headers = parseHeaderLines(String(head[1]).split(/\r?\n/), (line) =>
+    invalidCapture(`line ${line} is neither a request line nor a header`),
+  );
+  return { headers, body: bodyOf(capture.subarray(head[0].length), headers, note) };
 }

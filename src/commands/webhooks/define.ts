@@ -3,10 +3,10 @@ import { webhooks } from '../../contract/webhooks.ts';
 import { type Bind, examples } from '../binding.ts';
 import type { Context } from '../context.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
-import type { ListenFlags } from './listen.ts';
-import { type HeaderNameFlags, headerNameSettings } from './secrets.ts';
-import type { SignFlags } from './sign.ts';
-import type { VerifyFlags } from './verify.ts';
+import { addOptions } from '../options.ts';
+import { type ListenFlags, listenCommand } from './listen.ts';
+import { type SignFlags, signCommand } from './sign.ts';
+import { type VerifyFlags, verifyCommand } from './verify.ts';
 
 const secrets = `
 Secrets: set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several
@@ -15,20 +15,18 @@ RUNGATE_TENANT_SECRET_FILE instead. No option takes a secret.
 `;
 
 /** Adds the options and the help that the three commands share, and binds the command. */
-function bindSigningCommand<Flags extends HeaderNameFlags>(
+function bindSigningCommand<Flags>(
   command: Command,
   bind: Bind,
   example: string,
   run: (context: Context, flags: Flags) => Promise<number>,
+  decides = false,
 ): void {
-  command
-    .option('--timestamp-header <name>', "the service's name for X-Service-Timestamp")
-    .option('--signature-header <name>', "the service's name for X-Service-Signature")
-    .addHelpText('after', secrets);
+  addOptions(command, 'webhooks').addHelpText('after', secrets);
   examples(command, example);
   bind(command, {
-    settings: async (flags: Flags) => headerNameSettings(flags),
-    run: async (context, _args, flags: Flags) => run(context, flags),
+    decides,
+    run: (context, _args, flags: Flags) => run(context, flags),
   });
 }
 
@@ -47,8 +45,12 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--at <time>', 'time to compare the timestamp with (default now)')
     .option('--diagnose', 'on a mismatch, look for the usual mistakes');
   const example = 'rungate webhooks verify --request-file capture.http --diagnose';
-  bindSigningCommand(command, bind, example, async (context, flags: VerifyFlags) =>
-    (await import('./verify.ts')).verifyCommand(context, flags),
+  bindSigningCommand(
+    command,
+    bind,
+    example,
+    (context, flags: VerifyFlags) => verifyCommand(context, flags),
+    true,
   );
 }
 
@@ -66,7 +68,7 @@ function defineSign(group: Command, bind: Bind): void {
     command,
     bind,
     'rungate webhooks sign --body-file event.json',
-    async (context, flags: SignFlags) => (await import('./sign.ts')).signCommand(context, flags),
+    (context, flags: SignFlags) => signCommand(context, flags),
   );
 }
 
@@ -85,12 +87,9 @@ function defineListen(group: Command, bind: Bind): void {
     .option('--save <folder>', 'folder to save deliveries in, for webhooks verify --request-file')
     .option('--tolerance <duration>', 'maximum age of a delivery (default 5m)');
   const example = 'rungate webhooks listen --save deliveries  # until Ctrl-C';
-  bindSigningCommand(command, bind, example, async (context, flags: ListenFlags) =>
-    (await import('./listen.ts')).listenCommand(context, flags),
-  );
+  bindSigningCommand(command, bind, example, (context, flags: ListenFlags) => listenCommand(context, flags));
 }
 
-/** `rungate webhooks …` */
 export function defineWebhooks(group: Command, bind: Bind): void {
   deriveCommands(group, bind, webhooks);
   defineVerify(group, bind);

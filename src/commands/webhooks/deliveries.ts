@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
 import type { HeaderNames } from '../../webhook/headers.ts';
@@ -12,7 +13,6 @@ import type { limitsFor } from './verify.ts';
 /** How long to wait for open deliveries after a stop signal. */
 const graceMs = 1000;
 
-/** The options of one `webhooks listen`. */
 export interface ListenOptions {
   secrets: Secrets;
   headerNames: HeaderNames;
@@ -108,22 +108,17 @@ function createSaver({ io, output }: Context, folder: string): Save {
   };
 }
 
-/** Returns address and port, with an IPv4-mapped IPv6 address as IPv4. */
-function addressOf(address = '', port = 0): string {
-  return `${address.replace(/^::ffff:(?=\d)/i, '')} ${port}`;
-}
-
 /** Handles each delivery: verifies, saves, forwards, responds, and then prints it. */
 export class Deliveries {
   readonly #context: Context;
   readonly #options: ListenOptions;
   readonly #save: Save | null;
-  /** The local addresses of the open connections to the target. */
-  readonly #outgoing = new Set<string>();
+  readonly #via = `1.1 rungate-${randomUUID()}`;
   readonly #stop = new AbortController();
   readonly #open = new Set<Promise<unknown>>();
   #lines: Promise<void> = Promise.resolve();
   readonly #onReaderGone: () => void;
+  #crowd = { count: 0, quietUntil: Number.NEGATIVE_INFINITY };
 
   constructor(context: Context, options: ListenOptions, onReaderGone: () => void) {
     this.#context = context;
@@ -145,22 +140,16 @@ export class Deliveries {
     const { target, forwardUnverified, secureContext } = this.#options;
     if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
     const { signal } = this.#stop;
-    const onConnection = (socket: Socket) => {
-      const address = addressOf(socket.localAddress, socket.localPort);
-      this.#outgoing.add(address);
-      socket.once('close', () => this.#outgoing.delete(address));
-    };
-    const forwarding = forward(received, { target, signal, secureContext, onConnection });
+    const forwarding = forward(received, { target, signal, secureContext, via: this.#via });
     this.#open.add(forwarding);
     return forwarding.finally(() => this.#open.delete(forwarding));
   }
 
-  /** Returns whether rungate itself opened an incoming connection. */
-  isOwn({ remoteAddress, remotePort }: Socket): boolean {
-    return this.#outgoing.has(addressOf(remoteAddress, remotePort));
+  /** Returns whether this listener forwarded the request to itself. */
+  isOwn({ headers }: IncomingMessage): boolean {
+    return headers.via?.includes(this.#via) === true;
   }
 
-  /** Handles a delivery and returns the response for the sender. */
   async handle(received: Received): Promise<SenderResponse> {
     const at = this.#context.io.clock.now();
     const verdict = verifyDelivery(received, this.#options, at);
@@ -185,7 +174,6 @@ export class Deliveries {
     this.#print({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
   }
 
-  /** Reports a request that rungate sent to itself. */
   looped(): void {
     const { output } = this.#context;
     void output.alert(
@@ -193,7 +181,18 @@ export class Deliveries {
     );
   }
 
-  /** Reports a request that is not a POST. */
+  /** Reports connections that were closed because they sent no whole request, at most once a minute. */
+  crowded(count: number): void {
+    const now = this.#context.io.clock.monotonic();
+    this.#crowd.count += count;
+    if (now < this.#crowd.quietUntil) return;
+    const { output } = this.#context;
+    void output.alert(
+      `${output.paint('warn', 'warning:')} closed ${this.#crowd.count} connections that sent no whole request: more than 128 were open`,
+    );
+    this.#crowd = { count: 0, quietUntil: now + 60_000 };
+  }
+
   notPosted(method: string): void {
     const { output } = this.#context;
     void output.note(

@@ -15,11 +15,11 @@ export interface DeliveryFlags {
   requestFile?: string;
 }
 
-/** A saved delivery: its headers, and its body as a stream. */
+/** A saved delivery. A body file is streamed. */
 export interface Delivery {
   headers: HeaderPairs;
   names: HeaderNames;
-  body: AsyncIterable<Uint8Array>;
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
 const headerSources =
@@ -85,18 +85,18 @@ export async function* streamInput(io: Io, option: string, path: string): AsyncG
   }
 }
 
-/** More than the headers of any request. */
-const maxHeaderBytes = 1024 * 1024;
+/** More than any delivery, and more than the headers of any request. */
+const limits = { '--request-file': 64 * 1024 * 1024, '--headers-file': 1024 * 1024 } as const;
 
-async function readHeadersFile(io: Io, path: string): Promise<HeaderPairs> {
-  const bytes = new CollectedBytes(maxHeaderBytes);
-  for await (const part of streamInput(io, '--headers-file', path)) {
+async function readInput(io: Io, option: keyof typeof limits, path: string): Promise<Uint8Array> {
+  const bytes = new CollectedBytes(limits[option]);
+  for await (const part of streamInput(io, option, path)) {
     if (bytes.add(new Uint8Array(part))) continue;
-    throw new UsageError(`--headers-file: ${path} is too large for a file with headers`, {
+    throw new UsageError(`${option}: ${path} is larger than ${limits[option] / 1024 ** 2} MiB`, {
       hint: 'pass a file with only the headers, and the body with --body-file',
     });
   }
-  return parseHeadersFile(bytes.bytes());
+  return bytes.bytes();
 }
 
 function invalidHeaders(message: string): UsageError {
@@ -130,7 +130,6 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
-/** Parses a file of headers: lines or JSON. */
 function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
   const text = decode(bytes);
   let pairs: HeaderPairs;
@@ -150,10 +149,7 @@ function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
   return pairs;
 }
 
-/**
- * Returns the delivery that the options describe. Reads its headers at once, but its body only on demand.
- * @throws UsageError when the options do not describe exactly one delivery, or when its headers cannot be read
- */
+/** Reads the body only on demand. @throws UsageError unless the options describe exactly one delivery with readable headers */
 export async function deliveryOf(
   { io, settings }: Context,
   flags: DeliveryFlags,
@@ -166,10 +162,13 @@ export async function deliveryOf(
   const names = headerNamesOf(settings);
   const { timestamp, signature, headersFile, requestFile } = flags;
   if (requestFile !== undefined) {
-    return { names, ...(await readCapture(streamInput(io, '--request-file', requestFile), note)) };
+    const { headers, body } = readCapture(await readInput(io, '--request-file', requestFile), note);
+    return { names, headers, body: [body] };
   }
   const body = streamInput(io, '--body-file', flags.bodyFile ?? '-');
-  if (headersFile !== undefined) return { names, body, headers: await readHeadersFile(io, headersFile) };
+  if (headersFile !== undefined) {
+    return { names, body, headers: parseHeadersFile(await readInput(io, '--headers-file', headersFile)) };
+  }
   const headers = [
     [names.timestamp, timestamp ?? ''],
     [names.signature, signature ?? ''],

@@ -1,11 +1,10 @@
-import { jsonLimits, jsonSize } from '../../client/json-text.ts';
 import type { Io } from '../../host/io.ts';
+import { isTooLarge } from '../../json/tokens.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { renderTsv } from '../../output/table.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 
-/** One delivery in the output of `webhooks listen`. */
 export interface DeliveryRecord {
   /** The time of receipt, RFC 3339. */
   time: string;
@@ -32,7 +31,7 @@ const eventFields = ['event', 'type', 'eventType'] as const;
 /** Returns the event of an authentic body. Never call it for other bodies, which must not be decoded. */
 export function eventOf(body: Uint8Array): string | null {
   const text = new TextDecoder().decode(body);
-  if (jsonSize(text).values > jsonLimits.values) return null;
+  if (isTooLarge(text)) return null;
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -5,7 +5,6 @@ import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
 import type { Secrets } from './secrets.ts';
 
-/** The result of `webhooks verify`. */
 export interface Finding {
   /** The reason why the delivery is not authentic. */
   error: WebhookVerificationError | null;
@@ -18,7 +17,7 @@ export interface Finding {
   diagnosis: Diagnosis | null;
 }
 
-export interface Diagnosis {
+interface Diagnosis {
   causes: readonly Cause[];
   /** False if the body is too large to diagnose. */
   tried: boolean;
@@ -85,7 +84,6 @@ function commandLineHint({ error, bytes }: Finding): string | undefined {
     : undefined;
 }
 
-/** Prints the result for a person. */
 export async function report(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
   const { output } = context;
   const { error, ageSeconds, secretIndex } = finding;

@@ -6,7 +6,6 @@ import {
   validateHeaderName,
   validateHeaderValue,
 } from 'node:http';
-import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
@@ -16,7 +15,6 @@ import { parseUrl } from '../../parse-url.ts';
 export const maxBodyBytes = 10 * 1024 * 1024;
 const timeoutMs = 30_000;
 
-/** A request as received. */
 export interface Received {
   method: string;
   target: string;
@@ -48,7 +46,6 @@ const hopByHop = [
   'content-length',
 ];
 
-/** Converts alternating names and values to pairs. */
 export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
   return Array.from({ length: rawHeaders.length / 2 }, (_, index) => [
     rawHeaders[index * 2] ?? '',
@@ -66,7 +63,6 @@ function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []
   return pairs.filter(([name]) => !removed.has(name.toLowerCase())).flat();
 }
 
-/** Parses the value of `--forward-to`. */
 export function parseTarget(text: string): URL {
   const hint = 'write a complete URL, such as http://localhost:3000/hook';
   const url = parseUrl(text);
@@ -93,8 +89,8 @@ export interface Forwarded {
 interface ForwardOptions {
   target: URL;
   signal: AbortSignal;
-  /** Receives each connection to the target. */
-  onConnection(socket: Socket): void;
+  /** The `Via` header, by which a listener recognises a request that it forwarded to itself. */
+  via: string;
   secureContext: SecureContext | undefined;
 }
 
@@ -145,11 +141,11 @@ async function readResponse(response: IncomingMessage): Promise<Forwarded> {
 }
 
 /**
- * Forwards a delivery: the same bytes and headers, except for the headers of the connection and `Host`. Passes redirects
- * back like any other response. The sender gets 502 without a usable response, and 504 after a timeout.
+ * Forwards a delivery: the same bytes and headers, except for the headers of the connection, `Host` and `Via`. Passes
+ * redirects back like any other response. The sender gets 502 without a usable response, and 504 after a timeout.
  */
 export async function forward(received: Received, options: ForwardOptions): Promise<Forwarded> {
-  const { target, signal, onConnection } = options;
+  const { target, signal, via } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const headers = [
     'Host',
@@ -157,6 +153,8 @@ export async function forward(received: Received, options: ForwardOptions): Prom
     ...endToEnd(received.rawHeaders, ['host']),
     'Content-Length',
     String(received.body.length),
+    'Via',
+    via,
     'Connection',
     'close',
   ];
@@ -170,7 +168,6 @@ export async function forward(received: Received, options: ForwardOptions): Prom
       request.on('error', reject);
       // After an unrequested 101, Node emits neither a response nor an error.
       request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
-      request.once('socket', (socket) => socket.once('connect', () => onConnection(socket)));
       request.end(received.body);
     });
     return await readResponse(response);

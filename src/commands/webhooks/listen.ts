@@ -1,17 +1,18 @@
 import type { SecureContext } from 'node:tls';
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
+import { trustAlso } from '../../transport/trust.ts';
 import { readCa } from '../ca-file.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { hostOf, portOf, warnIfExposed } from '../listening.ts';
 import { Deliveries, type ListenOptions } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
-import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
+import { headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
 import { receive } from './server.ts';
 import { limitsFor } from './verify.ts';
 
-export interface ListenFlags extends HeaderNameFlags {
+export interface ListenFlags {
   port?: string;
   host?: string;
   forwardTo?: string;
@@ -28,7 +29,6 @@ async function secureContextOf(
   if (caFile === undefined) return undefined;
   const caPem = await readCa(io, caFile);
   if (target?.protocol !== 'https:') return undefined;
-  const { trustAlso } = await import('../../transport/trust.ts');
   return trustAlso(caPem);
 }
 
@@ -108,7 +108,7 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     fail = reject;
   });
   const deliveries = new Deliveries(context, options, () => end(null));
-  const receiving = await receive(host, port, deliveries, fail);
+  const receiving = await receive(host, port, deliveries, io.clock, fail);
   const unsubscribe = io.onStop(end);
   try {
     await announce(context, options, host, receiving.url);

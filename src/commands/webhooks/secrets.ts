@@ -1,17 +1,8 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Settings } from '../../settings/names.ts';
-import { headerName, InvalidValue } from '../../settings/value-types.ts';
 import { WebhookVerificationError } from '../../webhook/error.ts';
 import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
-import { filled } from '../global-options.ts';
 
-/** The options that `verify`, `sign` and `listen` share. */
-export interface HeaderNameFlags {
-  timestampHeader?: string;
-  signatureHeader?: string;
-}
-
-/** The configured secrets. */
 export interface Secrets {
   kind: 'webhook' | 'tenant';
   /** The secrets that may have signed: only the tenant's if it is set, otherwise the webhook's. */
@@ -34,29 +25,6 @@ export function missingSecret(action: string): ConfigError {
   });
 }
 
-function headerNameOf(option: string, text: string | undefined): string | undefined {
-  const name = filled(option, text);
-  try {
-    return name === undefined ? undefined : headerName.read(name);
-  } catch (error) {
-    if (!(error instanceof InvalidValue)) throw error;
-    throw new UsageError(`${option}: ${error.message}`);
-  }
-}
-
-/** Returns the settings for the names of the two headers. @throws UsageError */
-export function headerNameSettings(flags: HeaderNameFlags): {
-  'webhook.timestampHeader'?: string;
-  'webhook.signatureHeader'?: string;
-} {
-  const timestamp = headerNameOf('--timestamp-header', flags.timestampHeader);
-  const signature = headerNameOf('--signature-header', flags.signatureHeader);
-  return {
-    ...(timestamp === undefined ? {} : { 'webhook.timestampHeader': timestamp }),
-    ...(signature === undefined ? {} : { 'webhook.signatureHeader': signature }),
-  };
-}
-
 export function headerNamesOf(settings: Settings): HeaderNames {
   return {
     timestamp: settings['webhook.timestampHeader']?.value ?? defaultHeaderNames.timestamp,
@@ -64,10 +32,7 @@ export function headerNamesOf(settings: Settings): HeaderNames {
   };
 }
 
-/**
- * Returns the reason why a delivery is not authentic.
- * @throws UsageError for an invalid option, and every other error unchanged
- */
+/** @throws UsageError for an invalid option, and every other error unchanged */
 export function refusalOf(error: unknown, command: string): WebhookVerificationError {
   if (!(error instanceof WebhookVerificationError)) throw error;
   if (error.code === 'bad_option') throw new UsageError(`${command}: ${error.message}`, { hint: error.hint });

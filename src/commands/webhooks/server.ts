@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Clock } from '../../clock.ts';
 import { CollectedBytes } from '../../collected-bytes.ts';
+import { type Strangers, watchStrangers } from '../../hub/strangers.ts';
 import { cannotListen } from '../listening.ts';
 import type { Deliveries } from './deliveries.ts';
 import { maxBodyBytes, type SenderResponse } from './forward.ts';
@@ -8,11 +10,13 @@ import { maxBodyBytes, type SenderResponse } from './forward.ts';
 /** Node closes further connections at once; each connection takes about 20 kB. */
 const maxConnections = 256;
 
+/** A sender must send the headers, and the whole request, within these times. */
+const timeouts = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 1_000 };
+
 /** The limit for all bodies that are held at the same time. */
 const maxOpenBytes = 32 * 1024 * 1024;
 
 interface Receiver {
-  port: number;
   url: string;
   /** Stops at once, even with open connections. */
   close(): Promise<void>;
@@ -60,9 +64,9 @@ async function readBody(request: IncomingMessage, reserve: (bytes: number) => bo
 /** Handles each request, and counts the bytes that all of them hold. */
 function handler(deliveries: Deliveries) {
   let room = maxOpenBytes;
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (request: IncomingMessage, response: ServerResponse, strangers: Strangers): Promise<void> => {
     const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
-    if (deliveries.isOwn(request.socket)) {
+    if (deliveries.isOwn(request)) {
       deliveries.looped();
       return refuse(response, 508);
     }
@@ -80,6 +84,9 @@ function handler(deliveries: Deliveries) {
       const read = await readBody(request, reserve);
       if (read === null) return;
       if ('body' in read) {
+        const { socket } = request;
+        strangers.leave(socket);
+        response.once('close', () => strangers.join(socket));
         const received = { method, target, httpVersion, rawHeaders, body: read.body };
         return send(response, await deliveries.handle(received));
       }
@@ -92,32 +99,31 @@ function handler(deliveries: Deliveries) {
   };
 }
 
-/**
- * Listens for POST requests over plain HTTP.
- * @param onFault receives unexpected errors
- */
+/** Plain HTTP, POST only. `onFault` receives unexpected errors. */
 export async function receive(
   host: string,
   port: number,
   deliveries: Deliveries,
+  clock: Clock,
   onFault: (error: unknown) => void,
 ): Promise<Receiver> {
   const handle = handler(deliveries);
-  const server = createServer((request, response) => {
+  const server = createServer(timeouts, (request, response) => {
     response.on('error', () => {});
-    handle(request, response).catch((error) => {
+    handle(request, response, strangers).catch((error) => {
       response.destroy();
       onFault(error);
     });
   });
   server.maxConnections = maxConnections;
+  const strangers = watchStrangers(server, clock.monotonic, (count) => deliveries.crowded(count));
+  server.on('drop', strangers.sweep);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(cause, host, port)));
     server.listen(port, host, resolve);
   });
   const { port: bound } = server.address() as AddressInfo;
   return {
-    port: bound,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: () =>
       new Promise((resolve) => {

@@ -5,9 +5,9 @@ import { parseTimestamp } from '../../webhook/timestamp.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { streamInput } from './delivery.ts';
-import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
+import { headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
 
-export interface SignFlags extends HeaderNameFlags {
+export interface SignFlags {
   bodyFile?: string;
   timestamp?: string;
 }

@@ -9,9 +9,9 @@ import { judge, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type Delivery, type DeliveryFlags, deliveryOf } from './delivery.ts';
 import { dataOf, type Finding, report, tableOf } from './finding.ts';
-import { type HeaderNameFlags, missingSecret, refusalOf, type Secrets, secretsOf } from './secrets.ts';
+import { missingSecret, refusalOf, type Secrets, secretsOf } from './secrets.ts';
 
-export interface VerifyFlags extends DeliveryFlags, HeaderNameFlags {
+export interface VerifyFlags extends DeliveryFlags {
   tolerance?: string;
   at?: string;
   diagnose?: boolean;

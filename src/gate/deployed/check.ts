@@ -3,10 +3,9 @@ import { formatDuration } from '../../duration.ts';
 import type { MismatchError } from '../../errors.ts';
 import type { HintNames } from '../../hint-names.ts';
 import type { Emit } from '../events.ts';
-import type { Policy } from '../policy.ts';
-import type { Outcome } from '../poll.ts';
+import type { GateHooks } from '../hooks.ts';
 import {
-  type DeployedObservation,
+  type DeployedReport,
   type Expected,
   isConfirmed,
   isDeployed,
@@ -21,37 +20,9 @@ import {
   withReading,
 } from './observations.ts';
 
-/** The deployed build in the result of a gate. */
-export interface DeployedReport {
-  /** The URL of the version page, without its query. */
-  url: string;
-  pointer: string | null;
-  expected: string;
-  /** Whether the runs tested only the expected build; null if that is unknown. */
-  matches: boolean | null;
-  /** The first read, every change, and the last read. */
-  observations: DeployedObservation[];
-}
-
-/** Checks which build is deployed while a gate creates a run and waits for it. */
-export interface DeployedCheck {
-  /**
-   * Resolves with null when the expected build is deployed, so that the run may be created, and with an error if it does not
-   * appear in time. @throws the signal's reason when that is aborted
-   */
-  untilDeployed(signal: AbortSignal): Promise<MismatchError | null>;
-  /** Reads the page once, with a status read. Several status reads at once share one. Resolves after an abort, too. */
-  observe(signal: AbortSignal): Promise<void>;
-  /** Reads the page three times after the runs have their outcomes. @throws the signal's reason when that is aborted */
-  confirm(signal: AbortSignal): Promise<void>;
-  /** Returns the outcome of a run, given what the reads have shown; null if a stop prevented the reads after the verdict. */
-  judge(own: Outcome, policy: Policy): Outcome | null;
+export interface DeployedCheck extends GateHooks {
   /** Returns what all runs have shown, those of `again` included. */
-  report(): DeployedReport;
-  /** Returns a check for another run, which waits for the build for `leftMs` at most. */
-  again(leftMs: number): DeployedCheck;
-  /** Returns the check of another gate, which waits for the build together with this one. */
-  ofGate(): DeployedCheck;
+  report(): { deployed: DeployedReport };
 }
 
 export interface DeployedCheckOptions {
@@ -76,6 +47,7 @@ const leastReadMs = 1000;
 /** How long failed reads after the verdicts are repeated. */
 const confirmMs = 30_000;
 
+/** Returns the hooks that check which build is deployed while a gate creates a run and waits for it. */
 export function createDeployedCheck(options: DeployedCheckOptions): DeployedCheck {
   const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit, names } = options;
   let seen: Seen = nothingSeen;
@@ -86,7 +58,6 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
   /** The gates whose runs have their outcomes, and those of them that have read the page since. */
   let [ended, confirmed] = [0, 0];
 
-  /** Returns whether the page showed a version. */
   async function look(phase: Phase, deadline: number, signal: AbortSignal): Promise<boolean> {
     const left = deadline - clock.monotonic();
     const limit = Math.min(usualReadMs, requestTimeoutMs ?? usualReadMs);
@@ -123,13 +94,13 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
   function ofGate(): DeployedCheck {
     let after = 0;
     let complete = false;
-    const own = (): Seen => ({ ...seen, after });
+    const seenByGate = (): Seen => ({ ...seen, after });
     return {
-      untilDeployed(signal) {
+      beforeCreate(signal) {
         deployed ??= waitForBuild(signal);
         return deployed;
       },
-      observe(signal) {
+      withRead(signal) {
         reading ??= look('during', Number.POSITIVE_INFINITY, signal)
           .then(
             () => {},
@@ -142,11 +113,11 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
           });
         return reading;
       },
-      async confirm(signal) {
+      async afterVerdicts(signal) {
         ended += 1;
         const isDone = (readable: boolean) => {
           if (readable) after += 1;
-          return isConfirmed(own());
+          return isConfirmed(seenByGate());
         };
         await lookUntil(isDone, 'after', confirmMs, signal);
         complete = true;
@@ -154,19 +125,20 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
       },
       // A stop may come before the reads after the verdicts. Another build is certain without them.
       judge: (outcome, policy) =>
-        complete || seen.other !== null ? judged(outcome, own(), policy, expected) : null,
+        complete || seen.other !== null ? judged(outcome, seenByGate(), policy, expected) : null,
       report() {
-        const reports = later.map((check) => check.report());
-        const own = matchOf({ ...seen, after: ended === confirmed ? confirmed : 0 });
-        const all = [own, ...reports.map(({ matches }) => matches)];
+        const reports = later.map((check) => check.report().deployed);
+        const matchSoFar = matchOf({ ...seen, after: ended === confirmed ? confirmed : 0 });
+        const all = [matchSoFar, ...reports.map(({ matches }) => matches)];
         const observations = [...reported(seen), ...reports.flatMap((other) => other.observations)];
-        return {
+        const deployed = {
           url: expected.page,
           pointer: pointer ?? null,
           expected: expected.version,
           matches: all.includes(false) ? false : all.includes(null) ? null : true,
           observations: observations.toSorted((a, b) => a.at.localeCompare(b.at)),
         };
+        return { deployed };
       },
       again(leftMs) {
         const next = createDeployedCheck({ ...options, timeoutMs: Math.min(timeoutMs, leftMs) });

@@ -20,6 +20,18 @@ export interface DeployedObservation {
   error: string | null;
 }
 
+/** The deployed build in the result of a gate. */
+export interface DeployedReport {
+  /** The URL of the version page, without its query. */
+  url: string;
+  pointer: string | null;
+  expected: string;
+  /** Whether the runs tested only the expected build; null if that is unknown. */
+  matches: boolean | null;
+  /** The first read, every change, and the last read. */
+  observations: DeployedObservation[];
+}
+
 export type Phase = DeployedObservation['phase'];
 
 /** The reads so far. */
@@ -40,12 +52,12 @@ export interface Seen {
 export const nothingSeen: Seen = { changes: [], last: null, inARow: 0, after: 0, other: null, error: null };
 
 /** Reads in a row that must agree before the create: a load balancer may have several builds behind it. */
-export const agreeingReads = 3;
+const agreeingReads = 3;
 
 const differs = (a: DeployedObservation, b: DeployedObservation | null) =>
   b === null || a.text !== b.text || a.matches !== b.matches || a.error !== b.error;
 
-/** Adds a read. @param now in milliseconds since the epoch */
+/** @param now in milliseconds since the epoch */
 export function withReading(seen: Seen, phase: Phase, reading: Reading, now: number): Seen {
   const failed = 'error' in reading;
   const last: DeployedObservation = {
@@ -66,10 +78,8 @@ export function withReading(seen: Seen, phase: Phase, reading: Reading, now: num
   };
 }
 
-/** Returns whether the expected build is deployed, so that a run may be created. */
 export const isDeployed = ({ inARow }: Seen): boolean => inARow >= agreeingReads;
 
-/** Returns whether the reads after the verdicts are complete. */
 export const isConfirmed = ({ after }: Seen): boolean => after >= agreeingReads;
 
 /** Returns the first read, every change and the last read. */
@@ -93,20 +103,20 @@ export interface Expected {
 }
 
 /**
- * Returns the outcome of a run whose own outcome is `own`, given what the reads have shown of the build. Another build
+ * Returns the outcome of a run, from its own `outcome` and from what the reads have shown of the build. Another build
  * outweighs what the run says, and so does an unknown one. But if the policy treats the run's own verdict worse, that one
  * stays: `--on mismatch=warn` does not let a failed run pass. A run that could not be observed stays unobserved, since
  * nothing is known about it at all.
  */
-export function judged(own: Outcome, seen: Seen, policy: Policy, expected: Expected): Outcome {
-  const found = outcomeOf(seen, expected);
-  if (found === null) return own;
-  const [less, more] = [severity[policy[found.verdict]], severity[policy[own.verdict]]];
-  if (less < more || (less === more && own.verdict === 'unobserved')) return own;
-  return own.limit === true ? { ...found, limit: true } : found;
+export function judged(outcome: Outcome, seen: Seen, policy: Policy, expected: Expected): Outcome {
+  const build = outcomeOf(seen, expected);
+  if (build === null) return outcome;
+  const [less, more] = [severity[policy[build.verdict]], severity[policy[outcome.verdict]]];
+  if (less < more || (less === more && outcome.verdict === 'unobserved')) return outcome;
+  return outcome.limit === true ? { ...build, limit: true } : build;
 }
 
-/** Returns the outcome that the reads alone justify; null if they showed only the expected build. */
+/** Null if the reads showed only the expected build. */
 function outcomeOf(seen: Seen, { page, version }: Expected): Exclude<Outcome, { cause?: never }> | null {
   const { other, error } = seen;
   if (other !== null) {
@@ -123,10 +133,7 @@ function outcomeOf(seen: Seen, { page, version }: Expected): Exclude<Outcome, { 
 
 const quoted = (text: string | null) => `"${text ?? ''}"`;
 
-/**
- * Returns the error of a gate that created no run, because the expected build did not appear in time.
- * @param waited the time that the gate waited, as text
- */
+/** Returns the error of a gate that created no run, because the expected build did not appear in time. */
 export function neverDeployed(
   { changes, error }: Seen,
   { page, version }: Expected,

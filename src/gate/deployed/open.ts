@@ -3,7 +3,8 @@ import { type Redact, redactor } from '../../redact.ts';
 import { parseApiUrl, shownUrl } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import { createDeployedCheck, type DeployedCheck, type DeployedCheckOptions } from './check.ts';
+import type { GateHooks } from '../hooks.ts';
+import { createDeployedCheck, type DeployedCheckOptions } from './check.ts';
 import type { Reading } from './observations.ts';
 import { pageNames, type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
 
@@ -17,7 +18,6 @@ export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {
   names: HintNames;
 }
 
-/** A version page, and its connections. */
 export interface OpenPage {
   /** The URL as it may be shown. */
   shown: string;
@@ -47,9 +47,8 @@ export function openPage(options: PageOptions): OpenPage {
   };
 }
 
-/** The check of the deployed build, and its connections. */
 export interface OpenDeployed {
-  check: DeployedCheck;
+  hooks: GateHooks;
   /** Closes every connection, so that nothing keeps the process alive. */
   close(): Promise<void>;
 }
@@ -60,5 +59,5 @@ export function openDeployed(
 ): OpenDeployed {
   const { shown, read, close } = openPage(options);
   const expected = { page: shown, version: options.expected };
-  return { check: createDeployedCheck({ ...options, expected, read }), close };
+  return { hooks: createDeployedCheck({ ...options, expected, read }), close };
 }

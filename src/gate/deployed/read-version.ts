@@ -9,7 +9,6 @@ import type { PreparedRequest, Transport } from '../../transport/transport.ts';
 import type { Reading } from './observations.ts';
 import { isExpected, versionIn } from './version.ts';
 
-/** The page that shows the version of the deployed build. */
 export interface VersionPage {
   url: URL;
   /** A JSON pointer to the version; default: the whole body. */

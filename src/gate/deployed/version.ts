@@ -1,4 +1,4 @@
-import { textAt } from '../../client/json-text.ts';
+import { textAt } from '../../json/text.ts';
 import { ambiguousIn, parsePointer } from '../run-id.ts';
 
 /** The version in a response, or the reason why it has none, as a clause. */
@@ -26,12 +26,13 @@ function pointedText(body: string, pointer: string): Version {
  * is the page of a proxy or of an application without a version page, not a version.
  */
 export function versionIn(body: string, pointer: string | undefined): Version {
-  const found = pointer === undefined ? { text: body.trim() } : pointedText(body, pointer);
-  if ('problem' in found) return found;
-  if (found.text === '') return { problem: 'the version is empty' };
+  const version = pointer === undefined ? { text: body.trim() } : pointedText(body, pointer);
+  if ('problem' in version) return version;
+  if (version.text === '') return { problem: 'the version is empty' };
   // Compressed, in UTF-16, or binary.
-  if (/(?![\t\n\r])\p{Cc}|\ufffd/u.test(found.text)) return { problem: 'the response is not readable text' };
-  return found.text.startsWith('<') ? { problem: 'the response is markup, not a version' } : found;
+  if (/(?![\t\n\r])\p{Cc}|\ufffd/u.test(version.text))
+    return { problem: 'the response is not readable text' };
+  return version.text.startsWith('<') ? { problem: 'the response is markup, not a version' } : version;
 }
 
 /** The shortest abbreviation that counts as a commit, in digits. */

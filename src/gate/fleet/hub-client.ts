@@ -14,7 +14,6 @@ export interface HubClientOptions {
   transport: Transport;
   clock: Clock;
   redact: Redact;
-  /** The names of the settings in errors; default: those of the command line. */
   names?: HintNames | undefined;
 }
 
@@ -74,7 +73,6 @@ export interface HubHealth {
   isDegraded(): Promise<boolean>;
 }
 
-/** Returns the requests to a hub. */
 export function createHubClient(options: HubClientOptions): HubClient & HubHealth {
   const { url, token, transport, clock, redact, names = commandNames } = options;
   const below = (path: string) => new URL(`${url.href.replace(/\/$/, '')}${path}`);
@@ -98,21 +96,27 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
 
   return {
     async *events(runIds, lastId, signal) {
-      const queue: HubEvent[] = [];
+      const queue = new Map<string, HubEvent>();
+      // Of many events about one run, or many heartbeats, the last one says everything.
+      const add = (key: string, event: HubEvent) => {
+        queue.delete(key);
+        queue.set(key, event);
+      };
+      const alive = () => add('heartbeat', { type: 'heartbeat' });
       let failure: unknown;
       let ended = false;
       let more = () => {};
+      let resume = () => {};
       const parser = createParser({
         maxBufferSize: longestEvent,
         onEvent({ event, id, data }) {
           const known = eventOf(event, id, data);
           if (known === null) throw unknownEvent(names);
-          queue.push(known);
+          if (known.type !== 'wake') add(known.type, known);
+          else if (runIds.includes(known.runId)) add(`wake ${known.runId}`, known);
+          else alive();
         },
-        onComment() {
-          // Many heartbeats at once say no more than one.
-          if (queue.at(-1)?.type !== 'heartbeat') queue.push({ type: 'heartbeat' });
-        },
+        onComment: alive,
         onError() {
           throw unknownEvent(names);
         },
@@ -138,6 +142,9 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
               failure ??= error;
             }
             more();
+            return new Promise((resolve) => {
+              resume = resolve;
+            });
           },
         })
         .then((response) => check(response, request, names))
@@ -152,12 +159,15 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
         for (;;) {
           signal.throwIfAborted();
           if (failure !== undefined) throw failure;
-          const next = queue.shift();
-          if (next !== undefined) yield next;
-          else if (ended) return;
+          const [next] = queue;
+          if (next !== undefined) {
+            queue.delete(next[0]);
+            yield next[1];
+          } else if (ended) return;
           else
             await new Promise<void>((resolve) => {
               more = resolve;
+              resume();
             });
         }
       } finally {
@@ -166,11 +176,11 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       }
     },
 
-    async grant(of, waitedMs, signal) {
+    async grant(kind, waitedMs, signal) {
       const sentAt = clock.monotonic();
       const { status, text } = await post(
         '/v1/grants',
-        { class: of, waitedMs: Math.round(waitedMs) },
+        { class: kind, waitedMs: Math.round(waitedMs) },
         grantTimeoutMs,
         signal,
       );

@@ -19,7 +19,7 @@ export interface HubClient {
   /** Opens the stream of a set of runs, from the beginning or after an event. It ends when the hub ends it. */
   events(runIds: readonly string[], lastId: string | null, signal: AbortSignal): AsyncIterable<HubEvent>;
   /** Asks for a grant. If the hub had none within the time that one request may take, ask again. */
-  grant(of: RequestClass, waitedMs: number, signal: AbortSignal): Promise<Grant>;
+  grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<Grant>;
   /** Reports that the service has refused a request because of its limit. */
   limited(retryAfterMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface HubLink {
   /** Resolves when the hub has accepted the subscription to the runs, is out of reach, or the signal is aborted. */
   watch(runIds: readonly string[], signal: AbortSignal): Promise<void>;
   /** Resolves when the request may be sent. A wake-up of the run makes a waiting read more urgent. */
-  permit(of: RequestClass, runId: string | null, signal: AbortSignal): Promise<void>;
+  permit(kind: RequestClass, runId: string | null, signal: AbortSignal): Promise<void>;
   /** Calls back for every wake-up of a watched run. Returns a function that ends that. */
   onWake(listener: (runId: string) => void): () => void;
   /** Reports a 429. */
@@ -54,7 +54,6 @@ const patienceMs = 3 * 60_000;
 /** After a stream that has lived this long, the backoff starts again. */
 const stableMs = 60_000;
 
-/** Returns the error for a hub that grants nothing. */
 const stuck = () =>
   new NetworkError('broken', 'the hub permits no request', { hint: 'check the log of the hub' });
 
@@ -165,7 +164,6 @@ export function createHubLink(
     for (const listener of listeners) listener(event.runId);
   };
 
-  /** Reads one stream to its end. */
   const follow = async (signal: AbortSignal): Promise<void> => {
     const readyBy = clock.monotonic() + silenceMs;
     const events = client.events(runIds, lastId, signal)[Symbol.asyncIterator]();
@@ -230,11 +228,11 @@ export function createHubLink(
       signal.removeEventListener('abort', stop);
     },
 
-    async permit(of, runId, signal) {
+    async permit(kind, runId, signal) {
       const began = clock.monotonic();
       let progressAt = began;
       let retried = false;
-      for (let urgency = of; !gone.signal.aborted; ) {
+      for (let urgency = kind; !gone.signal.aborted; ) {
         const upgrade = new AbortController();
         const outer = eitherSignal(gone.signal, signal);
         const either = eitherSignal(outer.signal, upgrade.signal);

@@ -23,22 +23,20 @@ export interface HubOptions {
   guard?(): void;
 }
 
-/** A hub's client, and its connections. */
 export interface OpenClient {
   client: HubClient & HubHealth;
   close(): Promise<void>;
 }
 
-/** Returns the reason why the token cannot be sent, or null. */
 function tokenProblem(token: string | undefined, names: HintNames): RungateError | null {
   const { hubToken } = names;
   if (token === undefined || token === '') {
     const hint = `set ${hubToken} to one of the hub's tokens`;
     return new CredentialError('the token of the hub is not set', { hint });
   }
-  const found = unsendable('bearer token', token, names);
-  if (found === null) return null;
-  const { problem, hint } = found;
+  const mistake = unsendable('bearer token', token, names);
+  if (mistake === null) return null;
+  const { problem, hint } = mistake;
   return new ConfigError(`${hubToken} has ${problem}, which cannot be sent in a header`, { hint });
 }
 
@@ -46,7 +44,7 @@ function tokenProblem(token: string | undefined, names: HintNames): RungateError
  * Returns a client of the hub. It opens no connection before the first request.
  * @throws ConfigError if the URL is invalid, ConfigError or CredentialError if the token cannot be sent there
  */
-export function openHubClient(options: HubOptions): OpenClient {
+function openHubClient(options: HubOptions): OpenClient {
   const { token, caPem, proxyEnv, clock, redact } = options;
   const names = namesForHub(options.names);
   const url = parseApiUrl(options.url, options.insecureHttp, names);
@@ -59,10 +57,8 @@ export function openHubClient(options: HubOptions): OpenClient {
   return { client, close: () => transport.close() };
 }
 
-/** A gate's link with its hub, and its connections. */
 export interface OpenHub {
   link: HubLink;
-  /** Returns whether the hub says that its Redis does not work. */
   isDegraded(): Promise<boolean>;
   /** Closes every connection, so that nothing keeps the process alive. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { eitherSignal } from '../../transport/stop.ts';
-import { type Budget, createAt, type ReadLimits, readNowAt } from '../budget.ts';
+import { type Budget, createAt, type ReadLimits, readAt } from '../budget.ts';
 import type { Emit } from '../events.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink } from './hub-link.ts';
@@ -12,15 +12,13 @@ export interface PermitTools {
 }
 
 /**
- * Waits until the hub permits a request. Returns false if the deadline comes first.
+ * Does the work, and aborts it at the deadline. Returns whether it was done before.
  * @param deadline on the monotonic clock
  * @throws the signal's reason when that is aborted
  */
-export async function permitBefore(
+export async function doneBefore(
   deadline: number,
-  hub: HubLink,
-  of: RequestClass,
-  runId: string | null,
+  work: (signal: AbortSignal) => Promise<void>,
   { clock, signal }: PermitTools,
 ): Promise<boolean> {
   const done = new AbortController();
@@ -31,8 +29,8 @@ export async function permitBefore(
     () => {},
   );
   try {
-    await hub.permit(of, runId, either.signal);
-    return true;
+    await work(either.signal);
+    return !either.signal.aborted;
   } catch (error) {
     if (timeUp.signal.aborted && !signal.aborted) return false;
     throw error;
@@ -41,6 +39,15 @@ export async function permitBefore(
     either.release();
   }
 }
+
+/** Returns false if the deadline comes first. */
+const permitBefore = (
+  deadline: number,
+  hub: HubLink,
+  kind: RequestClass,
+  runId: string | null,
+  tools: PermitTools,
+): Promise<boolean> => doneBefore(deadline, (signal) => hub.permit(kind, runId, signal), tools);
 
 /** This long before the deadline the gate no longer waits for a permit: a last read may show the end of the run. */
 const lastReadMs = 10_000;
@@ -56,38 +63,43 @@ export async function permitRead(
   tools: PermitTools & { hub?: HubLink | undefined },
 ): Promise<boolean> {
   const { hub } = tools;
-  let own: ReadLimits = limits;
+  let readLimits: ReadLimits = limits;
   if (hub !== undefined) {
     const usual = run.progress.attempts === 0 ? 'first' : 'safety';
     run.turn = Number.POSITIVE_INFINITY;
     await permitBefore(deadline - lastReadMs, hub, run.woken ? 'confirm' : usual, run.runId, tools);
-    own = { ...limits, slots: undefined, limited: true };
+    readLimits = { ...limits, limited: true };
   }
   // Another gate may have used the room in the meantime.
-  const at = (now: number) => {
-    run.turn = readNowAt(now, own);
+  const turnAt = (now: number) => {
+    run.turn = readAt(now, readLimits);
     return run.turn;
   };
-  return takeTurn(at, limits.past, deadline, tools);
+  return takeTurn(turnAt, limits.past, deadline, tools);
 }
 
 /**
- * Sleeps until the time that `at` returns, which may change meanwhile, and records the request. Returns false if that time is
- * not before the deadline.
+ * Sleeps until the time that `turn` returns, which may change meanwhile, and records the request. Returns false if that time
+ * is not before the deadline.
  */
 async function takeTurn(
-  at: (now: number) => number,
+  turn: (now: number) => number,
   past: number[],
   deadline: number,
   { clock, signal }: PermitTools,
 ): Promise<boolean> {
-  for (let now = clock.monotonic(), next = at(now); next > now; now = clock.monotonic(), next = at(now)) {
+  for (let now = clock.monotonic(), next = turn(now); next > now; now = clock.monotonic(), next = turn(now)) {
     if (next >= deadline) return false;
     await clock.sleep(next - now, signal);
   }
   // At once, or several waits would take the same turn.
   past.push(clock.monotonic());
   return true;
+}
+
+async function granted(hub: HubLink, signal: AbortSignal): Promise<void> {
+  await hub.watch([], signal);
+  await hub.permit('create', null, signal);
 }
 
 /** A create that waits longer than this for its grant gets a message, in milliseconds. */
@@ -100,18 +112,15 @@ export interface CreatePermitTools extends PermitTools {
 }
 
 /**
- * Waits for the hub's grant of a create and for room in the minute, or until the gate is stopped. Returns false if the room
- * comes after the deadline.
- * @param timeoutMs the longest wait for the hub: the service has the last word
- * @param deadline on the monotonic clock; default: none, since the process has sent the creates before this one
+ * Waits for the hub's grant of a create and for room in the minute. Returns false if they come too late, or the gate is stopped.
+ * @param latest the last time at which the create may be sent, on the monotonic clock
  */
 export async function permitCreate(
-  timeoutMs: number,
+  latest: number,
   { hub, budget, clock, signal, emit }: CreatePermitTools,
-  deadline = Number.POSITIVE_INFINITY,
 ): Promise<boolean> {
+  if (clock.monotonic() >= latest) return false;
   if (hub === undefined && budget === undefined) return true;
-  await hub?.watch([], signal);
   const done = new AbortController();
   const why = hub === undefined ? 'the limit of creates is reached' : 'the hub has not permitted it yet';
   const message = `waiting to start the run: ${why}`;
@@ -120,11 +129,10 @@ export async function permitCreate(
     () => {},
   );
   try {
-    // Without a grant in that time the gate creates its run anyway.
-    if (hub !== undefined)
-      await permitBefore(clock.monotonic() + timeoutMs, hub, 'create', null, { clock, signal });
+    if (hub !== undefined && !(await doneBefore(latest, (either) => granted(hub, either), { clock, signal })))
+      return false;
     if (budget === undefined) return true;
-    return await takeTurn((now) => createAt(now, budget), budget.creates, deadline, { clock, signal });
+    return await takeTurn((now) => createAt(now, budget), budget.creates, latest, { clock, signal });
   } catch (error) {
     if (!signal.aborted) throw error;
     return false;

@@ -20,7 +20,7 @@ export function wakeUps(
     });
   let waking = next();
   const end = hub?.onWake((runId) => {
-    const run = runs.find((one) => one.runId === runId);
+    const run = runs.find((watched) => watched.runId === runId);
     if (run === undefined || run.outcome !== null || run.wakes >= mostWakes) return;
     run.wakes += 1;
     run.woken = true;

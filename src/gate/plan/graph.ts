@@ -5,7 +5,6 @@ export const gateName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const gateNameHint =
   'use up to 64 letters, digits, dots, hyphens and underscores, starting with a letter or digit';
 
-/** A gate and what it needs, by name. */
 export interface PlanNode {
   readonly name: string;
   /** The gates that must pass, or pass with a warning, before this one starts. */
@@ -23,15 +22,15 @@ export interface PlanProblem {
 }
 
 /** Returns the gates of a cycle, such as `a, b, a`, or null if there is none. */
-export function findCycle(nodes: readonly PlanNode[]): string[] | null {
+function findCycle(nodes: readonly PlanNode[]): string[] | null {
   const byName = new Map(nodes.map((node) => [node.name, node]));
   const done = new Set<string>();
   for (const start of byName.keys()) {
     // Iterative, so that a long chain does not exhaust the stack: the gates on the path, and the next need of each.
-    const path = [{ name: start, at: 0 }];
+    const path = [{ name: start, nextNeed: 0 }];
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const need = done.has(top.name) ? undefined : byName.get(top.name)?.needs[top.at];
-      top.at += 1;
+      const need = done.has(top.name) ? undefined : byName.get(top.name)?.needs[top.nextNeed];
+      top.nextNeed += 1;
       if (need === undefined) {
         done.add(top.name);
         path.pop();
@@ -39,7 +38,7 @@ export function findCycle(nodes: readonly PlanNode[]): string[] | null {
       }
       const from = path.findIndex(({ name }) => name === need);
       if (from >= 0) return [...path.slice(from).map(({ name }) => name), need];
-      path.push({ name: need, at: 0 });
+      path.push({ name: need, nextNeed: 0 });
     }
   }
   return null;
@@ -50,15 +49,15 @@ export function problemIn(nodes: readonly PlanNode[]): PlanProblem | null {
   const byName = new Map(nodes.map((node) => [node.name, node]));
   for (const { name: gate, needs } of nodes) {
     for (const need of needs) {
-      const found = byName.get(need);
-      if (found === undefined) {
+      const needed = byName.get(need);
+      if (needed === undefined) {
         const near = nearest(need, [...byName.keys()]);
         const message = `gate ${gate} needs ${JSON.stringify(need)}, which is not a gate`;
         const hint =
           near === null ? `the gates are ${[...byName.keys()].join(', ')}` : `did you mean "${near}"?`;
         return { gate, need, message, hint };
       }
-      if (found.advisory) {
+      if (needed.advisory) {
         const message = `gate ${gate} needs ${need}, which is advisory: it never stops anything`;
         return { gate, need, message, hint: `remove ${need} from the needs, or "advisory" from ${need}` };
       }

@@ -1,9 +1,11 @@
 import type { StopCause } from '../../errors.ts';
-import type { Action } from '../policy.ts';
+import { actions } from '../policy.ts';
 import type { PlanNode } from './graph.ts';
 
 /** How a gate of a plan ended. `skipped`: it never began, and so it never passes. */
-export type GateEnd = Action | 'skipped';
+export const gateEnds = [...actions, 'skipped'] as const;
+/** The end of one gate of several: `skipped` if it never began, else the action of the policy. */
+export type GateEnd = (typeof gateEnds)[number];
 
 /** Why no further gate begins: a signal, or with `--fail-fast` the gate that failed. */
 export type Halt = { by: StopCause } | { failed: string };
@@ -35,7 +37,6 @@ function skipped({ name, needs }: PlanNode, { ended, halt }: PlanState): Skipped
   return null;
 }
 
-/** Returns why a gate did not begin, or was stopped before its end. */
 export function haltReason(halt: Halt): string {
   return 'by' in halt ? `rungate was stopped by ${halt.by}` : `${halt.failed} failed (--fail-fast)`;
 }

@@ -1,7 +1,7 @@
 import type { TriggerBody } from '../../contract/run.ts';
 import { type ErrorReport, type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
-import type { DeployedReport } from '../deployed/check.ts';
+import type { DeployedReport } from '../deployed/observations.ts';
 import {
   type Cancellation,
   type GateReport,
@@ -35,9 +35,18 @@ export interface GateResult
   error?: ErrorReport;
 }
 
-/** A gate and the run that it starts. */
-interface GateStart extends PlanNode {
-  start: { body: TriggerBody };
+/** A gate, and the run that it starts or the existing runs that it waits for. */
+export interface GateRuns extends PlanNode {
+  start?: { body: TriggerBody } | undefined;
+  runIds?: readonly string[] | undefined;
+  /** Names for the existing runs, in the same order. The name of a run without one is its id. */
+  names?: readonly string[] | undefined;
+}
+
+/** Returns what is known about the runs of a gate before anything is sent. */
+export function knownRuns({ start, runIds = [], names = [] }: GateRuns): (RunSubject & { runId?: string })[] {
+  if (start !== undefined) return [subjectOf(start.body)];
+  return runIds.map((runId, index) => ({ runId, ...named(names[index]) }));
 }
 
 /** The result of several gates. Its fields are public and covered by semantic versioning. */
@@ -65,10 +74,7 @@ function advised(result: GateResult): GateResult {
   return { ...result, gate: 'warn', exitCode, runs };
 }
 
-/**
- * Returns the result of a gate that has ended.
- * @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came
- */
+/** @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came */
 export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): GateResult {
   const { schemaVersion: _version, deployed: _deployed, gate, exitCode, interruptedBy, ...parts } = report;
   const cutShort = interruptedBy !== undefined;
@@ -87,16 +93,22 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
  * Returns the result of a gate that could not start a run. No policy lets it pass.
  * @param known the facts about the run, with the key of its create, by which a lost run can be found
  */
-export function unstartedGate(node: PlanNode, known: Partial<RunReport>, error: RungateError): GateResult {
+export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): GateResult {
   const cause = reportError(error);
   const run = unknownRun({ ...known, verdict: 'unobserved', gate: 'fail', error: cause });
   const failed = { gate: 'fail', exitCode: exitCodeOf(error), reason: null } as const;
   return advised({ ...factsOf(node), ...failed, runs: [run], error: cause });
 }
 
+export function unstartedGate(gate: GateRuns, error: RungateError): GateReport {
+  const why = { verdict: 'unobserved', error: reportError(error) } as const;
+  const runs = knownRuns(gate).map((run) => unknownRun({ ...run, ...why }));
+  return { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
+}
+
 /** Returns the result of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */
-export function unstartedGates(plan: readonly GateStart[], error: RungateError): GatesReport {
-  const gates = plan.map((gate) => unstartedGate(gate, subjectOf(gate.start.body), error));
+export function unstartedGates(plan: readonly GateRuns[], error: RungateError): GatesReport {
+  const gates = plan.map((gate) => failedStart(gate, knownRuns(gate)[0] ?? {}, error));
   return { ...combineGates(gates, null), gate: 'fail', exitCode: exitCodeOf(error) };
 }
 
@@ -104,26 +116,22 @@ export function skippedGate(node: PlanNode, reason: string): GateResult {
   return { ...factsOf(node), gate: 'skipped', exitCode: null, reason, runs: [] };
 }
 
-/** Returns the worst of what became of the cancellations. */
 function cancellationOf(gates: readonly GateResult[]): Cancellation {
   const all = gates.flatMap(({ cancellation }) => cancellation ?? []);
-  return (['failed', 'requested'] as const).find((one) => all.includes(one)) ?? 'none';
+  return (['failed', 'requested'] as const).find((cancellation) => all.includes(cancellation)) ?? 'none';
 }
 
-/**
- * Returns the result of all gates, with the most severe of their exit codes.
- * @param stoppedBy what stopped rungate before every gate had ended, or null
- */
+/** @param stoppedBy what stopped rungate before every gate had ended, or null */
 export function combineGates(
   gates: readonly GateResult[],
   stoppedBy: StopCause | null,
-  deployed?: DeployedReport,
+  parts: Pick<GateReport, 'deployed'> = {},
 ): GatesReport {
-  const own = mostSevere(gates.map(({ exitCode }) => exitCode ?? exitCodes.ok));
+  const worstCode = mostSevere(gates.map(({ exitCode }) => exitCode ?? exitCodes.ok));
   const isMet = ({ gate, advisory }: GateResult) => advisory || gate === 'pass' || gate === 'warn';
   const met = gates.length > 0 && gates.every(isMet);
   // A gate that is skipped or stopped follows from one that failed, or from a stop. If not, the result still fails.
-  const sure = own === exitCodes.ok && !met ? exitCodes.bug : own;
+  const sure = worstCode === exitCodes.ok && !met ? exitCodes.bug : worstCode;
   const exitCode = stoppedBy === null ? sure : exitCodeOfSignal(stoppedBy);
   const actions = gates.map(({ gate }) => (gate === 'skipped' ? 'warn' : gate));
   const stopped = gates.some((gate) => gate.cancellation !== undefined) || stoppedBy !== null;
@@ -132,7 +140,7 @@ export function combineGates(
     gate: exitCode === exitCodes.ok ? worst(actions) : 'fail',
     exitCode,
     gates: [...gates],
-    ...(deployed !== undefined && { deployed }),
+    ...parts,
     ...(stoppedBy !== null && { interruptedBy: stoppedBy }),
     ...(stopped && { cancellation: cancellationOf(gates) }),
   };
@@ -142,10 +150,10 @@ export function combineGates(
  * Returns the result as that of one gate with all runs, for reports that list runs. Their names begin with those of the gates.
  * Each gate that was skipped has an entry with the name that its run would have, so that every build has the same names.
  */
-export function flatReport({ gates, ...report }: GatesReport, plan: readonly GateStart[]): SuitesReport {
-  const subjects = new Map(plan.map(({ name, start }) => [name, subjectOf(start.body)]));
+export function flatReport({ gates, ...report }: GatesReport, plan: readonly GateRuns[]): SuitesReport {
+  const subjects = new Map(plan.map((gate) => [gate.name, knownRuns(gate)[0]]));
   const suites = gates.map((result): Suite => {
-    const { name, runs: own, gate: end, reason, attempts, exitCode } = result;
+    const { name, runs: results, gate: end, reason, attempts, exitCode } = result;
     const titled = <Run extends RunSubject>(run: Run): Run => ({ ...run, name: `${name}: ${run.name}` });
     const ended = (run: RunReport): RunReport => ({
       ...titled(run),
@@ -155,9 +163,9 @@ export function flatReport({ gates, ...report }: GatesReport, plan: readonly Gat
     const entry = subject === undefined ? named(name) : titled(subject);
     // A run without an id was stopped before its create.
     const runs =
-      end === 'skipped' || own.length === 0
+      end === 'skipped' || results.length === 0
         ? [skippedRun(entry, reason ?? (end === 'skipped' ? '' : 'rungate was stopped'))]
-        : own.map(ended);
+        : results.map(ended);
     return {
       name,
       report: {

@@ -26,7 +26,7 @@ export const defaultSizes: DataSizes = {
 };
 
 /** The data of the other tenant, which must stay invisible to the first one. */
-export const otherSizes: DataSizes = {
+const otherSizes: DataSizes = {
   orders: 23,
   environments: 3,
   observations: 12,

@@ -7,7 +7,6 @@ export interface ObservationStore extends Iterable<Observation>, Sliceable<Obser
   matching(wanted: (observation: Observation) => boolean): Sliceable<Observation>;
   find(id: string): Observation | undefined;
   add(observation: Observation): void;
-  /** Replaces the observation with the same id. */
   replace(observation: Observation): void;
 }
 

@@ -16,7 +16,6 @@ export interface Attachment {
   readonly [field: string]: unknown;
 }
 
-/** A finding, as sent. */
 export interface Observation {
   readonly id: string;
   readonly projectId: string;
@@ -76,7 +75,6 @@ const agents: Choices<string | null> = [
 /** The period that the observations of a data set cover. */
 const spanMs = 90 * 86_400_000;
 
-/** Creates the observations of a data set. */
 export interface ObservationSource {
   readonly count: number;
   readonly ids: Ids;

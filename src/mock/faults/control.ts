@@ -4,21 +4,21 @@ import type { Exchange } from '../exchange.ts';
 import { isLoopbackAddress } from '../listen.ts';
 import { jsonResponse, MockError, type RawResponse } from '../response.ts';
 import { check } from '../validate.ts';
+import { isDeliveryKind } from './delivery-kinds.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import type { Fault, Faults } from './faults.ts';
-import { endpointOf, eventOf, faultNames, parseFault } from './parse.ts';
+import { faultNames, parseFault, targetOf } from './parse.ts';
 
 /** The endpoint for the faults of a running mock. It belongs to the mock, not to the contract. */
 export const controlPath = '/_mock/faults';
 
 const whole = z.int().check(z.nonnegative());
 
-/** A fault as JSON. This schema allows every parameter for every kind. */
-const faultBody = z.strictObject({
+/** The fields of a fault besides `times`. Every kind may have every parameter. */
+export const faultFields = {
   kind: z.enum(['status', 'reply', 'patch', ...(faultNames as FaultKind[])]),
   endpoint: z.optional(z.string()),
   event: z.optional(z.string()),
-  times: z.optional(z.union([whole, z.literal('all')])),
   skip: z.optional(whole),
   chance: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
   fromMs: z.optional(whole),
@@ -34,6 +34,11 @@ const faultBody = z.strictObject({
   everyMs: z.optional(whole),
   byMs: z.optional(z.int()),
   seconds: z.optional(z.number()),
+};
+
+const faultBody = z.strictObject({
+  ...faultFields,
+  times: z.optional(z.union([whole, z.literal('all')])),
 });
 
 /** The required parameters of kinds. */
@@ -42,22 +47,25 @@ const requiredParameters: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>
   reply: 'text',
 };
 
+/** @throws UsageError if a parameter is missing, or the kind cannot affect its target */
+export function checkFault(
+  fault: { [Name in keyof typeof faultFields]?: unknown } & { kind: FaultKind },
+  where: string,
+): Fault {
+  const { kind, endpoint, event } = fault;
+  const missing = requiredParameters[kind];
+  if (missing !== undefined && fault[missing] === undefined)
+    throw new UsageError(`${where}.${missing}: required`);
+  const target = isDeliveryKind(kind) ? event : endpoint;
+  if (target !== undefined) targetOf(kind, String(target));
+  return fault as Fault;
+}
+
 function faultOf(value: unknown): Fault {
   if (typeof value === 'object' && value !== null && 'fault' in value) return parseFault(String(value.fault));
-  const { times, endpoint, event, ...rest } = check(
-    faultBody,
-    value,
-    'body',
-    (problems) => new UsageError(problems),
-  );
-  const missing = requiredParameters[rest.kind];
-  if (missing !== undefined && rest[missing] === undefined) throw new UsageError(`body.${missing}: required`);
-  return {
-    ...rest,
-    ...(endpoint === undefined ? {} : { endpoint: endpointOf(endpoint) }),
-    ...(event === undefined ? {} : { event: eventOf(rest.kind, event) }),
-    ...(times === undefined ? {} : { times: times === 'all' ? Number.POSITIVE_INFINITY : times }),
-  } as Fault;
+  const fault = check(faultBody, value, 'body', (problems) => new UsageError(problems));
+  const { times } = fault;
+  return checkFault({ ...fault, ...(times === 'all' && { times: Number.POSITIVE_INFINITY }) }, 'body');
 }
 
 /** `GET` lists the pending faults, `POST` adds one, `DELETE` clears all. Only this machine may use it. */

@@ -1,6 +1,6 @@
 import type { EventType } from '../data/webhooks.ts';
 
-/** The kinds of faults that affect webhook deliveries, with their parameters; docs/mock.md describes each kind. */
+/** The kinds of faults that affect webhook deliveries, with their parameters. */
 export interface DeliveryFaultKinds {
   drop: Record<never, never>;
   duplicate: Record<never, never>;
@@ -13,7 +13,6 @@ export interface DeliveryFaultKinds {
   early: { byMs?: number };
 }
 
-/** The name of a kind of fault that affects webhook deliveries. */
 export type DeliveryFaultKind = keyof DeliveryFaultKinds;
 
 /** The operations of a fault on one delivery, which is already signed. */
@@ -36,7 +35,6 @@ export interface DeliveryWire {
 
 const defaultMs = 5000;
 
-/** Plays each kind of fault on a delivery. */
 export const deliveryKinds: {
   readonly [K in DeliveryFaultKind]: (wire: DeliveryWire, fault: DeliveryFaultKinds[K]) => unknown;
 } = {
@@ -65,7 +63,6 @@ export const affectedEvents: Readonly<Partial<Record<string, readonly EventType[
   early: ['run.completed', 'run.cancelled'],
 };
 
-/** Returns whether a kind of fault affects deliveries, not requests. */
 export function isDeliveryKind(kind: string): kind is DeliveryFaultKind {
   return Object.hasOwn(deliveryKinds, kind);
 }

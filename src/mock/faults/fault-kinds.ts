@@ -1,9 +1,9 @@
-import { parse, stringify } from 'lossless-json';
+import { membersOf, objectText } from '../../json/text.ts';
 import { jsonResponse, type RawResponse, textResponse } from '../response.ts';
 import type { DeliveryFaultKind, DeliveryFaultKinds } from './delivery-kinds.ts';
 import type { Wire } from './wire.ts';
 
-/** The kinds of faults with their parameters; docs/mock.md describes each kind. */
+/** The kinds of faults with their parameters. */
 export interface FaultKinds extends DeliveryFaultKinds {
   status: {
     status: number;
@@ -54,7 +54,6 @@ export interface FaultKinds extends DeliveryFaultKinds {
 
 /** The name of a kind of fault. */
 export type FaultKind = keyof FaultKinds;
-/** The name of a kind of fault that affects requests. */
 export type RequestFaultKind = Exclude<FaultKind, DeliveryFaultKind>;
 
 const hourMs = 3_600_000;
@@ -83,21 +82,25 @@ function half({ body }: RawResponse): number {
 }
 
 /** Lets the service handle the request, then sends its response with changed JSON; numbers keep their digits. */
-async function sendChanged(wire: Wire, change: (value: unknown) => unknown): Promise<void> {
+async function sendChanged(wire: Wire, change: (json: string) => string): Promise<void> {
   const response = await wire.handle();
-  const value = change(parse(Buffer.from(response.body).toString('utf8') || '{}'));
-  wire.send({ ...response, body: Buffer.from(stringify(value) ?? '') });
+  const json = Buffer.from(response.body).toString('utf8') || '{}';
+  wire.send({ ...response, body: Buffer.from(change(json)) });
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-}
+/** Returns a change of an object's fields, which are JSON text. Any other JSON stays as it is. */
+const fieldChange = (change: (fields: Map<string, string>) => void) => (json: string) => {
+  if (!json.startsWith('{')) return json;
+  const fields = new Map(membersOf(json));
+  change(fields);
+  return objectText(fields);
+};
 
-function ofAnotherType(value: unknown): unknown {
-  if (typeof value === 'string') return 7;
-  if (typeof value === 'boolean') return 'yes';
-  if (Array.isArray(value) || value === null) return { not: 'a list' };
-  return isRecord(value) ? [] : 'seven';
+function ofAnotherType(json: string): string {
+  if (json.startsWith('"')) return '7';
+  if (/^[tf]/.test(json)) return '"yes"';
+  if (/^[[n]/.test(json)) return '{"not":"a list"}';
+  return json.startsWith('{') ? '[]' : '"seven"';
 }
 
 /** How often each fault was played, for kinds that change from request to request. */
@@ -119,10 +122,15 @@ export const faultKinds: {
   reply: (wire, { text, contentType = 'application/json' }) =>
     wire.send(textResponse(200, text, { 'content-type': contentType })),
   patch: async (wire, { merge = {}, remove = [] }) => {
-    const without = <T>(record: Readonly<Record<string, T>>) =>
-      Object.fromEntries(Object.entries(record).filter(([name]) => !remove.includes(name)));
-    const send = (response: RawResponse) => wire.send({ ...response, headers: without(response.headers) });
-    await sendChanged({ ...wire, send }, (value) => without({ ...(value as object), ...merge }));
+    const send = (response: RawResponse) => {
+      const headers = Object.entries(response.headers).filter(([name]) => !remove.includes(name));
+      wire.send({ ...response, headers: Object.fromEntries(headers) });
+    };
+    const patch = fieldChange((fields) => {
+      for (const [name, value] of Object.entries(merge)) fields.set(name, JSON.stringify(value));
+      for (const name of remove) fields.delete(name);
+    });
+    await sendChanged({ ...wire, send }, patch);
   },
 
   refused: (wire, { forMs = 5000 }) => wire.refuse(forMs),
@@ -179,19 +187,24 @@ export const faultKinds: {
     wire.send(textResponse(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': html })),
   'empty-200': (wire) => wire.send(textResponse(200, '', { 'content-type': 'application/json' })),
   'wrong-types': (wire) =>
-    sendChanged(wire, (value) =>
-      isRecord(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, ofAnotherType(field)]))
-        : ofAnotherType(value),
-    ),
+    sendChanged(wire, (json) => {
+      if (!json.startsWith('{')) return ofAnotherType(json);
+      return objectText(membersOf(json).map(([name, text]) => [name, ofAnotherType(text)]));
+    }),
   'unknown-state': (wire) =>
-    sendChanged(wire, (value) =>
-      isRecord(value) && 'state' in value ? { ...value, state: 'defrosting' } : value,
+    sendChanged(
+      wire,
+      fieldChange((fields) => {
+        if (fields.has('state')) fields.set('state', '"defrosting"');
+      }),
     ),
   backwards: (wire, fault) => {
-    const count = Math.max(0, 7 - timesPlayed(fault));
-    return sendChanged(wire, (value) =>
-      isRecord(value) && value.state === 'in_progress' ? { ...value, failed: count, blocked: count } : value,
+    const count = String(Math.max(0, 7 - timesPlayed(fault)));
+    return sendChanged(
+      wire,
+      fieldChange((fields) => {
+        if (fields.get('state') === '"in_progress"') fields.set('failed', count).set('blocked', count);
+      }),
     );
   },
 

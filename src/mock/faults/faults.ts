@@ -38,17 +38,13 @@ export interface FaultWhen {
   untilMs?: number | undefined;
 }
 
-/** The target of a fault of requests: an endpoint, or the version page. */
-export type FaultTarget = NonNullable<FaultWhen['endpoint']>;
+type FaultTarget = NonNullable<FaultWhen['endpoint']>;
 
 /** An error between client and service that the mock makes on purpose: its kind, parameters and conditions. */
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;
-/** A fault that affects requests to the mock. */
-export type RequestFault = Extract<Fault, { kind: RequestFaultKind }>;
-/** A fault that affects webhook deliveries that the mock sends. */
+type RequestFault = Extract<Fault, { kind: RequestFaultKind }>;
 export type DeliveryFault = Extract<Fault, { kind: DeliveryFaultKind }>;
 
-/** Returns whether a fault affects deliveries, not requests. */
 export function isDeliveryFault(fault: Fault): fault is DeliveryFault {
   return isDeliveryKind(fault.kind);
 }
@@ -61,7 +57,6 @@ interface Pending<F extends Fault = Fault> {
   left: number;
 }
 
-/** The pending faults. */
 export class Faults {
   #list: Pending[] = [];
   #added = 0;

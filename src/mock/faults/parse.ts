@@ -1,12 +1,12 @@
 import { api } from '../../contract/index.ts';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
-import { echoed, instead, nearest } from '../../suggest.ts';
-import { type EventType, eventTypes } from '../data/webhooks.ts';
+import { echoed, instead } from '../../suggest.ts';
+import { eventTypes } from '../data/webhooks.ts';
 import { versionTarget } from '../version-page.ts';
 import { affectedEvents, deliveryKinds, isDeliveryKind } from './delivery-kinds.ts';
 import { durationParameters, type FaultKind, faultKinds, kindsWithParameters } from './fault-kinds.ts';
-import type { Fault, FaultTarget, FaultWhen } from './faults.ts';
+import type { Fault, FaultWhen } from './faults.ts';
 
 /** The kinds that need no parameters: first those of requests, then those of deliveries. */
 export const faultNames: readonly string[] = [
@@ -17,16 +17,10 @@ export const faultNames: readonly string[] = [
 function kindOf(name: string): Fault {
   if (/^[2-5]\d\d$/.test(name)) return { kind: 'status', status: Number(name) };
   if (faultNames.includes(name)) return { kind: name } as Fault;
-  const near = nearest(name, faultNames);
-  throw new UsageError(`unknown fault ${echoed(name)}`, {
-    hint:
-      near === null
-        ? `use a status code such as 503, or one of ${faultNames.join(', ')}`
-        : `did you mean ${near}?`,
-  });
+  const otherwise = `use a status code such as 503, or one of ${faultNames.join(', ')}`;
+  throw new UsageError(`unknown fault ${echoed(name)}`, { hint: instead(name, faultNames, otherwise) });
 }
 
-/** The names of what a fault of requests can affect. */
 export const faultTargets: readonly string[] = [...Object.keys(api), versionTarget];
 
 /** Returns what a kind can affect: the names of events for faults of deliveries, otherwise those of endpoints. */
@@ -35,20 +29,13 @@ export function targetsOf(kind: string): readonly string[] {
   return faultTargets;
 }
 
-export function endpointOf(name: string): FaultTarget {
-  if (faultTargets.includes(name)) return name as FaultTarget;
-  throw new UsageError(`unknown endpoint ${echoed(name)}`, { hint: instead(name, faultTargets) });
-}
-
-/** Returns the name of an event, if a kind of fault affects it. */
-export function eventOf(kind: string, name: string): EventType {
-  const events = targetsOf(kind);
-  if (events.includes(name)) return name as EventType;
-  throw new UsageError(`the fault ${kind} affects no event ${echoed(name)}`, { hint: instead(name, events) });
-}
-
-function targetOf(kind: FaultKind, name: string): FaultWhen {
-  return isDeliveryKind(kind) ? { event: eventOf(kind, name) } : { endpoint: endpointOf(name) };
+/** Returns the condition that limits a fault to one endpoint or event. @throws UsageError for an unknown one */
+export function targetOf(kind: FaultKind, name: string): FaultWhen {
+  const targets = targetsOf(kind);
+  const isEvent = isDeliveryKind(kind);
+  if (targets.includes(name)) return { [isEvent ? 'event' : 'endpoint']: name };
+  const message = isEvent ? `the fault ${kind} affects no event` : 'unknown endpoint';
+  throw new UsageError(`${message} ${echoed(name)}`, { hint: instead(name, targets) });
 }
 
 function durationOf(kind: FaultKind, text: string): Record<string, number> {

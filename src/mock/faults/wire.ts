@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { RawResponse } from '../response.ts';
 
 /** The request and the operations that a fault needs besides writing to the connection. */
-export interface WireParts {
+interface WireParts {
   /** The request's target: path and query as received. */
   readonly target: string;
   /** Whether the connection has carried an earlier request. */

@@ -53,10 +53,7 @@ const observationChanges = z.looseObject({ title: z.optional(title), ...contract
 const readOnlyFields =
   'id projectId status supersededBy ticketId wikiPageId attachments createdAt updatedAt'.split(' ');
 
-/**
- * Returns the fields of a body that a client may set. Throws 422 for a body that changes the status: only operations
- * do that.
- */
+/** Throws 422 for a body that changes the status: only operations do that. */
 function writable(
   body: Readonly<Record<string, unknown>>,
   status: ObservationStatus,

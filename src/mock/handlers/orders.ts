@@ -1,5 +1,5 @@
-import { LosslessNumber, stringify } from 'lossless-json';
 import type { orders } from '../../contract/orders.ts';
+import { objectText } from '../../json/text.ts';
 import { add, formatDecimal, parseDecimal, zero } from '../../money/decimal.ts';
 import type { Order } from '../data/orders.ts';
 import type { HandlersOf } from '../handler.ts';
@@ -24,19 +24,19 @@ function currencyOf(orders: readonly Order[]): string {
   return more.length === 0 ? first : accountCurrency;
 }
 
-/** Returns the JSON text of a body whose amounts are decimal text: they become numbers with the same digits. */
-function exactText(body: unknown): string {
-  const money = ['total', 'totalRevenue'];
-  const numbers = (name: string, value: unknown) =>
-    money.includes(name) ? new LosslessNumber(String(value)) : value;
-  return stringify(body, numbers) ?? '';
+/** Returns an object as JSON text, in which amounts, which are decimal text, become numbers with the same digits. */
+function exactText(body: object): string {
+  const isAmount = (name: string) => name === 'total' || name === 'totalRevenue';
+  return objectText(
+    Object.entries(body).map(([name, value]) => [name, isAmount(name) ? value : JSON.stringify(value)]),
+  );
 }
 
 const rounded = (order: Order) => ({ ...order, total: Number(order.total) });
 
 export const ordersHandlers: HandlersOf<typeof orders> = {
   'orders.list': ({ account: { orders } }) => {
-    return { body: { orders: orders.map(rounded) }, text: exactText({ orders }) };
+    return { body: { orders: orders.map(rounded) }, text: `{"orders":[${orders.map(exactText).join(',')}]}` };
   },
 
   'orders.summary': ({ account: { orders } }) => {

@@ -7,7 +7,6 @@ import type { Run, State } from '../state.ts';
 
 type Status = MockResponse<(typeof run)['run.status']>['body'];
 
-/** Returns the tenant's run with this id; throws 404 if there is none. */
 function findRun(state: State, tenant: string, id: string): Run {
   const found = state.runs.get(id);
   return requireFound(found?.tenant === tenant ? found : undefined, 'Run', id);

@@ -27,7 +27,6 @@ export function sendTest(state: State, webhook: Webhook): Delivery {
   return deliverTo(state, webhook, 'webhook.test', { webhookId: webhook.id });
 }
 
-/** Sends a recorded delivery again. */
 export function sendAgain(state: State, webhook: Webhook, id: string): Delivery {
   const delivery = deliveryOf(webhook, id);
   delivery.attempts += 1;

@@ -16,6 +16,7 @@ import {
 } from '../response.ts';
 import { endings, endRun } from '../runs.ts';
 import { check, parseJson } from '../validate.ts';
+import { pageHtml, policy } from './document.ts';
 import { redactedRequest, redactedUrl, secretsOf } from './redaction.ts';
 import { findRun, type Note, type Scene, Snapshot, webhooksOf } from './snapshot.ts';
 
@@ -120,9 +121,6 @@ function handleAction(scene: Scene, { method, path, query, bytes }: Exchange): u
   }
 }
 
-/** The mock's page with its endpoints. */
-export type Console = ReturnType<typeof createConsole>;
-
 export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests' | 'tenantSecret'>) {
   const token = randomUUID();
   const { clock } = parts.state;
@@ -144,8 +142,6 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
       return jsonResponse(200, handleAction(scene, exchange));
     }
     guardPage(exchange);
-    // Large, and needed only when someone opens the page.
-    const { pageHtml, policy } = await import('./document.ts');
     return textResponse(200, pageHtml(token), {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy,

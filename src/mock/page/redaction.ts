@@ -1,3 +1,6 @@
+import { type JsonNode, parseJson } from '../../json/parse.ts';
+import { objectText } from '../../json/text.ts';
+import { isTooLarge, layOut, tokensOf } from '../../json/tokens.ts';
 import { redactSecrets } from '../../redact.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { RecordedRequest } from '../exchange.ts';
@@ -52,19 +55,22 @@ export function redactedTarget({ path, query }: RecordedRequest, secrets: readon
   return redactedLine(pairs.length === 0 ? path : `${path}?${pairs.join('&')}`, secrets, 300);
 }
 
-function redactValues(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(redactValues);
-  if (typeof value !== 'object' || value === null) return value;
+/** Returns a value as JSON text without its secrets; numbers keep their digits. */
+function redactedValue(node: JsonNode): string {
+  if (node.kind === 'scalar') return /^[-\d]/.test(node.text) ? node.text : JSON.stringify(node.value);
+  if (node.kind === 'array') return `[${node.elements.map(redactedValue).join(',')}]`;
   // A variable of an environment states whether its value is a secret.
-  const isSecret = 'secret' in value && value.secret === true;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) =>
-      (secretName.test(name) && typeof field !== 'boolean') || (isSecret && name === 'value')
-        ? [name, replacement]
-        : [name, redactValues(field)],
-    ),
-  );
+  const isSecret = node.at(['secret'])?.value === true;
+  const members = node.members.map(({ name, value }) => {
+    const shown = redactedValue(value);
+    const isHidden =
+      (secretName.test(name) && !/^(?:true|false)$/.test(shown)) || (isSecret && name === 'value');
+    return [name, isHidden ? JSON.stringify(replacement) : shown] as const;
+  });
+  return objectText(members);
 }
+
+const layout = { comma: ',', colon: ': ', indent: '  ' };
 
 const maxBodyLength = 4000;
 
@@ -72,7 +78,8 @@ const maxBodyLength = 4000;
 function redactedBody(body: string, secrets: readonly string[]): string {
   if (body === '') return '';
   try {
-    const text = JSON.stringify(redactValues(JSON.parse(body)), null, 2);
+    if (isTooLarge(body)) throw new RangeError('too large for recursion');
+    const text = layOut(tokensOf(redactedValue(parseJson(body))), layout);
     // Cut last: half of a secret would not be recognised.
     return redacted(text, secrets).slice(0, maxBodyLength);
   } catch {

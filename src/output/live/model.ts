@@ -1,6 +1,5 @@
 import type { Tone } from '../paint.ts';
 
-/** A terminal's columns and rows. */
 export interface Size {
   columns: number;
   rows: number;
@@ -40,7 +39,6 @@ export interface LiveModel {
   elapsedMs: number;
 }
 
-/** The capabilities of the terminal. */
 export interface LiveStyle {
   paint(tone: Tone, text: string): string;
   /** Null if it does not support links. */

@@ -36,7 +36,6 @@ function rewrapsLines({ TERM = '', TMUX, XTERM_VERSION }: Io['env']): boolean {
   return XTERM_VERSION === undefined && !/^(linux|screen|rxvt|st\b|st-|xterm-direct)/.test(TERM);
 }
 
-/** Draws a view until it is closed. */
 export function openSpinner(
   terminal: Terminal,
   { every, onExit, env }: Pick<Io, 'every' | 'onExit' | 'env'>,

@@ -66,10 +66,7 @@ function runRow(run: LiveRun, columns: readonly FittedColumn[], { paint, link, s
   return row(paint(tone, symbols ? symbol : plain), cells);
 }
 
-/**
- * Returns the lines of the live view, never wider than the terminal and at least one row shorter. The first line leaves
- * two columns for the spinner.
- */
+/** Never wider than the terminal and at least one row shorter. The first line leaves two columns for the spinner. */
 export function liveLines(model: LiveModel, { columns, rows }: Size, style: LiveStyle): string[] {
   const height = rows - 1;
   if (height < 1 || columns < 3 || model.runs.length === 0) return [];

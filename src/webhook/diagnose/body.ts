@@ -47,17 +47,6 @@ function decompress(body: Uint8Array): Uint8Array[] {
   });
 }
 
-/** Returns the content of a body that is a JSON string. */
-function jsonString(body: Uint8Array): Uint8Array[] {
-  const content = strictText(body)?.trim() ?? '';
-  if (!content.startsWith('"')) return [];
-  try {
-    return [Buffer.from(JSON.parse(content))];
-  } catch {
-    return [];
-  }
-}
-
 /** Returns what follows the headers if the body begins with headers. */
 function withoutHeaders(body: Uint8Array): Uint8Array[] {
   const content = latin1(body);
@@ -75,7 +64,6 @@ export const endings: Undo<Uint8Array> = {
   lf_became_crlf: (body) => [edit(body, /\r\n?/g, '\n')],
   crlf_became_lf: (body) => [edit(body, /\r?\n/g, '\r\n')],
   bom_added: (body) => (hasBom(body) ? [body.subarray(bom.length)] : []),
-  bom_stripped: (body) => (hasBom(body) ? [] : [Buffer.concat([bom, body])]),
 };
 
 /** Encodings of the whole body, which hide every other mistake. */
@@ -94,7 +82,6 @@ export const wrappings: Undo<Uint8Array> = {
     const content = latin1(body).trim();
     return /^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(content) ? [Buffer.from(content, 'base64')] : [];
   },
-  json_string: jsonString,
   headers_in_body: withoutHeaders,
 };
 

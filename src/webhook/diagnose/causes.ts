@@ -38,10 +38,6 @@ export const causes = {
     'a byte order mark was added at the start of the body',
     `${verifyRawBytes}; editors on Windows and PowerShell add one`,
   ],
-  bom_stripped: [
-    'the byte order mark at the start of the body was removed',
-    `${verifyRawBytes}; decoding to text removes it`,
-  ],
   white_space_added: ['whitespace was added around the body', verifyRawBytes],
 
   json_compact: jsonRewritten('the sender signed the compact form, without whitespace'),
@@ -49,11 +45,6 @@ export const causes = {
     "the sender signed Python's default form, with a space after each comma and colon",
   ),
   json_indented_2: jsonRewritten('the sender signed a form indented by 2 spaces'),
-  json_indented_4: jsonRewritten('the sender signed a form indented by 4 spaces'),
-  json_indented_tab: jsonRewritten('the sender signed a form indented by tabs'),
-  json_sorted: jsonRewritten(
-    'the sender signed its keys in alphabetical order, and here their order is different',
-  ),
   json_unescaped: jsonRewritten(
     'the sender signed non-ASCII characters as \\u escapes, and here they are not escaped',
   ),
@@ -79,7 +70,6 @@ export const causes = {
     `${verifyRawBytes}; PowerShell's > writes UTF-16`,
   ],
   base64_body: ['the body is still in base64', 'decode it first; in Lambda, check isBase64Encoded'],
-  json_string: ['the body is a JSON string that contains the signed body', verifyRawBytes],
   headers_in_body: [
     'the body begins with headers',
     'pass a whole request with --request-file, or only the body with --body-file',
@@ -112,45 +102,18 @@ export const causes = {
   ],
   secret_hex: ['the sender decoded the secret from hex, and signed with the bytes', useTextOrBytes],
   secret_base64: ['the sender decoded the secret from base64, and signed with the bytes', useTextOrBytes],
-  secret_decoded: [
-    'the sender signed with the secret in hex or base64, but the configured secret is decoded',
-    storeAsShown,
-  ],
-  secret_case: ['the configured secret differs from the key in upper and lower case', storeAsShown],
-  secret_unset: [
-    'the sender has no secret: it signed with an empty key, or with a word such as undefined or None',
-    "set the sender's secret; until then anyone can sign",
-  ],
 
   timestamp_fraction: timestampRewritten('the fraction of the timestamp differs from the signed one'),
   timestamp_zone: timestampRewritten('the zone of the timestamp is written differently from the signed one'),
-  timestamp_separator: timestampRewritten(
-    'the sender signed the timestamp with another separator between date and time, such as a space',
-  ),
-  timestamp_unix: timestampRewritten('the sender signed the time as a Unix timestamp'),
-  timestamp_http_date: timestampRewritten('the sender signed the time as an HTTP date'),
-  timestamp_white_space: timestampRewritten(
-    'whitespace or quotes around the timestamp were either signed or added later',
-  ),
-  timestamp_milliseconds: timestampRewritten('the timestamp has lost its milliseconds'),
   timestamp_refused: [
     'the signature matches, but the timestamp is not an RFC 3339 date-time with a zone',
     'do not accept it: an attacker could move the boundary between timestamp and body without changing the signature; the sender must send a complete timestamp',
   ],
 
   boundary_missing: ['the sender signed timestamp and body without the dot between them', signWholeMessage],
-  boundary_newline: [
-    'the sender signed a line break instead of the dot between timestamp and body',
-    signWholeMessage,
-  ],
   body_only: [
     'the sender signed only the body, without the timestamp',
     `${signWholeMessage}: without the timestamp, a delivery can be replayed for ever`,
-  ],
-  body_first: ['the sender signed the body before the timestamp', signWholeMessage],
-  body_missing: [
-    'the sender signed the timestamp with an empty body',
-    'the sender must sign the body that it sends',
   ],
   signature_base64: [
     'the signature is in base64 instead of hex',

@@ -4,7 +4,6 @@ import { bodyUndo, endings, wrappings } from './body.ts';
 import { type CauseId, causes, type Step, type Undo, undone } from './causes.ts';
 import { jsonSteps } from './json.ts';
 import { type Key, keySteps } from './secret.ts';
-import { millisecondSteps, timestampSteps } from './timestamp.ts';
 
 /** Why a signature does not match, and what to do about it. `id` is stable. */
 export interface Cause {
@@ -27,25 +26,32 @@ export interface DiagnoseInput {
 export const maxDiagnosedBytes = 10 * 1024 * 1024;
 /** The largest body to check for two mistakes at once. */
 const maxPairedBytes = 256 * 1024;
-/** The largest body to check with every millisecond of a second. */
-const maxMillisecondBytes = 64 * 1024;
 /** The limit for all hashed bytes together, since a person waits for the result. */
 const maxHashedBytes = 2 * 1024 ** 3;
-/** Longer than any timestamp; a header may have thousands of characters. */
-const maxTimestampLength = 100;
 
-/** Builds the signed message, in parts. */
 type Build = (timestamp: string, body: Uint8Array) => readonly (string | Uint8Array)[];
 
 const specified: Build = (timestamp, body) => [timestamp, '.', body];
 
 const messages: readonly Step<Build>[] = [
   { by: ['boundary_missing'], value: (timestamp, body) => [timestamp, body] },
-  { by: ['boundary_newline'], value: (timestamp, body) => [timestamp, '\n', body] },
   { by: ['body_only'], value: (_timestamp, body) => [body] },
-  { by: ['body_first'], value: (timestamp, body) => [body, '.', timestamp] },
-  { by: ['body_missing'], value: (timestamp) => [timestamp, '.'] },
 ];
+
+/** Yields the spellings of an instant in UTC: what remains if a program parses a timestamp and formats it again. */
+function* timestampSteps(text: string): Generator<Step<string>> {
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]00:00|)$/.exec(text);
+  if (match === null) return;
+  const [, seconds = '', fraction = '', received = ''] = match;
+  for (const digits of new Set([fraction.length, 0, 3, 6, 7, 9])) {
+    const time = digits === 0 ? seconds : `${seconds}.${fraction.padEnd(digits, '0').slice(0, digits)}`;
+    const changes = digits === fraction.length ? [] : (['timestamp_fraction'] as const);
+    for (const zone of new Set([received, 'Z', '+00:00', ''])) {
+      const by = zone === received ? changes : ([...changes, 'timestamp_zone'] as const);
+      if (by.length > 0) yield { value: `${time}${zone}`, by };
+    }
+  }
+}
 
 const signatureUndo: Undo<string, Uint8Array> = {
   signature_base64: (text) => [Buffer.from(text.replace(/^sha256=/i, ''), 'base64')],
@@ -54,7 +60,6 @@ const signatureUndo: Undo<string, Uint8Array> = {
   ],
 };
 
-/** Returns the MACs that the signature header may mean. */
 function sentMacs(signature: string): Step<Uint8Array>[] {
   const hex = /^sha256=([0-9A-Fa-f]{64})$/.exec(signature)?.[1];
   if (hex !== undefined) return [{ value: Buffer.from(hex, 'hex'), by: [] }];
@@ -79,49 +84,36 @@ function* bodySteps(body: Uint8Array, maxCauses?: number): Generator<Step<Uint8A
 }
 
 /** Yields pairs of mistakes in the body, one of them at its ends or line breaks or inside an encoding. */
-function* bodyPairs(bodies: readonly Step<Uint8Array>[]): Generator<Attempt> {
+function* bodyPairs(bodies: readonly Step<Uint8Array>[]): Generator<Step<Uint8Array>> {
   for (const { value, by } of bodies) {
-    for (const next of undone(endings, value)) {
-      if (!by.some((id) => next.by.includes(id))) yield { body: { ...next, by: [...by, ...next.by] } };
-    }
     // An encoding hides other mistakes, so undo it before looking for them.
-    if (!by.some((id) => id in wrappings)) continue;
-    for (const next of jsonSteps(value)) yield { body: { ...next, by: [...by, ...next.by] } };
+    const isEncoding = by.some((id) => id in wrappings);
+    for (const next of isEncoding ? bodySteps(value) : undone(endings, value)) {
+      if (!by.some((id) => next.by.includes(id))) yield { ...next, by: [...by, ...next.by] };
+    }
   }
 }
-
-const byCount = (a: Step<unknown>, b: Step<unknown>) => a.by.length - b.by.length;
 
 /** Yields the attempts, the likeliest first: one mistake, then two. */
 function* attempts({ body, timestamp, secrets, tenantSecret }: DiagnoseInput): Generator<Attempt> {
-  const timestampList = [...timestampSteps(timestamp.slice(0, maxTimestampLength))].toSorted(byCount);
-  const timestamps = timestampList.map((step) => ({ timestamp: step }));
   const keys = Array.from(keySteps(secrets, tenantSecret), (key) => ({ key }));
+  const timestamps = Array.from(timestampSteps(timestamp), (step) => ({ timestamp: step }));
   const builds = messages.map((message) => ({ message }));
+  const others = [...keys, ...timestamps, ...builds];
   const isSmall = body.length <= maxPairedBytes;
   // The forms of a large body are made one at a time rather than all kept in memory.
-  const bodies = isSmall ? [...bodySteps(body)].toSorted(byCount) : [];
+  const bodies = isSmall ? [...bodySteps(body)].toSorted((a, b) => a.by.length - b.by.length) : [];
   yield {};
   for (const step of isSmall ? bodies : bodySteps(body, 1)) yield { body: step };
-  yield* keys;
-  yield* timestamps;
-  yield* builds;
-  if (body.length <= maxMillisecondBytes) {
-    for (const step of millisecondSteps(timestamp)) yield { timestamp: step };
-  }
+  yield* others;
   if (!isSmall) return;
+  for (const step of bodyPairs(bodies)) yield { body: step };
   const changed = bodies.map((step) => ({ body: step }));
-  const likely = timestamps.filter((attempt) => attempt.timestamp.by.length === 1);
-  yield* bodyPairs(bodies);
-  yield* combinations(changed, keys);
-  yield* combinations(changed, builds);
-  yield* combinations(keys, builds);
-  yield* combinations(likely, builds);
-  yield* combinations(likely, keys);
-  yield* combinations(changed, likely);
+  yield* combinations(changed, others);
+  yield* combinations(keys, [...timestamps, ...builds]);
+  yield* combinations(timestamps, builds);
 }
 
-/** Returns the causes of the first attempt that matches the signature, or null. */
 function search(input: DiagnoseInput): readonly CauseId[] | null {
   const { body, timestamp, secrets, tenantSecret } = input;
   const sent = sentMacs(input.signature);

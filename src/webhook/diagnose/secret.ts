@@ -17,13 +17,6 @@ const secretUndo: Undo<string, Key> = {
   },
   secret_hex: (key) => (isHex(key) ? [Buffer.from(key, 'hex')] : []),
   secret_base64: (key) => (isBase64(key) ? [Buffer.from(key, 'base64')] : []),
-  secret_decoded: (key) => {
-    const raw = Buffer.from(key);
-    const hex = raw.toString('hex');
-    return [hex, hex.toUpperCase(), raw.toString('base64'), raw.toString('base64url')];
-  },
-  secret_case: (key) => [key.toLowerCase(), key.toUpperCase()],
-  secret_unset: () => ['', 'undefined', 'null', 'None', 'nil', 'false'],
 };
 
 /** Yields keys that verification did not use: the webhook's secrets if there is a tenant secret, and their variants. */

@@ -92,6 +92,25 @@ export function logRefusal(error: unknown): void {
   console.error(`rungate refused a webhook delivery: ${code} (HTTP ${status})${age}${hint}`);
 }
 
+/**
+ * Returns the first object, as the error to pass to a framework. Anything else could let a refused delivery pass: Express and
+ * Fastify take undefined for success, and Express takes 'route' for another route.
+ */
+export function errorOf(...thrown: unknown[]): object {
+  return (
+    thrown.find((one) => typeof one === 'object' && one !== null) ?? new Error('the delivery was refused')
+  );
+}
+
+/** Calls `onError`, and logs the refusal if that fails: an unhandled rejection would end the process. */
+async function report(error: unknown, onError: (error: unknown) => unknown): Promise<void> {
+  try {
+    await onError(error);
+  } catch {
+    logRefusal(error);
+  }
+}
+
 /** Passes an error of `receive` to `onError`, or logs it, and rethrows it. */
 export async function reportErrors(
   options: ReceiveOptions,
@@ -101,7 +120,7 @@ export async function reportErrors(
     return await receive();
   } catch (error) {
     const { onError = logRefusal } = ownOptions(options ?? {}, ['onError']);
-    onError(error);
+    void report(error, onError);
     throw error;
   }
 }

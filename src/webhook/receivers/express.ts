@@ -1,5 +1,5 @@
 import { ownOptions } from '../../own-options.ts';
-import { logRefusal } from './delivery.ts';
+import { errorOf, logRefusal } from './delivery.ts';
 import { type IncomingRequest, receiveIncoming } from './incoming.ts';
 import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
 
@@ -30,8 +30,13 @@ export interface ExpressOptions<
   Request extends ExpressRequest = ExpressRequest,
   Response extends ExpressResponse = ExpressResponse,
 > extends Omit<ReceiveOptions, 'onError'> {
-  /** Logs and responds instead of the receiver, which would respond with `statusOf(error)`. */
-  onError?: ((error: unknown, request: Request, response: Response, next: ExpressNext) => void) | undefined;
+  /**
+   * Logs and responds instead of the receiver, which would respond with `statusOf(error)`. The handler is not called: `next()`
+   * passes the error on, and so does an error of `onError`.
+   */
+  onError?:
+    | ((error: unknown, request: Request, response: Response, next: ExpressNext) => unknown)
+    | undefined;
 }
 
 const remedy =
@@ -61,7 +66,13 @@ export function webhook<Request extends ExpressRequest, Response extends Express
     try {
       request.webhook = await receiveIncoming(request, options, remedy);
     } catch (error) {
-      (ownOptions(options ?? {}, ['onError']).onError ?? handleError)(error, request, response, next);
+      const { onError = handleError } = ownOptions(options ?? {}, ['onError']);
+      const refuse = (given?: unknown) => next(errorOf(given, error));
+      try {
+        await onError(error, request, response, refuse);
+      } catch (failure) {
+        refuse(failure);
+      }
       return;
     }
     if (unread) {

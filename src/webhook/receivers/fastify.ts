@@ -2,6 +2,7 @@ import { ownOptions } from '../../own-options.ts';
 import { verify } from '../node.ts';
 import {
   deliver,
+  errorOf,
   isBytes,
   logRefusal,
   maxBytesOf,
@@ -42,13 +43,16 @@ interface Scope {
   decorateRequest(name: string, value: null): unknown;
   addHook(
     name: 'preValidation',
-    hook: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+    hook: (request: FastifyRequest, reply: FastifyReply, done: (error?: object) => void) => void,
   ): unknown;
 }
 
 /** The options of the Fastify receiver. */
 export interface FastifyOptions extends Omit<ReceiveOptions, 'onError'> {
-  /** Logs and responds instead of the receiver, which would respond with `statusOf(error)`. */
+  /**
+   * Logs and responds instead of the receiver, which would respond with `statusOf(error)`. The handler is not called; an error
+   * of `onError` goes to the app.
+   */
   onError?: ((error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown) | undefined;
 }
 
@@ -91,11 +95,16 @@ export function webhook(scope: FastifyScope, options: FastifyOptions): void {
     done(null, body),
   );
   typedScope.decorateRequest('webhook', null);
-  typedScope.addHook('preValidation', async (request, reply) => {
-    try {
-      Object.assign(request, { webhook: await read(request, options) });
-    } catch (error) {
-      return onError(error, request, reply);
-    }
+  const refuse = async (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    onError(error, request, reply);
+  // With a callback, since Fastify would call the handler once a promise resolves and the response is not sent, or the sender
+  // has left.
+  typedScope.addHook('preValidation', (request, reply, done) => {
+    read(request, options)
+      .then((webhook) => Object.assign(request, { webhook }))
+      .then(
+        () => done(),
+        (error) => refuse(error, request, reply).catch((failure) => done(errorOf(failure, error))),
+      );
   });
 }

@@ -14,9 +14,9 @@ describe('logging commands for Azure', () => {
     expect(azureCommands(everything).join('\n')).toMatchInlineSnapshot(`
       "##vso[task.logissue type=error]rungate: run run_2 failed: 2 failed, 1 blocked%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: run run_3 blocked: 0 failed, 3 blocked%3B https://app.example.test/runs/run_1
-      ##vso[task.logissue type=warning]rungate: run run_4 was cancelled before it finished%3B the gate lets it pass%3B --strict makes it fail%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=warning]rungate: run run_4 was cancelled before it finished%3B the gate lets it pass%3B --on cancelled=fail makes it fail%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: run run_4 was cancelled before it finished%3B https://app.example.test/runs/run_1
-      ##vso[task.logissue type=error]rungate: run run_5 had not ended after 1 h and 4 status reads (state running)%3B increase --timeout, and --max-attempts if it is set%3B --cancel-on-timeout cancels a run that times out%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_5 had not ended after 1 h and 4 status reads (state running)%3B increase --timeout%3B --cancel-on-timeout cancels a run that times out%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: run run_6 could not be observed: GET /api/runs/run_6: 401%3B check RUNGATE_API_KEY
       ##vso[task.logissue type=error]rungate: run run_10 did not test only the expected build: https://shop.example.test/version showed "8f2e6b0", not "3c1d9a7" (0 failed, 0 blocked)%3B start the gate after the roll-out%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: web: shop / web was skipped: it needs api, which failed

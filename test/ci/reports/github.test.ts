@@ -78,13 +78,13 @@ describe('annotations for GitHub', () => {
       "::error title=rungate%3A gate failed (exit 1)::run run_2 failed: 2 failed, 1 blocked%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::run run_3 blocked: 0 failed, 3 blocked%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::run run_4 was cancelled before it finished%0Ahttps://app.example.test/runs/run_1
-      ::error title=rungate%3A gate failed (exit 1)::run run_5 had not ended after 1 h and 4 status reads (state running)%0Aincrease --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_5 had not ended after 1 h and 4 status reads (state running)%0Aincrease --timeout; --cancel-on-timeout cancels a run that times out%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::run run_6 could not be observed: GET /api/runs/run_6: 401%0Acheck RUNGATE_API_KEY
       ::error title=rungate%3A gate failed (exit 1)::run run_10 did not test only the expected build: https://shop.example.test/version showed "8f2e6b0", not "3c1d9a7" (0 failed, 0 blocked)%0Astart the gate after the roll-out%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::web: shop / web was skipped: it needs api, which failed
       ::error title=rungate%3A gate failed (exit 1)::run run_7 had not ended when rungate was stopped%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::a run may have been created; find it by its idempotency key key-1
-      ::warning title=rungate%3A the gate lets it pass::run run_4 was cancelled before it finished%0Athe gate lets it pass; --strict makes it fail%0Ahttps://app.example.test/runs/run_1
+      ::warning title=rungate%3A the gate lets it pass::run run_4 was cancelled before it finished%0Athe gate lets it pass; --on cancelled=fail makes it fail%0Ahttps://app.example.test/runs/run_1
       ::notice title=rungate%3A passed::run run_1 passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1
       ::notice title=rungate%3A passed::shop / checkout (run run_8) passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1
       ::notice title=rungate%3A passed::shop / smoke, web (run run_9) passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1"

@@ -25,7 +25,7 @@ describe('service messages for TeamCity', () => {
       ##teamcity[testFailed name='run_4' message='run run_4 was cancelled before it finished' details='https://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_4' duration='31200']
       ##teamcity[testStarted name='run_5']
-      ##teamcity[testFailed name='run_5' message='run run_5 had not ended after 1 h and 4 status reads (state running)' details='increase --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out|nhttps://app.example.test/runs/run_1']
+      ##teamcity[testFailed name='run_5' message='run run_5 had not ended after 1 h and 4 status reads (state running)' details='increase --timeout; --cancel-on-timeout cancels a run that times out|nhttps://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_5' duration='3600000']
       ##teamcity[testStarted name='run_6']
       ##teamcity[testFailed name='run_6' message='run run_6 could not be observed: GET /api/runs/run_6: 401' details='check RUNGATE_API_KEY']

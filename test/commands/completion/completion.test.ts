@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,7 +81,10 @@ describe('completion', () => {
     ['mock serve --deliver ', deliveryScopes],
     ['mock serve --rate-limit ', ['documented', 'off']],
     ['selftest --cancelled ', ['green', 'red', 'any']],
-    ['selftest --scenario ', ['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down']],
+    [
+      'selftest --scenario ',
+      ['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down', 'broken', 'lost'],
+    ],
     ['config set strict ', ['true', 'false']],
     ['config set auth ', ['bearer', 'key']],
     ['config set project ', []],
@@ -218,27 +221,6 @@ describe('keys and ids from the service', () => {
     expect(await values('env', 'update', 'env')).toEqual(['staging', 'envoy']);
   });
 
-  it('include the id of an environment if its key is missing, a duplicate, or the id of another', async () => {
-    answer([
-      environment({ id: 'env_1', key: 'twice' }),
-      environment({ id: 'env_2', key: 'twice' }),
-      environment({ id: 'env_3' }),
-      environment({ id: 'env_4', key: 'env_3' }),
-      environment({ id: 'env_5', key: '--yes' }),
-      environment({ id: 'env_6', key: 'c1\u009b31m' }),
-      environment({ id: 'own', key: 'own' }),
-    ]);
-    expect(await values('env', 'update', '')).toEqual([
-      'own',
-      'env_1',
-      'env_2',
-      'env_3',
-      'env_4',
-      'env_5',
-      'env_6',
-    ]);
-  });
-
   it('include the ids of variables, for an environment given by its key', async () => {
     const [variable] = await values('env', 'vars', 'delete', 'staging', '');
     expect(variable).toMatch(/^var_/);
@@ -250,30 +232,6 @@ describe('keys and ids from the service', () => {
     expect(await values('env', 'delete', '')).toEqual(['7', '9007199254740993']);
   });
 
-  it('are cached for half a minute, separately for each service, credential and list', async () => {
-    for (const typed of ['', 's', 'st']) await values('run', 'trigger', '--environment', typed);
-    expect(asked(on.mock)).toEqual(['env.list']);
-    await reply(
-      ['run', 'trigger', '--environment', ''],
-      on.with({ env: { RUNGATE_TOKEN: 'another-token' } }),
-    );
-    await values('webhooks', 'delete', '');
-    expect(asked(on.mock)).toEqual(['env.list', 'env.list', 'webhooks.list']);
-    await on.clock.sleep(30_001);
-    await values('run', 'trigger', '--environment', '');
-    expect(asked(on.mock)).toEqual(['env.list', 'env.list', 'webhooks.list', 'env.list']);
-  });
-
-  it('are not requested again immediately after a failure', async () => {
-    on.mock.faults.add({ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY });
-    expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
-    expect(await values('run', 'trigger', '--environment', 's')).toEqual([]);
-    expect(on.mock.requests).toHaveLength(1);
-    on.mock.faults.clear();
-    await on.clock.sleep(5001);
-    expect(await values('run', 'trigger', '--environment', 's')).toContain('staging');
-  });
-
   it.each<[string, Record<string, string | undefined>]>([
     ['no credential', { RUNGATE_TOKEN: undefined, RUNGATE_API_KEY: undefined }],
     ['an API key alone, which cannot list them', { RUNGATE_TOKEN: undefined }],
@@ -282,7 +240,6 @@ describe('keys and ids from the service', () => {
     ['an invalid URL', { RUNGATE_API_URL: 'no address' }],
     ['no service at the URL', { RUNGATE_API_URL: 'http://127.0.0.1:1' }],
     ['a profile that does not exist', { RUNGATE_PROFILE: 'missing' }],
-    ['no folder to write to', { RUNGATE_CONFIG_DIR: '/dev/null/nowhere', RUNGATE_TOKEN: 'wrong-token' }],
   ])('are empty, without a message, with %s', async (_what, env) => {
     expect(await reply(['run', 'trigger', '--environment', ''], on.with({ env, isTTY: true }))).toEqual([
       'words',
@@ -365,8 +322,6 @@ describe('keys and ids from the service', () => {
     expect(await reply(environments, found)).not.toEqual(['words']);
     const typed = ['--api-url', on.mock.url, 'env', 'delete', ''];
     expect(await reply(typed, on.with({ env: own }))).not.toEqual(['words']);
-    // Both share one cached response, since it is the same list.
-    expect(asked(on.mock)).toEqual(['env.list']);
     const elsewhere = await stage();
     try {
       expect(await reply(['--api-url', elsewhere.mock.url, ...environments], on.with({ env: own }))).toEqual([
@@ -402,28 +357,21 @@ describe('keys and ids from the service', () => {
     ]);
   });
 
-  it('never contain a credential, and neither does the cache', async () => {
+  it('never contain a credential', async () => {
     const { RUNGATE_TOKEN: token = '', RUNGATE_API_KEY: key = '' } = on.env;
     answer([
       environment({ key: token, baseUrl: 'https://user:hush@example.test' }),
       environment({ key: 'a', name: `echo ${key}`, value: 'hush' }),
     ]);
     expect(await reply(['run', 'trigger', '--environment', ''])).toEqual(['words', 'a']);
-    const kept = readFileSync(join(folder, 'completion.json'), 'utf8');
-    expect(kept).toContain('"key":"a"');
-    for (const secret of [token, key, 'hush']) expect(kept).not.toContain(secret);
   });
 
-  it('tolerate a damaged profiles file and a damaged cache', async () => {
+  it('tolerate a damaged profiles file', async () => {
     writeFileSync(join(folder, 'profiles.json'), '{ "version": 1, "profi');
-    writeFileSync(join(folder, 'completion.json'), '[[[');
     expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
     expect(await values('--profile', '')).toEqual([]);
     expect(await values('--format', '')).toEqual(['table', 'json', 'ndjson']);
-    expect(readdirSync(folder).toSorted()).toEqual(['completion.json', 'profiles.json']);
-    rmSync(join(folder, 'profiles.json'));
-    await on.clock.sleep(5001);
-    expect(await values('run', 'trigger', '--environment', '')).toContain('staging');
+    expect(readdirSync(folder)).toEqual(['profiles.json']);
   });
 });
 
@@ -463,10 +411,5 @@ describe('rungate completion', () => {
       expect(out).toContain(line);
     }
     expect(out).not.toContain('--complete');
-  });
-
-  it('writes no cache if it sent no request', async () => {
-    await values('--format', '');
-    expect(existsSync(join(folder, 'completion.json'))).toBe(false);
   });
 });

@@ -11,8 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { secretNames } from '../../../src/settings/names.ts';
-import { plainNames } from '../../../src/settings/table.ts';
+import { fileIds, secretIds } from '../../../src/options/table.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
 import { sampleNames, samples } from '../../settings/samples.ts';
 
@@ -167,7 +166,7 @@ describe('config list', () => {
 
   it('shows every setting, and for secrets only whether they are set', async () => {
     const listed = await list({ env: secrets });
-    expect(Object.keys(listed).toSorted()).toEqual([...plainNames, ...secretNames].toSorted());
+    expect(Object.keys(listed).toSorted()).toEqual([...fileIds, ...secretIds].toSorted());
     expect(listed.apiKey).toEqual({ set: true, origin: 'environment', detail: 'RUNGATE_API_KEY' });
     expect(listed.token).toEqual({ set: false, origin: null, detail: null });
     for (const argv of [['--json'], [], ['--format', 'table'], ['--format', 'ndjson']]) {
@@ -276,7 +275,6 @@ describe('config set', () => {
     ['interval', '90', '90s'],
     ['maxAttempts', '120', 120],
     ['timeout', '2h', '2h'],
-    ['fleetSize', '40', 40],
     ['format', 'json', 'json'],
     ['auth', 'key', 'key'],
     ['caFile', 'own.pem', '/nowhere/own.pem'],
@@ -312,10 +310,10 @@ describe('config set', () => {
     }
   });
 
-  it('is tested with every setting', () => expect(plainNames).toHaveLength(24));
+  it('is tested with every setting', () => expect(fileIds).toHaveLength(23));
 
   it.each([
-    ['strict', 'yes'],
+    ['strict', 'maybe'],
     ['maxAttempts', '1.5'],
     ['timeout', 'soon'],
     ['on', 'timeout=pass'],
@@ -428,31 +426,29 @@ describe('profiles', () => {
   });
 });
 
-describe('a damaged profiles file', () => {
+describe('a profiles file that is damaged or of another program', () => {
   const torn = '{"version":1,"profiles":{"default":{"secrets":{"tenantSecret":"t0p-secret"}';
 
-  it.each([
-    [['run', 'wait', 'run_1']],
-    [['config', 'list']],
-    [['config', 'set', 'project', 'shop']],
-    [['login', '--api-url', 'http://127.0.0.1:1']],
-  ])('is moved aside unchanged by %j, which fails with its new path', async (argv) => {
-    writeFileSync(path, torn, { mode: 0o600 });
-    const { code, out, err } = await run(argv, { stdin: 'k' });
-    expect({ code, out }).toEqual({ code: 78, out: '' });
-    const [aside = '', ...more] = readdirSync(folder);
-    expect(more).toEqual([]);
-    expect(aside).toMatch(/^profiles\.json\.damaged-\d{8}T\d{9}Z$/);
-    expect(readFileSync(join(folder, aside), 'utf8')).toBe(torn);
-    expect(statSync(join(folder, aside)).mode & 0o777).toBe(0o600);
-    expect(err).toContain(join(folder, aside));
-    expect(err).not.toContain('t0p-secret');
-  });
-
-  it('does not affect the next command', async () => {
-    writeFileSync(path, torn);
-    await config('list');
-    expect((await config('set', 'project', 'shop')).code).toBe(0);
-    expect((await config('get', 'project')).out).toBe('shop\n');
+  it.each(
+    [torn, '{"name":"mine"}', ''].flatMap((text) =>
+      [
+        ['run', 'wait', 'run_1'],
+        ['config', 'list'],
+        ['config', 'set', 'project', 'shop'],
+        ['login', '--api-url', 'http://127.0.0.1:1'],
+      ].map((argv): [string, string[]] => [text, argv]),
+    ),
+  )('%j is left as it is by %j, which fails each time', async (text, argv) => {
+    writeFileSync(path, text, { mode: 0o600 });
+    for (const _ of ['first', 'second']) {
+      const { code, out, err } = await run(argv, { stdin: 'k' });
+      expect({ code, out }).toEqual({ code: 78, out: '' });
+      expect(err).toMatch(
+        /error: .*profiles\.json.*\n {2}→ fix it, or move it away; or set RUNGATE_CONFIG_DIR/,
+      );
+      expect(err).not.toContain('t0p-secret');
+    }
+    expect(readdirSync(folder)).toEqual(['profiles.json']);
+    expect(readFileSync(path, 'utf8')).toBe(text);
   });
 });

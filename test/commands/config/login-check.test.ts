@@ -152,24 +152,63 @@ describe('login saves an unchecked credential with a warning if', () => {
   });
 });
 
-describe('login reports what it overwrites', () => {
-  const old = 'https://old.example/api-base';
-  const profileWith = (secrets: object) => {
-    const profile = { settings: { apiUrl: old }, secrets };
-    writeFileSync(path, JSON.stringify({ version: 1, profiles: { default: profile } }), { mode: 0o600 });
-  };
-  const oldKey = { apiKey: { value: 'rg_old_key', origin: 'https://old.example' } };
+const old = 'https://old.example/api-base';
+const oldKey = { apiKey: { value: 'rg_old_key', origin: 'https://old.example' } };
+function profileWith(secrets: object): void {
+  const profile = { settings: { apiUrl: old }, secrets };
+  writeFileSync(path, JSON.stringify({ version: 1, profiles: { default: profile } }), { mode: 0o600 });
+}
 
-  it('even with --quiet if the new credential could not be checked', async () => {
-    profileWith(oldKey);
-    const { code, err } = await login(await unreachableUrl(), secret, '--quiet');
-    expect(code).toBe(0);
-    expect(err).toMatch(
-      /could not be checked[\s\S]*warning: profile default no longer has the API key for https:\/\/old\.example and the apiUrl https:\/\/old\.example\/api-base\n {2}→ .*--profile/,
-    );
-    expect(err).not.toContain('rg_old_key');
+describe('a credential that could not be checked', () => {
+  const json503 = ({ response }: Scene) => json(response, 503, { error: 'down' });
+
+  it.each<[string, object, string[], string]>([
+    ['a credential', oldKey, [], `the API key for https://old.example and the apiUrl ${old}`],
+    ['a credential, with --quiet', oldKey, ['--quiet'], 'the API key for https://old.example'],
+    ['only a URL', {}, [], `profile default keeps the apiUrl ${old}`],
+    ['a credential of another kind with its URL', oldKey, ['--token'], `keeps the apiUrl ${old}`],
+  ])('does not replace %s', async (_what, secrets, flags, kept) => {
+    profileWith(secrets);
+    const before = readFileSync(path, 'utf8');
+    const { code, err } = await login(await unreachableUrl(), secret, ...flags);
+    expect(code).toBe(7);
+    expect(err).toContain('nothing is listening');
+    expect(err).toContain(kept);
+    expect(err).toMatch(/→ nothing was saved[\s\S]*--no-check[\s\S]*--profile <name>/);
+    expect(err).not.toMatch(/rg_old_key|sk_live/);
+    expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
+  it('does not replace one for the same service, which is down', async () => {
+    const { url } = await serve(json503);
+    await login(url);
+    const { code, err } = await login(url, 'rg_another_key');
+    expect(code).toBe(5);
+    expect(err).toContain(`nothing was saved, and profile default keeps the API key for ${url}`);
+    expect(kept().apiKey.value).toBe(secret);
+  });
+
+  it('is saved in another profile', async () => {
+    profileWith(oldKey);
+    const { code, err } = await login(await unreachableUrl(), secret, '--profile', 'other');
+    expect(code).toBe(0);
+    expect(err).toContain('it was saved anyway');
+    expect(kept()).toEqual(oldKey);
+  });
+
+  it('replaces one with --no-check, which sends nothing', async () => {
+    profileWith(oldKey);
+    const { url, seen } = await serve(json503);
+    const { code, err } = await login(url, secret, '--no-check');
+    expect(code).toBe(0);
+    expect(err).toMatch(/^saved the API key for .*\nprofile default no longer has the API key for https:/);
+    expect(err).not.toMatch(/accepts it|warning/);
+    expect(seen).toEqual([]);
+    expect(kept().apiKey.value).toBe(secret);
+  });
+});
+
+describe('login reports what it overwrites', () => {
   it('if the service accepts the new credential', async () => {
     const on = await stage();
     profileWith(oldKey);
@@ -179,12 +218,6 @@ describe('login reports what it overwrites', () => {
     );
     expect((await login(on.mock.url, on.mock.apiKey)).err).not.toContain('no longer has');
     await on.close();
-  });
-
-  it('with only the URL if there was no such credential', async () => {
-    profileWith({});
-    const { err } = await login(await unreachableUrl());
-    expect(err).toMatch(/profile default no longer has the apiUrl https:\/\/old\.example\/api-base\n/);
   });
 
   it('but not the same URL in another spelling', async () => {

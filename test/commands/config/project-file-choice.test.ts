@@ -1,4 +1,13 @@
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -214,6 +223,16 @@ describe('on a file system', () => {
     const { code, err } = await run({ readFile: never }, '--config', path);
     expect(code).toBe(78);
     expect(err).toContain(`cannot read the project file: ${path} (not a file)`);
+  });
+
+  it('reads no more than 1 MiB of a project file', async () => {
+    const path = join(folder, '.rungate.json');
+    writeFileSync(path, '');
+    // Node cannot read a file of 3 GiB whole. It takes no space on the disk.
+    truncateSync(path, 3 * 1024 ** 3);
+    const { code, err } = await run({});
+    expect(code).toBe(78);
+    expect(err).toContain(`${path}: the file is too large (over 1 MiB)`);
   });
 
   it('a CA file that is a device is not read', async () => {

@@ -26,6 +26,57 @@ async function examine(env: Record<string, string | undefined> = {}) {
   return { code, err, report, of: (name: string) => report.checks.find((one) => one.name === name) };
 }
 
+describe('the workflows of the repository', () => {
+  const forks = 'github.event.pull_request.head.repo.full_name == github.repository';
+  const workflow = (condition: string) =>
+    `on:\n  pull_request:\n  merge_group:\njobs:\n  e2e:\n    if: ${condition}\n    steps:\n      - run: npx rungate run gates\n`;
+  const inspect = async (files: Record<string, string>) => {
+    on = await stage();
+    const paths = Object.keys(files).map((path) => path.replace('/repo/', ''));
+    const captured = (command: readonly string[]) =>
+      command.includes('ls-files') ? [...paths, '.github/workflows/deleted.yml', ''].join('\0') : null;
+    const world = { cwd: '/repo/web', files: { '/repo/.git': '', ...files }, captured };
+    const { code, out } = await on.with(world)('doctor', '--json');
+    const { checks } = JSON.parse(out) as Report;
+    return { code, checks: checks.filter(({ name }) => name === 'workflows') };
+  };
+
+  it('are not mentioned if nothing skips a gate', async () => {
+    const { checks } = await inspect({ '/repo/.github/workflows/e2e.yml': workflow('always()') });
+    expect(checks).toEqual([]);
+  });
+
+  it('are a warning if a condition can skip the gate', async () => {
+    const { code, checks } = await inspect({
+      '/repo/.github/workflows/e2e.yaml': workflow(forks),
+      '/repo/.github/workflows/build.yml': 'on: push\n',
+    });
+    expect(code).toBe(0);
+    expect(checks).toEqual([
+      {
+        name: 'workflows',
+        status: 'warn',
+        detail: `.github/workflows/e2e.yaml skips the gate in the job e2e unless ${forks}`,
+        remedy: expect.stringMatching(
+          /counts a skipped job as success, even where it is required.*--merge-queue/,
+        ),
+        exitCode: 0,
+      },
+    ]);
+  });
+
+  it('are fine if they leave pull requests from forks to a merge queue', async () => {
+    const own = `github.event_name != 'pull_request' || ${forks}`;
+    const { checks } = await inspect({ '/repo/.github/workflows/e2e.yml': workflow(own) });
+    expect(checks).toMatchObject([
+      {
+        status: 'ok',
+        detail: '.github/workflows/e2e.yml leaves pull requests from forks in the job e2e to the merge queue',
+      },
+    ]);
+  });
+});
+
 describe('rungate doctor', () => {
   it('reports each check and exits with 0', async () => {
     const { code, report, of } = await examine();

@@ -96,8 +96,6 @@ it('--query also sets a parameter that has its own option', async () => {
 describe('the hint for the next page', () => {
   it.each([
     ['a count', [], { totalCount: 5 }, 'page 1; add --page 2 for the next page, or --all'],
-    ['a count as text', [], { totalCount: '5' }, 'page 1; add --page 2 for the next page, or --all'],
-    ['a total', ['--page', '2', '--page-size', '1'], { total: 5 }, 'page 2; add --page 3 for the next page'],
     ['a number of pages', ['--page', '2'], { totalPages: 3 }, 'page 2 of 3; add --page 3 for the next page'],
     ['a count that the page reaches', ['--page', '3', '--page-size', '2'], { totalCount: 5 }, ''],
   ])('is right for %s', async (_, argv, numbers, hint) => {

@@ -232,12 +232,13 @@ describe('client.orders.listExact', () => {
     await client.close();
   });
 
-  it('checks the response as orders.list does, even with check: false', async () => {
+  it('checks the response as orders.list does, and has no option that turns it off', async () => {
     listIs(listText(orderText('"1"')));
     const client = connect();
-    const error = await client.orders
-      .listExact({ check: false } as object)
-      .catch((caught: unknown) => caught);
+    await expect(client.orders.listExact({ check: false } as object)).rejects.toThrow(
+      'unknown option "check"',
+    );
+    const error = await client.orders.listExact().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ContractError);
     expect(error).toMatchObject({ field: 'orders[0].total', facts: { endpoint: 'orders.list' } });
     await client.close();

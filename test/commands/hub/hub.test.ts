@@ -195,7 +195,7 @@ describe('rungate hub does not start', () => {
       {},
       ['--signature-header', 'X Signature'],
       64,
-      ['--signature-header: expected a header name, such as X-Signature'],
+      ['--signature-header: "X Signature" is not a header name', 'write a header name, such as X-Signature'],
     ],
   ])('%s', async (_name, own, argv, code, texts) => {
     const result = await cli(['hub', ...argv], { env: { ...env, ...own } });

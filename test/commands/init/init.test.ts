@@ -132,6 +132,107 @@ describe('rungate init with options', () => {
   });
 });
 
+describe('the workflow for GitHub', () => {
+  /** Returns the workflow of a repository in which git gives these answers. */
+  const workflowFor = async (answers: Record<string, string>, options: readonly string[] = []) => {
+    const captured = (command: readonly string[]) => answers[command.slice(1).join(' ')] ?? null;
+    const world = repository({ captured });
+    const { code, err } = await cli(['init', ...flags, '--ci', 'github', ...options], world);
+    expect(code, err).toBe(0);
+    return world.files[workflow] ?? '';
+  };
+  const originHead = 'symbolic-ref --short --quiet refs/remotes/origin/HEAD';
+  const configured = 'config --get init.defaultBranch';
+  const local = (name: string) => ({ [`rev-parse --verify --quiet refs/heads/${name}`]: 'a'.repeat(40) });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['that of the remote', { [originHead]: 'origin/release/next\n', ...local('main') }, 'release/next'],
+    ['the configured one', { [configured]: 'trunk\n', ...local('trunk'), ...local('main') }, 'trunk'],
+    ['main, if the configured one does not exist', { [configured]: 'trunk', ...local('main') }, 'main'],
+    ['master, if there is no other', local('master'), 'master'],
+    ['the configured one, if there is no branch yet', { [configured]: 'trunk' }, 'trunk'],
+    ['main without git', {}, 'main'],
+    ['one that YAML would misread', { [originHead]: "origin/#1's" }, "'#1''s'"],
+  ])('starts for pushes to the default branch: %s', async (_what, answers, branch) => {
+    expect(await workflowFor(answers)).toContain(
+      `on:\n  push:\n    branches: [${branch}]\n  pull_request:\n  merge_group:\n  workflow_dispatch:\n`,
+    );
+  });
+
+  it('skips pull requests from forks only for a merge queue', async () => {
+    expect(await workflowFor({})).not.toMatch(/^ *if:/m);
+    expect(await workflowFor({}, ['--merge-queue'])).toMatch(
+      /^ {4}if: github.event_name != 'pull_request' /m,
+    );
+  });
+
+  it.each([
+    ['y', true],
+    ['no', false],
+    ['', false],
+  ])('is for a merge queue if the user types %j at the prompt', async (typed, expected) => {
+    const { questions, answer } = person('shop', 'checkout', '', '', 'github', typed);
+    const world = repository({ answer });
+    expect((await cli(['init'], world)).code).toBe(0);
+    expect(questions[5]).toBe('Does a merge queue merge your pull requests? [y/N] ');
+    expect(/^ {4}if:/m.test(world.files[workflow] ?? '')).toBe(expected);
+  });
+
+  it('is kept with a warning if a condition can skip its gate, and replaced with --force', async () => {
+    const old =
+      "on: pull_request\njobs:\n  e2e:\n    if: github.actor != 'x'\n    steps:\n      - run: npx rungate run gates\n";
+    const captured = (command: readonly string[]) =>
+      command.includes('ls-files') ? '.github/workflows/rungate.yml\0' : null;
+    const world = repository({ files: { [workflow]: old }, captured });
+    const kept = await cli(['init', ...flags, '--ci', 'github'], world);
+    expect(kept.code).toBe(0);
+    expect(kept.err).toContain(
+      "warning: .github/workflows/rungate.yml skips the gate in the job e2e unless github.actor != 'x'\n  → GitHub counts a skipped job as success",
+    );
+    for (const queue of [[], ['--merge-queue']]) {
+      const replaced = await cli(['init', ...flags, '--ci', 'github', '--force', ...queue], world);
+      expect(replaced.err).not.toContain('warning');
+    }
+  });
+
+  it.each(['gitlab', 'none'])('is not written with --merge-queue --ci %s', async (ci) => {
+    const world = repository();
+    const { code, err } = await cli(['init', ...flags, '--merge-queue', '--ci', ci], world);
+    expect(code).toBe(64);
+    expect(err).toContain(`--merge-queue has no effect with --ci ${ci}`);
+    expect(Object.keys(world.files)).toEqual(['/repo/.git']);
+  });
+});
+
+describe('a .gitlab-ci.yml with its own stages', () => {
+  const path = '/repo/.gitlab-ci.yml';
+
+  it.each<[string, string, string | null]>([
+    ['that include test', 'stages: [build, test]\n', null],
+    ['in a list', 'stages:\n  - build\n  - deploy\n', 'deploy'],
+    [
+      'in a list without indentation',
+      'stages: # in order\n- "build" # 1\n# 2\n\n- deploy\nbuild: {}\n',
+      'deploy',
+    ],
+    ['in brackets over several lines', "stages: [\n  'build',\n  review app,\n]\n", 'review app'],
+    ['with one for tests', 'stages: [unit-tests, staging, e2e-tests, production]\n', 'e2e-tests'],
+    ['on Windows', 'stages:\r\n  - build\r\n  - verify\r\n  - ship\r\n', 'verify'],
+    ['of another file only', 'include: [stages.yml]\nbuild:\n  stages: [x]\n', null],
+    ['by reference', 'stages: *all\n', null],
+  ])('%s', async (_what, text, stage) => {
+    const world = repository({ files: { [path]: text } });
+    const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
+    const shown = stage === null ? '' : `  stage: ${stage}\n`;
+    expect(out).toContain(`add this to .gitlab-ci.yml\n\ne2e:\n${shown}  image:`);
+    // The user adds the job, and init finds it.
+    world.files[path] += out.slice(out.indexOf('e2e:\n'), -1);
+    expect((await cli(['init', ...flags, '--ci', 'gitlab'], world)).out).toContain(
+      'unchanged: .gitlab-ci.yml',
+    );
+  });
+});
+
 describe('in the pipeline, rungate', () => {
   const manifest = JSON.stringify({ devDependencies: { rungate: '^0.1.0' }, packageManager: 'pnpm@10.1.0' });
   const set = (lockfile: string) =>
@@ -190,7 +291,7 @@ describe('the timeout of the project file', () => {
       const { code, err } = await cli(['init', '--ci', pipeline.provider], world);
       expect(code).toBe(0);
       const written = world.files[`/repo/${pipeline.file}`] ?? '';
-      expect(written).toMatch(/ run trigger --wait --strict\s+--junit /);
+      expect(written).toMatch(/ run trigger --wait --strict\n? +(--junit |env:)/);
       expect(written).toContain(limits[pipeline.provider] ?? '');
       expect(`${written}${err}`).not.toContain('--timeout');
     },
@@ -200,6 +301,11 @@ describe('the timeout of the project file', () => {
     ['short', { timeout: '30m' }, 60],
     ['in seconds', { timeout: 7200 }, 135],
     ['set for a branch', { branches: { main: { timeout: '2h' }, '*': { strict: true } } }, 135],
+    [
+      'in the file, after the wait for the deployed build,',
+      { timeout: '2h', 'deployed.url': 'https://shop.example/version' },
+      140,
+    ],
     ['longest in the file', { timeout: '10h', branches: { main: { timeout: '2h' } } }, 615],
   ])('that is %s is shorter than that of the job', async (_what, more, minutes) => {
     const world = repository({ files: { [file]: JSON.stringify({ ...shop, ...more }) } });
@@ -230,7 +336,7 @@ describe('several gates', () => {
     expect(read(world)).toEqual({ project: 'shop', gates });
     expect(valid(read(world)), JSON.stringify(valid.errors)).toBe(true);
     const text = world.files[`/repo/${pipeline.file}`] ?? '';
-    expect(text).toMatch(/exec npx --yes rungate@[\d.]+ run gates --strict\s+--timeout 45m --junit /);
+    expect(text).toMatch(/exec npx --yes rungate@[\d.]+ run gates --strict\s+--timeout 45m\b/);
     expect(text).not.toContain('run trigger');
     expect(err).toMatch(/ run gates --strict --timeout 45m\n {2}offline .* run gates --strict /);
     expect((await cli(['init', ...several, '--ci', pipeline.provider], world)).out).toBe(
@@ -340,10 +446,10 @@ describe('several gates', () => {
     [
       '45 minutes for each one of a chain',
       { a: {}, b: { needs: ['a'] }, c: { needs: ['b', 'a'] } },
-      '--timeout 45m',
+      '          --timeout 45m\n',
       150,
     ],
-    ['45 minutes for gates side by side', { a: {}, b: {}, c: {} }, '--timeout 45m', 60],
+    ['45 minutes for gates side by side', { a: {}, b: {}, c: {} }, '          --timeout 45m\n', 60],
     [
       'their own timeouts, and 60 minutes for the others',
       { a: { timeout: '2h' }, b: { needs: ['a'] } },
@@ -354,7 +460,7 @@ describe('several gates', () => {
     const world = withFile({ ...held, process: 'x', gates: nodes });
     expect((await cli(['init'], world)).code).toBe(0);
     expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
-    expect(world.files[workflow]).toContain(`run gates --strict\n          ${option}${option && ' '}--junit`);
+    expect(world.files[workflow]).toContain(`run gates --strict\n${option}        env:`);
   });
 
   it('have a job that allows what the file and its branches set', async () => {
@@ -915,7 +1021,13 @@ describe('init fails for', () => {
     ['a misspelt CI', [...flags, '--ci', 'gitub'], {}, 64, /did you mean github\?/],
     ['an empty project', ['--project', '', '--process', 'a'], {}, 64, /--project is empty/],
     ['an invalid URL', [...flags, '--api-url', 'service'], {}, 64, /apiUrl: .*not a URL/],
-    ['a control character', ['--project', 'a\u0007', '--process', 'a'], {}, 64, /project: expected/],
+    [
+      'a control character',
+      ['--project', 'a\u0007', '--process', 'a'],
+      {},
+      64,
+      /project: .* is not a non-empty string on one line/,
+    ],
     [
       'a folder without write permission',
       flags,
@@ -930,7 +1042,7 @@ describe('init fails for', () => {
       78,
       /cannot write .*rungate\.yml \(EACCES\); already written: \/repo\/\.rungate\.json/,
     ],
-    ['an invalid project file', [], { files: { [file]: '{' } }, 78, /\.rungate\.json:1:1: not valid JSON/],
+    ['an invalid project file', [], { files: { [file]: '{' } }, 78, /\.rungate\.json:1:2: not valid JSON/],
   ])('%s', async (_name, argv, more, expected, message) => {
     const world = repository(more);
     const before = Object.keys(world.files);
@@ -975,27 +1087,37 @@ describe('init prompts', () => {
   });
 
   it('for nothing that an option or the environment provides', async () => {
-    const { questions, answer } = person('checkout', '', '', '');
+    const { questions, answer } = person('checkout', '', '', '', '');
     const world = repository({
       answer,
       env: { RUNGATE_API_URL: 'https://s.example', RUNGATE_PROJECT: 'shop' },
     });
     expect((await cli(['init'], world)).code).toBe(0);
-    expect(questions).toHaveLength(4);
+    expect(questions).toHaveLength(5);
     expect(JSON.parse(world.files[file] ?? '')).toMatchObject({ project: 'shop', process: 'checkout' });
     expect(Object.keys(world.files)).toContain(workflow);
   });
 
   it('again after invalid input', async () => {
-    const { answer } = person('shop', 'checkout', '', 'service', 'https://s.example', 'gitub', 'github', 'y');
+    const { answer } = person(
+      'shop',
+      'checkout',
+      '',
+      'service',
+      'https://s.example',
+      'gitub',
+      'github',
+      '',
+      'y',
+    );
     const { code, err } = await cli(['init'], repository({ answer }));
     expect(code).toBe(0);
     expect(err).toMatch(/not a URL[\s\S]*did you mean github\?/);
   });
 
   it.each([
-    ['declines at the end', ['shop', 'checkout', '', '', '', 'n'], 1, /nothing was written/],
-    ['ends the input at the end', ['shop', 'checkout', '', '', '', undefined], 1, /nothing was written/],
+    ['declines at the end', ['shop', 'checkout', '', '', '', '', 'n'], 1, /nothing was written/],
+    ['ends the input at the end', ['shop', 'checkout', '', '', '', '', undefined], 1, /nothing was written/],
     ['ends the input at the first prompt', [undefined], 1, /nothing was written/],
     ['ends the input at the CI', ['shop', 'checkout', '', '', undefined, 'y'], 1, /nothing was written/],
     ['enters no project', [''], 64, /a project is required; nothing was written/],

@@ -1,9 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { systemIo } from '../../../src/host/io.ts';
 import { checkNames } from '../../../src/receipt/error.ts';
-import { cli, type Settings } from '../../cli/harness.ts';
+import { cli, memoryIo, type Settings } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
 import {
   changed,
@@ -31,6 +41,34 @@ const run = (argv: readonly string[], settings: Settings = {}) =>
 const verify = ['verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit];
 
 describe('receipt verify', () => {
+  it('refuses a key of small order, under which anyone can sign', async () => {
+    const point = Buffer.concat([Buffer.from([1]), Buffer.alloc(31)]);
+    const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), point]).toString('base64');
+    const weak = `-----BEGIN PUBLIC KEY-----\n${der}\n-----END PUBLIC KEY-----\n`;
+    const { code, err } = await run([...verify, '--key', 'weak.pub'], { files: { 'weak.pub': weak } });
+    expect(code).toBe(64);
+    expect(err).toMatch(
+      /^error: --key weak.pub: anyone can sign with this key.*\n {2}→ create a pair of keys/,
+    );
+  });
+
+  it('reads no more than 4 MiB of a receipt', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-large-'));
+    const large = join(folder, 'large.json');
+    writeFileSync(large, '');
+    // Node cannot read a file of 3 GiB whole. It takes no space on the disk.
+    truncateSync(large, 3 * 1024 ** 3);
+    const { io, printed } = memoryIo({ files });
+    const readFile: typeof io.readFile = (path, most) =>
+      path === large ? systemIo.readFile(path, most) : io.readFile(path);
+    try {
+      const code = await main(['receipt', 'verify', large, ...verify.slice(2)], { ...io, readFile });
+      expect([code, printed().err]).toEqual([1, 'refused: the file is larger than 4 MiB (envelope)\n']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('exits with 0 for a receipt that passes every check', async () => {
     const { code, out, err } = await run(verify);
     expect(err).toBe('verified: PASSED, signed with ci.pub, 5 s old\n');
@@ -110,15 +148,15 @@ describe('receipt verify', () => {
     expect(err).toMatch(/^refused: .*\(project\)\n {2}also: .*\(environment\)\n$/);
   });
 
-  it('accepts WARNED only with --allow-warned', async () => {
+  it.each(['failed', 'flaky'])('accepts %s as WARNED only with --allow-warned', async (verdict) => {
     const warned = changed(({ root, run: one }) => {
       Object.assign((root as typeof statement).predicate, { result: 'WARNED' });
-      Object.assign(one, { result: 'WARNED', verdict: 'failed' });
+      Object.assign(one, { result: 'WARNED', verdict });
     });
     const more = { files: { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(warned))) } };
     expect(await run(verify, more)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('WARNED (result)'),
+      err: `refused: its result is WARNED (result)\n  → the gate's policy lets "${verdict}" pass with a warning; to accept that, use --allow-warned (in the library allowWarned)\n`,
     });
     expect(await run([...verify, '--allow-warned'], more)).toMatchObject({
       code: 0,

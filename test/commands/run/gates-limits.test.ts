@@ -29,38 +29,37 @@ it('twenty gates with needs stay within the documented limits, and take at most 
   // The stage's time passes while the command closes its connections, so the last request is the end.
   const times = on.mock.requests.map(({ at }) => at);
   expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(1.2 * 4 * duration);
-}, 60_000);
+});
 
 describe('the turn of a create', () => {
   interface Scene {
     count: number;
     settings: object;
-    argv?: string[];
     outcome?: 'passed' | 'failed';
   }
-  const play = async ({ count, settings, argv = [], outcome = 'passed' }: Scene) => {
+  const play = async ({ count, settings, outcome = 'passed' }: Scene) => {
     on = await hubStage({ duration: 15_000, rateLimit: 'documented', outcome });
     const all = Array.from({ length: count }, (_, at) => [`g${at}`, { process: `p${at}` }]);
     const file = { project: 'shop', ...settings, gates: Object.fromEntries(all) };
     const files = { '/repo/.rungate.json': JSON.stringify(file) };
-    const running = on.start('none', ['run', 'gates', '--json', ...argv], { cwd: '/repo', files });
+    const running = on.start('none', ['run', 'gates', '--json'], { cwd: '/repo', files });
     const { code, out, err } = await running.end();
     expect(on.mock.requests.map(({ status }) => status)).not.toContain(429);
     const creates = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
-    const times = on.mock.requests.map(({ at }) => at);
-    const lastedMs = Math.max(...times) - Math.min(...times);
-    return { code, gates: JSON.parse(out).gates, err, creates: creates.length, lastedMs };
+    return { code, gates: JSON.parse(out).gates, err, creates: creates.length };
   };
-  const fleet = ['--fleet-size', '40', '--fleet-index', '1'];
 
-  it('comes for every gate, also if the limit allows it only after the timeout', async () => {
-    const { code, creates } = await play({ count: 25, settings: { timeout: '40s' } });
-    expect([code, creates]).toEqual([0, 25]);
-  });
-
-  it('comes for every gate of one job of a fleet, also if its slot is after the timeout', async () => {
-    const { code, creates } = await play({ count: 5, settings: { timeout: '10m' }, argv: fleet });
-    expect([code, creates]).toEqual([0, 5]);
+  it('comes too late if the limit allows it only after the timeout: the gate times out and creates no run', async () => {
+    const settings = { timeout: '40s', on: { timeout: 'warn' } };
+    const { code, gates, creates, err } = await play({ count: 25, settings });
+    expect([code, creates]).toEqual([3, 20]);
+    const late = gates.filter(({ runs }: { runs: { runId: string | null }[] }) => runs[0]?.runId === null);
+    expect(late).toHaveLength(5);
+    for (const { runs, exitCode } of late)
+      expect([exitCode, runs[0].verdict, runs[0].error.code]).toEqual([3, 'timeout', 'timeout']);
+    expect(err).toMatch(
+      /was not started: no run was created: its turn in the limit of 20 a minute comes too late/,
+    );
   });
 
   it('comes for every key of a retried job, whose first keys belong to runs that have ended', async () => {
@@ -82,23 +81,12 @@ describe('the turn of a create', () => {
     const creates = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
     expect(creates).toHaveLength(45);
     expect(creates.map(({ status }) => status)).not.toContain(429);
-  }, 60_000);
+  });
 
   it('does not come for a retry if the limit allows it only after the timeout', async () => {
     const settings = { timeout: '50s', retries: 2 };
     const { code, creates, err } = await play({ count: 20, settings, outcome: 'failed' });
     expect([code, creates]).toEqual([1, 20]);
-    expect(err).toContain('g0: the run failed, and the timeout leaves no time for a retry\n');
-  });
-
-  it('does not come for a retry if its slot in the fleet is after the timeout, which limits all runs', async () => {
-    const settings = { timeout: '6m', retries: 5 };
-    const { code, gates, creates, err, lastedMs } = await play({
-      ...{ count: 1, settings, argv: fleet, outcome: 'failed' },
-    });
-    // A slot every 2 min 30 s.
-    expect([code, creates, gates[0].attempts.length]).toEqual([1, 3, 3]);
-    expect(lastedMs).toBeLessThanOrEqual(6 * 60_000);
     expect(err).toContain('g0: the run failed, and the timeout leaves no time for a retry\n');
   });
 });

@@ -67,17 +67,6 @@ describe('a gate with a hub', () => {
     expect(await openStreams(hub)).toBe(0);
   });
 
-  it('ignores the size of a fleet, and says so', async () => {
-    const hub = await on.hub();
-    const running = on.start(hub.url, [...waits, '--fleet-size', '500', '--fleet-index', '499']);
-    await running.prints('in_progress');
-    expect(on.time.clock.monotonic()).toBe(0);
-    expect(running.printed().err).toContain('the hub schedules the requests: the fleet size has no effect');
-    await on.pass(61_000);
-    await hub.deliver([running.runId()]);
-    expect(await running.end()).toMatchObject({ code: 0 });
-  });
-
   it('uses none with RUNGATE_HUB_URL=none, whatever the project file says', async () => {
     const hub = await on.hub();
     const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ hub: { url: hub.url } }) };
@@ -150,7 +139,7 @@ describe('the token of a hub', () => {
       GITHUB_EVENT_PATH: '/event.json',
       GITHUB_REPOSITORY: 'team/shop',
     };
-    const { code, err } = await on.start('', [...trigger], { cwd: '/repo', files, env }).end();
+    const { code, err } = await on.start('', [...trigger, '--no-wait'], { cwd: '/repo', files, env }).end();
     expect(code).toBe(0);
     expect(warnings(err)).toEqual([expect.stringContaining('its project file sets hub.url')]);
     expect(hub.log).toEqual([]);
@@ -212,12 +201,29 @@ describe('the library', () => {
     ]);
     expect(JSON.stringify(events)).not.toContain(hub.token);
   });
+});
 
-  it.each([null, 'https://hub.example', { url: 'https://hub.example' }, { token: 'x' }])(
-    'refuses %j as a hub',
-    async (hub) => {
-      const service = { apiUrl: on.mock.url, apiKey: 'k', runIds: ['run_1'] };
-      await expect(gate({ ...service, hub: hub as never })).rejects.toThrow('hub must be { url, token }');
-    },
-  );
+describe('44 gates with a hub and a timeout of a minute', () => {
+  it('create no more runs than the limit allows, and watch each; the others time out', async () => {
+    await on.close();
+    on = await hubStage({ duration: 20_000, rateLimit: 'documented' });
+    const hub = await on.hub();
+    const gates = Array.from({ length: 44 }, (_, at) =>
+      on.start(hub.url, [...waits, `--process=p${at}`, '--timeout', '60s', '--on', 'timeout=warn', '--json']),
+    );
+    const began = on.time.clock.monotonic();
+    while (gates.some(({ result }) => result === null)) await on.pass(1_000);
+    // No gate outlives its timeout by more than the requests under way.
+    expect(on.time.clock.monotonic() - began).toBeLessThanOrEqual(65_000);
+    expect(on.mock.requests.map(({ status }) => status)).not.toContain(429);
+    const ended = gates.map(({ result }) => ({
+      code: result?.code,
+      ...JSON.parse(result?.out ?? '').runs[0],
+    }));
+    const watched = ended.flatMap(({ runId }) => runId ?? []);
+    expect(new Set(watched)).toEqual(new Set(on.mock.state.runs.keys()));
+    expect(watched.length).toBeGreaterThan(10);
+    for (const run of ended.filter(({ runId }) => runId === null))
+      expect(run).toMatchObject({ code: 3, verdict: 'timeout', error: { code: 'timeout' } });
+  });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MockOptions } from '../../../src/mock/server.ts';
+import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage | undefined;
@@ -19,7 +19,13 @@ describe('a timeout reports why the wait ended before the deadline, and what to 
       true,
     ],
     ['the shortest interval', [], {}, / later, after the deadline: increase --timeout; --cancel/, true],
-    ['the number of reads', ['--max-attempts', '2'], {}, /--max-attempts if it is set/, false],
+    [
+      'the number of reads',
+      ['--max-attempts', '2'],
+      {},
+      /→ the limit of 2 status reads was reached: increase --max-attempts, or set --timeout without it; --cancel/,
+      false,
+    ],
   ])('%s', async (_what, flags, options, hint, isLate) => {
     on = await stage({ outcome: 'stuck', ...options });
     const wait = [...trigger, '--wait', '--timeout', '1m', ...flags];
@@ -28,5 +34,39 @@ describe('a timeout reports why the wait ended before the deadline, and what to 
     expect(err).toMatch(hint);
     const { out } = await on.rungate(...wait, '--json');
     expect('nextReadSeconds' in JSON.parse(out).runs[0]).toBe(isLate);
+  });
+
+  it('names the limit of the reads that applies without --timeout', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const { code, err } = await on.rungate(...trigger, '--wait');
+    expect(code).toBe(3);
+    expect(err).toContain(
+      'the limit of 60 status reads was reached: increase --max-attempts, or set --timeout',
+    );
+    const { out } = await on.rungate(...trigger, '--wait', '--json');
+    expect(JSON.parse(out).runs[0]).toMatchObject({ attempts: 60, attemptsExhausted: true });
+  });
+
+  it.each<[string, object | null]>([
+    ['requested', null],
+    ['failed', { kind: 'status', status: 422, endpoint: 'run.cancel' }],
+  ])('does not suggest --cancel-on-timeout after it has %s', async (cancellation, fault) => {
+    for (const flags of [
+      ['--timeout', '1m'],
+      ['--max-attempts', '2'],
+    ]) {
+      on = await stage({ outcome: 'stuck' });
+      if (fault !== null) on.mock.faults.add({ ...fault, times: 9 } as Fault);
+      const words = [...trigger, '--wait', '--cancel-on-timeout', ...flags];
+      const files: Record<string, string> = {};
+      const { code, err } = await on.with({ files })(...words, '--report', '/r.md', '--junit', '/r.xml');
+      expect(code).toBe(3);
+      for (const text of [err, files['/r.md'], files['/r.xml']]) {
+        expect(text).toContain('increase --');
+        expect(text).not.toContain('--cancel-on-timeout');
+      }
+      expect(JSON.parse((await on.rungate(...words, '--json')).out).runs[0]).toMatchObject({ cancellation });
+      await on.close();
+    }
   });
 });

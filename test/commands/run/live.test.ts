@@ -76,7 +76,7 @@ describe('the live view of a wait', () => {
     const { code, written } = await watch([...trigger, '--wait'], journal('b'));
     const [first, own] = on.mock.state.runs.keys();
     expect(code).toBe(1);
-    expect(written).toContain(`discarded run ${first}: it had already ended`);
+    expect(written).toContain(`discarded run ${first} (passed): it had already ended`);
     const after = written.slice(written.lastIndexOf('in_progress') - 60);
     expect(after).toContain('• shop / checkout  in_progress');
     expect(written).toContain(`created run: ${own} (shop / checkout)`);

@@ -190,7 +190,7 @@ describe('--receipt with --deployed-url', () => {
 
   it.each([
     [[], 'FAILED', 8],
-    [['--on', 'mismatch=warn'], 'WARNED', 0],
+    [['--on', 'mismatch=warn'], 'FAILED', 8],
   ] as const)(
     'has a result without a run if another build was deployed, with %j %s',
     async (flags, result, exitCode) => {
@@ -328,7 +328,7 @@ describe('refused before anything is sent', () => {
 
   it.each([
     [['--receipt', '-'], /^error: --junit, --report and --receipt need a file/],
-    [['--receipt', ''], /need a file/],
+    [['--receipt', ''], /--receipt is empty/],
     [['--receipt', 'a.json', '--report', './a.json'], /the same file/],
   ])('%j is a usage error', async (flags, message) => {
     const { code, err } = await refused([...trigger, '--wait', ...sha, ...flags]);

@@ -170,7 +170,7 @@ describe('a report that cannot be written', () => {
 describe('refused before anything is sent', () => {
   it.each([
     [['--wait', '--junit', '-'], /need a file/],
-    [['--wait', '--report', ''], /need a file/],
+    [['--wait', '--report', ''], /--report is empty/],
     [['--wait', '--junit', 'a/b.xml', '--report', './a/b.xml'], /the same file/],
     [['--wait', '--report', 'out.XML'], /--report writes JSON[\s\S]*write --junit out\.XML/],
     [['--wait', '--report', 'file:///tmp/r.json'], /a path, not a URL: file:\/\/\/tmp\/r\.json/],

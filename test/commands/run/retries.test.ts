@@ -207,9 +207,9 @@ describe('--retries', () => {
 describe('retries that cannot work', () => {
   it.each([
     [['--retries', '1', '--idempotency-key', 'mine'], 'retries cannot use a given idempotency key'],
-    [['--retries', '-1'], 'is not a number of retries'],
-    [['--retries', '11'], '--retries: 11 is too high'],
-    [['--retries', 'many'], 'is not a number of retries'],
+    [['--retries', '-1'], 'is not a whole number from 0 to 10'],
+    [['--retries', '11'], 'is not a whole number from 0 to 10'],
+    [['--retries', 'many'], 'is not a whole number from 0 to 10'],
   ])('%j are a usage error, and nothing is sent', async (args, message) => {
     const { code, err } = await on.rungate(...gate, ...args);
     expect(code).toBe(64);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Fault } from '../../../src/mock/server.ts';
+import { readPrivateKey } from '../../../src/receipt/keys.ts';
 import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 
 const apiKey = 'rg_Zk3J9aQ7Lm2XvT5bNc8RfW1dHs6Gy4PeUo0Ki';
@@ -123,14 +124,19 @@ afterEach(async () => {
 });
 
 /** Returns the text of every channel that a gate writes to, by name. */
-async function channels(fault: Fault, options: readonly string[], settings: Settings = {}) {
+async function channels(
+  fault: Fault,
+  options: readonly string[],
+  { env: more, ...settings }: Settings = {},
+  command: readonly string[] = trigger,
+) {
   on.mock.faults.clear();
   on.mock.faults.add(fault);
   const journal = join(folder, 'journal');
   const files: Record<string, string> = {};
-  const env = { ...given, ...ci, RUNGATE_JOURNAL: journal };
+  const env = { ...given, ...ci, RUNGATE_JOURNAL: journal, ...more };
   const { out, err } = await on.with({ ...settings, env, files })(
-    ...trigger,
+    ...command,
     ...['--wait', '--timeout', '30s', '--verbose', ...reports, ...options],
   );
   let kept = '';
@@ -163,7 +169,75 @@ test.each(cases)('no channel shows eight characters of a secret that came in %s'
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 10 },
+  );
+});
+
+/** The forms of a receipt key that are accepted: the ways to write its line breaks, and its body. */
+const breaks = ['\n', '\r\n', ' ', '\\n', '\\r\\n', ''];
+const bodies: readonly ((body: string) => string)[] = [
+  (body) => body,
+  (body) => body.replaceAll('+', '-').replaceAll('/', '_'),
+];
+const receiptKeys = fc.record({
+  seed: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  lineBreak: fc.constantFrom(...breaks),
+  write: fc.constantFrom(...bodies),
+  width: fc.constantFrom(64, 40, 16, 7, 1),
+});
+const der = (seed: Uint8Array) =>
+  Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+
+/** The spellings of a receipt key that a message or a service may repeat. */
+const echoes: Readonly<Record<string, (value: string, seed: Uint8Array) => string>> = {
+  ...spellings,
+  'percent-encoded twice, every character': (value) => percentAll(percentAll(value)),
+  'in JSON': (value) => JSON.stringify(JSON.stringify(value)),
+  'as its body': (_, seed) => der(seed).toString('base64'),
+  'as bytes in hex': (_, seed) => der(seed).toString('hex'),
+  'as its 32 bytes in hex': (_, seed) => Buffer.from(seed).toString('hex'),
+  'as its 32 bytes in base64': (_, seed) => Buffer.from(seed).toString('base64'),
+  'as its 32 bytes in base64url': (_, seed) => Buffer.from(seed).toString('base64url'),
+};
+const percentAll = (text: string) =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+
+test('no channel shows 16 characters of a receipt key, in whatever accepted form it is', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      receiptKeys,
+      fc.constantFrom(...Object.entries(echoes)),
+      fc.constantFrom('the error and the details', 'a state that is an object', 'a count'),
+      fc.constantFrom<(text: string) => string[]>(
+        () => [...trigger],
+        (text) => [...trigger, '--tag', text],
+        (text) => ['run', 'trigger', '--project', text, '--process', text],
+        (text) => [...trigger, `--${text}`],
+      ),
+      async ({ seed, lineBreak, write, width }, [name, spell], place, command) => {
+        const body = write(der(seed).toString('base64'));
+        const inLines = body.replaceAll(new RegExp(`(.{${width}})(?!$)`, 'g'), `$1${lineBreak}`);
+        const label = 'PRIVATE KEY-----';
+        const value = `-----BEGIN ${label}${lineBreak}${inLines}${lineBreak}-----END ${label}`;
+        await expect(readPrivateKey(value)).resolves.toBeDefined();
+        const echo = spell(value, seed);
+        const fault = places[place]?.(echo) ?? failure({});
+        const written = await channels(fault, [], { env: { RUNGATE_RECEIPT_KEY: value } }, command(echo));
+        const leaks = ['', ' ', '  ']
+          .map((pad) => base64(pad + inLines).slice(4, -4))
+          .concat(body, inLines, spell(inLines, seed))
+          .flatMap((text) => {
+            const length = 16 * Math.max(1, text.length / inLines.length);
+            return Array.from({ length: text.length - length + 1 }, (_, at) => text.slice(at, at + length));
+          });
+        for (const [channel, shown] of Object.entries(written))
+          expect({ name, channel, leak: leaks.find((piece) => shown.includes(piece)) }).toEqual({
+            name,
+            channel,
+          });
+      },
+    ),
+    { numRuns: 60 },
   );
 });
 

@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/client/caller.ts';
+import { NetworkError } from '../../../src/errors.ts';
+import { resolvePolicy } from '../../../src/gate/policy.ts';
 import type { RunService } from '../../../src/gate/service.ts';
 import { startRun } from '../../../src/gate/start.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { fixtures } from '../../ci/provider-fixtures.ts';
 import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
+import { until } from '../../until.ts';
 
 let on: Stage;
 const folder = mkdtempSync(join(tmpdir(), 'rungate-shared-'));
@@ -59,10 +62,18 @@ describe.each(['github', 'azure', 'buildkite'])('two jobs with one derived key (
     const report = JSON.parse(second.out);
     expect(report.runs).toMatchObject([{ runId: own, reattached: false }]);
     expect(report.discarded).toEqual([
-      { runId: first, appUrl: expect.stringContaining(String(first)), idempotencyKey: expect.any(String) },
+      {
+        runId: first,
+        appUrl: expect.stringContaining(String(first)),
+        idempotencyKey: expect.any(String),
+        verdict: 'passed',
+        reason: expect.stringContaining('give each such job its own --idempotency-salt'),
+      },
     ]);
     expect(report.discarded[0].idempotencyKey).not.toBe(report.runs[0].idempotencyKey);
-    expect(second.err).toContain(`discarded run ${first}: it had already ended at its first status read`);
+    expect(second.err).toContain(
+      `discarded run ${first} (passed): it had already ended at its first status read, and another job with`,
+    );
     expect(runIds()).toHaveLength(2);
   });
 });
@@ -87,13 +98,23 @@ describe('a run of a derived key', () => {
     expect(JSON.parse(out)).not.toHaveProperty('discarded');
   });
 
-  it('is discarded if it has ended at its first read and its counts are missing', async () => {
+  it.each([
+    ['fails the gate', [], 5],
+    ['is discarded if the policy only warns', ['--on', 'unobserved=warn'], 1],
+  ] as const)('whose counts are missing at its first read %s', async (_name, flags, exitCode) => {
     await serve({ outcome: ['passed', 'failed'] });
     await job('github')(...gate);
     on.mock.faults.add({ kind: 'patch', remove: ['failed'], endpoint: 'run.status' });
-    const { code, out } = await job('github')(...gate);
-    expect(code).toBe(1);
-    expect(JSON.parse(out).discarded).toHaveLength(1);
+    const { code } = await job('github')(...gate, ...flags);
+    expect(code).toBe(exitCode);
+  });
+
+  it('is kept without --wait if it failed, so that run wait fails', async () => {
+    await serve({ outcome: ['failed', 'passed'], duration: 0 });
+    on.mock.faults.add(silent);
+    const { code, out } = await job('github')(...trigger);
+    expect([code, runIds()]).toEqual([0, [out.trim()]]);
+    expect((await job('github')('run', 'wait', out.trim())).code).toBe(1);
   });
 
   it('costs one extra run for each key at most', async () => {
@@ -104,7 +125,7 @@ describe('a run of a derived key', () => {
   });
 
   describe('that the service returns for each key', () => {
-    const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'attempt' as const }));
+    const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'earlier' as const }));
     const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
     const exchange = {
       value: { runId: 'old' },
@@ -112,7 +133,8 @@ describe('a run of a derived key', () => {
       headers: {},
       attempts: 1,
     } as unknown as Exchange;
-    const starting = (looks: boolean[], stopAt?: string) => {
+    const passed = { verdict: 'passed' } as const;
+    const starting = (looks: (typeof passed | null)[], stopAt?: string) => {
       const stop = new AbortController();
       const service = {
         async trigger(_body: unknown, { idempotencyKey }: { idempotencyKey: string }) {
@@ -120,18 +142,49 @@ describe('a run of a derived key', () => {
           return exchange;
         },
       } as unknown as RunService;
-      const endedAtFirstRead = async () => looks.shift() ?? true;
-      return startRun(start, 1000, { service, clock: fakeClock(), signal: stop.signal, endedAtFirstRead });
+      const clock = fakeClock();
+      const tools = { service, clock, random: () => 0, signal: stop.signal, policy: resolvePolicy() };
+      const endedEarly = async () => (looks.length > 0 ? (looks.shift() ?? null) : passed);
+      return startRun(start, { latest: 1000, deadline: 1000 }, { ...tools, endedEarly });
     };
 
     it('is not used even if a stale status shows it in progress', async () => {
-      await expect(starting([true, false])).rejects.toThrow(/for every idempotency key/);
+      await expect(starting([passed, null])).rejects.toThrow(/for every idempotency key/);
     });
 
     it('does not hide a signal', async () => {
       expect(await starting([], 'k2')).toMatchObject({ kind: 'none', discarded: [{ runId: 'old' }] });
     });
   });
+
+  it.each([
+    ['it sent one request', 1, true],
+    ['its first request got no response', 2, false],
+  ])(
+    'of a random key that the service replays is doubtful unless this command may have started it: %s',
+    async (_name, requests, doubtful) => {
+      const headers = { 'idempotency-replayed': 'true' };
+      const exchange = { value: { runId: 'r' }, text: '{"runId":"r"}', headers } as unknown as Exchange;
+      let sent = 0;
+      const service = {
+        async trigger() {
+          sent += 1;
+          if (sent < requests) throw new NetworkError('broken', 'no response');
+          return exchange;
+        },
+      } as unknown as RunService;
+      const keys = [{ key: 'k', how: '', origin: 'random' as const }];
+      const started = await startRun(
+        { body: { projectSlug: 'p', processSlug: 'q' }, keys },
+        { latest: 60_000, deadline: 60_000 },
+        {
+          ...{ service, clock: fakeClock(), signal: new AbortController().signal, policy: resolvePolicy() },
+          ...{ random: () => 0.5, endedEarly: async () => null },
+        },
+      );
+      expect(started).toMatchObject({ doubtful });
+    },
+  );
 
   it('has its own count of reads', async () => {
     await serve({ outcome: ['passed', 'failed'], duration: 1_000 });
@@ -148,8 +201,22 @@ describe('a run of a derived key', () => {
     const [first, own] = runIds();
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ runId: own, discarded: [{ runId: first }] });
-    expect(err).toContain(`discarded run ${first}: it had already ended`);
+    expect(err).toContain(`discarded run ${first} (passed): it had already ended`);
     expect(asked(on.mock).slice(before)).toEqual(['run.trigger', 'run.status', 'run.trigger']);
+  });
+
+  it.each([
+    ['not visible', { kind: 'status', status: 404 }],
+    ['in an unknown state', { kind: 'patch', merge: { state: 'paused' } }],
+  ] as const)('is discarded without --wait if it is %s at first', async (_name, fault) => {
+    await serve({ outcome: 'passed' });
+    await job('github')(...gate);
+    on.mock.faults.add({ ...fault, endpoint: 'run.status', times: 2 });
+    const slept = on.clock.sleeps.length;
+    const { out } = await job('github')(...trigger, '--no-wait', '--json');
+    const [first, own] = runIds();
+    expect(JSON.parse(out)).toMatchObject({ runId: own, discarded: [{ runId: first }] });
+    expect(on.clock.sleeps.slice(slept)).toEqual([10_000, 10_000]);
   });
 
   it('is not used again if a signal comes during its first read', async () => {
@@ -166,7 +233,7 @@ describe('a run of a derived key', () => {
     const { faults } = on.mock;
     faults.add({ kind: 'black-hole', endpoint: 'run.status' });
     const result = command(...gate);
-    await vi.waitFor(() => expect(faults.pending).toBe(0));
+    await until(() => faults.pending === 0);
     stop('SIGTERM');
     const { code, out } = await result;
     expect(code).toBe(143);
@@ -198,8 +265,8 @@ describe('a run of a derived key', () => {
     faults.add({ kind: 'black-hole', endpoint: 'run.trigger', skip: 1 });
     const before = requests.length;
     const result = command(...gate);
-    await vi.waitFor(() => expect(requests.length).toBeGreaterThan(before + 1));
-    await vi.waitFor(() => expect(faults.pending).toBe(0));
+    await until(() => requests.length > before + 1);
+    await until(() => faults.pending === 0);
     faults.clear();
     stop('SIGTERM');
     const { code, out } = await result;

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../../src/mock/server.ts';
 import { cli, type Stage, stage, trigger } from '../../cli/harness.ts';
@@ -214,15 +215,62 @@ describe('a create', () => {
     expect(JSON.parse(out).runs[0].reattached).toBe(false);
   });
 
-  it('fails after four attempts, with the exit code of the cause and nothing on stdout', async () => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'status', status: 502, endpoint: 'run.trigger', times: 99 });
-    const { code, out, err } = await on.rungate(...trigger, '--wait', '--json');
-    expect([code, out]).toEqual([5, '']);
-    expect(creates()).toHaveLength(4);
-    expect(JSON.parse(err.trim().split('\n').at(-1) ?? '')).toMatchObject({
-      error: { code: 'http_error', status: 502, method: 'POST', path: '/api/ci/runs' },
+  it.each([
+    ['status', 5, 'http_error', ['--wait']],
+    ['status', 5, 'http_error', ['--wait', '--on', 'unobserved=warn']],
+    ['status', 5, 'http_error', []],
+    ['reset', 7, 'network_broken', ['--wait', '--on', 'unobserved=warn']],
+  ] as const)(
+    'that fails for good (%s) exits with %i and prints no result',
+    async (kind, exit, code, argv) => {
+      on = await stage();
+      const fault = kind === 'status' ? { kind, status: 502 } : { kind };
+      on.mock.faults.add({ ...fault, endpoint: 'run.trigger', times: 99 });
+      const ended = await on.rungate(...trigger, ...argv, '--json');
+      expect([ended.code, ended.out]).toEqual([exit, '']);
+      const [first, ...others] = ended.err.trim().split('\n');
+      expect(first).toMatch(/^creating the run failed: .*; retrying in 1\.\d s, for up to 5 min$/);
+      const error = { code, method: 'POST', path: '/api/ci/runs' };
+      expect(JSON.parse(others.at(-1) ?? '')).toMatchObject({ error });
+      expect(creates().length).toBeGreaterThan(8);
+      expect(new Set(creates().map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    },
+  );
+
+  it('is sent once to a service that sends 100 Continue, and says so', async () => {
+    const body = '{"runId":"run_1"}';
+    let requests = 0;
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        requests += 1;
+        socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+        socket.end(`HTTP/1.1 201 Created\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+      });
     });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const env = { RUNGATE_API_URL: `http://127.0.0.1:${port}`, RUNGATE_API_KEY: 'some-key' };
+    try {
+      const { code, err } = await cli([...trigger, '--wait', '--idempotency-key', 'build-7'], { env });
+      expect([code, requests]).toEqual([7, 1]);
+      expect(err).toContain(`error: 127.0.0.1:${port} sent 100 Continue, which rungate did not request`);
+      expect(err).toContain('a run may have been created with the idempotency key build-7; turn off');
+    } finally {
+      server.close();
+    }
+  });
+
+  it('ends after four requests if nothing listens on this machine', async () => {
+    on = await stage();
+    await on.mock.close();
+    const { code, err } = await on.rungate(...trigger, '--wait', '--on', 'unobserved=warn');
+    expect(code).toBe(7);
+    expect(err.match(/retrying in .*/g)).toEqual([
+      expect.stringMatching(/^retrying in 1\.\d s, for up to 3 more requests$/),
+      expect.stringMatching(/^retrying in 2\.\d s, for up to 2 more requests$/),
+      expect.stringMatching(/^retrying in 5 s, for up to 1 more request$/),
+    ]);
   });
 
   it('waits for a rate limit until the deadline of the command, not for four attempts', async () => {

@@ -33,6 +33,15 @@ describe('the exit code follows the verdict and the policy', () => {
     expect(report.runs[0]).toMatchObject({ verdict, gate: action, reattached: false });
   });
 
+  it('the hint of a warning names an option that helps, whatever the policy was', async () => {
+    on = await stage({ outcome: 'cancelled' });
+    const given = [...trigger, '--wait', '--strict', '--on', 'cancelled=warn'];
+    const { code, err } = await on.rungate(...given);
+    expect(code).toBe(0);
+    const [, option = ''] = /→ the gate lets it pass; (--.*) makes it fail/.exec(err) ?? [];
+    expect((await on.rungate(...given, ...option.split(' '))).code).toBe(4);
+  });
+
   it('failed takes precedence over blocked', async () => {
     const { code } = await gate({ outcome: 'failed', counts: { failed: 1, blocked: 3 } });
     expect(code).toBe(1);

@@ -13,7 +13,7 @@ const withFile = (settings: object): Settings => ({
   files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(settings) },
 });
 
-describe('run trigger without --wait, in a CI with settings for a gate', () => {
+describe('run trigger without --wait, in a CI', () => {
   it.each<[string, Settings, RegExp]>([
     [
       'strict in the environment',
@@ -28,7 +28,6 @@ describe('run trigger without --wait, in a CI with settings for a gate', () => {
     ['a policy', { env: github, ...withFile({ on: { failed: 'warn' } }) }, /: on \(/],
     ['an interval', { env: github, ...withFile({ interval: '30s' }) }, /: interval \(/],
     ['a limit of reads', { env: github, ...withFile({ maxAttempts: 5 }) }, /: maxAttempts \(/],
-    ['a fleet', { env: github, ...withFile({ fleetSize: 2 }) }, /: fleetSize \(/],
     ['a CI that only sets CI', { env: { CI: 'true', RUNGATE_STRICT: '1' } }, /strict/],
     [
       'two settings',
@@ -51,10 +50,24 @@ describe('run trigger without --wait, in a CI with settings for a gate', () => {
     expect(JSON.parse(out).runId).toMatch(/^run_/);
   });
 
+  it.each<[string, Settings]>([
+    ['without any setting', { env: github }],
+    ['with settings that are not about a gate', { env: github, ...withFile({ environment: 'staging' }) }],
+    ['in a CI that only sets CI', { env: { CI: 'true' } }],
+  ])('warns once that nothing waits for the run, %s', async (_name, settings) => {
+    const { code, out, err } = await on.with(settings)(...trigger);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^run_\w+\n$/);
+    expect(err).toMatch(
+      /^warning: run trigger does not wait for the run, so the run cannot fail this job\n {2}→ add --wait to gate on the run, or --no-wait if/m,
+    );
+    expect(err.match(/warning/g)).toHaveLength(1);
+  });
+
   it.each<[string, string[], Settings]>([
     ['--no-wait', ['--no-wait'], { env: { ...github, RUNGATE_STRICT: 'true' } }],
-    ['no such setting', [], { env: github, ...withFile({ environment: 'staging', format: 'json' }) }],
     ['no CI', [], { env: { RUNGATE_STRICT: 'true' } }],
+    ['no CI and no settings', [], {}],
     ['CI=false', [], { env: { CI: 'false', RUNGATE_STRICT: 'true' } }],
   ])('does not warn: %s', async (_name, argv, settings) => {
     const { code, err } = await on.with(settings)(...trigger, ...argv);

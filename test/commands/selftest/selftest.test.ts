@@ -13,7 +13,7 @@ import { type StepResult, scenarios } from '../../../src/commands/selftest/scena
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
 import { policyOf } from '../../../src/settings/merge.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
-import { fakeClock } from '../../fake-clock.ts';
+import { type FakeClock, fakeClock } from '../../fake-clock.ts';
 import { turns } from '../../until.ts';
 
 const gate = [...trigger, '--wait', '--strict'];
@@ -28,10 +28,10 @@ async function selftest(
   {
     words = [] as string[],
     step = ['./step.sh'],
+    clock = fakeClock(),
     ...settings
-  }: Settings & Record<string, unknown> & { words?: string[]; step?: string[] } = {},
+  }: Settings & Record<string, unknown> & { words?: string[]; step?: string[]; clock?: FakeClock } = {},
 ): Promise<Result> {
-  const clock = fakeClock();
   const group: Group = (_command, options) =>
     play(async (...argv) => {
       const own = { cwd: settings.cwd ?? '/nowhere', files: settings.files ?? {} };
@@ -77,6 +77,8 @@ describe('selftest', () => {
       timeout: '3 ok',
       refused: '6 ok',
       down: '7 ok',
+      broken: '5 ok',
+      lost: '7 ok',
     });
     expect(result.code).toBe(0);
     const report = JSON.parse(result.out);
@@ -91,7 +93,7 @@ describe('selftest', () => {
       hint: null,
     });
     const runs = report.scenarios.map((one: { runsCreated: number }) => one.runsCreated);
-    expect(runs).toEqual([1, 1, 1, 1, 1, 0, 0]);
+    expect(runs).toEqual([1, 1, 1, 1, 1, 0, 0, 1, 1]);
   });
 
   it.each([
@@ -165,7 +167,7 @@ describe('selftest', () => {
       /WRONG: failed: expected red, the step exited with 0\n {2}→ the exit code of a pipe/,
     );
     expect(result.err).toMatch(/ {2}\| gate failed \(exit 1\)/);
-    expect(result.err).toMatch(/6 of 7 scenarios are wrong/);
+    expect(result.err).toMatch(/8 of 9 scenarios are wrong/);
   });
 
   it('rejects a step that passes without starting a run', async () => {
@@ -211,6 +213,65 @@ describe('selftest', () => {
       { words: ['--json', '--scenario', 'failed', '--scenario', 'blocked'] },
     );
     expect(verdicts(result)).toEqual({ failed: '1 ok', blocked: '2 ok' });
+  });
+
+  it.each([
+    ['broken', 5],
+    ['lost', 7],
+  ])('rejects a step that passes if the service is %s after it created the run', async (name, ignored) => {
+    const result = await selftest(
+      async (gateOf) => {
+        const { code } = await gateOf(...gate, '--timeout', '24h');
+        return { code: code === ignored ? 0 : code };
+      },
+      { words: ['--json', '--scenario', 'failed', '--scenario', name] },
+    );
+    expect(verdicts(result)).toEqual({ failed: '1 ok', [name]: '0 WRONG' });
+    expect(JSON.parse(result.out).scenarios[1]).toMatchObject({
+      runsCreated: 1,
+      hint: expect.stringContaining(`the gate's exit code ${ignored}`),
+    });
+  });
+
+  it('lets each run of a step fail in turn', async () => {
+    const play = (lost: number) => async (gateOf: (...argv: string[]) => Promise<Result>) => {
+      for (const [at, process] of ['api', 'web', 'web'].entries()) {
+        const { code } = await gateOf(...gate, '--process', process);
+        if (code !== 0 && at !== lost) return { code };
+      }
+      return {};
+    };
+    const words = ['--json', '--scenario', 'passed', '--scenario', 'failed'];
+    const all = { passed: '0 ok', failed: '1 ok', 'failed-2': '1 ok', 'failed-3': '1 ok' };
+    expect(verdicts(await selftest(play(-1), { words }))).toEqual(all);
+    for (const [lost, name] of ['failed', 'failed-2', 'failed-3'].entries()) {
+      const result = await selftest(play(lost), { words });
+      expect(verdicts(result)).toEqual({ ...all, [name]: '0 WRONG' });
+      expect(result.code).toBe(1);
+    }
+  });
+
+  it('says that a loop without rungate checks the result itself', async () => {
+    const clock = fakeClock();
+    const result = await selftest(
+      async (_gate, { env: { RUNGATE_API_URL: url = '', RUNGATE_API_KEY: key = '' } }) => {
+        const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+        const body = JSON.stringify({ projectSlug: 'shop', processSlug: 'web' });
+        const created = await fetch(`${url}/api/ci/runs`, { method: 'POST', headers, body });
+        const { runId } = (await created.json()) as { runId: string };
+        for (;;) {
+          const read = await fetch(`${url}/api/ci/runs/${runId}`, { headers });
+          const { state, failed } = (await read.json()) as { state: string; failed: number };
+          if (state !== 'in_progress') return { code: failed > 0 ? 1 : 0 };
+          await clock.sleep(50);
+        }
+      },
+      { words: ['--json', '--scenario', 'failed', '--scenario', 'blocked'], clock },
+    );
+    expect(verdicts(result)).toEqual({ failed: '1 ok', blocked: '0 WRONG' });
+    const { hint } = JSON.parse(result.out).scenarios[1];
+    expect(hint).toContain('the step itself checks the result of the run');
+    expect(hint).not.toContain('$code');
   });
 
   it('rejects a step that exceeded the time limit, whatever its exit code', async () => {
@@ -300,8 +361,8 @@ describe('a step that runs several gates', () => {
     ],
   ])('is right in every scenario with %s', async (_what, gates, more) => {
     const result = await judged(gates, undefined, undefined, more);
-    expect(result.verdicts).toEqual(all);
-    expect(result.scenarios.map(({ hint }: { hint: string | null }) => hint)).toEqual(Array(5).fill(null));
+    expect(result.verdicts).toMatchObject(all);
+    expect(result.scenarios.filter(({ hint }: { hint: string | null }) => hint !== null)).toEqual([]);
     expect(result.code).toBe(0);
   });
 
@@ -314,17 +375,17 @@ describe('a step that runs several gates', () => {
       async (gateOf) => ({ code: (await gateOf(...(step[2] ?? '').split(' ').slice(1))).code }),
       { words, step, files: config },
     );
-    expect(verdicts(result)).toEqual({ passed: '0 ok', failed: '1 ok' });
+    expect(verdicts(result)).toEqual({ passed: '0 ok', failed: '1 ok', 'failed-2': '1 ok' });
   });
 
   it('is right if it names some gates', async () => {
-    expect((await judged(usual, 'rungate run gates web --strict')).verdicts).toEqual(all);
+    expect((await judged(usual, 'rungate run gates web --strict')).verdicts).toMatchObject(all);
   });
 
   it('is strict if one of the gates is', async () => {
     const gates = { lax: { process: 'lax' }, web: { process: 'web', strict: true } };
     const result = await judged(gates, 'rungate run gates');
-    expect(result.verdicts).toEqual(all);
+    expect(result.verdicts).toMatchObject(all);
     expect(result.scenarios[3]).toMatchObject({ expected: 'red', hint: null });
   });
 
@@ -340,6 +401,24 @@ describe('a step that runs several gates', () => {
         expect(hintOf(result, name)).toContain('"||" after the gate hides its exit code');
       }
     }
+  });
+
+  it('lets each gate fail in turn that stops the step', async () => {
+    const gates = { ...usual, lax: { process: 'lax', on: { failed: 'warn' } }, last: { process: 'last' } };
+    const names = Object.keys((await judged(gates)).verdicts);
+    expect(names.slice(names.indexOf('timeout') + 1)).toEqual(['failed-2', 'failed-3']);
+  });
+
+  it('is wrong if it hides the exit code of the second one', async () => {
+    const gates = { a: { process: 'a' }, b: { process: 'b' } };
+    const script = 'rungate run gates a --strict && { rungate run gates b --strict || true; }';
+    const result = await judged(gates, script, async (gateOf) => {
+      const { code } = await gateOf('run', 'gates', 'a', '--strict');
+      if (code === 0) await gateOf('run', 'gates', 'b', '--strict');
+      return { code };
+    });
+    expect(result.verdicts).toEqual({ ...all, 'failed-2': '0 WRONG' });
+    expect(hintOf(result, 'failed-2')).toContain('"||" after the gate hides its exit code');
   });
 
   it('is wrong if it retries until the gates pass', async () => {
@@ -589,6 +668,8 @@ function results(changes: Partial<StepResult> = {}): StepResult[] {
     scenario: { ...scenario, expected: scenario.name === 'cancelled' ? 'red' : scenario.expected },
     exitCode: 0,
     seconds: 1,
+    ran: [],
+    readByOthers: false,
     runsCreated: scenario.service === 'up' ? 1 : 0,
     endsRead: scenario.service === 'up' && scenario.name !== 'timeout' ? 1 : 0,
     stopped: false,

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import type { StopSignal } from '../../../src/errors.ts';
 import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
@@ -281,7 +281,7 @@ describe('webhooks listen with 32 MiB of open bodies', () => {
     expect(await firstResponse).toMatch(/^HTTP\/1\.1 503 /);
     expect((await on.lines(1))[0]).toMatch(/\ttoo_many\t-$/);
     for (const socket of held) socket.destroy();
-    await vi.waitUntil(async () => (await deliver(on.url, body)).status === 204);
+    await until(async () => (await deliver(on.url, body)).status === 204);
   });
 });
 
@@ -357,6 +357,8 @@ describe('webhooks listen --forward-to', () => {
       'caf\u00e9',
       'Content-Length',
       '6',
+      'Via',
+      expect.stringMatching(/^1\.1 rungate-/),
       'Connection',
       'close',
     ]);
@@ -589,7 +591,7 @@ describe('webhooks listen', () => {
     const { io } = memoryIo({ env, clock: fakeClock(), closed: true });
     const { port } = new URL(await unreachableUrl());
     const ended = main(['webhooks', 'listen', '--port', port], io);
-    await vi.waitFor(() => deliver(`http://127.0.0.1:${port}`, body), { timeout: 10_000, interval: 5 });
+    await until(() => deliver(`http://127.0.0.1:${port}`, body).catch(() => false));
     expect(await ended).toBe(0);
   });
 });
@@ -624,5 +626,38 @@ describe('webhooks listen, before it receives anything,', () => {
   it('warns about an address that other machines can reach', async () => {
     const on = await listen(['--host', '0.0.0.0']);
     expect(on.err()).toMatch(/warning: listening on 0\.0\.0\.0: other machines can reach it/);
+  });
+});
+
+describe('connections that send no delivery', () => {
+  it.each([
+    ['nothing', ''],
+    ['half a header', 'POST / HTTP/1.1\r\nHost: x\r\n'],
+    ['half a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'],
+  ])('do not keep others out, and are reported: %s', async (_what, text) => {
+    const clock = fakeClock();
+    const one = await listen([], { clock });
+    const { port } = new URL(one.url);
+    const sockets = [];
+    try {
+      for (let count = 0; count < 256; count += 1) {
+        const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
+        socket.on('error', () => {});
+        sockets.push(socket);
+        await new Promise((resolve) => socket.once('connect', resolve));
+      }
+      clock.advance(6_000);
+      // The first of the others may only make room.
+      await until(() =>
+        deliver(one.url, '{}').then(
+          ({ status }) => status === 204,
+          () => false,
+        ),
+      );
+      expect(one.err()).toMatch(/warning: closed \d+ connections? that sent no whole request/);
+      expect(one.err().match(/warning: closed/g)).toHaveLength(1);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
   });
 });

@@ -291,7 +291,7 @@ describe('webhooks verify --headers-file', () => {
     ['an empty file', '\n\n', /contains no headers/],
     ['invalid JSON', '{"a":', /not valid JSON/],
     ['other JSON', '[1, 2]', /not of headers/],
-    ['a body', 'x'.repeat(2_000_000), /too large for a file with headers/],
+    ['a body', 'x'.repeat(2_000_000), /larger than 1 MiB/],
   ])('rejects %s with exit code 64', async (_what, text, message) => {
     const { code, out, err } = await verify(['--headers-file', 'h'], { files: { h: text } });
     expect({ code, out }).toEqual({ code: 64, out: '' });
@@ -377,8 +377,9 @@ describe('webhooks verify --request-file', () => {
     );
   });
 
-  it.each<[string, string, RegExp]>([
+  it.each<[string, string | Uint8Array, RegExp]>([
     ['without a blank line', head, /no blank line/],
+    ['of more than 64 MiB', Buffer.alloc(64 * 1024 ** 2 + 1, 'x'), /larger than 64 MiB/],
     ['with too many headers', `${head}${'X-A: b\r\n'.repeat(50_000)}`, /no blank line/],
     ['with a line that is not a header', `POST / HTTP/1.1\r\nwhat\r\n\r\n${body}`, /line 2 is neither/],
     ['that is cut off', `${head}Content-Length: ${length + 5}\r\n\r\n${body}`, /5 bytes shorter than/],

@@ -115,6 +115,38 @@ describe('a hub on the network', () => {
     expect(systemClock.monotonic() - began).toBeGreaterThanOrEqual(1000);
   });
 
+  it.each([
+    ['wake-ups of one run', (id: number) => `id: ${id}\nevent: wake\ndata: {"runId":"run_1"}\n\n`],
+    ['wake-ups of other runs', (id: number) => `id: ${id}\nevent: wake\ndata: {"runId":"run_${id}"}\n\n`],
+    ['heartbeats', () => ':\n\n'],
+  ])('that floods the stream with %s leaves the event loop time for other work', async (_name, event) => {
+    const { client } = await connect((response) => {
+      response.write(ready);
+      const part = Array.from({ length: 2000 }, (_, at) => event(at + 2)).join('');
+      const flood = () => {
+        while (!response.destroyed && response.write(part));
+      };
+      response.on('drain', flood);
+      flood();
+    });
+    let inThisTurn = 0;
+    let most = 0;
+    const turn = () => {
+      inThisTurn = 0;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    let seen = 0;
+    for await (const _ of client.events(['run_1'], null, never)) {
+      inThisTurn += 1;
+      most = Math.max(most, inThisTurn);
+      seen += 1;
+      if (seen === 100) break;
+    }
+    clearImmediate(next);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
   it('sees the stream end when the link is closed', async () => {
     let closed = false;
     const { link } = await connect((response) => {

@@ -356,9 +356,9 @@ describe('a hub that lies', () => {
           expect(gate.reads.length).toBeLessThanOrEqual(1 + deadline / interval + 20);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
-  }, 60_000);
+  });
 });
 
 describe('no wake-up is lost', () => {
@@ -407,7 +407,7 @@ describe('no wake-up is lost', () => {
           gate = startGate(time, fake.client, { endsAt, retryAfterSeconds: 900, rules });
         });
         for (const after of deliveries)
-          time.at(Math.max(0, endsAt + after), () => hub.deliver({ id: 'run_1' }, ''));
+          time.at(Math.max(0, endsAt + after), () => hub.deliver('{"id":"run_1"}'));
         for (const at of breaks)
           time.at(at, () => fake.streams.at(-1)?.fail(new NetworkError('broken', 'broken')));
         await time.run(25 * minute);
@@ -416,7 +416,7 @@ describe('no wake-up is lost', () => {
         const named = Math.max(0, ...deliveries.map((after) => endsAt + after));
         expect(gate?.endedAt).toBeLessThanOrEqual(Math.max(startsAt, endsAt, named) + bound);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
-  }, 120_000);
+  });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findCycle, inOrder, type PlanNode, problemIn, selected } from '../../../src/gate/plan/graph.ts';
+import { inOrder, type PlanNode, problemIn, selected } from '../../../src/gate/plan/graph.ts';
 import { graphs } from './samples.ts';
 
 const nodes = (needs: Record<string, string[]>, advisory: readonly string[] = []): PlanNode[] =>
@@ -32,7 +32,7 @@ describe('a mistake in the needs', () => {
 
   it('is found in a chain of 5,000 gates', () => {
     const chain = Array.from({ length: 5_000 }, (_, at) => [`g${at}`, [`g${(at + 1) % 5_000}`]]);
-    expect(findCycle(nodes(Object.fromEntries(chain)))).toHaveLength(5_001);
+    expect(problemIn(nodes(Object.fromEntries(chain)))?.message.split(' → ')).toHaveLength(5_001);
   });
 });
 

@@ -5,9 +5,9 @@ import type { PlanNode } from '../../../src/gate/plan/graph.ts';
 import {
   combineGates,
   endedGate,
+  failedStart,
   type GateResult,
   skippedGate,
-  unstartedGate,
   unstartedGates,
 } from '../../../src/gate/plan/result.ts';
 import { type GateReport, unknownRun } from '../../../src/gate/report.ts';
@@ -36,8 +36,8 @@ describe('the result of a gate', () => {
       'fail',
       70,
     ],
-    ['could not start a run', unstartedGate(node('a'), named(), refused), 'fail', 5],
-    ['could not start a run and is advisory', unstartedGate(node('a', true), named(), refused), 'warn', 0],
+    ['could not start a run', failedStart(node('a'), named(), refused), 'fail', 5],
+    ['could not start a run and is advisory', failedStart(node('a', true), named(), refused), 'warn', 0],
     [
       'was stopped',
       endedGate(
@@ -60,7 +60,7 @@ describe('the result of a gate', () => {
   });
 
   it('without a run says why', () => {
-    const { runs, error } = unstartedGate(node('a'), named('shop / api'), refused);
+    const { runs, error } = failedStart(node('a'), named('shop / api'), refused);
     expect(error).toMatchObject({ code: 'http_error', status: 422 });
     expect(runs).toMatchObject([{ name: 'shop / api', runId: null, verdict: 'unobserved', gate: 'fail' }]);
   });

@@ -1,15 +1,18 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { keySteps } from '../../../src/ci/idempotency.ts';
+import { baseOf, jobOf, keySteps } from '../../../src/ci/idempotency.ts';
 import { openJournal } from '../../../src/ci/journal.ts';
+import { detectCi } from '../../../src/ci/provider.ts';
 import type { Exchange } from '../../../src/client/caller.ts';
 import type { StopCause } from '../../../src/errors.ts';
 import { HttpError, NetworkError } from '../../../src/errors.ts';
 import type { PlanNode } from '../../../src/gate/plan/graph.ts';
+import { type PlanEvent, type PlannedGate, severalGates } from '../../../src/gate/plan/plan.ts';
 import type { GatesReport } from '../../../src/gate/plan/result.ts';
-import { type GatesEvent, type PlannedGate, runGates } from '../../../src/gate/plan/run-gates.ts';
+import { runPlan } from '../../../src/gate/plan/run-plan.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
 import type { RunService } from '../../../src/gate/service.ts';
+import { emitTo, journalReporter } from '../../../src/library/reporter.ts';
 import { virtualTime } from '../../virtual-time.ts';
 
 /** How one run of a gate goes. */
@@ -68,7 +71,7 @@ export async function world(options: WorldOptions) {
   const byKey = new Map<string, WorldRun>();
   const triesOf = new Map<string, number>();
   const [reads, creates]: [number[], number[]] = [[], []];
-  const events: (GatesEvent & { at: number })[] = [];
+  const events: (PlanEvent & { at: number })[] = [];
 
   const response = (value: unknown): Exchange => ({
     value,
@@ -137,7 +140,7 @@ export async function world(options: WorldOptions) {
       const ended = { state: cancelled ? 'cancelled' : 'completed', failed, blocked, appUrl } as const;
       return { reading: { kind: 'ended', ...ended } };
     },
-    hasEnded: async (runId) => hasEnded(runs.find(({ id }) => id === runId) as WorldRun),
+    readEnd: () => expect.fail('not expected'),
     async cancel(runId, _reason, { signal, timeoutMs: limit = 30_000 }) {
       const run = runs.find(({ id }) => id === runId) as WorldRun;
       if (run.course.cancel === 'hangs') {
@@ -151,14 +154,24 @@ export async function world(options: WorldOptions) {
     },
   };
 
-  const place = { provider: 'github', repository: null, runId: '7', job: 'gates', step: null, matrix: null };
+  const place = {
+    provider: 'github' as const,
+    repository: null,
+    runId: '7',
+    job: 'gates',
+    step: null,
+    matrix: null,
+  };
   let dead = false;
   const gatesOf = (attempt: number, isDead: () => boolean) =>
     nodes.map((node): PlannedGate => {
       const ingredients = { ...place, parallelIndex: null, salt: node.name, body: '' };
       const path = options.journals ? join(options.journals, node.name) : null;
-      const journal = path === null ? undefined : openJournal(path, new Date(0), expect.fail, (text) => text);
-      const keys = keySteps(ingredients, { attempt, jobId: null }, journal?.runs ?? [], retries);
+      const ci = { ...detectCi({}), ...place, attempt };
+      const file = { base: baseOf(ingredients), job: jobOf(ci), named: false };
+      const journal =
+        path === null ? undefined : openJournal({ ...file, path }, new Date(0), expect.fail, (text) => text);
+      const keys = keySteps(ingredients, ci, journal?.runs ?? [], retries);
       return {
         ...node,
         start: { body: { projectSlug: 'shop', processSlug: node.name }, keys },
@@ -185,9 +198,11 @@ export async function world(options: WorldOptions) {
       const result = await (isDead() ? never : call());
       return isDead() ? never : result;
     };
-    return runGates(
+    const gates = gatesOf(attempt, isDead);
+    const journals = journalReporter(gates);
+    return runPlan(
       {
-        gates: gatesOf(attempt, isDead),
+        gates,
         failFast,
         shortestMs: 1000,
         cancelOnInterrupt: true,
@@ -223,12 +238,15 @@ export async function world(options: WorldOptions) {
             },
           };
         },
-        emit: (event) => isDead() || events.push({ ...event, at: now() }),
+        emit(event) {
+          emitTo([journals], event);
+          if (!isDead()) events.push({ ...event, at: now() });
+        },
       },
     ).then(
-      (report) => {
+      (result) => {
         if (isDead()) return;
-        settled = { report };
+        settled = { report: severalGates(result) };
         endedAt = now();
       },
       (error: unknown) => {

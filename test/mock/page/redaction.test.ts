@@ -61,6 +61,13 @@ describe("redaction for the mock's page", () => {
     expect(JSON.parse(text.slice(text.indexOf('\n\n')))).toEqual(shown);
   });
 
+  it('keeps the digits of numbers, and finds credentials in any spelling', () => {
+    const body = '{"id":9007199254740993,"total":10.50,"url":"https:\\/\\/u:p@x.test"}';
+    expect(redactedRequest(requestOf({ body }), [])).toBe(
+      'POST /\n\n{\n  "id": 9007199254740993,\n  "total": 10.50,\n  "url": "https://********@x.test"\n}',
+    );
+  });
+
   it('shows only the size of a body that is not JSON', () => {
     expect(redactedRequest(requestOf({ body: '{"apiKey": "é' }), [])).toBe(
       'POST /\n\n(14 bytes that are not JSON)',

@@ -28,7 +28,7 @@ describe('the live view', () => {
           expect(line).not.toMatch(/[\r\n]/);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { signSync } from '../../../src/webhook/node.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
+import { until } from '../../until.ts';
 
 export const secret = 'whsec-of-the-tests';
 export const at = '2026-01-15T12:00:00.000Z';
@@ -215,7 +216,7 @@ export function testReceiver(name: string, start: Start): void {
       const receiver = await started(start, { onError: (error) => reported.push(error) });
       const headers = headersFor(eventBody, { key: 'another', timestamp: '2026-01-15T11:59:30Z' });
       void receiver.send(eventBody, headers).catch(() => undefined);
-      await vi.waitFor(() => expect(reported).toHaveLength(1));
+      await until(() => reported.length === 1);
       expect(reported[0]).toMatchObject({ code: 'mismatch', ageSeconds: 30 });
       expect(lines()).toEqual([]);
     });

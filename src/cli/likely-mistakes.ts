@@ -1,0 +1,137 @@
+import type { Command, Option } from 'commander';
+
+/** A word of the command line that its command does not know: as a subcommand, an option or a further argument. */
+export interface Mistake {
+  readonly kind: 'command' | 'option' | 'argument';
+  readonly command: Command;
+  /** The command's full name, and what follows it: for a command all arguments, otherwise the word. */
+  readonly line: string;
+  readonly word: string;
+  /** The option before an argument, and whether the argument directly follows it. */
+  readonly after?: Option | undefined;
+  readonly isNext?: boolean;
+}
+
+/** A pattern is for the line. */
+type Row = readonly [
+  applies: RegExp | ((mistake: Mistake) => boolean),
+  hint: string | ((mistake: Mistake) => string),
+];
+
+const word = (pattern: RegExp) => (mistake: Mistake) => pattern.test(mistake.word);
+const has = ({ command }: Mistake, name: string) => command.options.some(({ long }) => long === name);
+/** Whether an argument follows an option that takes no value. */
+const isValue = ({ after, isNext }: Mistake) => after !== undefined && isNext === true && !after.required;
+const negative = ({ after }: Mistake) => String(after?.long).replace(/^--/, '--no-');
+
+const doctor = 'rungate doctor shows which credential is used and whether the service accepts it';
+
+/**
+ * Likely mistakes, and words of other tools, with what to write instead. The first row that applies counts. No hint repeats
+ * an argument, which may be a secret.
+ */
+const rows: Readonly<Record<Mistake['kind'], readonly Row[]>> = {
+  command: [
+    [/^rungate version\b/, 'write rungate --version'],
+    [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
+    [/^rungate auth logout\b/, 'write rungate logout'],
+    [/^rungate auth\b/, 'write rungate login'],
+    [
+      /^rungate run (?:list|ls)\b/,
+      'the service has no list of runs; rungate run trigger prints the id of a run, and rungate run status <runId> shows it',
+    ],
+    [/^rungate run (?:rerun|retry|restart)\b/, 'rungate run trigger starts a new run'],
+  ],
+  option: [
+    // commander also reports an option as unknown if it has a value that it does not take.
+    [(mistake) => has(mistake, mistake.word), (mistake) => `${mistake.word} takes no value: write it alone`],
+    [/^rungate run gates --(?:no-)?wait$/, 'run gates always waits'],
+    [/^rungate run gates --(?:process|tags?)$/, 'each gate in .rungate.json has its own process or tags'],
+    [
+      /^rungate run gates --(?:gates?|name)$/,
+      'write the names of gates without an option: rungate run gates web',
+    ],
+    [
+      /^rungate run gates --idempotency-key$/,
+      'each gate has its own automatic key; --idempotency-salt changes all of them',
+    ],
+    [word(/^-V$/), 'write rungate --version'],
+    [
+      (mistake) => /^(?:-o|--output)$/.test(mistake.word) && !has(mistake, '--output-file'),
+      'write --json or --format <format>',
+    ],
+    [word(/^--(?:no-)?colou?r$/), 'set NO_COLOR=1 in the environment for output without colours'],
+  ],
+  argument: [
+    [word(/^$/), 'the argument is empty: check the variable that it comes from'],
+    [word(/^[–—−]/), 'the argument begins with a long dash: type two hyphens instead'],
+    [
+      word(/^[\\`^]$|^\s*$|^\s+-/),
+      'to continue a line, end it with \\ in sh, ^ in cmd or ` in PowerShell, and nothing after that character',
+    ],
+    [
+      (mistake) => isValue(mistake) && mistake.after?.long === '--json',
+      (mistake) =>
+        `--json takes no value and prints every field: ${has(mistake, '--columns') ? 'to select columns of the table, use --columns id,name' : 'to select fields, use jq'}`,
+    ],
+    [
+      (mistake) => isValue(mistake) && has(mistake, negative(mistake)),
+      (mistake) =>
+        `${mistake.after?.long} takes no value: write ${/^(?:false|no|off|0)$/i.test(mistake.word) ? negative(mistake) : `${mistake.after?.long} alone`}`,
+    ],
+    [isValue, ({ after }) => `${after?.long} takes no value: write it alone, or leave it out`],
+    [
+      ({ line, command }) => line.startsWith('rungate config set ') && command.args[0] === 'tags',
+      'separate the values with commas: smoke,nightly',
+    ],
+    [
+      ({ line, command }) => line.startsWith('rungate config set ') && command.args[0] === 'on',
+      'write <verdict>=<action>, separated by commas: cancelled=fail,timeout=warn',
+    ],
+    [/^rungate env vars (?:create|update) .*=/s, 'write --field name=A --field value=1'],
+    [
+      (mistake) => has(mistake, '--field') && /^[A-Za-z_][\w.]*=/.test(mistake.word),
+      'write each field as an option: --field <name>=<value>',
+    ],
+    [({ after }) => after?.long === '--columns', 'separate the names with commas: --columns id,name'],
+    [
+      ({ after }) => after?.parseArg !== undefined,
+      ({ after }) => `repeat ${after?.long} for each value, or put it in quotes`,
+    ],
+    [
+      ({ after }) => after?.required === true,
+      ({ after }) => `put quotes around a value with spaces: ${after?.long} "…"`,
+    ],
+    [/^rungate run cancel /, 'pass the reason as --reason "…"; this command cancels one run at a time'],
+    [/^rungate run status /, 'this command shows one run at a time; rungate run wait takes several'],
+    [
+      ({ command }) => command.name() === 'delete',
+      'this command deletes one item at a time: run it once for each',
+    ],
+    [/^rungate login /, 'type the secret at the prompt, or pipe it: rungate login < file'],
+    [() => true, 'put quotes around a value with spaces; an option begins with --'],
+  ],
+};
+
+export function likelyMistake(mistake: Mistake): string | null {
+  const applies = ([condition]: Row) =>
+    condition instanceof RegExp ? condition.test(mistake.line) : condition(mistake);
+  const [, hint = null] = rows[mistake.kind].find(applies) ?? [];
+  return typeof hint === 'function' ? hint(mistake) : hint;
+}
+
+/** Command names of other tools and their equivalents in rungate, of which the first one in the group is suggested. */
+export const synonyms: ReadonlyMap<string, readonly string[]> = new Map([
+  ...['environment', 'environments', 'envs'].map((name): [string, string[]] => [name, ['env']]),
+  ...['view', 'show', 'describe', 'get'].map((name): [string, string[]] => [name, ['get', 'status', 'list']]),
+  ...['rm', 'remove', 'delete'].map((name): [string, string[]] => [name, ['delete', 'unset', 'cancel']]),
+  ...['stop', 'abort'].map((name): [string, string[]] => [name, ['cancel']]),
+  ['ls', ['list']],
+  ['watch', ['wait', 'listen']],
+  ['start', ['trigger']],
+  ['create', ['trigger']],
+  ['new', ['create', 'trigger']],
+  ['add', ['create']],
+  ['edit', ['update', 'set']],
+  ['set', ['update']],
+]);

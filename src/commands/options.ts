@@ -1,0 +1,106 @@
+import { type Command, Option } from 'commander';
+import { UsageError } from '../errors.ts';
+import { readTexts } from '../options/read.ts';
+import {
+  type CommandName,
+  type Flags,
+  flagName,
+  type OptionId,
+  optionIds,
+  type Row,
+  remarks,
+  rowOf,
+} from '../options/table.ts';
+import { splitNames } from '../options/types.ts';
+import type { SettingName, SomeSettings } from '../settings/names.ts';
+import { completes } from './completion/completes.ts';
+
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+/** Returns the names in one value of an option: separated by commas, as in settings and in the action. */
+export function namesIn(option: string, text: string): string[] {
+  const names = splitNames(text);
+  if (names.length > 0) return names;
+  throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
+}
+
+const ids = new WeakMap<Option, OptionId>();
+
+/** Returns the line about an option in the help: `slug of the project (RUNGATE_PROJECT)`. */
+function helpOf(row: Row): string {
+  const repeats = row.type.kind === 'list' || row.type.kind === 'overrides' ? ['repeatable'] : [];
+  const all = [...repeats, ...(row.env === undefined ? [] : [row.env]), ...remarks(row)].join('; ');
+  return all === '' ? row.help : `${row.help} (${all})`;
+}
+
+/** Adds them in the order of the rows. `heading` replaces those of the rows in the help. */
+export function addOptions(command: Command, name: CommandName, heading?: string): Command {
+  for (const id of optionIds) {
+    const row = rowOf(id);
+    const { flag, no, commands, unlisted, group, type, complete } = row;
+    if (flag === undefined || commands?.includes(name) !== true) continue;
+    const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
+    if (type.kind === 'list' || type.kind === 'overrides') option.argParser(collect);
+    ids.set(option, id);
+    command.optionsGroup(heading ?? group ?? 'Options:').addOption(option);
+    if (no !== undefined) command.addOption(new Option(`--no-${flagName(row).slice(2)}`, no));
+    if (complete !== undefined) completes(command, flagName(row), { from: complete });
+    else if (type.words !== undefined) completes(command, flagName(row), type.words);
+  }
+  return command;
+}
+
+function idsOf(command: Command): OptionId[] {
+  const above = command.parent === null ? [] : idsOf(command.parent);
+  return [...above, ...command.options.flatMap((option) => ids.get(option) ?? [])];
+}
+
+/** Returns commander's name of an option: `deployedUrl`. */
+const attributeOf = (row: Row) =>
+  flagName(row)
+    .slice(2)
+    .replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
+
+/** The values of options by commander's names, and those of them that are settings. */
+interface ReadFlags {
+  readonly flags: Flags & Readonly<Record<string, unknown>>;
+  readonly settings: SomeSettings;
+}
+
+/** @param raw the texts by commander's names @throws UsageError */
+function readFlags(raw: Readonly<Record<string, unknown>>, ids: readonly OptionId[]): ReadFlags {
+  const flags: Record<string, unknown> = { ...raw };
+  const settings: Partial<Record<SettingName, unknown>> = {};
+  for (const id of ids) {
+    const row = rowOf(id);
+    const value = raw[attributeOf(row)];
+    if (value === undefined) continue;
+    const read = typeof value === 'boolean' ? value : readTexts(id, [value].flat() as string[]);
+    flags[attributeOf(row)] = read;
+    if (row.file !== undefined) settings[id as SettingName] = read;
+  }
+  return { flags, settings: settings as SomeSettings };
+}
+
+/** Reads the texts of the options that a command has. @throws UsageError */
+export const readOptions = (command: Command, raw: Readonly<Record<string, unknown>>): ReadFlags =>
+  readFlags(raw, idsOf(command));
+
+/** Reads the texts of the options that every command has. @throws UsageError */
+export const readGlobals = (raw: Readonly<Record<string, unknown>>): ReadFlags =>
+  readFlags(
+    raw,
+    optionIds.filter((id) => rowOf(id).commands?.includes('every')),
+  );
+
+/** Returns the options of the rows that were given, by their names on the command line. */
+export function givenOptions(flags: Flags, isMeant: (row: Row) => boolean): string[] {
+  return optionIds.flatMap((id) => {
+    const row = rowOf(id);
+    const value = (flags as Readonly<Record<string, unknown>>)[attributeOf(row)];
+    if (row.flag === undefined || value === undefined || !isMeant(row)) return [];
+    return value === false ? `--no-${flagName(row).slice(2)}` : flagName(row);
+  });
+}

@@ -1,0 +1,76 @@
+import { ConfigError } from '../../errors.ts';
+import { intervalNote } from '../../gate/limits.ts';
+import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
+import { openGate } from '../../library/open-gate.ts';
+import type { Reporter } from '../../library/reporter.ts';
+import type { Settings } from '../../settings/names.ts';
+import { isLocal } from '../../transport/address.ts';
+import type { Context } from '../context.ts';
+import { deployedOptions } from './deployed.ts';
+import { openOptions } from './hub.ts';
+import { progressReporters } from './progress.ts';
+import { writeReports } from './reports.ts';
+import { printGate } from './result.ts';
+import { asksForBuild, type WaitFlags } from './wait-flags.ts';
+
+/** A gate with its settings. */
+export interface CommandGate extends PlannedGate {
+  settings: Settings;
+}
+
+/** Returns the warnings about short intervals, each once. @throws UsageError or ConfigError below 1 s */
+function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<string> {
+  const notes = gates.flatMap(({ settings: { interval }, intervalMs, name }) => {
+    if (interval?.origin === 'flag') return intervalNote('--interval', intervalMs, local) ?? [];
+    const setting = name === unnamed ? 'the setting interval' : `the setting interval of gate ${name}`;
+    return intervalNote(setting, intervalMs, local, ConfigError) ?? [];
+  });
+  return new Set(notes);
+}
+
+/** Returns whether a report is requested or a CI reads one; otherwise the formats are not loaded. */
+function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
+  const requested = junit !== undefined || report !== undefined;
+  return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
+}
+
+/** Runs gates, prints the result and writes the reports. Returns the exit code. */
+export async function runGates(
+  context: Context,
+  gates: readonly CommandGate[],
+  flags: WaitFlags & { failFast?: boolean },
+  receipt: readonly Reporter[] = [],
+): Promise<number> {
+  const { io, output, settings } = context;
+  const local = isLocal(settings.apiUrl?.value ?? '');
+  const printer: Reporter = {
+    end: (event) => (event.error === null ? printGate(event, context) : undefined),
+  };
+  const reports: Reporter = {
+    end: (event) => writeReports(context, event, flags),
+  };
+  const reporters = [
+    ...(await progressReporters(io, output, gates)),
+    ...[printer, ...receipt, ...(hasReports(context, flags) ? [reports] : [])],
+  ];
+  const { exitCode } = await openGate(
+    {
+      ...openOptions(context),
+      ...{ gates, local, env: io.env, failFast: flags.failFast === true },
+      async connect() {
+        const notes = intervalNotes(gates, local);
+        const caller = await context.connect();
+        for (const note of notes) await output.alert(`${output.paint('warn', 'warning:')} ${note}`);
+        return caller;
+      },
+      async deployed(commit) {
+        if (!asksForBuild(settings, flags)) return null;
+        return deployedOptions(context, flags, commit);
+      },
+      cancelOnInterrupt: flags.cancelOnInterrupt ?? gates.every(({ start }) => start !== undefined),
+      cancelOnTimeout: flags.cancelOnTimeout === true,
+    },
+    reporters,
+  );
+  return exitCode;
+}

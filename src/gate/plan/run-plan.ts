@@ -1,0 +1,170 @@
+import { ContractError, RungateError, type StopCause } from '../../errors.ts';
+import { commandNames } from '../../hint-names.ts';
+import { runAttempts } from '../attempts.ts';
+import { newBudget } from '../budget.ts';
+import type { Emit } from '../events.ts';
+import type { HubLink } from '../fleet/hub-link.ts';
+import type { GateTools } from '../gate.ts';
+import { inOrder } from './graph.ts';
+import {
+  type GateOutcome,
+  type PlanEvent,
+  type PlannedGate,
+  type PlanOptions,
+  type PlanResult,
+  unnamed,
+} from './plan.ts';
+import { type Halt, haltReason, nextGates } from './progress.ts';
+import { endedGate, failedStart, knownRuns, skippedGate } from './result.ts';
+
+export interface PlanTools extends Omit<GateTools, 'claim' | 'hub' | 'budget' | 'emit'> {
+  emit?: ((event: PlanEvent) => void) | undefined;
+  /** Opens a link with the hub for one gate; undefined without a hub. */
+  openHub?(emit: Emit): Promise<{ link: HubLink; close(): Promise<void> } | undefined>;
+}
+
+/** Passes a stop on to the gates that are running, and to those that begin to listen afterwards. */
+function stopper() {
+  const listeners = new Set<(cause: StopCause) => void>();
+  let cause: StopCause | null = null;
+  return {
+    stop(by: StopCause) {
+      if (cause !== null) return;
+      cause = by;
+      for (const listener of listeners) listener(by);
+    },
+    onStop(listener: (by: StopCause) => void) {
+      if (cause === null) listeners.add(listener);
+      else listener(cause);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+/**
+ * Runs gates, each as soon as its needs are met. They share the connections and the limits of the service. A gate that cannot
+ * start its run fails; the others go on.
+ */
+export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<PlanResult> {
+  const { failFast, ...shared } = options;
+  const { emit, openHub, ...common } = tools;
+  const gates = inOrder(options.gates);
+  const isNamed = gates.some(({ name }) => name !== unnamed);
+  const budget = isNamed ? newBudget() : undefined;
+  const { stop, onStop } = stopper();
+  const outcomes = new Map<string, GateOutcome>();
+  const running = new Map<string, Promise<void>>();
+  /** The gate of each run. */
+  const owners = new Map<string, string>();
+  const bugs: unknown[] = [];
+  let halt: Halt | null = null;
+  let stoppedBy: StopCause | null = null;
+  let cutShort = false;
+  const halted = () => halt as Halt | null;
+
+  const end = (outcome: GateOutcome) => {
+    const { result } = outcome;
+    outcomes.set(result.name, outcome);
+    // After a bug or a mistake in the settings there is no result.
+    if (isNamed && bugs.length === 0) emit?.({ type: 'gate', gate: result.name, result });
+  };
+  const giveUp = (failed: string) => {
+    halt ??= { failed };
+    stop('fail-fast');
+  };
+
+  /** One run cannot be the result of two gates: the service, or the pointer to the id, is wrong. */
+  const claim = (name: string, runId: string, names = commandNames) => {
+    const owner = owners.get(runId) ?? name;
+    owners.set(runId, owner);
+    if (owner === name) return;
+    throw new ContractError(
+      `the service returned run ${runId} for gate ${name}, but that is the run of gate ${owner}`,
+      {
+        ...{ field: 'runId', expected: 'a new run', received: `the run of gate ${owner}` },
+        hint: `if the id is elsewhere in the response, set ${names.idPointer}`,
+      },
+    );
+  };
+
+  async function runOne(gate: PlannedGate): Promise<GateOutcome> {
+    const { name, needs: _needs, advisory: _advisory, journal: _journal, ...own } = gate;
+    const emitOwn: Emit = (event) => emit?.(isNamed ? { ...event, gate: name } : event);
+    const hub = await openHub?.(emitOwn);
+    try {
+      const { report } = await runAttempts(
+        { ...shared, ...own },
+        {
+          ...common,
+          onStop,
+          budget,
+          hooks: tools.hooks?.ofGate(),
+          claim: (runId) => claim(name, runId, own.start?.names),
+          emit: emitOwn,
+          hub: hub?.link,
+        },
+      );
+      const { interruptedBy } = report;
+      if (interruptedBy !== undefined && interruptedBy !== 'fail-fast') cutShort = true;
+      const cause = halted();
+      return { report, result: endedGate(gate, report, cause && haltReason(cause)) };
+    } catch (error) {
+      if (!(error instanceof RungateError)) throw error;
+      const known = { ...knownRuns(gate)[0], idempotencyKey: error.facts.idempotencyKey ?? null };
+      return { error, result: failedStart(gate, known, error) };
+    } finally {
+      await hub?.close();
+    }
+  }
+
+  async function runAndEnd(gate: PlannedGate): Promise<void> {
+    try {
+      const outcome = await runOne(gate);
+      end(outcome);
+      if (failFast && outcome.result.gate === 'fail') giveUp(gate.name);
+    } catch (error) {
+      // A bug: the runs of the other gates must not go on without a gate.
+      bugs.push(error);
+      giveUp(gate.name);
+    } finally {
+      running.delete(gate.name);
+    }
+  }
+
+  const begun = new Set<string>();
+  const advance = () => {
+    for (;;) {
+      const ended = new Map([...outcomes].map(([name, { result }]) => [name, result.gate]));
+      // The only gate begins even after a stop: its report has the state of its runs.
+      const { begin, skip } = nextGates(gates, { begun, ended, halt: isNamed ? halt : null });
+      for (const name of begin) begun.add(name);
+      for (const gate of gates) if (begin.includes(gate.name)) running.set(gate.name, runAndEnd(gate));
+      for (const { name, reason, halted: byHalt } of skip) {
+        if (byHalt && stoppedBy !== null) cutShort = true;
+        const gate = gates.find((planned) => planned.name === name);
+        if (gate !== undefined) end({ result: skippedGate(gate, reason) });
+      }
+      if (skip.length === 0) return;
+    }
+  };
+
+  const unsubscribe = tools.onStop((by) => {
+    stoppedBy = by;
+    halt ??= { by };
+    emit?.({ type: 'stopping', by });
+    stop(by);
+  });
+  try {
+    for (advance(); running.size > 0; advance()) await Promise.race(running.values());
+  } finally {
+    unsubscribe();
+  }
+  if (bugs.length > 0) throw bugs[0];
+  return {
+    outcomes: gates.flatMap(({ name }) => outcomes.get(name) ?? []),
+    stoppedBy: cutShort ? stoppedBy : null,
+    parts: tools.hooks?.report(),
+  };
+}

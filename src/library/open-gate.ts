@@ -1,0 +1,173 @@
+import { cancelReason } from '../ci/provider.ts';
+import type { Caller } from '../client/caller.ts';
+import type { Clock } from '../clock.ts';
+import { RungateError, type StopCause, StoppedError } from '../errors.ts';
+import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
+import type { Emit } from '../gate/events.ts';
+import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
+import type { RunJournal } from '../gate/keys.ts';
+import { shortestWaitMs } from '../gate/limits.ts';
+import { oneGate, type PlannedGate, type PlanResult, severalGates, unnamed } from '../gate/plan/plan.ts';
+import { flatReport, type GatesReport, unstartedGate, unstartedGates } from '../gate/plan/result.ts';
+import { runPlan } from '../gate/plan/run-plan.ts';
+import type { Policy } from '../gate/policy.ts';
+import { type GateReport, redactReport } from '../gate/report.ts';
+import { type RunService, runService } from '../gate/service.ts';
+import { lateError, type Start, type Started, startRun } from '../gate/start.ts';
+import type { Redact } from '../redact.ts';
+import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
+
+type DeployedOptions = Omit<Parameters<typeof openDeployed>[0], 'clock' | 'emit' | 'redact'>;
+
+/** How to reach the service and the hub. The functions are called once, before anything is sent, and may throw. */
+export interface OpenOptions {
+  connect(): Promise<Caller>;
+  /** Returns null without a hub. */
+  hub(): Promise<Omit<HubOptions, 'clock' | 'redact'> | null>;
+  clock: Clock;
+  random: () => number;
+  onStop(listener: (cause: StopCause) => void): () => void;
+  redact: Redact;
+}
+
+export interface OpenGateOptions extends OpenOptions {
+  /** One gate that is `unnamed`, or several. */
+  gates: readonly PlannedGate[];
+  failFast: boolean;
+  /** Null without a check. `commit` is that of the runs that are created, if it is the same for all. */
+  deployed(commit: string | undefined): Promise<DeployedOptions | null>;
+  /** Whether the service is on this machine, which has no shortest interval. */
+  local: boolean;
+  cancelOnInterrupt: boolean;
+  cancelOnTimeout: boolean;
+  /** The reason of a cancellation; default: the cause, with the job in `env`. */
+  cancelReason?: string | undefined;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Returns a function that opens a link with the hub; undefined without a hub. */
+export async function hubOpener({ hub, clock, redact }: OpenOptions) {
+  const options = await hub();
+  if (options === null) return undefined;
+  return async (emit: Emit) =>
+    openHub({ ...options, clock, redact }, (error) => emit({ type: 'hub', error }));
+}
+
+async function openBuildCheck({ gates, deployed, clock, redact }: OpenGateOptions, emit: Emit) {
+  const commits = new Set(gates.map(({ start }) => start?.body.commitSha ?? undefined));
+  const options = await deployed(commits.size === 1 ? [...commits][0] : undefined);
+  if (options === null) return undefined;
+  return openDeployed({ ...options, clock, redact, emit });
+}
+
+const reasonIn =
+  (options: Pick<OpenGateOptions, 'cancelReason' | 'env'>) => async (why: StopCause | 'timeout') =>
+    options.cancelReason ?? cancelReason(why, options.env);
+
+async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[]): Promise<PlanResult> {
+  const { gates, failFast, redact, local, clock, random, onStop, cancelOnInterrupt, cancelOnTimeout } =
+    options;
+  const caller = await options.connect();
+  let page: OpenDeployed | undefined;
+  try {
+    await awaitEach(reporters, { type: 'begin', gates });
+    const openHub = await hubOpener(options);
+    page = await openBuildCheck(options, (event) => emitTo(reporters, event));
+    return await runPlan(
+      {
+        ...{ gates, failFast, cancelOnInterrupt, cancelOnTimeout, cancelReason: reasonIn(options) },
+        shortestMs: shortestWaitMs(local),
+      },
+      {
+        ...{ service: runService(caller, clock.now), clock, random, onStop, hooks: page?.hooks },
+        ...(openHub !== undefined && { openHub }),
+        // A reporter may keep and change what it receives.
+        emit: (event) =>
+          emitTo(
+            reporters,
+            event.type === 'gate' ? { ...event, result: redactReport(event.result, redact) } : event,
+          ),
+      },
+    );
+  } finally {
+    await page?.close();
+    emitTo(reporters, { type: 'close' });
+    await caller.close();
+  }
+}
+
+/** @throws RungateError if nothing could be started, after the reporters have received the end */
+export async function openGate(options: OpenGateOptions, others: readonly Reporter[]): Promise<EndEvent> {
+  const { gates, clock, redact } = options;
+  const reporters = [journalReporter(gates), ...others];
+  const startedAt = clock.now();
+  const single = gates.find(({ name }) => name === unnamed);
+  let report: GateReport | GatesReport;
+  let error: RungateError | null = null;
+  try {
+    const result = await runOpened(options, reporters);
+    report = single === undefined ? severalGates(result) : oneGate(result);
+  } catch (cause) {
+    if (!(cause instanceof RungateError)) throw cause;
+    error = cause;
+    report = single === undefined ? unstartedGates(gates, cause) : unstartedGate(single, cause);
+  }
+  const end: EndEvent = {
+    type: 'end',
+    report: redactReport(report, redact),
+    runs: () =>
+      redactReport(
+        single === undefined ? flatReport(report as GatesReport, gates) : (report as GateReport),
+        redact,
+      ),
+    ...{ error, startedAt, finishedAt: clock.now(), exitCode: report.exitCode, receipt: null },
+  };
+  await awaitEach(reporters, end);
+  if (error !== null) throw error;
+  return end;
+}
+
+interface OpenStartOptions extends OpenOptions {
+  start: Start;
+  journal: RunJournal | undefined;
+  policy: Policy;
+  timeoutMs: number;
+}
+
+/** After a stop it still finds the run that it has started. `use` is called before the journal is done with the run. */
+export async function openStart(
+  options: OpenStartOptions,
+  others: readonly Reporter[],
+  use: (started: Extract<Started, { kind: 'started' }>, service: RunService) => Promise<void>,
+): Promise<Started & { stoppedBy: StopCause | null }> {
+  const { start, journal, policy, timeoutMs, clock, random } = options;
+  const reporters = [journalReporter([{ name: unnamed, journal }]), ...others];
+  const emit: Emit = (event) => emitTo(reporters, event);
+  const caller = await options.connect();
+  const service = runService(caller, clock.now);
+  const stop = new AbortController();
+  let stoppedBy: StopCause | null = null;
+  const unsubscribe = options.onStop((by) => {
+    stoppedBy = by;
+    emit({ type: 'stopping', by });
+    stop.abort(new StoppedError(by));
+  });
+  let hub: OpenHub | undefined;
+  try {
+    hub = await (await hubOpener(options))?.(emit);
+    const tools = { service, clock, random, signal: stop.signal, emit, hub: hub?.link, policy };
+    const deadline = clock.monotonic() + timeoutMs;
+    const started = await startRun(start, { latest: deadline, deadline }, tools);
+    if (started.kind === 'late') throw lateError(timeoutMs, hub !== undefined, started.discarded);
+    if (started.kind === 'started') {
+      await use(started, service);
+      emit({ type: 'settled', runId: started.run.runId });
+    }
+    return { ...started, stoppedBy };
+  } finally {
+    unsubscribe();
+    await hub?.close();
+    emitTo(reporters, { type: 'close' });
+    await caller.close();
+  }
+}

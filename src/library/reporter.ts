@@ -1,0 +1,72 @@
+import type { RungateError } from '../errors.ts';
+import type { InnerEvent } from '../gate/events.ts';
+import { type GatesEvent, type PlanEvent, type PlannedGate, unnamed } from '../gate/plan/plan.ts';
+import type { GatesReport } from '../gate/plan/result.ts';
+import type { GateReport, SuitesReport } from '../gate/report.ts';
+
+/** The gates are connected and begin. */
+interface BeginEvent {
+  type: 'begin';
+  gates: readonly PlannedGate[];
+}
+
+/** The result of the gates, without secrets. */
+export interface EndEvent {
+  type: 'end';
+  /** The result as it is printed as JSON: of one gate, or of several. */
+  report: GateReport | GatesReport;
+  /** Returns the result as a list of runs, with a suite for each of several gates. */
+  runs(): SuitesReport;
+  /** Why nothing could be started; `openGate` throws it after this event. */
+  error: RungateError | null;
+  /** In milliseconds since the epoch. */
+  startedAt: number;
+  finishedAt: number;
+  /** The exit code. A reporter that fails makes it a failure, unless it is one already. */
+  exitCode: number;
+  /** The path of the receipt that a reporter has written. */
+  receipt: string | null;
+}
+
+/** The events of a gate from its begin to its end. `close`: no event of a run follows, whether or not there is a result. */
+type ReportedEvent = PlanEvent | BeginEvent | { type: 'close' } | EndEvent;
+
+/** Shows or records the events of a gate. `openGate` awaits only the handlers of `begin` and `end`, in order. */
+export type Reporter = {
+  [Type in ReportedEvent['type']]?: (event: Extract<ReportedEvent, { type: Type }>) => void | Promise<void>;
+} & {
+  /** Receives every event of the gates that `onProgress` has. */
+  progress?: (event: GatesEvent) => void;
+};
+
+function call(reporter: Reporter, event: ReportedEvent): void | Promise<void> {
+  return (reporter[event.type] as ((given: ReportedEvent) => void | Promise<void>) | undefined)?.(event);
+}
+
+const inner: readonly string[] = ['watch', 'triggering', 'received', 'settled', 'close'] satisfies (
+  | InnerEvent['type']
+  | 'close'
+)[];
+const isInner = (event: { type: string }): event is InnerEvent | { type: 'close' } =>
+  inner.includes(event.type);
+
+export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'journal'>[]): Reporter {
+  const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.journal;
+  return {
+    triggering: ({ gate, step, body }) => journalOf(gate)?.triggering(step, body),
+    received: ({ gate, step, ...run }) => journalOf(gate)?.created(step, run),
+    settled: ({ gate, runId }) => journalOf(gate)?.settled(runId),
+  };
+}
+
+export function emitTo(reporters: readonly Reporter[], event: PlanEvent | { type: 'close' }): void {
+  for (const reporter of reporters) {
+    void call(reporter, event);
+    if (!isInner(event)) reporter.progress?.(event);
+  }
+}
+
+/** Calls the reporters one after the other. */
+export async function awaitEach(reporters: readonly Reporter[], event: BeginEvent | EndEvent): Promise<void> {
+  for (const reporter of reporters) await call(reporter, event);
+}

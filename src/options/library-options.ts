@@ -1,0 +1,74 @@
+// Generated from the rows by `npm run options`; do not edit. A test fails while it is stale.
+import type { GateOverrides } from '../gate/policy.ts';
+
+/** The options of the library that the command line has, too. Each function takes some of them. */
+export interface LibraryOptions {
+  /** The service's base URL; may have a path prefix. */
+  apiUrl: string | URL;
+  /** The credential for endpoints that accept either. Default: the token, if it is set. */
+  auth?: 'bearer' | 'key' | undefined;
+  /** Allow `http:` to other machines. */
+  insecureHttp?: boolean | undefined;
+  /** The timeout of one attempt; default 30 s. */
+  requestTimeoutMs?: number | undefined;
+  /** The gates that must pass, or pass with a warning, before this one starts; default none. */
+  needs?: readonly string[] | undefined;
+  /** Whether the gate can warn at most; default false. No other gate may need it. */
+  advisory?: boolean | undefined;
+  /** Whether the first gate that fails cancels the others; default false. */
+  failFast?: boolean | undefined;
+  /**
+   * The idempotency key of the start (interface, section 4.3): the same key never starts a second run. Default: with `env`, a
+   * key that all attempts of the CI job share; otherwise a random one that only the retries of this call share.
+   */
+  idempotencyKey?: string | undefined;
+  /** With `env`: distinguishes jobs that the CI does not, such as matrix jobs. */
+  idempotencySalt?: string | undefined;
+  /** The time between two reads of a run, unless the service requests another; default 10,000. */
+  intervalMs?: number | undefined;
+  /** The maximum number of status reads of a run; default 60, or unlimited if `timeoutMs` is given. */
+  maxAttempts?: number | undefined;
+  /** The timeout of the whole wait; default an hour. */
+  timeoutMs?: number | undefined;
+  /**
+   * How many new runs to start, each only if the last one failed; default 0. Only with `trigger`. If a later run passes, the
+   * verdict is `flaky`. All runs together stay within `timeoutMs`.
+   */
+  retries?: number | undefined;
+  /** Whether a cancelled run fails the gate; default false, which makes it a warning. */
+  strict?: boolean | undefined;
+  /** Actions for single verdicts; they override `strict`. */
+  on?: GateOverrides | undefined;
+  /** Whether to cancel a run that does not end in time; default false. */
+  cancelOnTimeout?: boolean | undefined;
+  /** Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`. */
+  cancelOnAbort?: boolean | undefined;
+  /** A JSON pointer to the run's id in the create response; default: the usual places. */
+  idPointer?: string | undefined;
+  /** The service's name for the field `providerModel` of an environment; the real name contains a vendor name. */
+  providerModelField?: string | undefined;
+  /** API key. */
+  apiKey?: string | undefined;
+  /** A user session's bearer token. */
+  token?: string | undefined;
+}
+
+/** The hub of a gate (`rungate hub`). Requests to it use the `caPem`, `proxyEnv` and `insecureHttp` of the gate. */
+export interface GateHub {
+  /** The hub's base URL; may have a path prefix. */
+  url: string | URL;
+  /** One of the hub's tokens. */
+  token: string;
+}
+
+/** The page that shows which build is deployed, and the build that is expected. */
+export interface DeployedPage {
+  /** The URL of the page. */
+  url: string | URL;
+  /** A JSON pointer to the version; default: the whole body, trimmed. */
+  pointer?: string | undefined;
+  /** The expected version. Default: `trigger.commitSha`, and with `env` the commit of the job. */
+  is?: string | undefined;
+  /** How long to wait for the expected version before the run is created; default 5 minutes. */
+  timeoutMs?: number | undefined;
+}

@@ -1,0 +1,522 @@
+import {
+  choice,
+  count,
+  duration,
+  filledList,
+  headerName,
+  items,
+  lines,
+  nameList,
+  type OptionType,
+  onOff,
+  overrides,
+  pointer,
+  retryCount,
+  text,
+  tokens,
+  url,
+} from './types.ts';
+
+/** The commands whose options come from the rows. `every` has those of all commands. */
+export type CommandName = 'every' | 'trigger' | 'wait' | 'gates' | 'init' | 'hub' | 'webhooks';
+
+/** The lists that complete a value; `completion` has a function for each. */
+export type Completion = 'environment-keys' | 'overrides' | 'profiles';
+
+/** An option, wherever a user can set it. */
+export interface Row {
+  readonly type: OptionType<unknown>;
+  /** One line about it, as a clause. */
+  readonly help: string;
+  /** The value that applies if nothing sets it. */
+  readonly default?: string;
+  /** A remark that the help has in parentheses, such as the value that the service or the CI gives. */
+  readonly note?: string;
+  /** The option on the command line, with its placeholder. */
+  readonly flag?: string;
+  /** The help of its negative form (`--no-strict`). */
+  readonly no?: string;
+  readonly commands?: readonly CommandName[];
+  /** The commands that have it only to explain why it does not work. */
+  readonly unlisted?: readonly CommandName[];
+  /** The heading in the help. */
+  readonly group?: string;
+  readonly complete?: Completion;
+  /** The environment variable. With `_FILE` appended, that of a secret takes the path of a file. */
+  readonly env?: string;
+  /** The places in a file: `top` of the file and of a profile, in a `gate` too, or only in a gate. A secret never. */
+  readonly file?: 'top' | 'gate' | 'only gate';
+  /** `sent`: a profile has it, tied to one service. `saved`: a profile has it. `variable`: only the environment has it. */
+  readonly secret?: 'sent' | 'saved' | 'variable';
+  /** The action's input: the name of the flag, or another one. */
+  readonly input?: boolean | string;
+  /** The value of an input that is not set. */
+  readonly inputDefault?: string;
+  /** The option of the library's functions, where a duration is in milliseconds. */
+  readonly library?: string;
+  /** The sentences about it there, if they differ. */
+  readonly libraryHelp?: string;
+  /** The places where it has no default. */
+  readonly required?: readonly ('input' | 'library')[];
+}
+
+const creating = ['trigger', 'gates'] as const;
+const waiting = ['trigger', 'wait', 'gates'] as const;
+const selection = { group: 'Selection:', file: 'gate', input: true } as const;
+const build = { group: 'Build information:', commands: creating, file: 'only gate', input: true } as const;
+const behaviour = { group: 'Behaviour:', input: true } as const;
+const wait = { group: 'Wait options:', commands: waiting, input: true } as const;
+const deployed = { group: 'Deployed build:', commands: waiting, input: true } as const;
+const reports = { group: 'Reports:', commands: waiting, input: true } as const;
+const global = { group: 'Global options:', commands: ['every'] } as const;
+const signing = { commands: ['webhooks', 'hub'], file: 'top' } as const;
+
+/**
+ * Every option that has more than one place. From a row follow the option on the command line with its help and completion, the
+ * variable, the setting in files and profiles with its JSON schema, the action's input and the library's option.
+ */
+export const rows = {
+  apiUrl: {
+    ...global,
+    type: url('service', 'apiUrl'),
+    flag: '--api-url <url>',
+    env: 'RUNGATE_API_URL',
+    file: 'top',
+    input: true,
+    library: 'apiUrl',
+    libraryHelp: "The service's base URL; may have a path prefix.",
+    required: ['input', 'library'],
+    help: 'base URL of the service',
+  },
+  config: {
+    ...global,
+    type: text,
+    flag: '--config <file>',
+    env: 'RUNGATE_CONFIG',
+    input: true,
+    help: 'project file, or none',
+  },
+  profile: {
+    ...global,
+    type: text,
+    flag: '--profile <name>',
+    env: 'RUNGATE_PROFILE',
+    input: true,
+    help: 'profile to use',
+    complete: 'profiles',
+  },
+  auth: {
+    ...global,
+    type: choice(['bearer', 'key']),
+    flag: '--auth <kind>',
+    file: 'top',
+    library: 'auth',
+    libraryHelp: 'The credential for endpoints that accept either. Default: the token, if it is set.',
+    help: 'bearer or key, for endpoints that accept either',
+  },
+  format: {
+    ...global,
+    type: choice(['table', 'json', 'ndjson']),
+    flag: '--format <format>',
+    file: 'top',
+    help: 'output format: table, json or ndjson',
+  },
+  json: { ...global, type: onOff, flag: '--json', help: 'short for --format json' },
+  quiet: { ...global, type: onOff, flag: '-q, --quiet', help: 'print only the result, warnings and errors' },
+  verbose: {
+    ...global,
+    type: onOff,
+    flag: '-v, --verbose',
+    help: 'trace requests on stderr, show refused responses',
+  },
+  caFile: {
+    ...global,
+    type: text,
+    flag: '--ca-file <file>',
+    file: 'top',
+    input: true,
+    help: 'additional trusted certificate authorities (PEM)',
+  },
+  insecureHttp: {
+    ...global,
+    type: onOff,
+    flag: '--insecure-http',
+    library: 'insecureHttp',
+    libraryHelp: 'Allow `http:` to other machines.',
+    help: 'allow http: to hosts other than this machine',
+  },
+  requestTimeout: {
+    ...global,
+    type: duration,
+    flag: '--request-timeout <duration>',
+    input: true,
+    library: 'requestTimeoutMs',
+    libraryHelp: 'The timeout of one attempt; default 30 s.',
+    note: 'default 30s',
+    help: 'timeout of one request',
+  },
+  project: {
+    ...selection,
+    type: text,
+    flag: '--project <slug>',
+    commands: ['trigger', 'gates', 'init'],
+    env: 'RUNGATE_PROJECT',
+    help: 'slug of the project',
+  },
+  process: {
+    ...selection,
+    type: text,
+    flag: '--process <slug>',
+    commands: ['trigger', 'init'],
+    help: 'slug of the process to run, unless tags are given',
+  },
+  tags: {
+    ...selection,
+    type: filledList,
+    flag: '--tag <tag>',
+    commands: ['trigger', 'init'],
+    input: 'tags',
+    help: 'run the processes with these tags, unless a process is given; the contract does not say whether one or all must match',
+  },
+  environment: {
+    ...selection,
+    type: text,
+    flag: '--environment <key>',
+    commands: ['trigger', 'gates', 'init'],
+    env: 'RUNGATE_ENVIRONMENT',
+    help: 'key of the environment',
+    note: "default: the project's default",
+    complete: 'environment-keys',
+  },
+  repository: {
+    ...build,
+    type: text,
+    flag: '--repository <name>',
+    help: 'repository',
+    note: 'default: from the CI or git',
+  },
+  ref: {
+    ...build,
+    type: text,
+    flag: '--ref <ref>',
+    help: 'branch or ref',
+    note: 'default: from the CI or git',
+  },
+  commitSha: {
+    ...build,
+    type: text,
+    flag: '--commit-sha <sha>',
+    help: 'commit hash',
+    note: 'default: from the CI or git; in a pull request its head',
+  },
+  event: {
+    ...build,
+    type: text,
+    flag: '--event <name>',
+    help: 'event that triggered the pipeline',
+    note: 'default: from the CI',
+  },
+  externalUrl: {
+    ...build,
+    type: text,
+    flag: '--external-url <url>',
+    help: 'URL of the CI build',
+    note: 'default: from the CI',
+  },
+  needs: {
+    type: nameList,
+    file: 'only gate',
+    library: 'needs',
+    libraryHelp: 'The gates that must pass, or pass with a warning, before this one starts; default none.',
+    help: 'the gates that must pass, or pass with a warning, before this one starts',
+  },
+  advisory: {
+    type: onOff,
+    file: 'only gate',
+    library: 'advisory',
+    libraryHelp: 'Whether the gate can warn at most; default false. No other gate may need it.',
+    help: 'never fail because of this gate: it can warn at most',
+  },
+  failFast: {
+    ...behaviour,
+    type: onOff,
+    flag: '--fail-fast',
+    commands: ['gates'],
+    library: 'failFast',
+    libraryHelp: 'Whether the first gate that fails cancels the others; default false.',
+    help: 'cancel the other gates when one fails',
+  },
+  idempotencyKey: {
+    ...behaviour,
+    type: text,
+    flag: '--idempotency-key <key>',
+    commands: ['trigger'],
+    library: 'idempotencyKey',
+    libraryHelp:
+      'The idempotency key of the start (interface, section 4.3): the same key never starts a second run. Default: with `env`, a key that all attempts of the CI job share; otherwise a random one that only the retries of this call share.',
+    help: 'idempotency key: the same key never starts a second run',
+    note: 'default: auto',
+  },
+  idempotencySalt: {
+    ...behaviour,
+    type: text,
+    flag: '--idempotency-salt <text>',
+    commands: creating,
+    library: 'idempotencySalt',
+    libraryHelp: 'With `env`: distinguishes jobs that the CI does not, such as matrix jobs.',
+    help: 'text added to the automatic key, for example to distinguish matrix jobs',
+  },
+  explainKey: {
+    ...behaviour,
+    type: onOff,
+    flag: '--explain-key',
+    commands: creating,
+    input: false,
+    help: 'show on stderr how the key is made',
+  },
+  interval: {
+    ...wait,
+    type: duration,
+    flag: '--interval <duration>',
+    file: 'gate',
+    library: 'intervalMs',
+    libraryHelp: 'The time between two reads of a run, unless the service requests another; default 10,000.',
+    default: '10s',
+    help: 'time between status reads, unless the service requests another',
+  },
+  maxAttempts: {
+    ...wait,
+    type: count,
+    flag: '--max-attempts <n>',
+    file: 'gate',
+    library: 'maxAttempts',
+    libraryHelp:
+      'The maximum number of status reads of a run; default 60, or unlimited if `timeoutMs` is given.',
+    default: '60',
+    note: 'about 10 minutes at 10s; unlimited if a timeout is set',
+    help: 'maximum number of status reads',
+  },
+  timeout: {
+    ...wait,
+    type: duration,
+    flag: '--timeout <duration>',
+    file: 'gate',
+    library: 'timeoutMs',
+    libraryHelp: 'The timeout of the whole wait; default an hour.',
+    default: '60m',
+    help: 'maximum time to wait; set it for runs of more than 10 minutes',
+  },
+  retries: {
+    ...wait,
+    type: retryCount,
+    flag: '--retries <n>',
+    unlisted: ['wait'],
+    file: 'gate',
+    library: 'retries',
+    libraryHelp:
+      'How many new runs to start, each only if the last one failed; default 0. Only with `trigger`. If a later run passes, the verdict is `flaky`. All runs together stay within `timeoutMs`.',
+    note: 'default 0',
+    help: 'number of new runs to start, each only if the last one failed',
+  },
+  strict: {
+    ...wait,
+    commands: [...waiting, 'init'],
+    type: onOff,
+    flag: '--strict',
+    no: 'override strict in the settings',
+    file: 'gate',
+    env: 'RUNGATE_STRICT',
+    inputDefault: 'true',
+    library: 'strict',
+    libraryHelp: 'Whether a cancelled run fails the gate; default false, which makes it a warning.',
+    help: 'also fail on a cancelled run; recommended in pipelines',
+  },
+  on: {
+    ...wait,
+    type: overrides,
+    flag: '--on <verdict=action>',
+    file: 'gate',
+    library: 'on',
+    libraryHelp: 'Actions for single verdicts; they override `strict`.',
+    help: 'action for a verdict: pass, warn or fail; overrides strict from the same source',
+    complete: 'overrides',
+  },
+  cancelOnTimeout: {
+    ...wait,
+    type: onOff,
+    flag: '--cancel-on-timeout',
+    library: 'cancelOnTimeout',
+    libraryHelp: 'Whether to cancel a run that does not end in time; default false.',
+    help: 'cancel a run that does not end in time',
+  },
+  cancelOnInterrupt: {
+    ...wait,
+    type: onOff,
+    flag: '--cancel-on-interrupt',
+    no: 'leave the run going when rungate is stopped',
+    inputDefault: 'true',
+    library: 'cancelOnAbort',
+    libraryHelp:
+      'Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`.',
+    note: 'default if the command creates it',
+    help: 'cancel the run when rungate is stopped',
+  },
+  'deployed.url': {
+    ...deployed,
+    type: url('page', 'deployed.url'),
+    flag: '--deployed-url <url>',
+    file: 'top',
+    library: 'deployed.url',
+    libraryHelp: 'The URL of the page.',
+    required: ['library'],
+    help: 'page that shows the version of the deployed build; the gate fails unless it is the expected one',
+  },
+  'deployed.pointer': {
+    ...deployed,
+    type: pointer,
+    flag: '--deployed-pointer <pointer>',
+    file: 'top',
+    library: 'deployed.pointer',
+    libraryHelp: 'A JSON pointer to the version; default: the whole body, trimmed.',
+    help: 'JSON pointer to the version',
+    note: 'default: the whole body',
+  },
+  'deployed.is': {
+    ...deployed,
+    type: text,
+    flag: '--deployed-is <text>',
+    file: 'top',
+    library: 'deployed.is',
+    libraryHelp: 'The expected version. Default: `trigger.commitSha`, and with `env` the commit of the job.',
+    help: 'expected version',
+    note: 'default: the commit from the CI or git',
+  },
+  'deployed.timeout': {
+    ...deployed,
+    commands: creating,
+    type: duration,
+    flag: '--deployed-timeout <duration>',
+    file: 'top',
+    library: 'deployed.timeoutMs',
+    libraryHelp: 'How long to wait for the expected version before the run is created; default 5 minutes.',
+    default: '5m',
+    help: 'maximum time to wait for the version before the run is created',
+  },
+  deployedHeaderFile: {
+    ...deployed,
+    type: text,
+    flag: '--deployed-header-file <file>',
+    help: 'file with headers for the page, one "Name: value" in each line',
+  },
+  junit: {
+    ...reports,
+    type: text,
+    flag: '--junit <file>',
+    help: 'file for the result as JUnit XML, one test case per run',
+  },
+  report: {
+    ...reports,
+    type: items,
+    flag: '--report <file>',
+    help: 'file for the result as JSON, or in the format of its extension .md, .env or .teamcity',
+  },
+  receipt: {
+    ...reports,
+    type: text,
+    flag: '--receipt <file>',
+    unlisted: ['gates'],
+    help: 'file for a signed receipt of the result, for later jobs',
+    note: 'key: RUNGATE_RECEIPT_KEY',
+  },
+  ciReport: {
+    ...reports,
+    type: onOff,
+    flag: '--ci-report',
+    unlisted: waiting,
+    no: 'write no outputs, summary, annotations or variables for the CI',
+    input: false,
+    help: 'report to the CI',
+  },
+  'hub.url': {
+    type: url('hub', 'hub.url'),
+    env: 'RUNGATE_HUB_URL',
+    file: 'top',
+    input: 'hub-url',
+    library: 'hub.url',
+    libraryHelp: "The hub's base URL; may have a path prefix.",
+    required: ['library'],
+    help: 'base URL of the hub that schedules the requests of the gates',
+  },
+  'run.idPointer': {
+    type: pointer,
+    file: 'top',
+    library: 'idPointer',
+    libraryHelp: "A JSON pointer to the run's id in the create response; default: the usual places.",
+    help: "JSON pointer to a new run's id in the response",
+  },
+  'env.providerModelField': {
+    type: text,
+    file: 'top',
+    library: 'providerModelField',
+    libraryHelp:
+      "The service's name for the field `providerModel` of an environment; the real name contains a vendor name.",
+    help: "the service's name for the field providerModel",
+  },
+  'webhook.timestampHeader': {
+    ...signing,
+    type: headerName,
+    flag: '--timestamp-header <name>',
+    help: "the service's name for X-Service-Timestamp",
+  },
+  'webhook.signatureHeader': {
+    ...signing,
+    type: headerName,
+    flag: '--signature-header <name>',
+    help: "the service's name for X-Service-Signature",
+  },
+  apiKey: {
+    type: text,
+    secret: 'sent',
+    env: 'RUNGATE_API_KEY',
+    input: 'api-key',
+    required: ['input'],
+    library: 'apiKey',
+    help: 'API key',
+  },
+  token: {
+    type: text,
+    secret: 'sent',
+    env: 'RUNGATE_TOKEN',
+    library: 'token',
+    libraryHelp: "A user session's bearer token.",
+    help: 'bearer token of a user session',
+  },
+  webhookSecrets: {
+    type: lines,
+    secret: 'saved',
+    env: 'RUNGATE_WEBHOOK_SECRET',
+    help: 'secrets that sign deliveries: during a rotation, several, one per line',
+  },
+  tenantSecret: {
+    type: text,
+    secret: 'saved',
+    env: 'RUNGATE_TENANT_SECRET',
+    help: "the tenant's secret that signs deliveries",
+  },
+  hubTokens: {
+    type: tokens,
+    secret: 'variable',
+    env: 'RUNGATE_HUB_TOKEN',
+    input: 'hub-token',
+    library: 'hub.token',
+    libraryHelp: "One of the hub's tokens.",
+    required: ['library'],
+    help: 'tokens of the hub, one per line: a hub accepts all of them, a gate sends the first',
+  },
+  receiptKey: {
+    type: text,
+    secret: 'variable',
+    env: 'RUNGATE_RECEIPT_KEY',
+    help: 'private key that signs receipts (PEM)',
+  },
+} as const satisfies Readonly<Record<string, Row>>;

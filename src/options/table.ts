@@ -1,0 +1,79 @@
+import { type Row, rows } from './rows.ts';
+import type { OptionType } from './types.ts';
+
+export type { CommandName, Row } from './rows.ts';
+export { rows };
+
+type Rows = typeof rows;
+export type OptionId = keyof Rows;
+
+/** The value of each option. Durations are in milliseconds. */
+export type OptionValues = {
+  [Id in OptionId]: Rows[Id]['type'] extends OptionType<infer Value> ? Value : never;
+};
+
+type IdsWith<Part> = { [Id in OptionId]: Rows[Id] extends Part ? Id : never }[OptionId];
+
+/** The options that a file or `rungate config set` may set. */
+export type FileId = IdsWith<{ file: 'top' | 'gate' }>;
+/** The options that are set for each gate of a file. */
+export type GateId = IdsWith<{ file: 'gate' | 'only gate' }>;
+export type SecretId = IdsWith<{ secret: string }>;
+/** The secrets that a profile may have, and those of them that it ties to one service. */
+export type SavedId = IdsWith<{ secret: 'sent' | 'saved' }>;
+export type SentId = IdsWith<{ secret: 'sent' }>;
+
+type Camel<Text extends string> = Text extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Text;
+type Attribute<Flag> = Flag extends `${string}--${infer Name} ${string}`
+  ? Camel<Name>
+  : Flag extends `${string}--${infer Name}`
+    ? Camel<Name>
+    : never;
+
+/** The values of the options on a command line, by the names that commander gives them. */
+export type Flags = {
+  [Id in OptionId as Rows[Id] extends { flag: infer Flag } ? Attribute<Flag> : never]?: OptionValues[Id];
+};
+
+/** The ids of all rows, in order. */
+export const optionIds = Object.keys(rows) as OptionId[];
+
+/** Returns a row, for code that handles all of them. */
+export const rowOf = (id: OptionId): Row => rows[id];
+
+const idsWhere = <Id extends OptionId>(has: (row: Row) => boolean) =>
+  optionIds.filter((id) => has(rowOf(id))) as Id[];
+
+export const isFileId = (name: string): name is FileId => (fileIds as readonly string[]).includes(name);
+export const isSecretId = (name: string): name is SecretId => (secretIds as readonly string[]).includes(name);
+
+export const fileIds = idsWhere<FileId>(({ file }) => file === 'top' || file === 'gate');
+export const gateIds = idsWhere<GateId>(({ file }) => file === 'gate' || file === 'only gate');
+/** The build information of a run. */
+export const buildIds = idsWhere<IdsWith<{ group: 'Build information:' }>>(
+  ({ group }) => group === 'Build information:',
+);
+export const secretIds = idsWhere<SecretId>(({ secret }) => secret !== undefined);
+export const savedIds = idsWhere<SavedId>(({ secret }) => secret === 'sent' || secret === 'saved');
+export const sentIds = idsWhere<SentId>(({ secret }) => secret === 'sent');
+
+/** Returns the long name of the option on the command line: `--timeout`. */
+export const flagName = ({ flag = '' }: Row): string => /--[a-z-]+/.exec(flag)?.[0] ?? '';
+
+/** Returns the name of the action's input, or null. */
+export function inputName(row: Row): string | null {
+  return row.input === true ? flagName(row).slice(2) : row.input || null;
+}
+
+/** Returns what the help says in parentheses. */
+export function remarks({ default: value, note }: Row): string[] {
+  return [...(value === undefined ? [] : [`default ${value}`]), ...(note === undefined ? [] : [note])];
+}
+
+/** Returns the help as a sentence, for schemas, the action and the library. */
+export function sentence(row: Row): string {
+  const all = [row.help, ...remarks(row)].map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}.`);
+  return all.join(' ');
+}

@@ -1,0 +1,17 @@
+import { pinned } from '../../src/ci/installation.ts';
+import type { Plan } from '../../src/ci/pipelines.ts';
+import { version } from '../../src/version.ts';
+
+/** The plan of the pipelines on docs/ci.md. */
+export const planned: Plan = {
+  flags: '--project shop --process checkout',
+  checkout: false,
+  folder: '',
+  addressInFile: false,
+  gates: false,
+  timeoutInFile: false,
+  longestWaitMs: 45 * 60_000,
+  installation: pinned(version),
+  defaultBranch: 'main',
+  mergeQueue: false,
+};

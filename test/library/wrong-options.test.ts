@@ -1,0 +1,456 @@
+import { afterEach, describe, expect, it, test } from 'vitest';
+import {
+  type CallOptions,
+  type ClientOptions,
+  createClient,
+  exitCodeOf,
+  type GateDeployed,
+  type GateHub,
+  type GateOptions,
+  type GatesOptions,
+  gate,
+  gates,
+  type Mock,
+  type MockOptions,
+  type NamedGate,
+  type ReceiptOptions,
+  RungateError,
+  type StartRunOptions,
+  startMock,
+  startRun,
+  UsageError,
+} from '../../src/index.ts';
+import type { PreparedRequest } from '../../src/transport/transport.ts';
+import { fakeClock } from '../fake-clock.ts';
+
+const secret = 'key_live_0123456789abcdef';
+const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+
+const sent: PreparedRequest[] = [];
+const transport = {
+  async send(request: PreparedRequest) {
+    sent.push(request);
+    const text = request.method === 'POST' ? '{"runId":"r"}' : '{"state":"completed","failed":0,"blocked":0}';
+    return { status: 200, headers: { 'idempotency-replayed': 'false' }, text };
+  },
+  close: async () => {},
+};
+const mocks: Mock[] = [];
+afterEach(async () => {
+  sent.length = 0;
+  for (const mock of mocks.splice(0)) await mock.close();
+});
+
+const service = () => ({
+  apiUrl: 'https://service.example.com',
+  apiKey: secret,
+  transport,
+  clock: fakeClock(),
+  random: () => 0.5,
+});
+
+/** Values of all types. Each kind of option accepts some of them. */
+const values: Readonly<Record<string, unknown>> = {
+  null: null,
+  flag: true,
+  zero: 0,
+  fraction: 1.5,
+  negative: -1,
+  nan: Number.NaN,
+  bigint: 5n,
+  text: 'key_live_misplaced',
+  empty: '',
+  symbol: Symbol('s'),
+  function: () => 'pass',
+  object: { a: 1 },
+  list: [1],
+  none: [],
+  date: new Date(0),
+  map: new Map([['a', 1]]),
+  bare: Object.create(null),
+  textual: { toString: () => 'fail' },
+};
+
+/** The values that are not wrong for an option of the kind. */
+const kinds = {
+  flag: ['flag'],
+  text: ['text', 'empty'],
+  /** A number above 0. */
+  ms: ['fraction'],
+  /** A number of 0 or more. */
+  duration: ['zero', 'fraction'],
+  whole: [],
+  wholeOrZero: ['zero'],
+  function: ['function'],
+  object: [],
+  list: ['none'],
+  nullable: ['null'],
+  /** An object without required fields. */
+  fields: ['bare'],
+  gates: [],
+} as const;
+type Kind = keyof typeof kinds;
+type Kinds<Options> = Readonly<Record<keyof Options, Kind>>;
+
+const client: Kinds<ClientOptions> = {
+  apiUrl: 'text',
+  apiKey: 'text',
+  token: 'text',
+  auth: 'object',
+  insecureHttp: 'flag',
+  requestTimeoutMs: 'ms',
+  callTimeoutMs: 'ms',
+  clock: 'object',
+  random: 'function',
+  transport: 'object',
+  caPem: 'text',
+  proxyEnv: 'fields',
+  userAgent: 'text',
+  pace: 'flag',
+  providerModelField: 'text',
+  onExchange: 'function',
+};
+const policy = {
+  strict: 'flag',
+  on: 'fields',
+  intervalMs: 'ms',
+  timeoutMs: 'ms',
+  maxAttempts: 'whole',
+  retries: 'wholeOrZero',
+} as const;
+const shared = {
+  ...client,
+  ...policy,
+  idempotencySalt: 'text',
+  env: 'fields',
+  hub: 'object',
+  deployed: 'object',
+  signal: 'object',
+  cancelOnAbort: 'flag',
+  cancelOnTimeout: 'flag',
+  cancelReason: 'text',
+  idPointer: 'object',
+  onProgress: 'function',
+} as const;
+const one: Kinds<GateOptions> = { ...shared, trigger: 'object', runIds: 'object', idempotencyKey: 'text' };
+const many: Kinds<GatesOptions> = { ...shared, gates: 'gates', failFast: 'flag' };
+const named: Kinds<NamedGate> = { ...policy, trigger: 'object', needs: 'list', advisory: 'flag' };
+const started: Kinds<StartRunOptions> = {
+  ...client,
+  trigger: 'object',
+  env: 'fields',
+  idempotencyKey: 'text',
+  idempotencySalt: 'text',
+  idPointer: 'object',
+  hub: 'object',
+  signal: 'object',
+  onProgress: 'function',
+  timeoutMs: 'ms',
+};
+const call: Kinds<CallOptions> = {
+  signal: 'object',
+  timeoutMs: 'ms',
+  requestTimeoutMs: 'ms',
+  idempotencyKey: 'text',
+  attempts: 'whole',
+  limitTimeoutMs: 'duration',
+  check: 'flag',
+  pace: 'flag',
+  onRetry: 'function',
+};
+const { check: _, ...exactCall } = call;
+const hub: Kinds<GateHub> = { url: 'text', token: 'text' };
+const deployed: Kinds<GateDeployed> = {
+  url: 'text',
+  pointer: 'object',
+  is: 'text',
+  timeoutMs: 'ms',
+  headers: 'fields',
+};
+const receipt: Kinds<ReceiptOptions> = { key: 'text', commit: 'text', repository: 'text' };
+const mocked: Kinds<MockOptions> = {
+  port: 'wholeOrZero',
+  host: 'text',
+  allowHosts: 'list',
+  seed: 'wholeOrZero',
+  clock: 'object',
+  outcome: 'object',
+  duration: 'duration',
+  retryAfterSeconds: 'duration',
+  apiKey: 'text',
+  token: 'text',
+  counts: 'fields',
+  appUrlBase: 'text',
+  data: 'fields',
+  rateLimit: 'object',
+  deliveries: 'object',
+  tenantSecret: 'text',
+  faults: 'list',
+  deployed: 'text',
+  page: 'flag',
+};
+
+type Call = (options: Record<string, unknown>) => unknown;
+const withClient = async (use: (open: ReturnType<typeof createClient>) => unknown) => {
+  const open = createClient(service());
+  try {
+    return await use(open);
+  } finally {
+    await open.close();
+  }
+};
+
+/** Each function with its options, and the beginning of their names in messages. */
+const functions: Readonly<Record<string, [Readonly<Record<string, Kind>>, Call, within?: string]>> = {
+  createClient: [
+    client,
+    async (options) => {
+      const open = createClient({ ...service(), ...options });
+      await open.run.status('r');
+    },
+  ],
+  gate: [one, (options) => gate({ ...service(), trigger, ...options })],
+  gates: [many, (options) => gates({ ...service(), gates: { api: { trigger } }, ...options })],
+  'a gate of gates': [
+    named,
+    (options) => gates({ ...service(), gates: { api: { trigger, ...options } } } as GatesOptions),
+  ],
+  startRun: [started, (options) => startRun({ ...service(), trigger, ...options })],
+  'a call': [call, (options) => withClient((open) => open.run.status('r', options))],
+  'a call of a list': [
+    call,
+    (options) => withClient((open) => open.env.list.all({}, options)[Symbol.asyncIterator]().next()),
+  ],
+  'a call of exact orders': [exactCall, (options) => withClient((open) => open.orders.listExact(options))],
+  'the hub of a gate': [
+    hub,
+    (options) => gate({ ...service(), trigger, hub: { url: 'http://127.0.0.1:1', token: 't', ...options } }),
+    'hub.',
+  ],
+  'the deployed build of a gate': [
+    deployed,
+    (options) =>
+      gate({ ...service(), trigger, deployed: { url: 'http://127.0.0.1:1', is: '1', ...options } }),
+    'deployed.',
+  ],
+  'the policy of a gate': [
+    { failed: 'object', cancelled: 'object', timeout: 'object' },
+    (options) => gate({ ...service(), trigger, on: options }),
+    'on.',
+  ],
+  'the run of a gate': [
+    { projectSlug: 'text', processSlug: 'text', tags: 'nullable' },
+    (options) => gate({ ...service(), trigger: { ...trigger, ...options } as never }),
+    'trigger.',
+  ],
+  startMock: [
+    mocked,
+    async (options) => mocks.push(await startMock({ deployed: 'v1', ...options } as MockOptions)),
+  ],
+  'a receipt': [
+    receipt,
+    async (options) => {
+      const result = await gate({ ...service(), runIds: ['r'] });
+      sent.length = 0;
+      return result.receipt(options);
+    },
+  ],
+};
+
+const refusal = async (act: () => unknown): Promise<unknown> => {
+  try {
+    await act();
+    return 'accepted';
+  } catch (error) {
+    return error;
+  }
+};
+
+describe.each(Object.entries(functions))('%s', (_what, [options, act, within = '']) => {
+  test.each(Object.entries(options))('refuses every wrong value of %s', async (name, kind) => {
+    for (const [which, value] of Object.entries(values)) {
+      if ((kinds[kind] as readonly string[]).includes(which)) continue;
+      const error = await refusal(() => act({ [name]: value }));
+      expect(error, which).toBeInstanceOf(RungateError);
+      const { message, hint, stack } = error as RungateError;
+      expect(message, which).toContain(name === 'gates' ? 'gate' : name);
+      expect(message, which).toContain(within.replace('.', ''));
+      expect(`${message} ${hint} ${stack?.split('\n')[0]}`).not.toMatch(/key_live|undefined to|\[object/);
+      expect([64, 78], which).toContain(exitCodeOf(error));
+      expect(sent, which).toEqual([]);
+    }
+  });
+
+  test.each(Object.keys(options))('suggests %s for a misspelling of it', async (name) => {
+    const misspelt = `${name.slice(0, -1)}${name.at(-1)?.repeat(2)}`;
+    const error = await refusal(() => act({ [misspelt]: true }));
+    expect(error).toBeInstanceOf(UsageError);
+    expect(`${(error as UsageError).message} ${(error as UsageError).hint}`).toContain(misspelt);
+    expect((error as UsageError).hint).toContain(name);
+    expect(sent).toEqual([]);
+  });
+
+  test('takes undefined for an option that is not given', async () => {
+    const kept = [
+      'apiUrl',
+      'trigger',
+      'gates',
+      'url',
+      'token',
+      'size',
+      'index',
+      'projectSlug',
+      'processSlug',
+    ];
+    const optional = Object.keys(options).filter(
+      (name) => ![...kept, 'transport', 'clock', 'apiKey', 'is'].includes(name),
+    );
+    const outcome = async (given: Record<string, unknown>) => String(await refusal(() => act(given)));
+    const undefinedOnes = Object.fromEntries(optional.map((name) => [name, undefined]));
+    expect(await outcome(undefinedOnes)).toBe(await outcome({}));
+  });
+
+  test('refuses options that are not an object', async () => {
+    if (within !== '' || ['a gate of gates', 'a receipt'].includes(_what)) return;
+    const bare: Readonly<Record<string, (given: never) => unknown>> = { createClient, gate, gates, startRun };
+    for (const given of [null, 'x', 5, [], () => {}]) {
+      const error = await refusal(() =>
+        (bare[_what] ?? ((wrong: never) => startMock(wrong ?? 0)))(given as never),
+      );
+      expect(error, String(given)).toBeInstanceOf(UsageError);
+    }
+  });
+});
+
+it.each<[string, Record<string, unknown>, RegExp, RegExp]>([
+  ['a misspelt option', { strickt: true }, /gate: unknown option "strickt"/, /did you mean strict\?/],
+  ['a text for a flag', { strict: 'true' }, /strict must be true or false, not a string/, /./],
+  [
+    'the option of the command line',
+    { timeout: '30m' },
+    /unknown option "timeout"/,
+    /did you mean timeoutMs\?/,
+  ],
+  ['a duration as text', { timeoutMs: '30m' }, /timeoutMs must be a finite number of milliseconds/, /./],
+  [
+    'an object with toString',
+    { on: { failed: { toString: () => 'pass' } } },
+    /on\.failed must be one of pass, warn, fail, not an object/,
+    /./,
+  ],
+  ['a misspelt field of the run', { trigger: { ...trigger, tag: ['a'] } }, /"trigger\.tag"/, /mean tags\?/],
+  [
+    'an address that is not set',
+    { apiUrl: undefined },
+    /apiUrl is missing/,
+    /environment variable is undefined/,
+  ],
+  ['null for the address', { apiUrl: null }, /apiUrl must be .*, not null/, /set apiUrl/],
+  [
+    'tags that are a text',
+    { trigger: { projectSlug: 's', tags: 'a' } },
+    /trigger\.tags must be an array/,
+    /./,
+  ],
+  ['a signal that is not one', { signal: {} }, /signal must be an AbortSignal/, /./],
+])('gate refuses %s', async (_what, options, message, hint) => {
+  const error = await refusal(() => gate({ ...service(), trigger, ...options } as GateOptions));
+  expect(error).toBeInstanceOf(UsageError);
+  expect((error as UsageError).message).toMatch(message);
+  expect((error as UsageError).hint ?? 'none').toMatch(hint);
+  expect(sent).toEqual([]);
+});
+
+it('names the gate in an error about one of several gates', async () => {
+  const wrong = { ...service(), gates: { api: { trigger, strickt: true } } };
+  await expect(gates(wrong)).rejects.toThrow('gate api: unknown option "strickt"');
+});
+
+it('takes the address as a URL', async () => {
+  const apiUrl = new URL('https://service.example.com/prefix');
+  expect(await gate({ ...service(), apiUrl, trigger })).toMatchObject({ gate: 'pass' });
+  expect(await gates({ ...service(), apiUrl, gates: { api: { trigger } } })).toMatchObject({ gate: 'pass' });
+  expect(await startRun({ ...service(), apiUrl, trigger })).toMatchObject({ runId: 'r' });
+  const open = createClient({ ...service(), apiUrl });
+  apiUrl.href = 'https://elsewhere.example.com';
+  await open.run.status('r');
+  expect([...new Set(sent.map(({ url }) => `${url.origin}${url.pathname.slice(0, 7)}`))]).toEqual([
+    'https://service.example.com/prefix',
+  ]);
+});
+
+it('an option that cannot be read is a UsageError', async () => {
+  const options = {
+    ...service(),
+    trigger,
+    get strict(): boolean {
+      throw new TypeError('no');
+    },
+  };
+  await expect(gate(options)).rejects.toThrow(UsageError);
+  const unreadable = {
+    get api(): NamedGate {
+      throw new TypeError('no');
+    },
+  };
+  await expect(gates({ ...service(), gates: unreadable })).rejects.toThrow(UsageError);
+});
+
+it.each([
+  ['of an object', { strict: true }],
+  ['of an object without a prototype', Object.assign(Object.create(null), { strict: true })],
+  [
+    'of a class',
+    {
+      get strict() {
+        return true;
+      },
+    },
+  ],
+])('refuses options that inherit those %s', async (_what, parent: object) => {
+  const options = Object.assign(Object.create(parent), service(), { trigger });
+  await expect(gate(options)).rejects.toThrow('gate: its argument must be a plain object');
+  expect(sent).toEqual([]);
+});
+
+it('shows no name of a field in an object that is given for another type', async () => {
+  const error = await refusal(() => gate({ ...service(), trigger, token: { [secret]: 1 } } as never));
+  expect((error as UsageError).message).toBe('gate: token must be a string, not an object');
+});
+
+it('takes instances of classes and the environment of the process', async () => {
+  class Ticker {
+    #clock = fakeClock();
+    now = () => this.#clock.now();
+    monotonic = () => this.#clock.monotonic();
+    sleep(ms: number, signal?: AbortSignal) {
+      return this.#clock.sleep(ms, signal);
+    }
+  }
+  const options = { ...service(), clock: new Ticker(), trigger, proxyEnv: process.env };
+  expect(await gate(options)).toMatchObject({ gate: 'pass' });
+});
+
+it('the faults of a mock are checked when they are added', async () => {
+  const mock = await startMock();
+  mocks.push(mock);
+  expect(() => mock.faults.add({ kind: 'rest' } as never)).toThrow(UsageError);
+  expect(() => mock.faults.add({ kind: 'reset', endpoint: 'run.triger' } as never)).toThrow(UsageError);
+  expect(() => mock.faults.add({ kind: 'reset', tims: 2 } as never)).toThrow(UsageError);
+  await expect(startMock({ faults: [{ kind: 'rest' } as never] })).rejects.toThrow(UsageError);
+  mock.faults.add({ kind: 'reset', times: Number.POSITIVE_INFINITY });
+  expect(mock.faults.list).toMatchObject([{ kind: 'reset', times: Number.POSITIVE_INFINITY }]);
+});
+
+it('the methods of a mock refuse a value that they do not know', async () => {
+  const mock = await startMock();
+  mocks.push(mock);
+  const open = createClient({ apiUrl: mock.url, apiKey: mock.apiKey });
+  await open.run.trigger(trigger);
+  await open.close();
+  const runId = String(mock.runs[0]?.runId);
+  for (const wrong of [undefined, null, 'fail', 'Passed'])
+    expect(() => mock.endRun(runId, wrong as never), String(wrong)).toThrow(UsageError);
+  for (const wrong of [undefined, null, 5]) expect(() => mock.deploy(wrong as never)).toThrow(UsageError);
+  expect(mock.runs).toMatchObject([{ state: 'in_progress' }]);
+});
