@@ -7,6 +7,7 @@ export default defineConfig({
     name: 'long',
     include: ['test/long/**/*.test.ts'],
     css: true,
+    setupFiles: ['test/seed.ts'],
     maxWorkers,
     ...limits(60),
     ...reporters('.test-report-long.json'),
