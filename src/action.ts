@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argumentRows, argvOf, variableRows, variablesOf } from './action/inputs.ts';
@@ -68,7 +67,7 @@ const stopCodes: readonly number[] = [exitCodes.SIGHUP, exitCodes.SIGINT, exitCo
 /** Runs the main step: the same gate as `rungate run trigger --wait`. Returns its exit code. */
 export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
   return runStep(toolkit, io, async () => {
-    const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${randomUUID()}.journal`);
+    const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${crypto.randomUUID()}.journal`);
     // Saved before a run is started: the post step needs it even if this step is killed.
     toolkit.saveState('journal', journal);
     const env = environment(toolkit, io, journal);

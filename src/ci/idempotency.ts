@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { givenKeys, type KeyOrigin, type KeyStep } from '../gate/keys.ts';
@@ -64,7 +64,7 @@ function withRetries(retries: number, stepOf: (retry?: number) => KeyStep): KeyS
 }
 
 function randomSteps(how: string, retries: number): KeyStep[] {
-  return withRetries(retries, () => ({ key: randomUUID(), how, origin: 'random' }));
+  return withRetries(retries, () => ({ key: crypto.randomUUID(), how, origin: 'random' }));
 }
 
 function sharedSteps(
@@ -174,7 +174,7 @@ export function planKeys(request: KeyRequest): PlannedKeys {
   // These keys do not need a journal, but RUNGATE_JOURNAL requests one. The base is random, so no other gate finds their runs.
   const planned = (keys: KeyStep[]): PlannedKeys => ({
     keys,
-    journal: file.named ? open({ ...file, path: journalPath, base: randomUUID() }) : undefined,
+    journal: file.named ? open({ ...file, path: journalPath, base: crypto.randomUUID() }) : undefined,
   });
   if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
@@ -185,8 +185,4 @@ export function planKeys(request: KeyRequest): PlannedKeys {
   const path = file.named ? journalPath : join(folder, `rungate-${base.slice(0, 32)}.journal`);
   const journal = open({ ...file, path, base });
   return { keys: keySteps(ingredients, ci, journal.runs, retries), journal, made: { ingredients, path } };
-}
-
-export function explainIngredients(ingredients: Ingredients): string[] {
-  return Object.entries(ingredients).map(([name, value]) => `${name}: ${value ?? '(unknown)'}`);
 }

@@ -24,7 +24,7 @@ function readPem(io: Io, path: string, source: string): string {
  */
 export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): Promise<string> {
   const own = readPem(io, setting.value, sourceName('caFile', setting));
-  checkPem(own, `the CA file ${setting.value}`);
+  await checkPem(own, `the CA file ${setting.value}`);
   const extra = io.env.NODE_EXTRA_CA_CERTS;
   return extra === undefined || extra === '' ? own : `${own}\n${readPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
 }

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { ConfigError } from '../errors.ts';
 
@@ -24,12 +23,13 @@ function withoutCertificate(caPem: string): [string, string] {
  * @param what the subject of the error
  * @throws ConfigError if there is no certificate, or one that cannot be read
  */
-export function checkPem(caPem: string, what = 'the CA file'): void {
+export async function checkPem(caPem: string, what = 'the CA file'): Promise<void> {
   const blocks = caPem.match(block) ?? [];
   if (blocks.length === 0) {
     const [problem, hint] = withoutCertificate(caPem);
     throw new ConfigError(`${what} ${problem}`, { hint });
   }
+  const { X509Certificate } = await import('node:crypto');
   blocks.forEach((pem, index) => {
     try {
       new X509Certificate(pem);
@@ -51,7 +51,7 @@ interface NewerTls {
  * @throws ConfigError if the text contains no certificate, or one that cannot be read
  */
 export async function trustAlso(caPem: string): Promise<SecureContext> {
-  checkPem(caPem);
+  await checkPem(caPem);
   // Loaded here, so that it costs time only when custom certificates are configured.
   const tls: typeof import('node:tls') & NewerTls = await import('node:tls');
   return tls.createSecureContext({

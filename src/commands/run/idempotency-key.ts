@@ -1,5 +1,5 @@
 import type { CiContext } from '../../ci/context.ts';
-import { explainIngredients, type PlannedKeys, planKeys } from '../../ci/idempotency.ts';
+import type { PlannedKeys } from '../../ci/idempotency.ts';
 import { openJournal } from '../../ci/journal.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
@@ -21,6 +21,8 @@ export async function commandKeys(
     });
   }
   const { io, output } = context;
+  // Loaded here, because `run wait` has no key and would pay for `node:crypto`.
+  const { planKeys } = await import('../../ci/idempotency.ts');
   const plan = planKeys({
     given,
     how: 'given with --idempotency-key',
@@ -45,7 +47,7 @@ function explanation({ keys, made }: PlannedKeys, ci: CiContext): string[] {
     `idempotency keys of ${ci.provider}, attempt ${ci.attempt ?? '(not counted)'}:`,
     ...keys.slice(0, 5).map(({ key, how }) => `  ${key} (${how})`),
     'made from:',
-    ...explainIngredients(made.ingredients).map((line) => `  ${line}`),
+    ...Object.entries(made.ingredients).map(([name, value]) => `  ${name}: ${value ?? '(unknown)'}`),
     `journal: ${made.path}`,
   ];
 }

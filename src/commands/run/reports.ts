@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { junitReport } from '../../ci/reports/junit.ts';
 import { azureCommands, githubAnnotations, teamcityMessages } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
@@ -82,7 +81,9 @@ async function reportToCi(context: Context, report: GateReport, receipt: string 
   const { io, output } = context;
   if (io.env.GITHUB_ACTIONS === 'true') {
     for (const line of githubAnnotations(report)) await output.alert(line);
-    await append(context, 'GITHUB_OUTPUT', () => githubOutputs(report, `rungate_${randomUUID()}`, receipt));
+    await append(context, 'GITHUB_OUTPUT', () =>
+      githubOutputs(report, `rungate_${crypto.randomUUID()}`, receipt),
+    );
     await append(context, 'GITHUB_STEP_SUMMARY', (content) => {
       const space = content.length === 0 ? '' : '\n';
       const left = markdownLimit - content.length - space.length - gap(content).length;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
@@ -113,7 +112,7 @@ export class Deliveries {
   readonly #context: Context;
   readonly #options: ListenOptions;
   readonly #save: Save | null;
-  readonly #via = `1.1 rungate-${randomUUID()}`;
+  readonly #via = `1.1 rungate-${crypto.randomUUID()}`;
   readonly #stop = new AbortController();
   readonly #open = new Set<Promise<unknown>>();
   #lines: Promise<void> = Promise.resolve();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Delivery } from '../data/webhooks.ts';
 import type { Exchange, RecordedRequest } from '../exchange.ts';
@@ -122,7 +121,7 @@ function handleAction(scene: Scene, { method, path, query, bytes }: Exchange): u
 }
 
 export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests' | 'tenantSecret'>) {
-  const token = randomUUID();
+  const token = crypto.randomUUID();
   const { clock } = parts.state;
   const notes = new WeakMap<RecordedRequest, Note>();
   const faultKindOf = new WeakMap<RecordedRequest | Delivery, string>();
