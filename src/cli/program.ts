@@ -1,7 +1,7 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { type Bind, summarise } from '../commands/binding.ts';
 import type { ProgramFor } from '../commands/completion/complete.ts';
-import { addGlobals } from '../commands/global-options.ts';
+import { addGlobals } from '../commands/options.ts';
 import { defineRun } from '../commands/run/define.ts';
 import type { Io } from '../host/io.ts';
 import { version } from '../version.ts';

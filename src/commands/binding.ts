@@ -3,8 +3,7 @@ import type { Io } from '../host/io.ts';
 import type { Flags as RowFlags } from '../options/table.ts';
 import { ciContext } from './ci-context.ts';
 import { type Context, createContext } from './context.ts';
-import { addGlobals } from './global-options.ts';
-import { readOptions } from './options.ts';
+import { addGlobals, readOptions } from './options.ts';
 
 export interface Action<Flags> {
   /** Refuses options that cannot work together, before anything else. @throws UsageError */

@@ -10,8 +10,8 @@ import { receiptKeySecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { parseApiUrl } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
-import { readCa } from './ca-file.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
+import { readCa } from './config/project-file.ts';
 import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';
 import { namesOf } from './source-names.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { systemClock } from '../clock.ts';
 import { type ChildResult, capture } from './children.ts';
-import { readStat } from './lineage.ts';
+import { readStat } from './process-events.ts';
 import { spawnCommand } from './spawn.ts';
 
 export interface GroupOptions {

@@ -5,9 +5,8 @@ import { redactor } from '../redact.ts';
 import { escapeJson, excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
 import { renderJson, renderResponse } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
-import { painter, type Tone, wantsColor } from './paint.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
-import { wrapWords } from './text.ts';
+import { painter, type Tone, wantsColor, wrapWords } from './text.ts';
 
 /** `plain` is the default for a pipe or a log. */
 export type Format = 'table' | 'json' | 'ndjson' | 'plain';

@@ -1,9 +1,8 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
-import { type BashLine, bashLine, isPlainInBash } from './bash-line.ts';
 import { type Candidate, type Line, type Shell, type Source, sourceOf } from './completes.ts';
-import { argumentAt, type Place, placeOf } from './line.ts';
+import { argumentAt, type BashLine, bashLine, isPlainInBash, type Place, placeOf } from './line.ts';
 import { candidatesOf } from './sources.ts';
 
 /** The response to the shell: candidates, or what the shell itself should complete. */

@@ -3,11 +3,9 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
-import { bashScript } from './bash.ts';
 import { completeCommand, type ProgramFor } from './complete.ts';
 import { completes, type Shell, shells } from './completes.ts';
-import { fishScript } from './fish.ts';
-import { zshScript } from './zsh.ts';
+import { bashScript, fishScript, zshScript } from './scripts.ts';
 
 const install = `
 To enable it in every new shell, add the line to the file:

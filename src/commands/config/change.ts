@@ -1,15 +1,62 @@
 import { resolve } from 'node:path';
-import { UsageError } from '../../errors.ts';
+import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import type { Io } from '../../host/io.ts';
 import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
 import { type FileId, fileIds, isFileId, secretIds } from '../../options/table.ts';
+import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 import { environmentHint, isSecretName } from '../../settings/fields.ts';
 import type { SettingName } from '../../settings/names.ts';
-import { changeProfile, type Profile, profileOf, without, withSetting } from '../../settings/profiles.ts';
+import {
+  changeProfile,
+  type Profile,
+  type Profiles,
+  profileOf,
+  readProfiles,
+  without,
+  withSetting,
+  writeProfiles,
+} from '../../settings/profiles.ts';
 import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import { changeStore } from './store.ts';
+
+/** The part of a command's context that changing profiles needs. */
+interface Surroundings {
+  readonly io: Io;
+  readonly output: Output;
+  readonly sources: { readonly profilesFile: string | null };
+}
+
+/** Returns the path of the profiles file. @throws ConfigError if there is no folder for it */
+export function profilesFile({ sources }: Pick<Surroundings, 'sources'>): string {
+  if (sources.profilesFile !== null) return sources.profilesFile;
+  throw new ConfigError('no folder for profiles: neither a home folder nor RUNGATE_CONFIG_DIR is set', {
+    hint: 'set RUNGATE_CONFIG_DIR to a folder that you own',
+  });
+}
+
+/** Changes the profiles under a lock, so that concurrent changes are not lost. */
+export async function changeStore(
+  context: Surroundings,
+  change: (profiles: Profiles) => Profiles,
+): Promise<void> {
+  const { io, output } = context;
+  const path = profilesFile(context);
+  const format = { parse: (text: string) => readProfiles(path, text), write: writeProfiles };
+  try {
+    const changed = io.stateFile(path).change(format, change);
+    await output.motion.during(`waiting for ${excerpt(path)}`, changed);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof RungateError || code === undefined) throw error;
+    const hint =
+      code === 'ELOCKED'
+        ? `another rungate process holds ${path}.lock; if none is running, remove that file`
+        : 'check the permissions of the folder, or set RUNGATE_CONFIG_DIR to another one';
+    throw new ConfigError(`cannot write the profile: ${path} (${code})`, { hint, cause: error });
+  }
+}
 
 export const settingIds: readonly SettingName[] = [...fileIds, ...secretIds];
 

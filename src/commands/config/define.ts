@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { setCommand, unsetCommand } from './change.ts';
-import { type LoginFlags, loginCommand } from './login.ts';
-import { logoutCommand } from './logout.ts';
-import type { KindFlags } from './secret-options.ts';
+import { type KindFlags, type LoginFlags, loginCommand, logoutCommand } from './login.ts';
 import { getCommand, listCommand, pathCommand } from './show.ts';
 
 export function defineConfig(group: Command, bind: Bind): void {

@@ -5,12 +5,59 @@ import { exitCodes } from '../../exit.ts';
 import { commandNames } from '../../hint-names.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
-import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
+import { changeProfile, type Profile, without, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import { type Context, warnOfFolder } from '../context.ts';
-import { checkCredential, refusedHint } from './credential-check.ts';
-import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-options.ts';
-import { changeStore, profilesFile } from './store.ts';
+import { checkCredential, refusedHint } from '../doctor/probes.ts';
+import { changeStore, profilesFile } from './change.ts';
+
+export interface KindFlags {
+  apiKey?: boolean;
+  token?: boolean;
+  webhookSecret?: boolean;
+  tenantSecret?: boolean;
+}
+
+/** The kinds of secrets in a profile. `sent`: rungate sends it, so a profile ties it to one service. */
+export const secretKinds = {
+  apiKey: { flag: '--api-key', name: 'apiKey', what: 'API key', sent: true },
+  token: { flag: '--token', name: 'token', what: 'bearer token', sent: true },
+  webhookSecret: { flag: '--webhook-secret', name: 'webhookSecrets', what: 'webhook secret', sent: false },
+  tenantSecret: { flag: '--tenant-secret', name: 'tenantSecret', what: 'tenant secret', sent: false },
+} as const;
+export type SecretKind = keyof typeof secretKinds;
+
+export function namedKinds(flags: KindFlags): SecretKind[] {
+  return (Object.keys(secretKinds) as SecretKind[]).filter((kind) => flags[kind] === true);
+}
+
+const allKinds = Object.keys(secretKinds) as SecretKind[];
+
+/** `rungate logout`: removes secrets from the profile, all of them if no option names one. Settings remain. */
+export async function logoutCommand(context: Context, flags: KindFlags): Promise<number> {
+  const { output, settings, sources } = context;
+  const { name } = sources.profile;
+  const named = namedKinds(flags);
+  const chosen = named.length === 0 ? allKinds : named;
+  const gone = chosen.filter((kind) => sources.kept.includes(secretKinds[kind].name));
+  if (gone.length === 0) {
+    const what = named.length === 0 ? 'no secrets' : 'no such secret';
+    await output.note(`profile ${name} has ${what}`);
+  } else {
+    const removed = (old: Profile) => gone.reduce((rest, kind) => without(rest, secretKinds[kind].name), old);
+    await changeStore(context, (profiles) => changeProfile(profiles, name, removed));
+    const what = new Intl.ListFormat('en').format(gone.map((kind) => `the ${secretKinds[kind].what}`));
+    await output.note(`removed ${what} from profile ${name}: ${sanitize(sources.profilesFile ?? '')}`);
+    if (gone.includes('apiKey'))
+      await output.note('the API key stays valid until you delete it: rungate keys delete <id>');
+  }
+  for (const kind of chosen) {
+    const left = settings[secretKinds[kind].name];
+    if (left?.origin === 'environment')
+      await output.note(`${left.detail} is still set, and rungate still uses it`);
+  }
+  return exitCodes.ok;
+}
 
 export interface LoginFlags extends KindFlags {
   insecureHttp?: boolean;

@@ -6,9 +6,8 @@ import { shownValue } from '../../settings/fields.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
-import { settingIds, settingName } from './change.ts';
+import { profilesFile, settingIds, settingName } from './change.ts';
 import type { GateSettings } from './sources.ts';
-import { profilesFile } from './store.ts';
 
 /** Returns a value as the JSON of a file, as it may be shown; null if it is not set. Never called for a secret. */
 function jsonValue(settings: Settings, name: SettingName): unknown {

@@ -16,7 +16,7 @@ import {
   secretsOf,
   profileSource as sourceOfProfile,
 } from '../../settings/profiles.ts';
-import { chosenFormat } from '../global-options.ts';
+import { chosenFormat } from '../options.ts';
 import { chooseProjectFile, projectFileSource } from './project-file.ts';
 
 /** A credential of the profile that is not used because it was saved for another service. */

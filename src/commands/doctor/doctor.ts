@@ -1,15 +1,17 @@
 import { lookup } from 'node:dns/promises';
+import type { Command } from 'commander';
 import { HttpError, NetworkError, RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import type { OpenPage } from '../../gate/deployed/open.ts';
-import { openPage } from '../../gate/deployed/open.ts';
-import type { Tone } from '../../output/paint.ts';
-import { wrapWords } from '../../output/text.ts';
+import { type OpenPage, openPage } from '../../gate/deployed/open.ts';
+import { hubOpener } from '../../library/open-gate.ts';
+import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { version } from '../../version.ts';
+import { type Bind, examples } from '../binding.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
+import { openOptions } from '../run/hub.ts';
 import { namesOf } from '../source-names.ts';
 import {
   type Check,
@@ -27,9 +29,49 @@ import {
   failed,
   type ProbeResult,
 } from './checks.ts';
-import { checkHub } from './hub.ts';
 import { probes, sendProbe } from './probes.ts';
 import { checkVariables } from './unread-variables.ts';
+
+export function defineDoctor(command: Command, bind: Bind): void {
+  command.description(
+    'Check settings, CI, workflows, proxy, DNS, TLS, clock and credentials, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets, so you can attach the output of --json to a bug report.',
+  );
+  examples(command, 'rungate doctor', 'rungate doctor --json  # for a bug report');
+  bind(command, {
+    showsUnreadable: true,
+    run: (context) => doctorCommand(context),
+  });
+}
+
+const remedy = 'check Redis, and the log of the hub';
+
+/** A hub that cannot be used is a warning, since gates poll by themselves then. @throws ConfigError if its URL is invalid */
+export async function checkHub(context: Context): Promise<Check | null> {
+  const { clock } = context.io;
+  const began = clock.monotonic();
+  const problems: RungateError[] = [];
+  const openHub = await hubOpener(openOptions(context));
+  const hub = await openHub?.((event) => {
+    if (event.type === 'hub' && event.error !== null) problems.push(event.error);
+  });
+  try {
+    await hub?.link.watch([], new AbortController().signal);
+    const [problem] = problems;
+    if (problem !== undefined) return { ...failed('hub', problem), status: 'warn', exitCode: 0 };
+    if (hub === undefined) return null;
+    const detail = `the hub accepted the token in ${Math.round(clock.monotonic() - began)} ms`;
+    if (await hub.isDegraded())
+      return check(
+        'hub',
+        'warn',
+        `${detail}, but its Redis does not work: it grants its share of the limits`,
+        remedy,
+      );
+    return check('hub', 'ok', detail);
+  } finally {
+    await hub?.close();
+  }
+}
 
 /** Runs the checks in order. A failure ends the sequence if later checks depend on it. */
 async function* examine(context: Context): AsyncGenerator<Check> {

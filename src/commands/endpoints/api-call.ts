@@ -6,7 +6,7 @@ import { exitCodes } from '../../exit.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitizeLines } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
-import { filled, oneOf } from '../global-options.ts';
+import { filled, oneOf } from '../options.ts';
 import { bodyOf, type OpenFlags } from './body-input.ts';
 
 export interface ApiFlags extends OpenFlags {

@@ -13,7 +13,7 @@ import type { Io } from '../../host/io.ts';
 import type { SecretFile } from '../../host/write-file.ts';
 import { nearest } from '../../suggest.ts';
 import { type Context, warnOfFolder } from '../context.ts';
-import { filled } from '../global-options.ts';
+import { filled } from '../options.ts';
 import { handOver } from './token-file.ts';
 
 export interface CreateKeyFlags {

@@ -1,13 +1,27 @@
 import type { Exchange } from '../../client/caller.ts';
 import { ConfigError, ContractError } from '../../errors.ts';
+import type { Io } from '../../host/io.ts';
 import type { SecretFile } from '../../host/write-file.ts';
 import { redactJson } from '../../json/rewrite.ts';
 import { idText, membersOf, objectText, textAt } from '../../json/text.ts';
 import { renderResponse } from '../../output/json.ts';
-import { maskSecret } from '../../output/mask.ts';
 import { redactor, redactSecrets } from '../../redact.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
+
+/**
+ * Tells the CI to mask a secret in its logs; call it before the secret is printed. The command goes to stderr, since
+ * `$(…)` would capture stdout, and is not sanitized, since the CI must execute it. Only GitHub and Azure have such a
+ * command; GitLab, TeamCity and others mask only secrets that they know before the job begins.
+ */
+export async function maskSecret({ env, err }: Pick<Io, 'env' | 'err'>, secret: string): Promise<void> {
+  const isSet = (name: string) => env[name]?.toLowerCase() === 'true';
+  const escaped = (percent: string) =>
+    secret.replaceAll('%', percent).replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  if (isSet('GITHUB_ACTIONS')) await err.write(`::add-mask::${escaped('%25')}\n`);
+  // task.setvariable with issecret would mask it, too, but leave a variable behind.
+  if (isSet('TF_BUILD')) await err.write(`##vso[task.setsecret]${escaped('%AZP25')}\n`);
+}
 
 /** Returns whether a token can be sent in a header and printed unchanged. */
 function isPlain(token: string): boolean {

@@ -5,7 +5,7 @@ import { parseUrl } from '../../parse-url.ts';
 import { readSecret } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/names.ts';
 import { echoed, instead } from '../../suggest.ts';
-import { filled } from '../global-options.ts';
+import { filled } from '../options.ts';
 
 export interface HubFlags {
   port?: string;

@@ -10,9 +10,8 @@ import { findRoot } from '../../settings/locate.ts';
 import { version } from '../../version.ts';
 import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
-import { oneOf } from '../global-options.ts';
-import { namesIn } from '../options.ts';
-import { findSkippedGates, skippedRemedy, skippedText } from '../workflows.ts';
+import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
+import { namesIn, oneOf } from '../options.ts';
 import {
   type Answers,
   askMergeQueue,
@@ -35,7 +34,6 @@ import {
   writeFiles,
 } from './files.ts';
 import { selfName } from './first-steps.ts';
-import { waitOf } from './longest-wait.ts';
 import {
   answerFlags,
   configFlag,
@@ -43,7 +41,8 @@ import {
   packageOf,
   type ReadFile,
   sameConfig,
-} from './pipeline-flags.ts';
+  waitOf,
+} from './plan.ts';
 import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
 export interface InitFlags {

@@ -11,8 +11,7 @@ import { deliveryScopes } from '../../mock/sender.ts';
 import { readSecret } from '../../settings/environment.ts';
 import { echoed } from '../../suggest.ts';
 import { completes } from '../completion/completes.ts';
-import { oneOf } from '../global-options.ts';
-import { collect } from '../options.ts';
+import { collect, oneOf } from '../options.ts';
 
 export interface MockFlags {
   port?: string;

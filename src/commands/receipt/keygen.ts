@@ -3,7 +3,7 @@ import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { createKeys } from '../../receipt/keys.ts';
 import { type Context, warnOfFolder } from '../context.ts';
-import { filled } from '../global-options.ts';
+import { filled } from '../options.ts';
 
 /** Writes both files or none. */
 function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem: string }): void {

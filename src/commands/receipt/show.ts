@@ -1,11 +1,30 @@
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { openEnvelope } from '../../receipt/dsse.ts';
+import type { Io } from '../../host/io.ts';
+import { maxBytes, openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
 import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
 import { readStatement, type Statement } from '../../receipt/statement.ts';
 import type { Context } from '../context.ts';
-import { readInput } from './input.ts';
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+};
+
+/** `-` is standard input. Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
+export async function readInput(io: Io, argument: string, path: string): Promise<Uint8Array> {
+  try {
+    return path === '-' ? await io.readStdin(maxBytes + 1) : io.readFile(path, maxBytes + 1);
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    throw new UsageError(`${argument}: cannot read ${path}: ${reasons[code] ?? code}`, {
+      hint: 'pass the path of a file that you may read',
+      cause,
+    });
+  }
+}
 
 /** The content of a file that nothing vouches for. */
 interface Content {

@@ -5,9 +5,8 @@ import { ReceiptError } from '../../receipt/error.ts';
 import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
 import { ageOf, type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
-import { namesIn } from '../options.ts';
-import { readInput } from './input.ts';
+import { filled, namesIn } from '../options.ts';
+import { readInput } from './show.ts';
 
 export interface VerifyFlags {
   key?: string[];

@@ -10,7 +10,7 @@ import { type RunService, runService } from '../../gate/service.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
 import { fieldTable, warnOfHtml } from '../endpoints/response-table.ts';
-import { filled } from '../global-options.ts';
+import { filled } from '../options.ts';
 
 /** Describes the result of a cancel as far as the response shows it; the interface does not show that response. */
 function outcomeOf(response: Exchange, runId: string, { excerpt }: Output): string {

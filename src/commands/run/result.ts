@@ -12,9 +12,8 @@ import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '
 import type { EndEvent } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
-import type { Tone } from '../../output/paint.ts';
 import { type Cell, drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
-import { columnsOf } from '../../output/text.ts';
+import { columnsOf, type Tone } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 

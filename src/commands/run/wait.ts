@@ -4,7 +4,7 @@ import { unnamed } from '../../gate/plan/plan.ts';
 import { parseRunId } from '../../gate/run-id.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
+import { filled } from '../options.ts';
 import { type CommandGate, runGates } from './open-gate.ts';
 import { replaceReceipt } from './receipt.ts';
 import { type WaitFlags, waitRules } from './wait-flags.ts';

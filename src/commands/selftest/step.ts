@@ -4,7 +4,7 @@ import type { ChildResult } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
 import { type Mock, startMock } from '../../mock/server.ts';
-import { mockEnvironment } from '../mock/serve.ts';
+import { mockEnvironment } from '../mock/commands.ts';
 import { stepEnvironment } from './environment.ts';
 import { failingFirst, selectorOf } from './gates.ts';
 import { never, type Scenario, type StepResult } from './scenarios.ts';

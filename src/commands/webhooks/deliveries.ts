@@ -6,7 +6,7 @@ import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
 import { type DeliveryRecord, eventOf, printDelivery } from './display.ts';
 import { type Forwarded, forward, pairsOf, type Received, type SenderResponse } from './forward.ts';
-import { refusalOf, type Secrets } from './secrets.ts';
+import { refusalOf, type Secrets } from './receiver.ts';
 import type { limitsFor } from './verify.ts';
 
 /** How long to wait for open deliveries after a stop signal. */

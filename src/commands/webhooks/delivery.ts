@@ -3,9 +3,9 @@ import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
+import { filled } from '../options.ts';
 import { type HeaderPairs, parseHeaderLines, readCapture } from './capture.ts';
-import { headerNamesOf } from './secrets.ts';
+import { headerNamesOf } from './receiver.ts';
 
 export interface DeliveryFlags {
   bodyFile?: string;

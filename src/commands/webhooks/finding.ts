@@ -3,7 +3,7 @@ import type { Table } from '../../output/table.ts';
 import { type Cause, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
-import type { Secrets } from './secrets.ts';
+import type { Secrets } from './receiver.ts';
 
 export interface Finding {
   /** The reason why the delivery is not authentic. */

@@ -2,13 +2,12 @@ import type { SecureContext } from 'node:tls';
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { trustAlso } from '../../transport/trust.ts';
-import { readCa } from '../ca-file.ts';
+import { readCa } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
-import { hostOf, portOf, warnIfExposed } from '../listening.ts';
+import { filled } from '../options.ts';
 import { Deliveries, type ListenOptions } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
-import { headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
+import { headerNamesOf, hostOf, missingSecret, portOf, secretsOf, warnIfExposed } from './receiver.ts';
 import { receive } from './server.ts';
 import { limitsFor } from './verify.ts';
 

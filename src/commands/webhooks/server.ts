@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { type Strangers, watchStrangers } from '../../hub/strangers.ts';
-import { cannotListen } from '../listening.ts';
 import type { Deliveries } from './deliveries.ts';
 import { maxBodyBytes, type SenderResponse } from './forward.ts';
+import { cannotListen } from './receiver.ts';
 
 /** Node closes further connections at once; each connection takes about 20 kB. */
 const maxConnections = 256;

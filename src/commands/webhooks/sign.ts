@@ -3,9 +3,9 @@ import { exitCodes } from '../../exit.ts';
 import { hashBody } from '../../webhook/hmac.ts';
 import { parseTimestamp } from '../../webhook/timestamp.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
+import { filled } from '../options.ts';
 import { streamInput } from './delivery.ts';
-import { headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
+import { headerNamesOf, missingSecret, secretsOf } from './receiver.ts';
 
 export interface SignFlags {
   bodyFile?: string;

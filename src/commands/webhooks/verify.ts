@@ -9,7 +9,7 @@ import { judge, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type Delivery, type DeliveryFlags, deliveryOf } from './delivery.ts';
 import { dataOf, type Finding, report, tableOf } from './finding.ts';
-import { missingSecret, refusalOf, type Secrets, secretsOf } from './secrets.ts';
+import { missingSecret, refusalOf, type Secrets, secretsOf } from './receiver.ts';
 
 export interface VerifyFlags extends DeliveryFlags {
   tolerance?: string;

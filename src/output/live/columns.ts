@@ -1,5 +1,4 @@
-import type { Tone } from '../paint.ts';
-import { columnsOf, type shorten, shortenMiddle } from '../text.ts';
+import { columnsOf, type shorten, shortenMiddle, type Tone } from '../text.ts';
 import { type LiveRun, marks } from './model.ts';
 
 /** A text and its colour, which is applied last because it has no width. */

@@ -1,4 +1,4 @@
-import type { Tone } from '../paint.ts';
+import type { Tone } from '../text.ts';
 
 export interface Size {
   columns: number;

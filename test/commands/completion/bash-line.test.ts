@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bashLine } from '../../../src/commands/completion/bash-line.ts';
 import { bashOutput } from '../../../src/commands/completion/complete.ts';
+import { bashLine } from '../../../src/commands/completion/line.ts';
 
 /** The default COMP_WORDBREAKS of bash. */
 const breaks = ' \t\n"\'@><=;|&(:';

@@ -1,8 +1,13 @@
 import { dirname, join, relative } from 'node:path';
+import { type Plan, usualMinutes } from '../../ci/pipelines.ts';
 import { UsageError } from '../../errors.ts';
+import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
+import { inOrder } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
 import { sanitize } from '../../sanitize.ts';
+import { type FileGate, mergeGates, nodeOf } from '../../settings/gates.ts';
 import { findProjectFile, projectFileName } from '../../settings/locate.ts';
+import { readProjectFile } from '../../settings/project-file.ts';
 import { echoed } from '../../suggest.ts';
 import { namedProjectFile, noFile } from '../config/project-file.ts';
 import type { Answers } from './answers.ts';
@@ -76,4 +81,35 @@ export function localConfigFlag(io: Pick<Io, 'env' | 'cwd' | 'exists'>, path: Re
   const exists = (one: string) => one === path || io.exists(one);
   if (path === (named === undefined ? findProjectFile(io.cwd, exists) : named)) return [];
   return [`--config ${path === null ? noFile : shellQuoted(asValue(relative(io.cwd, path)))}`];
+}
+
+const deployedMsOf = (values: FileGate['source']['values']) =>
+  values['deployed.url'] === undefined ? 0 : (values['deployed.timeout'] ?? usualDeployedMs);
+
+const timeoutOf = ({ source }: FileGate) => source.values.timeout;
+
+/** For gates that wait for each other. `beforeMs` is the wait of each gate before its timeout begins. */
+function longestPathMs(gates: readonly FileGate[], usualMs: number, beforeMs: number): number {
+  const ends = new Map<string, number>();
+  const nodes = gates.map((gate) => ({ ...nodeOf(gate), ownMs: beforeMs + (timeoutOf(gate) ?? usualMs) }));
+  for (const { name, needs, ownMs } of inOrder(nodes))
+    ends.set(name, ownMs + Math.max(0, ...needs.map((need) => ends.get(need) ?? 0)));
+  return Math.max(0, ...ends.values());
+}
+
+/** @param runsGates the step runs the gates of the file */
+export function waitOf(fields: object, runsGates: boolean): Pick<Plan, 'timeoutInFile' | 'longestWaitMs'> {
+  const file = readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
+  const sections = [file, ...file.branches.values()].map(({ values, gates }) => ({
+    timeout: values.timeout ?? file.values.timeout,
+    deployedMs: deployedMsOf({ ...file.values, ...values }),
+    gates: runsGates ? [...mergeGates(file.gates, gates).values()] : [],
+  }));
+  const timeouts = sections.flatMap(({ timeout, gates }) => [timeout, ...gates.map(timeoutOf)]);
+  const timeoutInFile = timeouts.some((timeout) => timeout !== undefined);
+  const usualMs = timeoutInFile ? usualLimits.timeoutMs : usualMinutes * 60_000;
+  const waits = sections.map(({ timeout = usualMs, gates, deployedMs }) =>
+    runsGates ? longestPathMs(gates, timeout, deployedMs) : deployedMs + timeout,
+  );
+  return { timeoutInFile, longestWaitMs: Math.max(...waits) };
 }

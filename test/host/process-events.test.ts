@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Lineage, lineageChanged, parseStat, readLineage } from '../../src/host/lineage.ts';
+import { type Lineage, lineageChanged, parseStat, readLineage } from '../../src/host/process-events.ts';
 
 /** A line as Linux writes it. The fields after the group do not matter here. */
 const line = (name: string, parent: number) =>

@@ -1,0 +1,111 @@
+import { constants } from 'node:os';
+import type { Command } from 'commander';
+import { type StopSignal, UsageError } from '../../errors.ts';
+import { exitCodeOfSignal } from '../../exit.ts';
+import { type Mock, startMock } from '../../mock/server.ts';
+import { versionUrl } from '../../mock/version-page.ts';
+import { type Bind, examples } from '../binding.ts';
+import type { Context } from '../context.ts';
+import { noHub } from '../run/hub.ts';
+import { addMockFlags, type MockFlags, mockOptions } from './flags.ts';
+
+/** Returns the environment variables that point a command at the mock. */
+export function mockEnvironment(mock: Mock): Record<string, string> {
+  return { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
+}
+
+/** The default port of `mock serve`: fixed, so that exported settings stay valid. */
+const defaultPort = 4010;
+
+export async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
+  const { io, output } = context;
+  const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
+  const settings = mockEnvironment(mock);
+  const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
+  if (output.format === 'json' || output.format === 'ndjson') {
+    const data = { schemaVersion: 1, url: mock.url, apiKey: mock.apiKey, token: mock.token };
+    await output.data(data, { head: [], rows: [] });
+  } else {
+    await output.result(lines.join(''));
+  }
+  if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
+  await output.note(`open ${mock.url}/ to see requests, end runs and switch faults on`);
+  if (flags.deployed !== undefined)
+    await output.note(`the version page is ${versionUrl(mock.url)}, and with .json it is JSON`);
+  await output.note(`the mock listens on ${mock.url}; stop it with Ctrl-C`);
+  let unsubscribe = () => {};
+  const signal = await new Promise<StopSignal>((resolve) => {
+    unsubscribe = io.onStop(resolve);
+  });
+  await mock.close();
+  unsubscribe();
+  return exitCodeOfSignal(signal);
+}
+
+/** The exit codes of shells for a command that does not exist, or that cannot be executed. */
+const notFound = 127;
+const notExecutable = 126;
+
+/** Gives the command the settings of a mock in its environment. Returns the command's exit code. */
+export async function execCommand(
+  context: Context,
+  command: readonly string[],
+  flags: MockFlags,
+): Promise<number> {
+  const { io, output } = context;
+  if (command.length === 0)
+    throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
+  const mock = await startMock(mockOptions(flags, 0, io));
+  try {
+    const { code, signal } = await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) });
+    return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    await output.alert(`${command[0]}: ${missing ? 'command not found' : 'cannot be run'}`);
+    return missing ? notFound : notExecutable;
+  } finally {
+    await mock.close();
+  }
+}
+
+/**
+ * The user's secrets from files would conflict with those of the mock, and the command must not get them. A hub shares the
+ * limits of the real service.
+ */
+const withheld = {
+  RUNGATE_API_KEY_FILE: undefined,
+  RUNGATE_TOKEN_FILE: undefined,
+  RUNGATE_HUB_URL: noHub,
+  RUNGATE_HUB_TOKEN: undefined,
+  RUNGATE_HUB_TOKEN_FILE: undefined,
+};
+
+export function defineMock(group: Command, bind: Bind): void {
+  const serve = addMockFlags(group.command('serve'))
+    .summary('serve the mock until it is stopped')
+    .description(
+      'Serve a mock of the service on this machine (by default on port 4010), and print the settings to export.',
+    );
+  examples(serve, 'rungate mock serve --outcome failed  # until Ctrl-C');
+  bind(serve, {
+    run: (context, _args, flags: MockFlags) => serveCommand(context, flags),
+  });
+
+  const exec = addMockFlags(group.command('exec'))
+    .summary('run a command against a new mock')
+    .description(
+      'Run a command against a new mock, with the settings of the mock in its environment, and exit with the exit code of the command.',
+    )
+    .argument('<command...>')
+    .usage('[options] -- <command...>')
+    .passThroughOptions();
+  examples(
+    exec,
+    'rungate mock exec -- \\\n    rungate run trigger --project shop --tag e2e --wait --timeout 30m',
+    'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
+  );
+  bind(exec, {
+    run: (context, [command], flags: MockFlags) => execCommand(context, command as string[], flags),
+  });
+}
