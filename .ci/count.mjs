@@ -15,7 +15,7 @@ for (const file of process.argv.slice(2)) {
     if (!report.success && report.numFailedTests === 0) console.log(`failed outside of the tests: ${file}`);
     broken ||= !report.success;
     for (const suite of report.testResults) {
-      const name = suite.name.replace(`${process.cwd()}/`, '');
+      const name = (suite.name ?? file).replace(`${process.cwd()}/`, '');
       if (suite.status === 'failed' && suite.message)
         console.log(`failed to load: ${name}: ${firstLine([suite.message])}`);
       for (const { status, fullName, failureMessages = [] } of suite.assertionResults) {

@@ -75,6 +75,7 @@ describe('the comparison of output', () => {
     expect(stable('run_79e0tee2vbs7 after 2.5 s at http://127.0.0.1:4010 (attempt 4/60)\n')).toBe(
       'run_<id> after <duration> at http://127.0.0.1:<port> (attempt <n>/60)',
     );
+    expect(stable('signed with the secret, 1 min 17 s old')).toBe('signed with the secret, <duration> old');
   });
 
   it.each([

@@ -4,7 +4,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
   [/\battempt \d+/g, 'attempt <n>'],
-  [/\b\d+(\.\d+)? ?(ms|s|min)\b/g, '<duration>'],
+  [/\b(\d+ (h|min) )?\d+(\.\d+)? ?(ms|s|min|h)\b/g, '<duration>'],
 ];
 
 /** Returns output for comparison, without ids, times, ports and durations, which differ from run to run. */

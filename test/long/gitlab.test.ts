@@ -158,7 +158,7 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
   });
 
   it('takes its timeout and further options from variables', async () => {
-    const more = { RUNGATE_TIMEOUT: '4s', RUNGATE_ARGS: '--process checkout --cancel-on-timeout' };
+    const more = { RUNGATE_TIMEOUT: '15s', RUNGATE_ARGS: '--process checkout --cancel-on-timeout' };
     const ended = await runPipeline({ outcome: 'stuck' }, more);
     expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 3\b/);
     expect([...mock.state.runs.values()].map((run) => run.cancelled !== undefined)).toEqual([true]);
