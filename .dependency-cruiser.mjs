@@ -15,12 +15,7 @@ const mayImport = {
   'mock/': [leaves, 'contract/', 'webhook/', 'money/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'hub/': [leaves, 'webhook/', 'gate/fleet/hub-protocol[.]ts'],
-  'receipt/': [
-    leaves,
-    'webhook/timestamp[.]ts',
-    'gate/(report|deployed/observations)[.]ts',
-    'gate/verdict[.]ts',
-  ],
+  'receipt/': [leaves, 'webhook/timestamp[.]ts', 'gate/(report|result-types|verdict)[.]ts'],
   'ci/': [leaves, 'gate/'],
   'options/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
   'settings/': [leaves, 'options/', 'transport/address[.]ts', 'gate/(limits|policy|verdict|plan/graph)[.]ts'],

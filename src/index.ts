@@ -26,15 +26,22 @@ export {
   UsageError,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
-export type { DeployedObservation, DeployedReport } from './gate/deployed/observations.ts';
 export type { GateEvent } from './gate/events.ts';
 export type { GatesEvent } from './gate/plan/plan.ts';
 export type { GateEnd } from './gate/plan/progress.ts';
-export type { GateResult as NamedGateResult, GatesReport } from './gate/plan/result.ts';
 export type { Action, GateOverrides } from './gate/policy.ts';
-export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
-export type { DiscardedRun } from './gate/start.ts';
-export type { RunSubject } from './gate/subject.ts';
+export type {
+  Cancellation,
+  DeployedObservation,
+  DeployedReport,
+  DiscardedRun,
+  GateReport,
+  GatesReport,
+  NamedGateResult,
+  RunReport,
+  RunSubject,
+  StartedRun,
+} from './gate/result-types.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
 export type { GateDeployed, GateOptions, RuleOptions } from './library/gate-options.ts';
@@ -44,7 +51,7 @@ export type { GatesOptions, NamedGate } from './library/gates-options.ts';
 export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';
 export type { ReceiptOptions } from './library/receipt.ts';
 export { startMock } from './library/start-mock.ts';
-export { type StartedRun, type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
+export { type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
 export type { DeliveryStatus, EventType } from './mock/data/webhooks.ts';

@@ -2,15 +2,8 @@ import { RungateError } from '../errors.ts';
 import { exitCodes, mostSevere } from '../exit.ts';
 import { type Attempt, type GateOptions, type GateTools, runAttempt } from './gate.ts';
 import type { Policy } from './policy.ts';
-import {
-  type GateReport,
-  type RunReport,
-  reportFlaky,
-  reportGate,
-  reportUncreated,
-  worst,
-} from './report.ts';
-import type { DiscardedRun } from './start.ts';
+import { reportFlaky, reportGate, reportUncreated, worst } from './report.ts';
+import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import { subjectOf } from './subject.ts';
 
 export interface AttemptOptions extends Omit<GateOptions, 'retry'> {

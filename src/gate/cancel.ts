@@ -1,6 +1,6 @@
 import { RungateError } from '../errors.ts';
 import { untilAborted } from './create.ts';
-import type { Cancellation } from './report.ts';
+import type { Cancellation } from './result-types.ts';
 import type { WaitTools } from './wait.ts';
 import type { WatchedRun } from './watched-run.ts';
 

@@ -1,18 +1,8 @@
 import type { TriggerBody } from '../contract/run.ts';
 import type { RungateError, StopCause } from '../errors.ts';
 import type { KeyStep } from './keys.ts';
-import type { Verdict } from './verdict.ts';
+import type { DiscardedRun } from './result-types.ts';
 import type { WatchedRun } from './watched-run.ts';
-
-/** A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it. */
-export interface DiscardedRun {
-  runId: string;
-  appUrl: string | null;
-  idempotencyKey: string;
-  verdict: Verdict;
-  /** A sentence for people: who may have started it, and how to tell such jobs apart. */
-  reason: string;
-}
 
 /** An event of a gate, emitted as it happens. Times in milliseconds; the texts of the service are unchanged. */
 export type GateEvent =

@@ -4,18 +4,10 @@ import type { GateHooks } from './hooks.ts';
 import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, stretchAfter } from './poll.ts';
-import {
-  type GateReport,
-  type RunReport,
-  reportGate,
-  reportRun,
-  reportStop,
-  reportUncreated,
-  seconds,
-  unknownRun,
-} from './report.ts';
+import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';
+import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { RunService } from './service.ts';
-import { type DiscardedRun, lateError, type Start, startRun } from './start.ts';
+import { lateError, type Start, startRun } from './start.ts';
 import { named, subjectOf } from './subject.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { type WatchedRun, watch } from './watched-run.ts';

@@ -1,7 +1,7 @@
 import type { RungateError } from '../errors.ts';
 import type { Policy } from './policy.ts';
 import type { Outcome } from './poll.ts';
-import type { GateReport } from './report.ts';
+import type { GateReport } from './result-types.ts';
 
 /** A feature that takes part in a gate: the points at which the gate calls it. After an abort, a hook may throw the signal's reason. */
 export interface GateHooks {

@@ -9,61 +9,11 @@ import {
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import { copyTexts, textsOf, withTexts } from '../json/exact-fields.ts';
 import type { Redact } from '../redact.ts';
-import type { DeployedReport } from './deployed/observations.ts';
 import type { Action, Policy } from './policy.ts';
-import type { DiscardedRun } from './start.ts';
-import { named, type RunSubject } from './subject.ts';
+import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';
+import { named } from './subject.ts';
 import type { Verdict } from './verdict.ts';
 import type { WatchedRun } from './watched-run.ts';
-
-/** The result of one run. Unknown facts are null. `elapsedSeconds` has three decimals; `attempts` counts status reads. */
-export interface RunReport extends RunSubject {
-  /** Null if a create was stopped before its response. */
-  runId: string | null;
-  state: string | null;
-  /** Null if the wait was stopped before the run ended. */
-  verdict: Verdict | null;
-  gate: Action;
-  failed: number | null;
-  blocked: number | null;
-  appUrl: string | null;
-  attempts: number;
-  elapsedSeconds: number;
-  idempotencyKey: string | null;
-  reattached: boolean;
-  /** The number of the retry that started the run; absent for the gate's first run. */
-  retry?: number;
-  /** The time until the next read; only with the verdict `timeout`, if the deadline came before that read. */
-  nextReadSeconds?: number;
-  /** Present if the limit of status reads ended the wait, not the timeout. */
-  attemptsExhausted?: true;
-  /** The result of the request to cancel the run; absent if there was none. */
-  cancellation?: Exclude<Cancellation, 'none'>;
-  /** Present if a webhook caused the last read. */
-  woken?: true;
-  /** Present if the run belongs to an advisory gate, which warns where another one fails. */
-  advisory?: true;
-  error?: ErrorReport;
-}
-
-/** `requested`: the service accepted the cancellation. `failed`: it did not, or that is unknown. `none`: rungate sent none. */
-export type Cancellation = 'requested' | 'failed' | 'none';
-
-/** The result of a gate. Its fields are public and covered by semantic versioning. */
-export interface GateReport {
-  schemaVersion: 1;
-  gate: Action;
-  exitCode: number;
-  runs: RunReport[];
-  /** All runs of a gate with `retries`, in order. `runs` has the one that decided. */
-  attempts?: RunReport[];
-  /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
-  discarded?: DiscardedRun[];
-  /** Which build was deployed; absent if the gate did not check that. */
-  deployed?: DeployedReport;
-  interruptedBy?: StopCause;
-  cancellation?: Cancellation;
-}
 
 export interface Suite {
   name: string;

@@ -4,13 +4,11 @@ import { formatDuration } from '../duration.ts';
 import { ContractError, RungateError, TimeoutError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import { type CreatedRun, type CreateTools, createRun, type StartTimes } from './create.ts';
-import type { DiscardedRun } from './events.ts';
 import { permitCreate } from './fleet/permit.ts';
 import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
 import type { Outcome } from './poll.ts';
-
-export type { DiscardedRun } from './events.ts';
+import type { DiscardedRun } from './result-types.ts';
 
 export interface Start {
   body: TriggerBody;

@@ -1,5 +1,6 @@
 import { firstProgress, type Outcome, type Progress } from './poll.ts';
-import { named, type RunSubject } from './subject.ts';
+import type { RunSubject } from './result-types.ts';
+import { named } from './subject.ts';
 
 export interface WatchedRun {
   runId: string;

@@ -1,4 +1,4 @@
-import type { GateReport } from '../gate/report.ts';
+import type { GateReport } from '../gate/result-types.ts';
 import type { Envelope } from '../receipt/dsse.ts';
 import type { Statement } from '../receipt/statement.ts';
 import { type ReceiptOptions, type ReceiptSource, receiptOf } from './receipt.ts';

@@ -2,7 +2,7 @@ import { runFacts } from '../ci/context.ts';
 import { detectCi } from '../ci/provider.ts';
 import { checkOptions } from '../client/check-options.ts';
 import { unnamed } from '../gate/plan/plan.ts';
-import type { GateReport } from '../gate/report.ts';
+import type { GateReport } from '../gate/result-types.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { type GateResult, withReceipt } from './gate-result.ts';

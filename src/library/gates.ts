@@ -2,7 +2,7 @@ import { type Checked, checkOptions } from '../client/check-options.ts';
 import { prepareRequest } from '../client/request.ts';
 import { run } from '../contract/run.ts';
 import type { GatesEvent, PlannedGate } from '../gate/plan/plan.ts';
-import type { GatesReport } from '../gate/plan/result.ts';
+import type { GatesReport } from '../gate/result-types.ts';
 import { optionNames } from '../hint-names.ts';
 import { type CheckedGate, checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
 import { openGate } from './open-gate.ts';

@@ -8,10 +8,11 @@ import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.t
 import type { RunJournal } from '../gate/keys.ts';
 import { shortestWaitMs } from '../gate/limits.ts';
 import { oneGate, type PlannedGate, type PlanResult, severalGates, unnamed } from '../gate/plan/plan.ts';
-import { flatReport, type GatesReport, unstartedGate, unstartedGates } from '../gate/plan/result.ts';
+import { flatReport, unstartedGate, unstartedGates } from '../gate/plan/result.ts';
 import { runPlan } from '../gate/plan/run-plan.ts';
 import type { Policy } from '../gate/policy.ts';
-import { type GateReport, redactReport } from '../gate/report.ts';
+import { redactReport } from '../gate/report.ts';
+import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
 import { lateError, type Start, type Started, startRun } from '../gate/start.ts';
 import type { Redact } from '../redact.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checkOptions, optionsOf, text } from '../client/check-options.ts';
 import { UsageError } from '../errors.ts';
-import type { GateReport } from '../gate/report.ts';
+import type { GateReport } from '../gate/result-types.ts';
 import { redactJson } from '../json/rewrite.ts';
 import type { Envelope } from '../receipt/dsse.ts';
 import { ReceiptError } from '../receipt/error.ts';

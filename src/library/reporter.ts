@@ -1,8 +1,8 @@
 import type { RungateError } from '../errors.ts';
 import type { InnerEvent } from '../gate/events.ts';
 import { type GatesEvent, type PlanEvent, type PlannedGate, unnamed } from '../gate/plan/plan.ts';
-import type { GatesReport } from '../gate/plan/result.ts';
-import type { GateReport, SuitesReport } from '../gate/report.ts';
+import type { SuitesReport } from '../gate/report.ts';
+import type { GateReport, GatesReport } from '../gate/result-types.ts';
 
 /** The gates are connected and begin. */
 interface BeginEvent {

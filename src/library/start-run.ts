@@ -11,8 +11,9 @@ import { stopBudgetMs } from '../gate/cancel.ts';
 import { givenKeys, type KeyStep, type RunJournal } from '../gate/keys.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { resolvePolicy } from '../gate/policy.ts';
-import type { DiscardedRun, Start } from '../gate/start.ts';
-import { type RunSubject, subjectOf } from '../gate/subject.ts';
+import type { StartedRun } from '../gate/result-types.ts';
+import type { Start } from '../gate/start.ts';
+import { subjectOf } from '../gate/subject.ts';
 import { optionNames } from '../hint-names.ts';
 import { type GateOptions, startShape, triggerOption } from './gate-options.ts';
 import { openStart } from './open-gate.ts';
@@ -99,20 +100,6 @@ const startOptions = optionsOf<StartRunOptions>({
   timeoutMs: z.optional(milliseconds),
   onProgress: z.optional(func<NonNullable<StartRunOptions['onProgress']>>()),
 });
-
-/** A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`. */
-export interface StartedRun extends RunSubject {
-  schemaVersion: 1;
-  runId: string;
-  appUrl: string | null;
-  idempotencyKey: string;
-  /** Whether an earlier attempt with the same key started the run. */
-  reattached: boolean;
-  /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
-  discarded?: DiscardedRun[];
-  /** The response of the service, which the interface does not show (section 4.3); null if it was empty. */
-  response: unknown;
-}
 
 function mayExist(idempotencyKey: string): NetworkError {
   return new NetworkError('broken', 'a run may have been created: the call was aborted before the response', {

@@ -1,5 +1,5 @@
-import type { DeployedReport } from '../gate/deployed/observations.ts';
-import { type GateReport, type RunReport, shownAs } from '../gate/report.ts';
+import { shownAs } from '../gate/report.ts';
+import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
 import type { Verdict } from '../gate/verdict.ts';
 import { version } from '../version.ts';
 import {

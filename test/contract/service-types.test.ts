@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { serviceTypes } from './service-types.ts';
+import { resultTypes, serviceTypes } from './service-types.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { types, client } = serviceTypes();
@@ -18,6 +18,7 @@ const formatted = (text: string, file: string) =>
 it.each([
   ['src/contract/service-types.ts', types],
   ['src/client/service-client.ts', client],
-])('%s matches the contract; `npm run client` updates it', async (file, text) => {
+  ['src/gate/result-types.ts', resultTypes()],
+])('%s matches its schemas', async (file, text) => {
   await expect(formatted(text, file)).toMatchFileSnapshot(`../../${file}`);
 });

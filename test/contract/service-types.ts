@@ -2,9 +2,10 @@ import { type Auth, type Endpoint, pathParams, type Schema } from '../../src/con
 import { shown } from '../../src/contract/fields.ts';
 import { api } from '../../src/contract/index.ts';
 import { itemSchema } from '../../src/contract/shape.ts';
+import * as results from '../../src/gate/result-schema.ts';
 
 /*
- * Writes the types of the contract as plain TypeScript. The types that the compiler derives from the schemas refer to the
+ * Writes the types of the contract and of the results as plain TypeScript. The types that the compiler derives from the schemas refer to the
  * schema library, which the package's users do not have.
  */
 
@@ -28,10 +29,22 @@ const docs: Record<string, string> = {
     'A recorded delivery of a webhook. The contract shows none of its fields (interface, section 2.12).',
 };
 
-/** Types that are declared by hand next to their schema. */
+/** Types that are declared by hand. */
 const written: Record<string, { name: string; from: string }> = {
-  RunRequest: { name: 'TriggerBody', from: './run.ts' },
+  RunRequest: { name: 'TriggerBody', from: 'contract/run.ts' },
+  ErrorReport: { name: 'ErrorReport', from: 'errors.ts' },
+  StopCause: { name: 'StopCause', from: 'errors.ts' },
+  Verdict: { name: 'Verdict', from: 'gate/verdict.ts' },
+  Action: { name: 'Action', from: 'gate/policy.ts' },
+  GateEnd: { name: 'GateEnd', from: 'gate/plan/progress.ts' },
 };
+
+/** Returns the imports of the types that the text uses, for a file in a folder of src. */
+const importsOf = (text: string) =>
+  Object.values(written)
+    .filter(({ name }) => new RegExp(`\\b${name}\\b`).test(text.replace(/\/\*\*.*?\*\//gs, '')))
+    .map(({ name, from }) => `import type { ${name} } from '../${from}';\n`)
+    .join('');
 
 /** Types for callers that depend on a field. */
 const narrowed: Record<string, string> = { RunStatus: 'EndedRunStatus | PendingRunStatus' };
@@ -93,6 +106,8 @@ interface Definition {
   readonly options?: readonly Schema[];
   readonly shape?: Readonly<Record<string, Schema>>;
   readonly catchall?: Schema;
+  readonly entries?: Readonly<Record<string, string>>;
+  readonly values?: readonly unknown[];
 }
 const definition = (schema: Schema): Definition => schema._zod.def as unknown as Definition;
 
@@ -101,17 +116,21 @@ type Named = Map<string, string>;
 
 const comment = (text: string, indent = '') => `${indent}/** ${text} */\n`;
 
+const quoted = (values: readonly string[]) => values.map((value) => `'${value}'`).join(' | ');
+
 /** Returns the known values of a string that accepts others. */
 function knownStrings(meta: unknown): readonly string[] | undefined {
   const { anyOf } = (meta ?? {}) as { anyOf?: readonly { enum?: readonly string[] }[] };
   return anyOf?.find((one) => one.enum !== undefined)?.enum;
 }
 
-function members(schema: Schema, named: Named): string[] {
+function members(schema: Schema, named: Named, commented = false): string[] {
   const { shape = {}, catchall } = definition(schema);
   const fields = Object.entries(shape).map(([name, field]) => {
     const optional = definition(field).type === 'optional';
-    return `${name}${optional ? '?' : ''}: ${typeText(field, named)}`;
+    const about = commented ? shown.get(field)?.description : undefined;
+    const doc = about === undefined ? '' : comment(String(about));
+    return `${doc}${name}${optional ? '?' : ''}: ${typeText(field, named)}`;
   });
   const open = catchall !== undefined && definition(catchall).type === 'unknown';
   return [...fields, ...(open ? ['[field: string]: unknown'] : [])];
@@ -131,26 +150,37 @@ function typeText(schema: Schema, named: Named): string {
   if (id !== undefined) {
     const own = written[id]?.name;
     if (own !== undefined) return own;
-    const doc = docs[id];
+    const doc = docs[id] ?? meta?.description;
     if (doc === undefined) throw new Error(`${id} needs a doc comment in test/contract/service-types.ts`);
-    const lines = members(schema, named).map((line) => `  ${line};\n`);
-    named.set(id, `${comment(doc)}export interface ${id} {\n${lines.join('')}}\n`);
+    const { entries: choices } = definition(schema);
+    if (choices !== undefined) {
+      named.set(id, `${comment(String(doc))}export type ${id} = ${quoted(Object.values(choices))};\n`);
+      return id;
+    }
+    const lines = members(schema, named, docs[id] === undefined).map((line) => `  ${line};\n`);
+    named.set(id, `${comment(String(doc))}export interface ${id} {\n${lines.join('')}}\n`);
     return id;
   }
-  const { type, innerType, element, options = [] } = definition(schema);
+  const { type, innerType, element, options = [], entries = {}, values = [] } = definition(schema);
   switch (type) {
+    case 'enum':
+      return quoted(Object.values(entries));
+    case 'literal':
+      return values.join(' | ');
+    case 'readonly':
+      return innerType === undefined ? 'unknown' : `readonly ${typeText(innerType, named)}`;
     case 'string': {
       const known = knownStrings(meta);
-      return known === undefined
-        ? 'string'
-        : `${known.map((one) => `'${one}'`).join(' | ')} | (string & Record<never, never>)`;
+      return known === undefined ? 'string' : `${quoted(known)} | (string & Record<never, never>)`;
     }
     case 'number':
     case 'boolean':
     case 'unknown':
       return type;
-    case 'optional':
-      return innerType === undefined ? 'unknown' : `${typeText(innerType, named)} | undefined`;
+    case 'optional': {
+      const inner = innerType === undefined ? 'unknown' : typeText(innerType, named);
+      return schema._zod.traits.has('$ZodExactOptional') ? inner : `${inner} | undefined`;
+    }
     case 'nullable':
       return innerType === undefined ? 'unknown' : `${typeText(innerType, named)} | null`;
     case 'array': {
@@ -257,13 +287,12 @@ export function serviceTypes(): { types: string; client: string } {
     String(match[1]),
   );
   const plain = [...named.keys(), ...generics];
-  const writtenNames = Object.values(written).filter(({ name }) => body.includes(name));
   return {
     types:
       `${generated}\n/** The names of the endpoints (interface, section 4). */\n` +
       `export type EndpointName = ${names.join(' | ')};\n${generic}\n${[...named.values()].join('\n')}`,
     client:
-      `${generated}${writtenNames.map(({ name, from }) => `import type { ${name} } from '../contract/${from.slice(2)}';\n`).join('')}` +
+      `${generated}${importsOf(body)}` +
       `import type { ${usedBy(body.replace(/\/\*\*.*?\*\//gs, ''), plain).join(', ')} } from '../contract/service-types.ts';\n` +
       `import type { ExactOptions, ExactOrder } from './exact-orders.ts';\nimport type { CallOptions } from './options.ts';\n\n` +
       `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. The arguments are the\n` +
@@ -271,4 +300,13 @@ export function serviceTypes(): { types: string; client: string } {
       ` * is safe, and rejects with a RungateError whose \`facts\` describe the call.\n */\n` +
       `export interface ServiceClient {\n${body}${comment('Ends the calls in progress and closes every connection.')}close(): Promise<void>;\n}\n`,
   };
+}
+
+/** Returns the types of the results. */
+export function resultTypes(): string {
+  const named: Named = new Map();
+  for (const schema of Object.values(results)) typeText(schema, named);
+  const types = [...named.values()].join('\n');
+  const from = generated.replace('the contract', 'result-schema.ts');
+  return `${from}${importsOf(types)}\n${types}`;
 }

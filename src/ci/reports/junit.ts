@@ -1,13 +1,12 @@
 import {
-  type GateReport,
   isSkipped,
-  type RunReport,
   type Suite,
   type SuitesReport,
   shownAs,
   suitesOf,
   verdictText,
 } from '../../gate/report.ts';
+import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { describeOutcome, headline, messageLines, othersOf, runTitle } from './wording.ts';
 
 /** Characters that XML 1.0 cannot contain, not even as a reference: controls, lone surrogates and two non-characters. */

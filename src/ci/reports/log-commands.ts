@@ -1,11 +1,5 @@
-import {
-  type GateReport,
-  isSkipped,
-  type RunReport,
-  type SuitesReport,
-  shownAs,
-  suitesOf,
-} from '../../gate/report.ts';
+import { isSkipped, type SuitesReport, shownAs, suitesOf } from '../../gate/report.ts';
+import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
 import { count, describeOther, headline, messageLines, othersOf, runTitle } from './wording.ts';
 

@@ -1,4 +1,5 @@
-import { type GateReport, type RunReport, shownAs, shownGate, verdictText } from '../../gate/report.ts';
+import { shownAs, shownGate, verdictText } from '../../gate/report.ts';
+import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
 import { count, describeOther, describeOutcome, describeRun, headline, hintOf, othersOf } from './wording.ts';

@@ -1,4 +1,5 @@
-import { type GateReport, isSkipped, type RunReport, shownAs, worst } from '../../gate/report.ts';
+import { isSkipped, shownAs, worst } from '../../gate/report.ts';
+import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import type { Verdict } from '../../gate/verdict.ts';
 import { sanitize } from '../../sanitize.ts';
 

@@ -1,6 +1,7 @@
 import { formatDuration } from '../../duration.ts';
 import { exitCodes } from '../../exit.ts';
-import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
+import { isSkipped, shownAs, shownGate } from '../../gate/report.ts';
+import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { excerpt } from '../../sanitize.ts';
 
 /** Makes untrusted text harmless in one format, and truncates it. */

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
-import type { GateResult } from '../../gate/plan/result.ts';
 import type { Policy } from '../../gate/policy.ts';
 import { shownAs } from '../../gate/report.ts';
+import type { NamedGateResult } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import type { Reporter } from '../../library/reporter.ts';
@@ -53,7 +53,7 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
 interface GateState {
   gate: PlannedGate;
   runs: readonly WatchedRun[];
-  result: GateResult | null;
+  result: NamedGateResult | null;
 }
 
 const noRun = {

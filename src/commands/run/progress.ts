@@ -2,7 +2,8 @@ import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
 import type { GateEvent } from '../../gate/events.ts';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
-import { type GateResult, type GateRuns, knownRuns } from '../../gate/plan/result.ts';
+import { type GateRuns, knownRuns } from '../../gate/plan/result.ts';
+import type { NamedGateResult } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import type { Reporter } from '../../library/reporter.ts';
@@ -16,7 +17,7 @@ interface OfGate {
   gate?: string;
 }
 
-function endOf({ gate, reason, runs }: GateResult): string {
+function endOf({ gate, reason, runs }: NamedGateResult): string {
   if (gate === 'skipped') return `skipped: ${reason}`;
   if (reason !== null) return `stopped: ${reason}`;
   return runs.map((run) => describeOutcome(run)).join('; ');

@@ -1,6 +1,6 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import type { GateReport } from '../../gate/report.ts';
+import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';

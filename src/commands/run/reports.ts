@@ -3,7 +3,7 @@ import { azureCommands, githubAnnotations, teamcityMessages } from '../../ci/rep
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
 import { exitCodes } from '../../exit.ts';
-import type { GateReport } from '../../gate/report.ts';
+import type { GateReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Context } from '../context.ts';

@@ -7,8 +7,8 @@ import {
   othersOf,
 } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
-import type { GateResult, GatesReport } from '../../gate/plan/result.ts';
-import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
+import { isSkipped, shownAs, shownGate } from '../../gate/report.ts';
+import type { GateReport, GatesReport, NamedGateResult, RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
@@ -90,8 +90,8 @@ function isPlain(run: RunReport, report: GateReport): boolean {
 }
 
 /** Returns which of several gates did not pass: the table may be longer than the screen. */
-function unmet(gates: readonly GateResult[]): string {
-  const wordOf = ({ gate, exitCode, runs }: GateResult) => {
+function unmet(gates: readonly NamedGateResult[]): string {
+  const wordOf = ({ gate, exitCode, runs }: NamedGateResult) => {
     if (exitCode === null) return runs.length === 0 ? 'skipped' : 'stopped';
     return gate === 'fail' ? 'failed' : gate;
   };

@@ -4,8 +4,8 @@ import type { MismatchError } from '../../errors.ts';
 import type { HintNames } from '../../hint-names.ts';
 import type { Emit } from '../events.ts';
 import type { GateHooks } from '../hooks.ts';
+import type { DeployedReport } from '../result-types.ts';
 import {
-  type DeployedReport,
   type Expected,
   isConfirmed,
   isDeployed,

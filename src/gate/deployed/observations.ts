@@ -2,35 +2,10 @@ import { MismatchError, NetworkError, type RungateError } from '../../errors.ts'
 import type { HintNames } from '../../hint-names.ts';
 import type { Policy } from '../policy.ts';
 import type { Outcome } from '../poll.ts';
+import type { DeployedObservation } from '../result-types.ts';
 
 /** One read of the version page: the version, or the reason why there is none. */
 export type Reading = { text: string; matches: boolean } | { error: RungateError };
-
-/** A read of the version page in the result of a gate. */
-export interface DeployedObservation {
-  /** RFC 3339. */
-  at: string;
-  /** Before the create, during the wait for the runs, or after their verdicts. */
-  phase: 'before' | 'during' | 'after';
-  /** The version, redacted and cut to 200 characters; untrusted. Null if the read failed. */
-  text: string | null;
-  /** Whether the version was the expected one. */
-  matches: boolean;
-  /** The reason why the read failed; null if it did not. */
-  error: string | null;
-}
-
-/** The deployed build in the result of a gate. */
-export interface DeployedReport {
-  /** The URL of the version page, without its query. */
-  url: string;
-  pointer: string | null;
-  expected: string;
-  /** Whether the runs tested only the expected build; null if that is unknown. */
-  matches: boolean | null;
-  /** The first read, every change, and the last read. */
-  observations: DeployedObservation[];
-}
 
 export type Phase = DeployedObservation['phase'];
 

@@ -2,8 +2,8 @@ import type { RungateError, StopCause } from '../../errors.ts';
 import type { AttemptOptions } from '../attempts.ts';
 import type { GateEvent, InnerEvent } from '../events.ts';
 import type { RunJournal } from '../keys.ts';
-import type { GateReport } from '../report.ts';
-import { combineGates, type GateResult, type GateRuns, type GatesReport } from './result.ts';
+import type { GateReport, GatesReport, NamedGateResult } from '../result-types.ts';
+import { combineGates, type GateRuns } from './result.ts';
 
 /** The name of a gate that is the only one and has none. Its events name no gate. */
 export const unnamed = '';
@@ -34,13 +34,13 @@ export interface PlanOptions extends Omit<AttemptOptions, OwnOptions> {
 export type GatesEvent =
   | (GateEvent & { gate?: string })
   /** The gate has ended, or will never begin. */
-  | { type: 'gate'; gate: string; result: GateResult };
+  | { type: 'gate'; gate: string; result: NamedGateResult };
 
 export type PlanEvent = GatesEvent | (InnerEvent & { gate?: string });
 
 /** The end of one gate: the report of its runs, or why it has none. */
 export interface GateOutcome {
-  result: GateResult;
+  result: NamedGateResult;
   report?: GateReport;
   /** Why no run could be started. */
   error?: RungateError;

@@ -1,39 +1,17 @@
 import type { TriggerBody } from '../../contract/run.ts';
-import { type ErrorReport, type RungateError, reportError, type StopCause } from '../../errors.ts';
+import { type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
-import type { DeployedReport } from '../deployed/observations.ts';
-import {
-  type Cancellation,
-  type GateReport,
-  haltError,
-  type RunReport,
-  type Suite,
-  type SuitesReport,
-  skippedRun,
-  unknownRun,
-  worst,
-} from '../report.ts';
-import { named, type RunSubject, subjectOf } from '../subject.ts';
+import { haltError, type Suite, type SuitesReport, skippedRun, unknownRun, worst } from '../report.ts';
+import type {
+  Cancellation,
+  GateReport,
+  GatesReport,
+  NamedGateResult,
+  RunReport,
+  RunSubject,
+} from '../result-types.ts';
+import { named, subjectOf } from '../subject.ts';
 import type { PlanNode } from './graph.ts';
-import type { GateEnd } from './progress.ts';
-
-/** The result of one gate of several. */
-export interface GateResult
-  extends Omit<GateReport, 'schemaVersion' | 'gate' | 'exitCode' | 'deployed' | 'interruptedBy'> {
-  name: string;
-  /** `skipped`: the gate never began. */
-  gate: GateEnd;
-  /** The exit code that the gate adds to the result; null if it adds none, because it was skipped or stopped. */
-  exitCode: number | null;
-  needs: string[];
-  advisory: boolean;
-  /** Why the gate was skipped, or stopped before its end; null for any other gate. */
-  reason: string | null;
-  /** Empty if the gate was skipped. */
-  runs: RunReport[];
-  /** Why no run could be started; absent if one was. */
-  error?: ErrorReport;
-}
 
 /** A gate, and the run that it starts or the existing runs that it waits for. */
 export interface GateRuns extends PlanNode {
@@ -49,23 +27,10 @@ export function knownRuns({ start, runIds = [], names = [] }: GateRuns): (RunSub
   return runIds.map((runId, index) => ({ runId, ...named(names[index]) }));
 }
 
-/** The result of several gates. Its fields are public and covered by semantic versioning. */
-export interface GatesReport {
-  schemaVersion: 1;
-  gate: GateReport['gate'];
-  exitCode: number;
-  /** In an order in which every gate comes after those that it needs. */
-  gates: GateResult[];
-  /** Which build was deployed; absent if that was not checked. */
-  deployed?: DeployedReport;
-  interruptedBy?: StopCause;
-  cancellation?: Cancellation;
-}
-
 const factsOf = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...needs], advisory });
 
 /** An advisory gate warns instead of failing. A bug in rungate is never only a warning. */
-function advised(result: GateResult): GateResult {
+function advised(result: NamedGateResult): NamedGateResult {
   if (!result.advisory || result.gate !== 'fail' || result.exitCode === exitCodes.bug) return result;
   const runs = result.runs.map(
     (run): RunReport => (run.gate === 'fail' ? { ...run, gate: 'warn', advisory: true } : run),
@@ -75,7 +40,7 @@ function advised(result: GateResult): GateResult {
 }
 
 /** @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came */
-export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): GateResult {
+export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): NamedGateResult {
   const { schemaVersion: _version, deployed: _deployed, gate, exitCode, interruptedBy, ...parts } = report;
   const cutShort = interruptedBy !== undefined;
   // Without a run nothing was tested.
@@ -93,7 +58,7 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
  * Returns the result of a gate that could not start a run. No policy lets it pass.
  * @param known the facts about the run, with the key of its create, by which a lost run can be found
  */
-export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): GateResult {
+export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): NamedGateResult {
   const cause = reportError(error);
   const run = unknownRun({ ...known, verdict: 'unobserved', gate: 'fail', error: cause });
   const failed = { gate: 'fail', exitCode: exitCodeOf(error), reason: null } as const;
@@ -112,23 +77,23 @@ export function unstartedGates(plan: readonly GateRuns[], error: RungateError): 
   return { ...combineGates(gates, null), gate: 'fail', exitCode: exitCodeOf(error) };
 }
 
-export function skippedGate(node: PlanNode, reason: string): GateResult {
+export function skippedGate(node: PlanNode, reason: string): NamedGateResult {
   return { ...factsOf(node), gate: 'skipped', exitCode: null, reason, runs: [] };
 }
 
-function cancellationOf(gates: readonly GateResult[]): Cancellation {
+function cancellationOf(gates: readonly NamedGateResult[]): Cancellation {
   const all = gates.flatMap(({ cancellation }) => cancellation ?? []);
   return (['failed', 'requested'] as const).find((cancellation) => all.includes(cancellation)) ?? 'none';
 }
 
 /** @param stoppedBy what stopped rungate before every gate had ended, or null */
 export function combineGates(
-  gates: readonly GateResult[],
+  gates: readonly NamedGateResult[],
   stoppedBy: StopCause | null,
   parts: Pick<GateReport, 'deployed'> = {},
 ): GatesReport {
   const worstCode = mostSevere(gates.map(({ exitCode }) => exitCode ?? exitCodes.ok));
-  const isMet = ({ gate, advisory }: GateResult) => advisory || gate === 'pass' || gate === 'warn';
+  const isMet = ({ gate, advisory }: NamedGateResult) => advisory || gate === 'pass' || gate === 'warn';
   const met = gates.length > 0 && gates.every(isMet);
   // A gate that is skipped or stopped follows from one that failed, or from a stop. If not, the result still fails.
   const sure = worstCode === exitCodes.ok && !met ? exitCodes.bug : worstCode;

@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { junitReport } from '../../../src/ci/reports/junit.ts';
 import { runTitle } from '../../../src/ci/reports/wording.ts';
-import type { GateReport, RunReport } from '../../../src/gate/report.ts';
+import type { GateReport, RunReport } from '../../../src/gate/result-types.ts';
 import { everything, gate, hostileGate, hostileSuites, retried, run, samples } from './samples.ts';
 
 const schema = readFileSync(new URL('../../../fixtures/reports/junit-10.xsd', import.meta.url), 'utf8');

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { ErrorReport } from '../../../src/errors.ts';
 import { actions } from '../../../src/gate/policy.ts';
-import { type GateReport, type RunReport, type SuitesReport, skippedRun } from '../../../src/gate/report.ts';
+import { type SuitesReport, skippedRun } from '../../../src/gate/report.ts';
+import type { GateReport, RunReport } from '../../../src/gate/result-types.ts';
 import { named } from '../../../src/gate/subject.ts';
 import { verdicts } from '../../../src/gate/verdict.ts';
 

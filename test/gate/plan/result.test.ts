@@ -6,11 +6,11 @@ import {
   combineGates,
   endedGate,
   failedStart,
-  type GateResult,
   skippedGate,
   unstartedGates,
 } from '../../../src/gate/plan/result.ts';
-import { type GateReport, unknownRun } from '../../../src/gate/report.ts';
+import { unknownRun } from '../../../src/gate/report.ts';
+import type { GateReport, NamedGateResult } from '../../../src/gate/result-types.ts';
 import { named } from '../../../src/gate/subject.ts';
 
 const node = (name: string, advisory = false): PlanNode => ({ name, needs: [], advisory });
@@ -24,7 +24,7 @@ const report = (gate: GateReport['gate'], exitCode: number, more: Partial<GateRe
 const refused = new HttpError('422', { status: 422 });
 
 describe('the result of a gate', () => {
-  it.each<[string, GateResult, string, number | null]>([
+  it.each<[string, NamedGateResult, string, number | null]>([
     ['passed', endedGate(node('a'), report('pass', 0), null), 'pass', 0],
     ['passed with a warning', endedGate(node('a'), report('warn', 0), null), 'warn', 0],
     ['failed', endedGate(node('a'), report('fail', 1), null), 'fail', 1],
@@ -73,7 +73,7 @@ describe('the result of several gates', () => {
   const skipped = skippedGate(node('d'), 'it needs b, which failed');
   const advised = endedGate(node('e', true), report('fail', 1), null);
 
-  it.each<[string, GateResult[], string, number]>([
+  it.each<[string, NamedGateResult[], string, number]>([
     ['all passed', [passed, passed], 'pass', 0],
     ['an advisory gate failed', [passed, advised], 'warn', 0],
     ['one failed', [passed, failed, skipped], 'fail', 1],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { StopCause } from '../../../src/errors.ts';
-import type { GatesReport } from '../../../src/gate/plan/result.ts';
+import type { GatesReport } from '../../../src/gate/result-types.ts';
 import { graphs } from './samples.ts';
 import { type Course, mostInAMinute, world } from './world.ts';
 

@@ -1,0 +1,175 @@
+import * as z from 'zod/mini';
+import { described as field, shown } from '../contract/fields.ts';
+import { gateEnds } from './plan/progress.ts';
+import { actions } from './policy.ts';
+import { verdicts } from './verdict.ts';
+
+/*
+ * The results as `--json`, the reports and the library have them. `npm run client` writes result-types.ts from this file.
+ * rungate does not load it: only a test checks results.
+ */
+
+const result = <const Shape extends z.core.$ZodShape>(id: string, description: string, shape: Shape) =>
+  z.strictObject(shape).register(shown, { id, description });
+const choice = <const Value extends string>(id: string, values: readonly Value[], description?: string) =>
+  z.enum(values).register(shown, { id, ...(description !== undefined && { description }) });
+
+const text = () => z.string();
+const textOrNull = () => z.nullable(text());
+const count = () => z.nullable(z.number());
+const present = () => z.exactOptional(z.literal(true));
+const schemaVersion = z.literal(1);
+
+const verdict = choice('Verdict', verdicts);
+const action = choice('Action', actions);
+const stopCause = choice('StopCause', ['SIGHUP', 'SIGINT', 'SIGTERM', 'abort', 'fail-fast']);
+const cancellation = choice(
+  'Cancellation',
+  ['requested', 'failed', 'none'],
+  '`requested`: the service accepted the cancellation. `failed`: it did not, or that is unknown. `none`: rungate sent none.',
+);
+const error = result('ErrorReport', '', {
+  ...{ code: text(), message: text(), details: z.unknown() },
+  ...{ status: count(), method: textOrNull(), path: textOrNull(), hint: textOrNull(), body: textOrNull() },
+});
+
+const subject = {
+  name: field(
+    textOrNull(),
+    'For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`.',
+  ),
+  project: field(textOrNull(), "The project's slug."),
+  process: field(textOrNull(), "The process's slug; null for a run that was started by tags."),
+  tags: z.nullable(z.readonly(z.array(z.string()))),
+};
+const reattached = field(z.boolean(), 'Whether an earlier attempt with the same key started the run.');
+
+export const runSubject = result(
+  'RunSubject',
+  'The subject of a run: the project and the process or tags that it tests. Unknown facts are null.',
+  subject,
+);
+
+const runReport = result(
+  'RunReport',
+  'The result of one run. Unknown facts are null. `elapsedSeconds` has three decimals; `attempts` counts status reads.',
+  {
+    ...subject,
+    runId: field(textOrNull(), 'Null if a create was stopped before its response.'),
+    state: textOrNull(),
+    verdict: field(z.nullable(verdict), 'Null if the wait was stopped before the run ended.'),
+    gate: action,
+    ...{ failed: count(), blocked: count(), appUrl: textOrNull() },
+    ...{ attempts: z.number(), elapsedSeconds: z.number(), idempotencyKey: textOrNull(), reattached },
+    retry: field(z.exactOptional(z.number()), 'The number of the retry that started the run.'),
+    nextReadSeconds: field(
+      z.exactOptional(z.number()),
+      'The time until the next read, if the deadline came before that read.',
+    ),
+    attemptsExhausted: field(present(), 'The limit of status reads ended the wait, not the timeout.'),
+    cancellation: field(
+      z.exactOptional(z.enum(['requested', 'failed'])),
+      'The result of the request to cancel the run; absent if there was none.',
+    ),
+    woken: field(present(), 'A webhook caused the last read.'),
+    advisory: field(present(), 'The gate is advisory: it warns where another one fails.'),
+    error: z.exactOptional(error),
+  },
+);
+
+const discardedRun = result(
+  'DiscardedRun',
+  'A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it.',
+  {
+    ...{ runId: text(), appUrl: textOrNull(), idempotencyKey: text(), verdict },
+    reason: field(text(), 'A sentence for people: who may have started it, and how to tell such jobs apart.'),
+  },
+);
+const discarded = field(
+  z.exactOptional(z.array(discardedRun)),
+  'Runs that had ended before their first status read and may belong to another job; absent if there are none.',
+);
+
+const observation = result('DeployedObservation', 'A read of the version page in the result of a gate.', {
+  at: field(text(), 'RFC 3339.'),
+  phase: field(
+    z.enum(['before', 'during', 'after']),
+    'Before the create, during the wait for the runs, or after their verdicts.',
+  ),
+  text: field(
+    textOrNull(),
+    'The version, redacted and cut to 200 characters; untrusted. Null if the read failed.',
+  ),
+  matches: field(z.boolean(), 'Whether the version was the expected one.'),
+  error: field(textOrNull(), 'The reason why the read failed; null if it did not.'),
+});
+const deployed = result('DeployedReport', 'The deployed build in the result of a gate.', {
+  url: field(text(), 'The URL of the version page, without its query.'),
+  ...{ pointer: textOrNull(), expected: text() },
+  matches: field(
+    z.nullable(z.boolean()),
+    'Whether the runs tested only the expected build; null if unknown.',
+  ),
+  observations: field(z.array(observation), 'The first read, every change, and the last read.'),
+});
+
+/** The fields of one gate, alone or among several. */
+const ofGate = {
+  runs: z.array(runReport),
+  attempts: field(
+    z.exactOptional(z.array(runReport)),
+    'All runs of a gate with `retries`, in order. `runs` has the one that decided.',
+  ),
+  discarded,
+  cancellation: z.exactOptional(cancellation),
+};
+/** The fields of a whole result. */
+const ofResult = {
+  ...{ schemaVersion, gate: action, exitCode: z.number() },
+  deployed: field(z.exactOptional(deployed), 'Which build was deployed; absent if that was not checked.'),
+  interruptedBy: z.exactOptional(stopCause),
+};
+
+export const gateReport = result(
+  'GateReport',
+  'The result of a gate. Its fields are public and covered by semantic versioning.',
+  { ...ofResult, ...ofGate },
+);
+
+const namedGateResult = result('NamedGateResult', 'The result of one gate of several.', {
+  name: text(),
+  gate: choice('GateEnd', gateEnds),
+  exitCode: field(
+    count(),
+    'The exit code that the gate adds to the result; null if it was skipped or stopped.',
+  ),
+  ...{ needs: z.array(z.string()), advisory: z.boolean() },
+  reason: field(
+    textOrNull(),
+    'Why the gate was skipped, or stopped before its end; null for any other gate.',
+  ),
+  ...ofGate,
+  error: field(z.exactOptional(error), 'Why no run could be started; absent if one was.'),
+});
+export const gatesReport = result(
+  'GatesReport',
+  'The result of several gates. Its fields are public and covered by semantic versioning.',
+  {
+    ...ofResult,
+    gates: field(
+      z.array(namedGateResult),
+      'In an order in which every gate comes after those that it needs.',
+    ),
+    cancellation: z.exactOptional(cancellation),
+  },
+);
+
+export const startedRun = result(
+  'StartedRun',
+  'A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`.',
+  {
+    ...{ schemaVersion, ...subject, runId: text(), appUrl: textOrNull(), idempotencyKey: text() },
+    ...{ reattached, discarded },
+    response: field(z.unknown(), 'Not shown by the interface (section 4.3); null if it was empty.'),
+  },
+);

@@ -1,0 +1,163 @@
+// Generated from result-schema.ts by `npm run client`; do not edit. A test fails while it is stale.
+import type { ErrorReport, StopCause } from '../errors.ts';
+import type { GateEnd } from '../gate/plan/progress.ts';
+import type { Action } from '../gate/policy.ts';
+import type { Verdict } from '../gate/verdict.ts';
+
+/** The subject of a run: the project and the process or tags that it tests. Unknown facts are null. */
+export interface RunSubject {
+  /** For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`. */
+  name: string | null;
+  /** The project's slug. */
+  project: string | null;
+  /** The process's slug; null for a run that was started by tags. */
+  process: string | null;
+  tags: readonly string[] | null;
+}
+
+/** A read of the version page in the result of a gate. */
+export interface DeployedObservation {
+  /** RFC 3339. */
+  at: string;
+  /** Before the create, during the wait for the runs, or after their verdicts. */
+  phase: 'before' | 'during' | 'after';
+  /** The version, redacted and cut to 200 characters; untrusted. Null if the read failed. */
+  text: string | null;
+  /** Whether the version was the expected one. */
+  matches: boolean;
+  /** The reason why the read failed; null if it did not. */
+  error: string | null;
+}
+
+/** The deployed build in the result of a gate. */
+export interface DeployedReport {
+  /** The URL of the version page, without its query. */
+  url: string;
+  pointer: string | null;
+  expected: string;
+  /** Whether the runs tested only the expected build; null if unknown. */
+  matches: boolean | null;
+  /** The first read, every change, and the last read. */
+  observations: DeployedObservation[];
+}
+
+/** The result of one run. Unknown facts are null. `elapsedSeconds` has three decimals; `attempts` counts status reads. */
+export interface RunReport {
+  /** For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`. */
+  name: string | null;
+  /** The project's slug. */
+  project: string | null;
+  /** The process's slug; null for a run that was started by tags. */
+  process: string | null;
+  tags: readonly string[] | null;
+  /** Null if a create was stopped before its response. */
+  runId: string | null;
+  state: string | null;
+  /** Null if the wait was stopped before the run ended. */
+  verdict: Verdict | null;
+  gate: Action;
+  failed: number | null;
+  blocked: number | null;
+  appUrl: string | null;
+  attempts: number;
+  elapsedSeconds: number;
+  idempotencyKey: string | null;
+  /** Whether an earlier attempt with the same key started the run. */
+  reattached: boolean;
+  /** The number of the retry that started the run. */
+  retry?: number;
+  /** The time until the next read, if the deadline came before that read. */
+  nextReadSeconds?: number;
+  /** The limit of status reads ended the wait, not the timeout. */
+  attemptsExhausted?: true;
+  /** The result of the request to cancel the run; absent if there was none. */
+  cancellation?: 'requested' | 'failed';
+  /** A webhook caused the last read. */
+  woken?: true;
+  /** The gate is advisory: it warns where another one fails. */
+  advisory?: true;
+  error?: ErrorReport;
+}
+
+/** A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it. */
+export interface DiscardedRun {
+  runId: string;
+  appUrl: string | null;
+  idempotencyKey: string;
+  verdict: Verdict;
+  /** A sentence for people: who may have started it, and how to tell such jobs apart. */
+  reason: string;
+}
+
+/** `requested`: the service accepted the cancellation. `failed`: it did not, or that is unknown. `none`: rungate sent none. */
+export type Cancellation = 'requested' | 'failed' | 'none';
+
+/** The result of a gate. Its fields are public and covered by semantic versioning. */
+export interface GateReport {
+  schemaVersion: 1;
+  gate: Action;
+  exitCode: number;
+  /** Which build was deployed; absent if that was not checked. */
+  deployed?: DeployedReport;
+  interruptedBy?: StopCause;
+  runs: RunReport[];
+  /** All runs of a gate with `retries`, in order. `runs` has the one that decided. */
+  attempts?: RunReport[];
+  /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
+  discarded?: DiscardedRun[];
+  cancellation?: Cancellation;
+}
+
+/** The result of one gate of several. */
+export interface NamedGateResult {
+  name: string;
+  gate: GateEnd;
+  /** The exit code that the gate adds to the result; null if it was skipped or stopped. */
+  exitCode: number | null;
+  needs: string[];
+  advisory: boolean;
+  /** Why the gate was skipped, or stopped before its end; null for any other gate. */
+  reason: string | null;
+  runs: RunReport[];
+  /** All runs of a gate with `retries`, in order. `runs` has the one that decided. */
+  attempts?: RunReport[];
+  /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
+  discarded?: DiscardedRun[];
+  cancellation?: Cancellation;
+  /** Why no run could be started; absent if one was. */
+  error?: ErrorReport;
+}
+
+/** The result of several gates. Its fields are public and covered by semantic versioning. */
+export interface GatesReport {
+  schemaVersion: 1;
+  gate: Action;
+  exitCode: number;
+  /** Which build was deployed; absent if that was not checked. */
+  deployed?: DeployedReport;
+  interruptedBy?: StopCause;
+  /** In an order in which every gate comes after those that it needs. */
+  gates: NamedGateResult[];
+  cancellation?: Cancellation;
+}
+
+/** A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`. */
+export interface StartedRun {
+  schemaVersion: 1;
+  /** For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`. */
+  name: string | null;
+  /** The project's slug. */
+  project: string | null;
+  /** The process's slug; null for a run that was started by tags. */
+  process: string | null;
+  tags: readonly string[] | null;
+  runId: string;
+  appUrl: string | null;
+  idempotencyKey: string;
+  /** Whether an earlier attempt with the same key started the run. */
+  reattached: boolean;
+  /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
+  discarded?: DiscardedRun[];
+  /** Not shown by the interface (section 4.3); null if it was empty. */
+  response: unknown;
+}
