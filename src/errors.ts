@@ -1,4 +1,4 @@
-import { withTexts } from './json/exact-fields.ts';
+import { withTexts } from './json/text.ts';
 
 /** The known facts about the exchange that failed. */
 export interface ExchangeFacts {

@@ -60,9 +60,9 @@ export type { DeliveryFaultKinds } from './mock/faults/delivery-kinds.ts';
 export type { FaultKind, FaultKinds } from './mock/faults/fault-kinds.ts';
 export type { Fault, FaultWhen } from './mock/faults/faults.ts';
 export type { MockOptions, RateLimit } from './mock/options.ts';
-export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { Ending } from './mock/runs.ts';
 export type { DeliveryScope } from './mock/sender.ts';
+export type { Counts, Outcome } from './mock/state.ts';
 export type { DeployedPage, GateHub, LibraryOptions } from './options/library-options.ts';
 export type { Envelope, EnvelopeSignature } from './receipt/dsse.ts';
 export type {

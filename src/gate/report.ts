@@ -7,7 +7,7 @@ import {
   TimeoutError,
 } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
-import { copyTexts, textsOf, withTexts } from '../json/exact-fields.ts';
+import { copyTexts, textsOf, withTexts } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
 import type { Action, Policy } from './policy.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';

@@ -1,8 +1,7 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
-import { withTexts } from '../json/exact-fields.ts';
-import { idText, membersOf, repeatedName, textAt } from '../json/text.ts';
+import { idText, membersOf, repeatedName, textAt, withTexts } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
 import { at, lastSegment, runInPath } from './run-id.ts';
 import type { EndedRun } from './verdict.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
 import type { BudgetStore } from './budget.ts';
-import { possibleRunIds } from './run-ids.ts';
+import { possibleRunIds } from './deliveries.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import type { Wake, WakeStore } from './wakes.ts';
 

@@ -2,7 +2,7 @@ import type { SecureContext } from 'node:tls';
 import { ConfigError } from '../errors.ts';
 import { type ReplayStore, redisStore } from '../webhook/replay.ts';
 import { budgetScript, type RunScript } from './redis-budget.ts';
-import { announceScript, type WakeCommands } from './redis-wakes.ts';
+import { announceScript, type WakeCommands } from './wakes.ts';
 
 /** A command that takes longer has failed. */
 const commandMs = 1_000;

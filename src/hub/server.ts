@@ -7,9 +7,8 @@ import { CollectedBytes } from '../collected-bytes.ts';
 import { hubVersion, type RequestClass, requestClasses } from '../gate/fleet/hub-protocol.ts';
 import { statusOf } from '../webhook/receivers/public.ts';
 import type { Line } from './budget.ts';
+import { longestId, type Received } from './deliveries.ts';
 import type { Hub } from './hub.ts';
-import type { Received } from './receive.ts';
-import { longestId } from './run-ids.ts';
 import { lineOf } from './scheduler.ts';
 import { watchStrangers } from './strangers.ts';
 

@@ -1,12 +1,149 @@
 import type { SecureContext } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
-import { type BudgetLimits, type BudgetStore, memoryBudget } from './budget.ts';
-import { failoverBudget, failoverReplays, failoverWakes, type Health } from './failover.ts';
+import { type BudgetLimits, type BudgetStore, type MemoryBudget, memoryBudget, windowMs } from './budget.ts';
 import { connectRedis } from './redis.ts';
-import { redisBudget } from './redis-budget.ts';
-import { redisWakes } from './redis-wakes.ts';
-import { memoryWakes, type WakeStore } from './wakes.ts';
+import { redisBudget, type SharedBudget } from './redis-budget.ts';
+import { type MemoryWakes, memoryWakes, redisWakes, type WakeStore } from './wakes.ts';
+
+/** Whether Redis works, as far as this hub knows. */
+export interface Health {
+  /** Called with each error of Redis, and with null when a call of the budget succeeds: each of them writes. */
+  report(error: unknown): void;
+}
+
+/** The limits of one of several hubs that can no longer agree on them. */
+function shareOf({ reads, creates, requests }: BudgetLimits, hubs: number): BudgetLimits {
+  const part = (limit: number) => Math.max(1, Math.floor(limit / Math.max(1, hubs)));
+  return { reads: part(reads), creates: part(creates), requests: part(requests) };
+}
+
+/** Calls Redis, and the other store if Redis fails. */
+async function firstOf<Value>(health: Health, redis: () => Promise<Value>, other: () => Promise<Value>) {
+  try {
+    return await redis();
+  } catch (error) {
+    health.report(error);
+    return other();
+  }
+}
+
+/**
+ * Returns a budget that is shared while Redis works. Without Redis each hub goes on with its share: the limits divided by
+ * the number of hubs that were last seen, counting what all of them were granted until then. Redis may come back without
+ * the budget, so for a minute both Redis and the share must have room.
+ */
+export function failoverBudget(
+  shared: SharedBudget,
+  limits: BudgetLimits,
+  monotonic: () => number,
+  health: Health,
+): BudgetStore {
+  /** The hubs that shared the budget before Redis failed: after it, they come back one by one. */
+  let hubsBefore = 1;
+  const ownLimits = () => shareOf(limits, Math.max(hubsBefore, shared.seen().hubs));
+  const own: MemoryBudget = memoryBudget(ownLimits, monotonic);
+  let sharedFrom = Number.NEGATIVE_INFINITY;
+  const isShared = () => monotonic() >= sharedFrom;
+  /** Returns what the call returns, or null if Redis fails. */
+  const inRedis = async <Value>(call: () => Promise<Value>): Promise<Value | null> => {
+    try {
+      const value = await call();
+      health.report(null);
+      return value;
+    } catch (error) {
+      health.report(error);
+      if (isShared()) {
+        const { hubs, granted } = shared.seen();
+        hubsBefore = hubs;
+        own.replace(granted);
+      }
+      sharedFrom = monotonic() + windowMs;
+      return null;
+    }
+  };
+
+  return {
+    async reserve(line, deadline) {
+      if (isShared()) {
+        const reservation = await inRedis(() => shared.reserve(line, deadline));
+        return reservation ?? own.reserve(line, deadline);
+      }
+      const reservation = await own.reserve(line, deadline);
+      if (!reservation.granted) return reservation;
+      const other = (await inRedis(() => shared.reserve(line, deadline))) ?? reservation;
+      if (!other.granted) own.undo(line);
+      return other;
+    },
+    async withdraw(line) {
+      await own.withdraw(line);
+      await inRedis(() => shared.withdraw(line));
+    },
+    async reduce(forMs) {
+      await own.reduce(forMs);
+      await inRedis(() => shared.reduce(forMs));
+    },
+    async present() {
+      await inRedis(() => shared.present());
+    },
+  };
+}
+
+/**
+ * Returns wake-ups that all hubs share while Redis works. Without Redis a hub wakes the gates that are connected to it, and
+ * remembers the ids it has heard of.
+ */
+export function failoverWakes(shared: WakeStore, own: MemoryWakes, health: Health): WakeStore {
+  return {
+    announce: (ids) =>
+      firstOf(
+        health,
+        () => shared.announce(ids),
+        () => own.announce(ids),
+      ),
+    async namedSince(ids, since) {
+      const known = await own.namedSince(ids, since);
+      const latest = new Map(known.map((wake) => [wake.id, wake]));
+      const others = await firstOf(
+        health,
+        () => shared.namedSince(ids, since),
+        async () => [],
+      );
+      for (const wake of others) if (wake.at >= (latest.get(wake.id)?.at ?? 0)) latest.set(wake.id, wake);
+      return [...latest.values()];
+    },
+    listen(listener) {
+      const ends = [
+        own.listen(listener),
+        shared.listen((wake) => {
+          own.remember(wake);
+          listener(wake);
+        }),
+      ];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+  };
+}
+
+/** Returns a store of deliveries that all hubs share while Redis works. */
+export function failoverReplays(shared: ReplayStore, own: ReplayStore, health: Health): ReplayStore {
+  return {
+    setIfAbsent: (key, ttlMs) =>
+      firstOf(
+        health,
+        () => shared.setIfAbsent(key, ttlMs),
+        () => own.setIfAbsent(key, ttlMs),
+      ),
+    delete: (key) =>
+      firstOf(
+        health,
+        () => shared.delete(key),
+        () => own.delete(key),
+      ),
+  };
+}
 
 /** The memory of a hub: its own, or one that it shares. */
 export interface HubStores {

@@ -5,9 +5,9 @@ import type { OwnOrder } from '../mock/data/orders.ts';
 import { checkFault, faultFields } from '../mock/faults/control.ts';
 import type { Fault } from '../mock/faults/faults.ts';
 import { type MockOptions, rateLimits } from '../mock/options.ts';
-import { type Counts, outcomes } from '../mock/outcomes.ts';
 import { endings } from '../mock/runs.ts';
 import { deliveryScopes } from '../mock/sender.ts';
+import { type Counts, outcomes } from '../mock/state.ts';
 
 const outcome = option.oneOf(outcomes);
 const count = z.optional(option.whole(0));

@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/account.ts';
 import type { Fault } from './faults/faults.ts';
-import type { Counts, Outcome } from './outcomes.ts';
 import type { DeliveryScope } from './sender.ts';
-import type { Deliver } from './state.ts';
+import type { Counts, Deliver, Outcome } from './state.ts';
 
 export const rateLimits = ['documented', 'off'] as const;
 /** `documented`: the rate limits (interface, section 8) are enforced. */

@@ -1,7 +1,6 @@
 import type { EventType } from './data/webhooks.ts';
-import { announce } from './deliveries.ts';
-import { finalCounts, type Outcome, type Progress, progress } from './outcomes.ts';
-import type { Run, State } from './state.ts';
+import { announce } from './sender.ts';
+import { finalCounts, type Outcome, type Progress, progress, type Run, type State } from './state.ts';
 
 /** Returns the current progress of a run, even if its status does not show it yet. */
 function actualProgress(state: State, run: Run): Progress {

@@ -3,11 +3,47 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
-import type { Delivery, Webhook } from './data/webhooks.ts';
+import { type Delivery, type EventType, payloadOf, type Webhook } from './data/webhooks.ts';
 import type { DeliveryWire } from './faults/delivery-kinds.ts';
 import { type DeliveryFault, type Faults, playDeliveryFault } from './faults/faults.ts';
 import { isLoopbackName } from './listen.ts';
-import type { Deliver } from './state.ts';
+import type { Deliver, State } from './state.ts';
+
+export function deliverTo(
+  state: State,
+  webhook: Webhook,
+  eventType: EventType,
+  data: Record<string, unknown>,
+): Delivery {
+  const id = state.nextId('dlv');
+  const createdAt = new Date(state.clock.now()).toISOString();
+  const delivery: Delivery = {
+    id,
+    webhookId: webhook.id,
+    eventType,
+    status: 'not_sent',
+    responseStatus: null,
+    attempts: 1,
+    createdAt,
+    lastAttemptAt: createdAt,
+    payload: payloadOf(id, eventType, createdAt, data),
+  };
+  webhook.deliveries.set(id, delivery);
+  state.deliver(webhook, delivery);
+  return delivery;
+}
+
+/** Global webhooks, and those of the event's project. An event without a project goes to global webhooks only. */
+export function announce(
+  state: State,
+  tenant: string,
+  event: { type: EventType; projectId: string | null; data: Record<string, unknown> },
+): void {
+  for (const webhook of state.account(tenant).webhooks.values()) {
+    const matches = webhook.projectId === null || webhook.projectId === event.projectId;
+    if (matches && webhook.events.includes(event.type)) deliverTo(state, webhook, event.type, event.data);
+  }
+}
 
 export const deliveryScopes = ['off', 'loopback', 'any'] as const;
 /** The addresses that webhook deliveries are sent to: none (they are only recorded), this machine's, or any. */

@@ -29,7 +29,7 @@ export type { DataSizes } from './data/account.ts';
 export type { RecordedRequest } from './exchange.ts';
 export type { Fault } from './faults/faults.ts';
 export type { MockOptions, ServerOptions } from './options.ts';
-export { type Counts, type Outcome, outcomes } from './outcomes.ts';
+export { type Counts, type Outcome, outcomes } from './state.ts';
 
 export interface Mock {
   /** Without a trailing slash. */

@@ -1,7 +1,7 @@
 import { gateEnds } from '../gate/plan/progress.ts';
 import { verdicts } from '../gate/verdict.ts';
-import { exactJson } from '../json/exact-fields.ts';
 import { redactToken } from '../json/rewrite.ts';
+import { exactJson } from '../json/text.ts';
 import { isString, layOut, tokensOf } from '../json/tokens.ts';
 import { type Redact, redactNothing } from '../redact.ts';
 import { escapeJson } from '../sanitize.ts';

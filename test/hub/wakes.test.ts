@@ -4,8 +4,15 @@ import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { connectRedis, type HubRedis } from '../../src/hub/redis.ts';
-import { redisWakes, type WakeCommands } from '../../src/hub/redis-wakes.ts';
-import { memoryWakes, mostRemembered, rememberedMs, type Wake, type WakeStore } from '../../src/hub/wakes.ts';
+import {
+  memoryWakes,
+  mostRemembered,
+  redisWakes,
+  rememberedMs,
+  type Wake,
+  type WakeCommands,
+  type WakeStore,
+} from '../../src/hub/wakes.ts';
 import { until } from '../until.ts';
 import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
 

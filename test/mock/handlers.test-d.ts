@@ -1,9 +1,9 @@
 import { expectTypeOf, test } from 'vitest';
 import type { EndpointName, ServiceApi } from '../../src/contract/index.ts';
 import type { run } from '../../src/contract/run.ts';
-import type { Handler, Handlers, HandlersOf } from '../../src/mock/handler.ts';
 import { handlers } from '../../src/mock/handlers/index.ts';
 import { runHandlers } from '../../src/mock/handlers/run.ts';
+import type { Handler, Handlers, HandlersOf } from '../../src/mock/service.ts';
 
 type Status = Handler<ServiceApi['run.status']>;
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Exchange } from '../../src/mock/exchange.ts';
-import type { Handlers } from '../../src/mock/handler.ts';
+import { type Exchange, route } from '../../src/mock/exchange.ts';
 import { handlers } from '../../src/mock/handlers/index.ts';
-import { route } from '../../src/mock/router.ts';
-import { createService } from '../../src/mock/service.ts';
+import { createService, type Handlers } from '../../src/mock/service.ts';
 import { createState } from '../../src/mock/state.ts';
 import { fakeClock } from '../fake-clock.ts';
 

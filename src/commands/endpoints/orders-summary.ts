@@ -1,9 +1,15 @@
 import type { Caller, Exchange } from '../../client/caller.ts';
 import { type ExactSummary, listExact, readExactSummary } from '../../client/exact-orders.ts';
 import { exitCodes } from '../../exit.ts';
-import { withTexts } from '../../json/exact-fields.ts';
-import { compare, formatDecimal, parseDecimal, subtract } from '../../money/decimal.ts';
-import { type Verification, verifySummary } from '../../money/verify.ts';
+import { withTexts } from '../../json/text.ts';
+import {
+  compare,
+  formatDecimal,
+  parseDecimal,
+  subtract,
+  type Verification,
+  verifySummary,
+} from '../../money.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Table } from '../../output/table.ts';
 import type { Context } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { TriggerBody } from '../../contract/run.ts';
 import { selected } from '../../gate/plan/graph.ts';
-import type { Outcome } from '../../mock/outcomes.ts';
+import type { Outcome } from '../../mock/state.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { GateSettings } from '../config/sources.ts';
 import { runsGates, startsRun } from './hints.ts';

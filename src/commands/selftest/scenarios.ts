@@ -1,5 +1,5 @@
 import type { Verdict } from '../../gate/verdict.ts';
-import type { Outcome } from '../../mock/outcomes.ts';
+import type { Outcome } from '../../mock/state.ts';
 
 /** The expected result of the step: exit code 0, any other exit code, or either. */
 export const expectations = ['green', 'red', 'any'] as const;

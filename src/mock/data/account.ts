@@ -1,6 +1,5 @@
 import { type Environment, makeEnvironments } from './environments.ts';
-import { type ObservationStore, observationStore } from './observation-store.ts';
-import { observationSource } from './observations.ts';
+import { type ObservationStore, observationSource, observationStore } from './observations.ts';
 import { makeOrders, type Order, type OwnOrder } from './orders.ts';
 import { makeWebhooks, type Webhook } from './webhooks.ts';
 

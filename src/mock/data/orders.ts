@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.ts';
-import { formatDecimal } from '../../money/decimal.ts';
+import { formatDecimal } from '../../money.ts';
 import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
 
 const given: Choices<string> = [

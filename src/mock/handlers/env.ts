@@ -3,10 +3,10 @@ import type { env } from '../../contract/env.ts';
 import type { Account } from '../data/account.ts';
 import type { Environment, Variable } from '../data/environments.ts';
 import type { EventType } from '../data/webhooks.ts';
-import { announce } from '../deliveries.ts';
-import type { HandlersOf } from '../handler.ts';
 import { listed, pageIfRequested, pageOf } from '../paging.ts';
 import { requireFound } from '../response.ts';
+import { announce } from '../sender.ts';
+import type { HandlersOf } from '../service.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody, omit } from '../validate.ts';
 

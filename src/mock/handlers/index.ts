@@ -1,4 +1,4 @@
-import type { Handlers } from '../handler.ts';
+import type { Handlers } from '../service.ts';
 import { envHandlers } from './env.ts';
 import { keysHandlers } from './keys.ts';
 import { observationsHandlers } from './observations.ts';

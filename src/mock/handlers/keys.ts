@@ -1,7 +1,7 @@
 import type { keys } from '../../contract/keys.ts';
 import { automationScopes } from '../auth.ts';
-import type { HandlersOf } from '../handler.ts';
 import { requireFound } from '../response.ts';
+import type { HandlersOf } from '../service.ts';
 import type { ApiKey, State } from '../state.ts';
 
 /** Creates an API key, which is valid from then on. */

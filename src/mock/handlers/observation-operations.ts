@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
 import type { observations } from '../../contract/observations.ts';
 import type { Account } from '../data/account.ts';
-import type { ObservationStore } from '../data/observation-store.ts';
-import type { Observation, ObservationStatus } from '../data/observations.ts';
+import type { Observation, ObservationStatus, ObservationStore } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
-import { announce } from '../deliveries.ts';
-import type { HandlersOf, MockRequest, MockResponse } from '../handler.ts';
 import { MockError, requireFound } from '../response.ts';
+import { announce } from '../sender.ts';
+import type { HandlersOf, MockRequest, MockResponse } from '../service.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody } from '../validate.ts';
 

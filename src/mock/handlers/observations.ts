@@ -4,8 +4,8 @@ import { dateTimeMs } from '../../contract/date-time.ts';
 import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
 import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
-import type { HandlersOf } from '../handler.ts';
 import { pageIfRequested, pageOf } from '../paging.ts';
+import type { HandlersOf } from '../service.ts';
 import { checkBody, invalidBody, omit, type Upload } from '../validate.ts';
 import {
   announceObservation,

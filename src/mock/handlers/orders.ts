@@ -1,9 +1,9 @@
 import type { orders } from '../../contract/orders.ts';
 import { objectText } from '../../json/text.ts';
-import { add, formatDecimal, parseDecimal, zero } from '../../money/decimal.ts';
+import { add, formatDecimal, parseDecimal, zero } from '../../money.ts';
 import type { Order } from '../data/orders.ts';
-import type { HandlersOf } from '../handler.ts';
 import { MockError } from '../response.ts';
+import type { HandlersOf } from '../service.ts';
 
 /** The currency of the revenue when orders have several. */
 const accountCurrency = 'EUR';

@@ -1,9 +1,8 @@
 import type { run } from '../../contract/run.ts';
-import type { HandlersOf, MockResponse } from '../handler.ts';
-import { finalCounts } from '../outcomes.ts';
 import { requireFound } from '../response.ts';
 import { announceEnd, announceRun, cancelRun, progressNow } from '../runs.ts';
-import type { Run, State } from '../state.ts';
+import type { HandlersOf, MockResponse } from '../service.ts';
+import { finalCounts, type Run, type State } from '../state.ts';
 
 type Status = MockResponse<(typeof run)['run.status']>['body'];
 

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import type { webhooks } from '../../contract/webhooks.ts';
 import type { Account } from '../data/account.ts';
 import { type Delivery, eventTypes, type Webhook } from '../data/webhooks.ts';
-import { deliverTo } from '../deliveries.ts';
-import type { HandlersOf } from '../handler.ts';
 import { listed, pageIfRequested, pageOf } from '../paging.ts';
 import { requireFound } from '../response.ts';
+import { deliverTo } from '../sender.ts';
+import type { HandlersOf } from '../service.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody, omit } from '../validate.ts';
 

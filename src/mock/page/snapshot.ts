@@ -2,9 +2,8 @@ import { homeTenant } from '../data/account.ts';
 import type { Delivery, Webhook } from '../data/webhooks.ts';
 import type { RecordedRequest } from '../exchange.ts';
 import { type Fault, type Faults, isDeliveryFault } from '../faults/faults.ts';
-import type { Progress } from '../outcomes.ts';
 import { progressNow } from '../runs.ts';
-import type { Run, State } from '../state.ts';
+import type { Progress, Run, State } from '../state.ts';
 import { redactedLine, redactedTarget, redactedUrl, secretsOf } from './redaction.ts';
 
 /** Details of a request that are not part of it. */

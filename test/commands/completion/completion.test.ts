@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { faultNames } from '../../../src/mock/faults/parse.ts';
-import { outcomes } from '../../../src/mock/outcomes.ts';
 import { deliveryScopes } from '../../../src/mock/sender.ts';
+import { outcomes } from '../../../src/mock/state.ts';
 import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;

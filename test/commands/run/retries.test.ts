@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../../src/ci/journal.ts';
 import type { StopSignal } from '../../../src/errors.ts';
-import type { Outcome } from '../../../src/mock/outcomes.ts';
+import type { Outcome } from '../../../src/mock/state.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;

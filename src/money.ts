@@ -1,4 +1,4 @@
-import { ContractError } from '../errors.ts';
+import { ContractError } from './errors.ts';
 
 /**
  * An exact decimal number: `units / 10^scale`. It keeps the scale of the text that it was read from, so a sum of prices
@@ -76,4 +76,56 @@ export function formatDecimal({ units, scale }: Decimal): string {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
   const point = digits.length - scale;
   return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** An order, with its total as the decimal text of the response. */
+export interface OrderAmount {
+  readonly total: string;
+  readonly currency: string;
+}
+
+/** A summary, with `totalRevenue` as the decimal text of the response. */
+export interface SummaryAmount {
+  readonly orderCount: number;
+  readonly totalRevenue: string;
+}
+
+/** A summary compared with the sum of its list. Amounts are exact decimal text. */
+export interface Verification {
+  orderCount: { stated: number; counted: number };
+  /** `difference` is `stated` minus `summed`. */
+  totalRevenue: { stated: string; summed: string; difference: string };
+  /** By currency code, in alphabetical order. */
+  byCurrency: { currency: string; count: number; total: string }[];
+  addsUp: boolean;
+}
+
+/**
+ * Adds up the list and compares it with the summary (interface, section 2.3): the sum covers all orders, whatever their
+ * currency.
+ * @throws ContractError if a total cannot be an amount of money
+ */
+export function verifySummary(orders: readonly OrderAmount[], summary: SummaryAmount): Verification {
+  const stated = parseDecimal(summary.totalRevenue, 'totalRevenue');
+  const sums = new Map<string, { count: number; total: Decimal }>();
+  orders.forEach(({ total, currency }, index) => {
+    const amount = parseDecimal(total, `orders[${index}].total`);
+    const sum = sums.get(currency) ?? { count: 0, total: zero };
+    sums.set(currency, { count: sum.count + 1, total: add(sum.total, amount) });
+  });
+  const summed = [...sums.values()].reduce((all, { total }) => add(all, total), zero);
+  const byCurrency = [...sums.keys()].toSorted().map((currency) => {
+    const { count, total } = sums.get(currency) ?? { count: 0, total: zero };
+    return { currency, count, total: formatDecimal(total) };
+  });
+  return {
+    orderCount: { stated: summary.orderCount, counted: orders.length },
+    totalRevenue: {
+      stated: formatDecimal(stated),
+      summed: formatDecimal(summed),
+      difference: formatDecimal(subtract(stated, summed)),
+    },
+    byCurrency,
+    addsUp: compare(stated, summed) === 0 && summary.orderCount === orders.length,
+  };
 }

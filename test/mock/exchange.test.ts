@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint, Method } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
-import { route } from '../../src/mock/router.ts';
+import { route } from '../../src/mock/exchange.ts';
 
 /** The endpoints of the contract, written out, with a value for each parameter. */
 const table: readonly [EndpointName, Method, string, Record<string, string>, allow: string][] = [

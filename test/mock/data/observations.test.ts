@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ObservationStore, observationStore } from '../../../src/mock/data/observation-store.ts';
-import { type Observation, observationSource } from '../../../src/mock/data/observations.ts';
+import {
+  type Observation,
+  type ObservationStore,
+  observationSource,
+  observationStore,
+} from '../../../src/mock/data/observations.ts';
 
 const until = Date.UTC(2026, 0, 1);
 const source = (count: number) => observationSource(1, 'shop', count, 10, until);

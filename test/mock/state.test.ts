@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { finalCounts, type Outcome, outcomes, progress } from '../../src/mock/outcomes.ts';
+import { finalCounts, type Outcome, outcomes, progress } from '../../src/mock/state.ts';
 
 const ends: Record<Outcome, unknown> = {
   passed: { state: 'completed', failed: 0, blocked: 0 },

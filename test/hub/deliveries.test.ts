@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { possibleRunIds } from '../../src/hub/run-ids.ts';
+import { possibleRunIds } from '../../src/hub/deliveries.ts';
 
 const idsOf = (text: string) => [...possibleRunIds(text)];
 
