@@ -67,6 +67,8 @@ export interface Settings {
   group?: (command: readonly string[], options: GroupOptions) => Promise<Partial<GroupResult>>;
   /** Receives the function that stops the command, once the command listens for signals. */
   onStop?: (stop: (signal: StopSignal) => void) => void;
+  /** SIGTERM stops the command after the first sleep at whose end this holds. */
+  stopsWhen?: () => boolean;
 }
 
 const bytesOf = (content: string | Uint8Array) =>
@@ -100,6 +102,8 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
     return bytesOf(content);
   };
+  const clock = settings.clock ?? fakeClock();
+  let stopCommand: (signal: StopSignal) => void = () => {};
   const io: Io = {
     out,
     err,
@@ -107,7 +111,14 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     cwd: settings.cwd ?? '/nowhere',
     platform: 'linux',
     program: ['rungate'],
-    clock: settings.clock ?? fakeClock(),
+    clock: {
+      ...clock,
+      async sleep(ms, signal) {
+        await clock.sleep(ms, signal);
+        if (settings.stopsWhen?.() === true) stopCommand('SIGTERM');
+        signal?.throwIfAborted();
+      },
+    },
     random: settings.random ?? (() => 0.5),
     readStdin: async () => bytesOf(settings.stdin ?? ''),
     streamStdin: () => inParts(bytesOf(settings.stdin ?? '')),
@@ -143,6 +154,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     askSecret: async () => settings.secretAnswer ?? null,
     stateFile: openStateFile,
     onStop(stop) {
+      stopCommand = stop;
       settings.onStop?.(stop);
       return () => {};
     },

@@ -21,14 +21,11 @@ describe('the built command', () => {
     expect(ended.out).toMatch(/^run_\w+\tpassed\t/);
   });
 
-  it.each([[['help']], [['help', 'run']], [['run', 'help', 'wait']]])(
-    'prints help for %j, and no error',
-    async (args) => {
-      const ended = await rungate(args).ended;
-      expect(ended).toMatchObject({ code: 0, err: '' });
-      expect(ended.out).toMatch(/^Usage: rungate /);
-    },
-  );
+  it('prints help, and no error', async () => {
+    const ended = await rungate(['run', 'help', 'wait']).ended;
+    expect(ended).toMatchObject({ code: 0, err: '' });
+    expect(ended.out).toMatch(/^Usage: rungate /);
+  });
 
   it('calls process.exit only for unread output and for a second signal', () => {
     const sources = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' })
@@ -123,28 +120,10 @@ describe('mock exec', () => {
     expect(ended.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+ rg_\S+ \S+\.\S+\.\S+\n$/);
   });
 
-  it.each([
-    ['passed', 0],
-    ['failed', 1],
-    ['blocked', 2],
-    ['cancelled', 4],
-    ['stuck', 3],
-  ])('--outcome %s exits with %i', async (outcome, code) => {
-    const exec = ['mock', 'exec', '--outcome', outcome, '--duration', '200ms', '--retry-after', '0.1', '--'];
-    const gate = [
-      'run',
-      'trigger',
-      '--project',
-      'a',
-      '--process',
-      'b',
-      '--wait',
-      '--strict',
-      '--max-attempts',
-      '8',
-    ];
-    const ended = await rungate([...exec, process.execPath, bin, ...gate]).ended;
-    expect(ended.code).toBe(code);
+  it('exits with the exit code of the gate', async () => {
+    const exec = ['mock', 'exec', '--outcome', 'failed', '--duration', '100ms', '--retry-after', '0.1', '--'];
+    const gate = ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'];
+    expect((await rungate([...exec, process.execPath, bin, ...gate]).ended).code).toBe(1);
   });
 
   it('exits with 127 if the command does not exist', async () => {
@@ -195,18 +174,4 @@ describe('mock serve', () => {
     const served = await running.ended;
     expect(served.code).toBe(130);
   });
-
-  it('reports a port that is in use as a configuration error with a remedy', async () => {
-    const ended = await rungate(['mock', 'serve', '--port', String(mock.port)]).ended;
-    expect(ended).toMatchObject({ code: 78, out: '' });
-    expect(ended.err).toMatch(/already in use[\s\S]*port 0/);
-  });
-});
-
-it('curl can read the status of a run', async () => {
-  const id = (await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended).out.trim();
-  const url = `${mock.url}/api/ci/runs/${id}`;
-  const response = await start('curl', ['-sf', '--max-time', '5', '-H', `X-API-Key: ${mock.apiKey}`, url])
-    .ended;
-  expect(JSON.parse(response.out)).toMatchObject({ state: expect.stringMatching(/in_progress|completed/) });
 });

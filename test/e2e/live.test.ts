@@ -56,12 +56,7 @@ function expectCompleteFrames({ frames }: Terminal, ids: readonly string[], othe
 
 describe('the live view in a pseudo-terminal', () => {
   it.each([
-    [1, 80, 24],
     [5, 20, 24],
-    [5, 40, 24],
-    [5, 80, 24],
-    [5, 200, 24],
-    [30, 80, 24],
     [30, 200, 50],
   ])(
     'with %i runs, %i columns and %i rows is complete in every frame, and leaves only the summary',
@@ -185,16 +180,6 @@ describe('the live view in a pseudo-terminal', () => {
     const terminal = inTerminal(['run', 'wait', id], env);
     expect(await terminal.ended).toBe(6);
     expect(terminal.screen.lines().join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
-  });
-
-  it('shows names as links only if the terminal supports links', async () => {
-    const [id = ''] = await runs(1, { outcome: 'passed', duration: 700 });
-    const linked = inTerminal(['run', 'wait', id], { ...env, VTE_VERSION: '7002' });
-    await linked.ended;
-    expect(linked.raw()).toContain(`/${id}\u001b\\${id}\u001b]8;;\u001b\\`);
-    const plain = inTerminal(['run', 'wait', id], env);
-    await plain.ended;
-    expect(plain.raw()).not.toContain('\u001b]8');
   });
 
   it('with --json, is on standard error, and standard output has only the result', async () => {

@@ -13,7 +13,6 @@ afterEach(() => mock.close());
 
 const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout'];
 const runs = () => [...mock.state.runs.values()];
-const count = (endpoint: string) => mock.requests.filter((request) => request.endpoint === endpoint).length;
 
 describe('run trigger --wait owns its run', () => {
   it.each([
@@ -39,16 +38,6 @@ describe('run trigger --wait owns its run', () => {
     expect(ended.err).toMatch(/asked the service to cancel/);
   });
 
-  it('does not cancel it with --no-cancel-on-interrupt', async () => {
-    const running = rungate([...trigger, '--wait', '--json', '--no-cancel-on-interrupt'], env);
-    await running.shows(/in_progress/);
-    running.child.kill('SIGTERM');
-    const { code, out } = await running.ended;
-    expect(code).toBe(143);
-    expect(JSON.parse(out).cancellation).toBe('none');
-    expect(runs()[0]?.cancelled).toBeUndefined();
-  });
-
   it('exits at once on a second signal', async () => {
     mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
     const running = rungate([...trigger, '--wait'], env);
@@ -69,15 +58,6 @@ describe('run trigger --wait owns its run', () => {
     expect(JSON.parse(out)).toMatchObject({ cancellation: 'failed', runs: [{ runId: runs()[0]?.id }] });
     expect(err).toMatch(/rungate run cancel run_/);
   });
-
-  it('retries a lost cancel', async () => {
-    mock.faults.add({ kind: 'reset', endpoint: 'run.cancel' });
-    const running = rungate([...trigger, '--wait', '--json'], env);
-    await running.shows(/in_progress/);
-    running.child.kill('SIGTERM');
-    expect(JSON.parse((await running.ended).out).cancellation).toBe('requested');
-    expect(runs()[0]?.cancelled).toBeDefined();
-  });
 });
 
 describe('a signal while the create is in flight', () => {
@@ -96,70 +76,5 @@ describe('a signal while the create is in flight', () => {
     expect(runs()).toHaveLength(1);
     expect(runs()[0]?.cancelled).toBeDefined();
     expect(JSON.parse(out)).toMatchObject({ cancellation: 'requested', runs: [{ runId: runs()[0]?.id }] });
-  });
-
-  it('reports that a run may exist, with its idempotency key, if the service does not respond', async () => {
-    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.trigger', times: 99 });
-    const running = rungate([...trigger, '--wait', '--json', '--idempotency-key', 'build-7'], env);
-    await until(() => count('run.trigger') > 0);
-    running.child.kill('SIGTERM');
-    const { code, out } = await running.ended;
-    expect(code).toBe(143);
-    expect(JSON.parse(out)).toMatchObject({
-      cancellation: 'failed',
-      runs: [{ runId: null, verdict: null, idempotencyKey: 'build-7' }],
-    });
-  });
-
-  it('creates no run if rungate was waiting for a rate limit', async () => {
-    mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.trigger', times: 99 });
-    const running = rungate([...trigger, '--wait', '--json'], env);
-    await running.shows(/retrying in/);
-    running.child.kill('SIGTERM');
-    const { code, out } = await running.ended;
-    expect(code).toBe(143);
-    expect(JSON.parse(out)).toMatchObject({ cancellation: 'none', runs: [] });
-    expect(count('run.trigger')).toBe(1);
-    expect(runs()).toHaveLength(0);
-  });
-
-  it('prints the run id and does not cancel the run without --wait', async () => {
-    mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
-    const running = rungate(trigger, env);
-    await until(() => runs().length > 0);
-    running.child.kill('SIGTERM');
-    const { code, out } = await running.ended;
-    expect(code).toBe(143);
-    expect(out).toBe(`${runs()[0]?.id}\n`);
-    expect(runs()[0]?.cancelled).toBeUndefined();
-  });
-});
-
-describe('run wait does not own the runs', () => {
-  async function twoRuns(): Promise<string[]> {
-    const ids: string[] = [];
-    for (let i = 0; i < 2; i += 1) ids.push((await rungate(trigger, env).ended).out.trim());
-    return ids;
-  }
-
-  it('does not cancel them', async () => {
-    const ids = await twoRuns();
-    const running = rungate(['run', 'wait', ...ids, '--json'], env);
-    await running.shows(/in_progress/);
-    running.child.kill('SIGINT');
-    const { code, out } = await running.ended;
-    expect(code).toBe(130);
-    expect(JSON.parse(out)).toMatchObject({ interruptedBy: 'SIGINT', cancellation: 'none' });
-    expect(JSON.parse(out).runs.map((run: { runId: string }) => run.runId)).toEqual(ids);
-    expect(count('run.cancel')).toBe(0);
-  });
-
-  it('cancels all of them with --cancel-on-interrupt', async () => {
-    const ids = await twoRuns();
-    const running = rungate(['run', 'wait', ...ids, '--json', '--cancel-on-interrupt'], env);
-    await running.shows(/in_progress/);
-    running.child.kill('SIGTERM');
-    expect(JSON.parse((await running.ended).out).cancellation).toBe('requested');
-    expect(runs().every((run) => run.cancelled !== undefined)).toBe(true);
   });
 });

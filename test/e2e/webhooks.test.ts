@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -70,14 +70,6 @@ describe('the built webhooks verify', () => {
     expect(run(['verify', ...given(body)], 'else').code).toBe(1);
   });
 
-  it('exits with 64 if the body is a folder or does not exist', () => {
-    expect(run(['verify', ...given(''), '--body-file', folder])).toMatchObject({
-      code: 64,
-      err: expect.stringContaining('it is a folder'),
-    });
-    expect(run(['verify', ...given(''), '--body-file', join(folder, 'gone')]).code).toBe(64);
-  });
-
   it.skipIf(!has('openssl', 'version'))('agrees with openssl in both directions', () => {
     const path = join(folder, 'signed');
     const body = Buffer.from('{"name":"Zoë"}');
@@ -96,13 +88,6 @@ describe('the built webhooks verify', () => {
     expect(code).toBe(1);
     const ids = JSON.parse(out).diagnosis.causes.map((cause: { id: string }) => cause.id);
     expect(ids).toEqual(['json_compact', 'json_escaped', 'newline_added']);
-  });
-
-  it.skipIf(process.platform === 'win32')('identifies the changes that a shell makes to a body', () => {
-    const body = '{\r\n  "a": 1\r\n}\r\n';
-    const unix = execFileSync('tr', ['-d', '\r'], { input: body });
-    const { out } = run(['verify', ...given(body), '--diagnose'], unix);
-    expect(out).toContain('cause\tcrlf_became_lf\n');
   });
 
   it('needs no more memory for a large file than for a small one', () => {
@@ -141,45 +126,20 @@ describe('the built webhooks verify', () => {
 });
 
 describe('the built webhooks listen', () => {
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)(
-    'ends on %s with %i, even with open connections and a target that does not respond',
-    async (signal, code) => {
-      const target = createServer(() => {});
-      await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-      const { port } = target.address() as { port: number };
-      const on = await listen('--forward-to', `http://127.0.0.1:${port}/`);
-      const idle = connect(Number(new URL(on.url).port), '127.0.0.1');
-      idle.on('error', () => {});
-      const forwarded = new Promise((resolve) => target.once('request', resolve));
-      const waiting = deliver(on.url, '{}').catch(() => null);
-      await forwarded;
-      on.child.kill(signal);
-      expect(await on.ended).toMatchObject({ code, signal: null });
-      expect(await waiting).toBeNull();
-      target.closeAllConnections();
-      target.close();
-    },
-  );
-
-  it('saves deliveries that verify accepts, and returns the response of the target', async () => {
-    const target = createServer((_request, response) => response.writeHead(201).end('made'));
+  it('ends on a signal, even with open connections and a target that does not respond', async () => {
+    const target = createServer(() => {});
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
     const { port } = target.address() as { port: number };
-    const on = await listen('--forward-to', `http://127.0.0.1:${port}/`, '--save', folder, '--json');
-    const body = JSON.stringify({ event: 'webhook.test', name: 'Zoë ☕' });
-    const response = await deliver(on.url, body);
-    expect([response.status, await response.text()]).toEqual([201, 'made']);
-    await on.shows(/webhook\.test/);
-    on.child.kill('SIGTERM');
-    const { out } = await on.ended;
-    const printed = JSON.parse(out);
-    expect(printed).toMatchObject({ event: 'webhook.test', verdict: 'authentic', forward: { status: 201 } });
-    expect(readFileSync(printed.file).toString().endsWith(body)).toBe(true);
-    expect(run(['verify', '--request-file', printed.file]).code).toBe(0);
-    expect(run(['verify', '--request-file', '-'], readFileSync(printed.file)).code).toBe(0);
+    const on = await listen('--forward-to', `http://127.0.0.1:${port}/`);
+    const idle = connect(Number(new URL(on.url).port), '127.0.0.1');
+    idle.on('error', () => {});
+    const forwarded = new Promise((resolve) => target.once('request', resolve));
+    const waiting = deliver(on.url, '{}').catch(() => null);
+    await forwarded;
+    on.child.kill('SIGINT');
+    expect(await on.ended).toMatchObject({ code: 130, signal: null });
+    expect(await waiting).toBeNull();
+    target.closeAllConnections();
     target.close();
   });
 

@@ -989,12 +989,13 @@ describe('in a package of a monorepo', () => {
     expect(out).toBe('unchanged: ../../.rungate.json\nwrote ../../.github/workflows/rungate.yml\n');
   });
 
-  it('refers to the schema where npm installed it', async () => {
-    const world = monorepo({ '/repo/node_modules/rungate/docs/rungate.schema.json': '{}' });
+  it.each([
+    ['node_modules/rungate', '../../node_modules/rungate'],
+    ['packages/web/node_modules/rungate', './node_modules/rungate'],
+  ])('refers to the schema in %s, where npm installed it', async (place, reference) => {
+    const world = monorepo({ [`/repo/${place}/docs/rungate.schema.json`]: '{}' });
     await cli(['init', ...flags], world);
-    expect(JSON.parse(world.files[web] ?? '').$schema).toBe(
-      '../../node_modules/rungate/docs/rungate.schema.json',
-    );
+    expect(JSON.parse(world.files[web] ?? '').$schema).toBe(`${reference}/docs/rungate.schema.json`);
   });
 
   it('writes no pipeline for a folder whose name a shell would expand', async () => {

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { StopSignal } from '../../../src/errors.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 import { hubStage } from '../../cli/hub-stage.ts';
@@ -400,23 +399,7 @@ describe('run wait', () => {
 describe('a stop', () => {
   const stopAt = async (deployed: string, when: () => boolean, ...flags: string[]) => {
     on = await stage({ ...options, deployed });
-    let stop: (signal: StopSignal) => void = () => {};
-    const { clock } = on;
-    const stopping = {
-      ...clock,
-      async sleep(ms: number, signal?: AbortSignal) {
-        await clock.sleep(ms, signal);
-        if (when()) stop('SIGTERM');
-        signal?.throwIfAborted();
-      },
-    };
-    const world = {
-      clock: stopping,
-      onStop: (listener: (signal: StopSignal) => void) => {
-        stop = listener;
-      },
-    };
-    return on.with(world)(...gate, '--deployed-url', page(), ...flags);
+    return on.with({ stopsWhen: when })(...gate, '--deployed-url', page(), ...flags);
   };
 
   it('before the expected build is deployed creates nothing', async () => {

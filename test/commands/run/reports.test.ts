@@ -90,9 +90,12 @@ describe('the requested reports', () => {
   it('are written if the wait is stopped', async () => {
     on = await stage({ outcome: 'stuck' });
     const files: Record<string, string> = {};
-    const onStop = (stop: (signal: 'SIGTERM') => void) =>
-      void on.clock.sleep(30_000).then(() => stop('SIGTERM'));
-    const { code, out } = await on.with({ files, onStop })(...trigger, '--wait', '--json', ...reports);
+    const { code, out } = await on.with({ files, stopsWhen: () => on.mock.requests.length > 1 })(
+      ...trigger,
+      '--wait',
+      '--json',
+      ...reports,
+    );
     expect(code).toBe(143);
     expect(files['gate.json']).toBe(out);
     expect(files['junit.xml']).toContain('<error type="stopped"');

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../../src/ci/journal.ts';
-import type { StopSignal } from '../../../src/errors.ts';
 import type { Outcome } from '../../../src/mock/state.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
@@ -173,20 +172,8 @@ describe('--retries', () => {
 
   it('cancels the run of a retry when a signal comes', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck'];
-    const stops: ((signal: StopSignal) => void)[] = [];
-    const { clock } = on;
-    const stopped = {
-      ...clock,
-      async sleep(ms: number, signal?: AbortSignal) {
-        if (runs().length === 2) for (const stop of stops.splice(0)) stop('SIGTERM');
-        return clock.sleep(ms, signal);
-      },
-    };
-    const { code, out } = await on.with({ clock: stopped, onStop: (stop) => stops.push(stop) })(
-      ...gate,
-      '--retries',
-      '1',
-    );
+    const stopsWhen = () => runs().length === 2;
+    const { code, out } = await on.with({ stopsWhen })(...gate, '--retries', '1');
     expect(code).toBe(143);
     const report = JSON.parse(out);
     expect(report).toMatchObject({
