@@ -1,6 +1,6 @@
 /** `json/`, and the files directly in `src/`, which import no other part of the project. */
 const leaves =
-  '(json/|(clock|collected-bytes|duration|errors|exit|hint-names|money|own-options|parse-url|redact|sanitize|suggest|version)[.]ts)';
+  '(json/|(clock|collected-bytes|date-time|duration|errors|exit|hint-names|money|own-options|parse-url|redact|sanitize|suggest|version)[.]ts)';
 
 /** What each part may import, besides itself. The order is the direction: a part imports only parts above it. */
 const mayImport = {
@@ -8,13 +8,13 @@ const mayImport = {
   [leaves]: [leaves],
   'host/': [leaves],
   'contract/': [leaves],
-  'webhook/': ['json/', '(collected-bytes|own-options)[.]ts'],
+  'webhook/': ['json/', '(collected-bytes|date-time|own-options)[.]ts'],
   'transport/': [leaves, 'contract/'],
   'client/': [leaves, 'options/', 'gate/(policy|verdict)[.]ts', 'contract/', 'transport/'],
   'mock/': [leaves, 'contract/', 'webhook/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'hub/': [leaves, 'webhook/', 'gate/fleet/hub-protocol[.]ts'],
-  'receipt/': [leaves, 'webhook/timestamp[.]ts', 'gate/(report|result-types|verdict)[.]ts'],
+  'receipt/': [leaves, 'gate/(report|result-types|verdict)[.]ts'],
   'ci/': [leaves, 'gate/'],
   'options/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
   'settings/': [leaves, 'options/', 'transport/address[.]ts', 'gate/(limits|policy|verdict|plan/graph)[.]ts'],

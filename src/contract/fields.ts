@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { dateTimeMs, toRfc3339 } from './date-time.ts';
+import { dateTimeMs, toRfc3339 } from '../date-time.ts';
 import type { Schema } from './endpoint.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../webhook/timestamp.ts';
+import { parseTimestamp } from '../date-time.ts';
 import { quoted, Refused } from './error.ts';
 import { isObject, type Json, own } from './json.ts';
 

@@ -1,5 +1,5 @@
+import { parseTimestamp } from '../date-time.ts';
 import { formatDuration } from '../duration.ts';
-import { parseTimestamp } from '../webhook/timestamp.ts';
 import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
 import { own, parseObject, refuseDuplicates } from './json.ts';

@@ -1,3 +1,4 @@
+import { parseTimestamp } from '../date-time.ts';
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 import { readHeaders } from './headers.ts';
@@ -13,7 +14,6 @@ import {
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { parseTimestamp } from './timestamp.ts';
 
 const signaturePattern = /^sha256=[0-9A-Fa-f]{64}$/;
 

@@ -6,8 +6,8 @@ import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseTimestamp } from '../../src/date-time.ts';
 import * as node from '../../src/webhook/node.ts';
-import { parseTimestamp } from '../../src/webhook/timestamp.ts';
 import * as web from '../../src/webhook/web.ts';
 
 const timestamp = '2026-07-01T12:00:00.000Z';

@@ -1,7 +1,7 @@
+import { parseTimestamp } from '../../date-time.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { hashBody } from '../../webhook/hmac.ts';
-import { parseTimestamp } from '../../webhook/timestamp.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { streamInput } from './delivery.ts';

@@ -1,10 +1,10 @@
+import { parseTimestamp } from '../../date-time.ts';
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import { type HeaderNames, readHeaders } from '../../webhook/headers.ts';
 import { type HashedBody, hashBody, indexOfMac } from '../../webhook/hmac.ts';
-import { parseTimestamp } from '../../webhook/timestamp.ts';
 import { judge, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type Delivery, type DeliveryFlags, deliveryOf } from './delivery.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { dateTimeMs } from '../../contract/date-time.ts';
 import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
+import { dateTimeMs } from '../../date-time.ts';
 import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
 import { pageIfRequested, pageOf } from '../paging.ts';
 import type { HandlersOf } from '../service.ts';

@@ -1,5 +1,5 @@
+import { parseTimestamp } from '../../date-time.ts';
 import { openHmac } from '../hmac.ts';
-import { parseTimestamp } from '../timestamp.ts';
 import { bodyUndo, endings, wrappings } from './body.ts';
 import { type CauseId, causes, type Step, type Undo, undone } from './causes.ts';
 import { jsonSteps } from './json.ts';

@@ -1,7 +1,7 @@
 import * as formats from 'ajv-formats/dist/formats.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateTimeMs, toRfc3339 } from '../../src/contract/date-time.ts';
+import { dateTimeMs, toRfc3339 } from '../src/date-time.ts';
 
 describe('a date and time', () => {
   it.each([
