@@ -1,91 +1,37 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { type Bind, summarise } from '../commands/binding.ts';
-import type { ProgramFor } from '../commands/completion/complete.ts';
 import { addGlobals } from '../commands/options.ts';
+import type { definitions } from '../commands/other-groups.ts';
 import { defineRun } from '../commands/run/define.ts';
 import type { Io } from '../host/io.ts';
 import { version } from '../version.ts';
 import { Misuse, nameOf, OwnCommand } from './command.ts';
 import { explain } from './spelling.ts';
 
-interface Group {
-  summary: string;
-  /** Returns the function that defines the group's commands and options. */
-  load(): Promise<(group: Command, bind: Bind, programFor: ProgramFor) => void>;
-}
-
 /** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
 const otherGroups = () => import('../commands/other-groups.ts');
 
-const groups: Readonly<Record<string, Group>> = {
-  run: {
-    summary: 'trigger, wait for, show and cancel test runs',
-    load: async () => defineRun,
-  },
-  init: {
-    summary: 'write .rungate.json and a pipeline',
-    load: async () => (await otherGroups()).defineInit,
-  },
-  orders: {
-    summary: 'list orders and verify their summary',
-    load: async () => (await otherGroups()).defineOrders,
-  },
-  keys: {
-    summary: 'create and delete API keys',
-    load: async () => (await otherGroups()).defineKeys,
-  },
-  env: {
-    summary: 'manage environments and their variables',
-    load: async () => (await otherGroups()).defineEnv,
-  },
-  observations: {
-    summary: 'read and manage findings of explorations',
-    load: async () => (await otherGroups()).defineObservations,
-  },
-  webhooks: {
-    summary: 'manage, receive and verify webhooks',
-    load: async () => (await otherGroups()).defineWebhooks,
-  },
-  hub: {
-    summary: 'serve the hub of a fleet of gates',
-    load: async () => (await otherGroups()).defineHub,
-  },
-  receipt: {
-    summary: 'create keys for receipts, show and verify them',
-    load: async () => (await otherGroups()).defineReceipt,
-  },
-  config: {
-    summary: 'show settings and change your profile',
-    load: async () => (await otherGroups()).defineConfig,
-  },
-  login: {
-    summary: 'save an API key or a token in your profile',
-    load: async () => (await otherGroups()).defineLogin,
-  },
-  logout: {
-    summary: 'remove secrets from your profile',
-    load: async () => (await otherGroups()).defineLogout,
-  },
-  api: {
-    summary: 'send a request to any path of the service',
-    load: async () => (await otherGroups()).defineApiCommand,
-  },
-  doctor: {
-    summary: 'check the configuration and suggest fixes',
-    load: async () => (await otherGroups()).defineDoctor,
-  },
-  mock: {
-    summary: 'run a mock of the service',
-    load: async () => (await otherGroups()).defineMock,
-  },
-  selftest: {
-    summary: 'test a pipeline step against every outcome',
-    load: async () => (await otherGroups()).defineSelftest,
-  },
-  completion: {
-    summary: 'print a completion script for your shell',
-    load: async () => (await otherGroups()).defineCompletion,
-  },
+type GroupName = 'run' | keyof typeof definitions;
+
+/** In the order of the help. A group is loaded only if the command line has its name. */
+const summaries: Readonly<Record<GroupName, string>> = {
+  run: 'trigger, wait for, show and cancel test runs',
+  init: 'write .rungate.json and a pipeline',
+  orders: 'list orders and verify their summary',
+  keys: 'create and delete API keys',
+  env: 'manage environments and their variables',
+  observations: 'read and manage findings of explorations',
+  webhooks: 'manage, receive and verify webhooks',
+  hub: 'serve the hub of a fleet of gates',
+  receipt: 'create keys for receipts, show and verify them',
+  config: 'show settings and change your profile',
+  login: 'save an API key or a token in your profile',
+  logout: 'remove secrets from your profile',
+  api: 'send a request to any path of the service',
+  doctor: 'check the configuration and suggest fixes',
+  mock: 'run a mock of the service',
+  selftest: 'test a pipeline step against every outcome',
+  completion: 'print a completion script for your shell',
 };
 
 const about = 'Gate a pipeline on a test run. For first steps, run rungate without a command.';
@@ -126,13 +72,14 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
     // The reader of this help knows the option. Without its row, the help fits on a screen.
     .addHelpOption(new Option('-h, --help', 'show this help').hideHelp());
   const [called = ''] = operandsOf(program, argv);
-  const isGroup = Object.hasOwn(groups, called);
-  for (const [name, { summary, load }] of Object.entries(groups)) {
+  const isGroup = Object.hasOwn(summaries, called);
+  for (const [name, summary] of Object.entries(summaries) as [GroupName, string][]) {
     // If a group is called, creating the others would only delay the command.
     if (isGroup && name !== called) continue;
     const group = summarise(program.command(name), summary).enablePositionalOptions();
     if (!argv.includes(name)) continue;
-    (await load())(group, bind, unboundProgram);
+    const define = name === 'run' ? defineRun : (await otherGroups()).definitions[name];
+    define(group, bind, unboundProgram);
     addGlobals(group);
   }
   return program;
@@ -160,13 +107,6 @@ function helpTopic(program: Command, argv: readonly string[]): string[] | null {
   return null;
 }
 
-function showHelp(program: Command, topic: readonly string[]): void {
-  const found = topic.reduce((command, name) => {
-    return subcommand(command, name) ?? command.error(`unknown command '${name}'`);
-  }, program);
-  found.outputHelp();
-}
-
 /** Returns the usage of a command for 80 columns including `Usage: `. If it is too long, `[options]` moves to a second line. */
 function usageOf(command: Command): string {
   const usage = `${nameOf(command)} ${command.usage()}`;
@@ -183,7 +123,12 @@ export async function parse(
 ): Promise<void> {
   try {
     const topic = helpTopic(program, argv);
-    if (topic !== null) return showHelp(program, topic);
+    if (topic !== null) {
+      const command = topic.reduce((group, name) => {
+        return subcommand(group, name) ?? group.error(`unknown command '${name}'`);
+      }, program);
+      return command.outputHelp();
+    }
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     // commander throws this after it has printed help or the version.
@@ -198,7 +143,7 @@ export async function parse(
 }
 
 /** Returns the program with all groups loaded, for searching commands. None of them can be run. */
-export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(groups)]);
+export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(summaries)]);
 
 /** Returns a program whose commands cannot be run. */
 function unboundProgram(argv: readonly string[]): Promise<Command> {

@@ -2,20 +2,15 @@ import type { Command } from 'commander';
 import type { Io } from '../host/io.ts';
 import type { Flags as RowFlags } from '../options/table.ts';
 import { ciContext } from './ci-context.ts';
+import type { SourceOptions } from './config/sources.ts';
 import { type Context, createContext } from './context.ts';
 import { addGlobals, readOptions } from './options.ts';
 
-export interface Action<Flags> {
+interface BoundAction<Flags> extends Omit<SourceOptions, 'newProjectFile' | 'refOf'> {
   /** Refuses options that cannot work together, before anything else. @throws UsageError */
   check?(flags: Flags): void;
-  /** The profile in `--profile` may not exist yet. */
-  readonly newProfile?: boolean;
   /** The project file in `--config` may not exist yet. */
   newProjectFile?(flags: Flags): boolean;
-  /** The command changes the profile, so an unreadable one is an error. */
-  readonly changesProfile?: boolean;
-  /** The command itself reports an unreadable profiles file. */
-  readonly showsUnreadable?: boolean;
   /** The exit code is a verdict, so a result whose reader has gone is an error. */
   readonly decides?: boolean;
   /** Returns the exit code. */
@@ -29,30 +24,27 @@ interface BareAction<Flags> {
 
 export type Bind = <Flags>(
   command: Command,
-  action: Action<Flags & RowFlags> | BareAction<Flags & RowFlags>,
+  action: BoundAction<Flags & RowFlags> | BareAction<Flags & RowFlags>,
 ) => void;
 
 /** @param done receives the exit code of the command that runs, and its action */
 export function createBind(
   io: Io,
-  done: (code: number, action: Pick<Action<never>, 'decides'>) => void,
+  done: (code: number, action: Pick<BoundAction<never>, 'decides'>) => void,
 ): Bind {
   return (command, action) => {
-    addGlobals(command).action(async (...given: unknown[]) => {
+    addGlobals(command).action(async (...passed: unknown[]) => {
       // commander passes the positional arguments, then the options, then the command.
-      const args = given.slice(0, -2);
+      const args = passed.slice(0, -2);
       const raw = mergedOptions(command);
       if ('runBare' in action) return done(await action.runBare(io, args, raw as never), {});
       const { flags: read, settings } = readOptions(command, raw);
       const flags = read as never;
       action.check?.(flags);
-      const { ref } = read;
       const context = await createContext(io, read, settings, {
-        newProfile: action.newProfile === true,
+        ...action,
         newProjectFile: action.newProjectFile?.(flags) === true,
-        changesProfile: action.changesProfile === true,
-        showsUnreadable: action.showsUnreadable === true,
-        refOf: async () => ref ?? (await ciContext(io)).ref,
+        refOf: async () => read.ref ?? (await ciContext(io)).ref,
       });
       try {
         done(await action.run(context, args, flags), action);
@@ -63,7 +55,7 @@ export function createBind(
   };
 }
 
-/** Later options on the command line win. */
+/** Later options on the command line win, unlike with commander's `optsWithGlobals`. */
 function mergedOptions(command: Command): Record<string, unknown> {
   const above = command.parent === null ? {} : mergedOptions(command.parent);
   return { ...above, ...command.opts() };

@@ -1,18 +1,38 @@
-// Everything that a gate does not need. `cli/program.ts` loads it at once.
-export { defineCompletion } from './completion/define.ts';
-export { defineConfig, defineLogin, defineLogout } from './config/define.ts';
-export { defineDoctor } from './doctor/doctor.ts';
-export {
+import { defineCompletion } from './completion/define.ts';
+import { defineConfig, defineLogin, defineLogout } from './config/define.ts';
+import { defineDoctor } from './doctor/doctor.ts';
+import {
   defineApiCommand,
   defineEnv,
   defineKeys,
   defineObservations,
   defineOrders,
 } from './endpoints/define.ts';
-export { defineHub } from './hub/run.ts';
-export { defineInit } from './init/define.ts';
+import { defineHub } from './hub/run.ts';
+import { defineInit } from './init/define.ts';
+import { defineMock } from './mock/commands.ts';
+import { defineReceipt } from './receipt/define.ts';
+import { defineSelftest } from './selftest/run.ts';
+import { defineWebhooks } from './webhooks/define.ts';
+
 export { noCommandError } from './init/first-steps.ts';
-export { defineMock } from './mock/commands.ts';
-export { defineReceipt } from './receipt/define.ts';
-export { defineSelftest } from './selftest/run.ts';
-export { defineWebhooks } from './webhooks/define.ts';
+
+/** The groups that a gate does not need. `cli/program.ts` loads them at once. */
+export const definitions = {
+  init: defineInit,
+  orders: defineOrders,
+  keys: defineKeys,
+  env: defineEnv,
+  observations: defineObservations,
+  webhooks: defineWebhooks,
+  hub: defineHub,
+  receipt: defineReceipt,
+  config: defineConfig,
+  login: defineLogin,
+  logout: defineLogout,
+  api: defineApiCommand,
+  doctor: defineDoctor,
+  mock: defineMock,
+  selftest: defineSelftest,
+  completion: defineCompletion,
+};

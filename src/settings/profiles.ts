@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors.ts';
 import { jsonFor } from '../options/read.ts';
-import { type FileId, isFileId, type OptionValues, type SavedId, sentIds } from '../options/table.ts';
+import { type FileId, isFileId, type SavedId, sentIds } from '../options/table.ts';
 import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
 import { type SettingName, type SettingValues, type Source, sourceAt } from './names.ts';
@@ -75,14 +75,11 @@ export function readProfiles(path: string, text: string): Profiles {
 /** Returns the text of the profiles file, as `readProfiles` reads it. */
 export function writeProfiles(profiles: Profiles): string {
   const written = Object.entries(profiles).map(([name, { settings, secrets }]) => {
-    const names = Object.keys(settings).filter(isFileId);
-    return [name, { settings: Object.fromEntries(names.map((one) => pairOf(one, settings))), secrets }];
+    const ids = Object.keys(settings).filter(isFileId);
+    const fields = ids.map((id) => [id, jsonFor(id, settings[id] as never)]);
+    return [name, { settings: Object.fromEntries(fields), secrets }];
   });
   return `${JSON.stringify({ version: fileVersion, profiles: Object.fromEntries(written) }, null, 2)}\n`;
-}
-
-function pairOf<Name extends FileId>(name: Name, settings: Profile['settings']): [Name, unknown] {
-  return [name, jsonFor(name, settings[name] as OptionValues[Name])];
 }
 
 export function profileOf(profiles: Profiles, name: string): Profile | undefined {

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
-import { type Candidate, type Line, type Shell, type Source, sourceOf } from './completes.ts';
+import { type Candidate, type Line, type Shell, sourceOf } from './completes.ts';
 import { argumentAt, type BashLine, bashLine, isPlainInBash, type Place, placeOf } from './line.ts';
 import { candidatesOf } from './sources.ts';
 
@@ -17,49 +17,42 @@ const words = (candidates: readonly Candidate[]): Answer => ({ kind: 'words', ca
 /** Leaves an unsafe candidate out, because sanitising would turn it into another value. */
 function harmless(candidates: readonly (string | Candidate)[]): Candidate[] {
   return candidates
-    .map((one): Candidate => (typeof one === 'string' ? { value: one } : one))
+    .map((candidate): Candidate => (typeof candidate === 'string' ? { value: candidate } : candidate))
     .filter(({ value }) => value !== '' && value === sanitize(value))
     .map(({ value, about = '' }) => ({ value, about: excerpt(about, 80) }));
 }
 
-async function lookUp(source: Source, line: Line): Promise<Answer> {
-  try {
-    return words(harmless(await candidatesOf(source, line)));
-  } catch {
-    // No message at the prompt: the command itself will report the error.
-    return words([]);
-  }
-}
-
-/** Returns the placeholder of a value: `file` for `--junit <file>`. */
-function placeholder(place: Option | Argument): string {
-  return 'flags' in place ? (/[<[]([^<>[\]]+)[>\]]/.exec(place.flags)?.[1] ?? '') : place.name();
-}
-
 async function valuesOf(place: Option | Argument, line: Line): Promise<Answer> {
   const source = sourceOf(place);
-  if (source !== undefined) return lookUp(source, line);
-  const what = placeholder(place);
-  if (what === 'file') return { kind: 'files' };
-  return what === 'folder' ? { kind: 'folders' } : words([]);
+  if (source !== undefined) {
+    // No message at the prompt: the command itself will report an error.
+    return words(await candidatesOf(source, line).then(harmless, () => []));
+  }
+  // For `--junit <file>`, `file`.
+  const placeholder = 'flags' in place ? /[<[]([^<>[\]]+)[>\]]/.exec(place.flags)?.[1] : place.name();
+  if (placeholder === 'file') return { kind: 'files' };
+  return placeholder === 'folder' ? { kind: 'folders' } : words([]);
 }
 
-function subcommands(command: Command): Candidate[] {
-  const help = command.createHelp();
-  return help.visibleCommands(command).map((one) => ({
-    value: one.name(),
-    about: help.subcommandDescription(one),
+function visibleCommands(group: Command): Candidate[] {
+  const help = group.createHelp();
+  return help.visibleCommands(group).map((command) => ({
+    value: command.name(),
+    about: help.subcommandDescription(command),
   }));
 }
 
-/** Returns the options in the help, without those already on the line, unless they are repeatable. */
-function flags(command: Command, seen: ReadonlySet<Option>): Candidate[] {
+/** Without the options already on the line, unless they are repeatable. */
+function visibleOptions(command: Command, seen: ReadonlySet<Option>): Candidate[] {
   const help = command.createHelp();
-  const open = help.visibleOptions(command).filter((one) => !seen.has(one) || one.parseArg !== undefined);
-  return open.map((option) => ({
-    value: option.long ?? option.short ?? '',
-    about: help.optionDescription(option),
-  }));
+  const isOpen = (option: Option) => !seen.has(option) || option.parseArg !== undefined;
+  return help
+    .visibleOptions(command)
+    .filter(isOpen)
+    .map((option) => ({
+      value: option.long ?? option.short ?? '',
+      about: help.optionDescription(option),
+    }));
 }
 
 async function answerTo(place: Place, io: Io): Promise<Answer> {
@@ -67,22 +60,17 @@ async function answerTo(place: Place, io: Io): Promise<Answer> {
   if (wanted.kind === 'foreign') return { kind: 'command', at: wanted.at };
   if (wanted.kind === 'value') return valuesOf(wanted.option, { ...place, io });
   if (wanted.kind === 'nothing') return words([]);
-  if (wanted.kind === 'flag') return words(harmless(flags(command, seen)));
-  if (command.commands.length > 0) return words(harmless(subcommands(command)));
-  const argument = argumentAt(command, operands.length);
-  // No argument is expected, so offer the options.
-  return argument === undefined
-    ? words(harmless(flags(command, seen)))
-    : valuesOf(argument, { ...place, io });
+  if (wanted.kind === 'operand' && command.commands.length > 0) {
+    return words(harmless(visibleCommands(command)));
+  }
+  const argument = wanted.kind === 'operand' ? argumentAt(command, operands.length) : undefined;
+  if (argument !== undefined) return valuesOf(argument, { ...place, io });
+  return words(harmless(visibleOptions(command, seen)));
 }
 
 /** Returns the output that the scripts read: the kind of completion in the first line, then one candidate per line. */
 function lines(head: string, rest: readonly string[] = []): string {
   return [head, ...rest].map((line) => `${line}\n`).join('');
-}
-
-function withAbout({ value, about }: Candidate): string {
-  return about ? `${value}\t${about}` : value;
 }
 
 /** Returns the output for zsh and fish, which filter and quote the candidates. `attached` is for example `--format=`, or empty. */
@@ -94,7 +82,7 @@ function plainOutput(answer: Answer, shell: Shell, attached: string): string {
   const before = shell === 'fish' ? attached : '';
   return lines(
     head,
-    answer.candidates.map(({ value, about = '' }) => withAbout({ value: before + value, about })),
+    answer.candidates.map(({ value, about }) => `${before}${value}${about ? `\t${about}` : ''}`),
   );
 }
 
@@ -133,14 +121,12 @@ export async function completeCommand(
   words: readonly string[],
   programFor: ProgramFor,
 ): Promise<void> {
-  if (shell === 'bash') {
-    const [breaks = '', text = ''] = words;
-    const line = bashLine(text, breaks);
-    const own = line.words.slice(1);
-    const place = placeOf(await programFor(own), own);
-    await io.out.write(bashOutput(await answerTo(place, io), line, place.attached));
-    return;
-  }
-  const place = placeOf(await programFor(words), words);
-  await io.out.write(plainOutput(await answerTo(place, io), shell, place.attached));
+  const line = shell === 'bash' ? bashLine(words[1] ?? '', words[0] ?? '') : null;
+  const afterProgram = line === null ? words : line.words.slice(1);
+  const place = placeOf(await programFor(afterProgram), afterProgram);
+  const answer = await answerTo(place, io);
+  const { attached } = place;
+  await io.out.write(
+    line === null ? plainOutput(answer, shell, attached) : bashOutput(answer, line, attached),
+  );
 }

@@ -5,7 +5,7 @@ import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
 import { completeCommand, type ProgramFor } from './complete.ts';
 import { completes, type Shell, shells } from './completes.ts';
-import { bashScript, fishScript, zshScript } from './scripts.ts';
+import { scripts } from './scripts.ts';
 
 const install = `
 To enable it in every new shell, add the line to the file:
@@ -14,18 +14,11 @@ To enable it in every new shell, add the line to the file:
   fish  ~/.config/fish/config.fish  rungate completion fish | source
 `;
 
-const scripts: Readonly<Record<Shell, () => Promise<string>>> = {
-  bash: async () => bashScript,
-  zsh: async () => zshScript,
-  fish: async () => fishScript,
-};
-
-function shellOf(given: unknown): Shell {
-  const hint = `write rungate completion ${shells.join(', ')}`.replace(/, (\w+)$/, ' or $1');
-  if (given === undefined) throw new UsageError('no shell given', { hint });
-  const shell = shells.find((one) => one === given);
+function shellOf(name: unknown): Shell {
+  const shell = shells.find((known) => known === name);
   if (shell !== undefined) return shell;
-  throw new UsageError(`unsupported shell ${echoed(String(given))}`, { hint });
+  const problem = name === undefined ? 'no shell given' : `unsupported shell ${echoed(String(name))}`;
+  throw new UsageError(problem, { hint: 'write rungate completion bash, zsh or fish' });
 }
 
 export function defineCompletion(command: Command, bind: Bind, programFor: ProgramFor): void {
@@ -39,17 +32,15 @@ export function defineCompletion(command: Command, bind: Bind, programFor: Progr
     .addHelpText('after', install);
   completes(command, 'shell', shells);
   bind(command, {
-    async runBare(io, [given, words], { complete }: { complete?: boolean }) {
-      const shell = shellOf(given);
-      const rest = words as readonly string[];
+    async runBare(io, [name, rest], { complete }: { complete?: boolean }) {
+      const shell = shellOf(name);
+      const words = rest as readonly string[];
       if (complete === true) {
-        await completeCommand(io, shell, rest, programFor);
+        await completeCommand(io, shell, words, programFor);
         return exitCodes.ok;
       }
-      if (rest.length > 0) {
-        throw new UsageError(`too many arguments: ${echoed(rest.join(' '))}`);
-      }
-      await io.out.write(await scripts[shell]());
+      if (words.length > 0) throw new UsageError(`too many arguments: ${echoed(words.join(' '))}`);
+      await io.out.write(scripts[shell]);
       return exitCodes.ok;
     },
   });

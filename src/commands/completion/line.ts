@@ -37,10 +37,8 @@ export function bashLine(line: string, breaks: string): BashLine {
   return { words: words.map(withoutQuotes), starts, kept: keptLength(words.at(-1) ?? '', breaks) };
 }
 
-/** Tells whether bash reads the text as one word and expands nothing in it. */
-export function isPlainInBash(text: string): boolean {
-  return /^[\w./:=@%+,\u0080-\u{10ffff}-]*$/u.test(text);
-}
+/** Whether bash reads the text as one word and expands nothing in it. */
+export const isPlainInBash = (text: string) => /^[\w./:=@%+,\u0080-\u{10ffff}-]*$/u.test(text);
 
 export interface Place extends Omit<Line, 'io'> {
   readonly command: Command;
@@ -61,7 +59,7 @@ export function argumentAt(command: Command, index: number): Argument | undefine
   return all[index] ?? (last?.variadic ? last : undefined);
 }
 
-/** Tells whether the following words belong to another command: `<command...>`. */
+/** Whether the following words belong to another command: `<command...>`. */
 function isForeign(command: Command, operands: readonly string[]): boolean {
   const argument = argumentAt(command, operands.length);
   return argument?.name() === 'command' && argument.variadic;

@@ -1,8 +1,10 @@
+import type { Shell } from './completes.ts';
+
 /**
  * For bash 3.2 (macOS) and later, without bash-completion. It calls the program for every word and evaluates nothing in the
  * output: each line is an item of COMPREPLY, which bash inserts unchanged.
  */
-export const bashScript = String.raw`# rungate completion for bash: eval "$(rungate completion bash)"
+const bashScript = String.raw`# rungate completion for bash: eval "$(rungate completion bash)"
 
 # Completes the other command in the rest of the line: with its own completion, or else file names. $1: its position.
 __rungate_hand_over() {
@@ -97,10 +99,10 @@ __rungate_npx() {
 
 complete -F __rungate rungate
 complete -p npx >/dev/null 2>&1 || complete -o bashdefault -o default -F __rungate_npx npx
-`.replaceAll('\\$', '$');
+`;
 
 /** For zsh 5 and later. It passes the program's output to zsh, which quotes it and evaluates nothing in it. */
-export const zshScript = String.raw`#compdef rungate
+const zshScript = String.raw`#compdef rungate
 # rungate completion for zsh: eval "$(rungate completion zsh)"
 
 # $@: the command that starts the program.
@@ -160,10 +162,10 @@ else
   compdef _rungate rungate
   (( $+_comps[npx] )) || compdef _rungate_npx npx
 fi
-`.replaceAll('\\$', '$');
+`;
 
 /** For fish 3 and later. The program prints lines of `value TAB description`; fish quotes the value. */
-export const fishScript = String.raw`# rungate completion for fish: rungate completion fish | source
+const fishScript = String.raw`# rungate completion for fish: rungate completion fish | source
 
 # $argv: the command that starts the program; by default the one on the line.
 function __rungate_complete
@@ -213,4 +215,12 @@ end
 complete -c rungate -f -a '(__rungate_complete)'
 # npx rungate ...: completes with the installed package; never installs or downloads one.
 complete -c npx -n __rungate_after_npx -f -a '(__rungate_complete npx --no --offline rungate)'
-`.replaceAll('\\$', '$');
+`;
+
+// In the raw templates, each dollar sign before a brace has a backslash.
+const unescaped = (script: string) => script.replaceAll('\\$', '$');
+export const scripts: Readonly<Record<Shell, string>> = {
+  bash: unescaped(bashScript),
+  zsh: unescaped(zshScript),
+  fish: unescaped(fishScript),
+};

@@ -27,23 +27,11 @@ function withoutSecrets(item: unknown, redact: Redact): Item {
 
 /** Returns an Io without output, prompts and repairs, because the user has not run a command. */
 function quiet(io: Io): Io {
-  const nowhere: Io['out'] = {
-    isTTY: false,
-    columns: undefined,
-    open: true,
-    failure: null,
-    write: async () => {},
-  };
-  return {
-    ...io,
-    out: nowhere,
-    err: nowhere,
-    ask: async () => null,
-    askSecret: async () => null,
-  };
+  const nowhere = { isTTY: false, columns: undefined, open: true, failure: null, write: async () => {} };
+  return { ...io, out: nowhere, err: nowhere, ask: async () => null, askSecret: async () => null };
 }
 
-/** Returns the context of the options on the line. Finding the branch would need a git process. */
+/** Without the branch, since finding it would need a git process. */
 function contextOf({ io, given }: Line): Promise<Context> {
   const { flags, settings } = readGlobals(given);
   return createContext(quiet(io), flags, settings, { refOf: () => null });
@@ -81,7 +69,6 @@ function wordOf(item: Item, field: string): string | undefined {
   return isText && !String(value).startsWith('-') ? String(value) : undefined;
 }
 
-/** Returns one field of each item, with the item's name as the description. */
 function candidates(items: readonly Item[], field: string): Candidate[] {
   return items.flatMap((item) => {
     const value = wordOf(item, field);
@@ -95,12 +82,6 @@ const environments = (line: Line) => listItems(line, 'env.list', api['env.list']
 
 export async function environmentKeys(line: Line): Promise<Candidate[]> {
   return candidates(await environments(line), 'key');
-}
-
-/** Returns the keys of the environments; if none starts with the word, their ids. */
-function environmentWords(items: readonly Item[], typed: string): Candidate[] {
-  const keys = candidates(items, 'key');
-  return keys.some(({ value }) => value.startsWith(typed)) ? keys : candidates(items, 'id');
 }
 
 const nameless = (path: string) => path.replace(/\{[^{}]+\}/g, '{}').replace(/\.json$/, '');
@@ -124,7 +105,11 @@ export async function idsFor(path: string, index: number, line: Line): Promise<C
   const list = listOfParam(api, path, index);
   if (list === undefined) return [];
   const [name, from] = list;
-  if (name === 'env.list') return environmentWords(await environments(line), line.typed);
+  if (name === 'env.list') {
+    const items = await environments(line);
+    const keys = candidates(items, 'key');
+    return keys.some(({ value }) => value.startsWith(line.typed)) ? keys : candidates(items, 'id');
+  }
   const params = Object.fromEntries(
     pathParams(from.path).map((param, nth) => [param, line.operands[nth] ?? '']),
   );

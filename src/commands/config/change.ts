@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import type { Io } from '../../host/io.ts';
 import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
 import { type FileId, fileIds, isFileId, secretIds } from '../../options/table.ts';
-import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 import { environmentHint, isSecretName } from '../../settings/fields.ts';
 import type { SettingName } from '../../settings/names.ts';
@@ -21,15 +19,8 @@ import {
 import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 
-/** The part of a command's context that changing profiles needs. */
-interface Surroundings {
-  readonly io: Io;
-  readonly output: Output;
-  readonly sources: { readonly profilesFile: string | null };
-}
-
-/** Returns the path of the profiles file. @throws ConfigError if there is no folder for it */
-export function profilesFile({ sources }: Pick<Surroundings, 'sources'>): string {
+/** @throws ConfigError if there is no folder for it */
+export function profilesFile({ sources }: Pick<Context, 'sources'>): string {
   if (sources.profilesFile !== null) return sources.profilesFile;
   throw new ConfigError('no folder for profiles: neither a home folder nor RUNGATE_CONFIG_DIR is set', {
     hint: 'set RUNGATE_CONFIG_DIR to a folder that you own',
@@ -37,10 +28,7 @@ export function profilesFile({ sources }: Pick<Surroundings, 'sources'>): string
 }
 
 /** Changes the profiles under a lock, so that concurrent changes are not lost. */
-export async function changeStore(
-  context: Surroundings,
-  change: (profiles: Profiles) => Profiles,
-): Promise<void> {
+export async function changeStore(context: Context, change: (profiles: Profiles) => Profiles): Promise<void> {
   const { io, output } = context;
   const path = profilesFile(context);
   const format = { parse: (text: string) => readProfiles(path, text), write: writeProfiles };
@@ -62,8 +50,8 @@ export const settingIds: readonly SettingName[] = [...fileIds, ...secretIds];
 
 /** Returns the setting or secret of that name. @throws UsageError with the nearest name */
 export function settingName(text: string): SettingName {
-  const found = settingIds.find((name) => name === text);
-  if (found !== undefined) return found;
+  const name = settingIds.find((id) => id === text);
+  if (name !== undefined) return name;
   throw new UsageError(`unknown setting ${echoed(text)}`, {
     hint: instead(text, settingIds, `the settings are ${fileIds.join(', ')}`),
   });
@@ -86,8 +74,7 @@ function plainName(text: string): FileId {
   throw new UsageError(`"${excerpt(text, 60)}" cannot be set`);
 }
 
-function parseSetting({ io }: Context, given: string, text: string): Profile['settings'] {
-  const name = plainName(given);
+function parseSetting({ io }: Context, name: FileId, text: string): Profile['settings'] {
   try {
     const value = readValue(name, jsonOf(name, text));
     // A profile is used in every working directory, so its paths are absolute.
@@ -99,34 +86,31 @@ function parseSetting({ io }: Context, given: string, text: string): Profile['se
   }
 }
 
-/** Notes that a stronger source overrides the setting in the profile. */
-async function noteStrongerSource({ settings, output }: Context, given: string): Promise<void> {
-  const setting = settings[settingName(given)];
-  if (setting === undefined || setting.origin === 'profile' || setting.origin === 'default') return;
-  await output.note(`the ${setting.origin} also sets ${given}, and takes precedence`);
-}
-
-export async function setCommand(context: Context, given: string, text: string): Promise<number> {
-  const setting = parseSetting(context, given, text);
-  const { name } = context.sources.profile;
+export async function setCommand(context: Context, text: string, value: string): Promise<number> {
+  const { settings, sources, output } = context;
+  const name = plainName(text);
+  const setting = parseSetting(context, name, value);
+  const { profile } = sources;
   await changeStore(context, (profiles) =>
-    changeProfile(profiles, name, (profile) => withSetting(profile, setting)),
+    changeProfile(profiles, profile.name, (old) => withSetting(old, setting)),
   );
-  await context.output.note(`saved ${given} in profile ${name}`);
-  await noteStrongerSource(context, given);
+  await output.note(`saved ${name} in profile ${profile.name}`);
+  const { origin = 'default' } = settings[name] ?? {};
+  if (origin !== 'profile' && origin !== 'default')
+    await output.note(`the ${origin} also sets ${name}, and takes precedence`);
   return exitCodes.ok;
 }
 
-export async function unsetCommand(context: Context, given: string): Promise<number> {
-  const name = settingName(given);
+export async function unsetCommand(context: Context, text: string): Promise<number> {
+  const name = settingName(text);
   const { profile } = context.sources;
   let had = false;
   await changeStore(context, (profiles) => {
     const old = profileOf(profiles, profile.name);
     had = old !== undefined && (Object.hasOwn(old.settings, name) || Object.hasOwn(old.secrets, name));
-    return had ? changeProfile(profiles, profile.name, (one) => without(one, name)) : profiles;
+    return had ? changeProfile(profiles, profile.name, (saved) => without(saved, name)) : profiles;
   });
-  const text = had ? `removed ${name} from` : `${name} was not set in`;
-  await context.output.note(`${text} profile ${profile.name}`);
+  const result = had ? `removed ${name} from` : `${name} was not set in`;
+  await context.output.note(`${result} profile ${profile.name}`);
   return exitCodes.ok;
 }

@@ -12,9 +12,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Show every setting and where it comes from. Secrets are shown only as set or not set.')
     .option('--ref <ref>', 'the branch or tag to show the settings for');
   examples(list, 'rungate config list');
-  bind(list, {
-    run: (context) => listCommand(context),
-  });
+  bind(list, { run: (context) => listCommand(context) });
 
   const get = group
     .command('get')
@@ -24,9 +22,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .option('--ref <ref>', 'the branch or tag to show the setting for');
   completes(get, 'name', { from: 'settings' });
   examples(get, 'rungate config get interval');
-  bind(get, {
-    run: (context, [name]) => getCommand(context, String(name)),
-  });
+  bind(get, { run: (context, [name]) => getCommand(context, String(name)) });
 
   const set = group
     .command('set')
@@ -50,20 +46,14 @@ export function defineConfig(group: Command, bind: Bind): void {
     .argument('<name>', 'a setting, or apiKey, token, webhookSecrets, tenantSecret');
   completes(unset, 'name', { from: 'settings' });
   examples(unset, 'rungate config unset apiKey');
-  bind(unset, {
-    changesProfile: true,
-    run: (context, [name]) => unsetCommand(context, String(name)),
-  });
+  bind(unset, { changesProfile: true, run: (context, [name]) => unsetCommand(context, String(name)) });
 
   const path = group
     .command('path')
     .summary('show where profiles are stored')
     .description('Show the path of the profiles file, whether it exists or not.');
   examples(path, 'rungate config path');
-  bind(path, {
-    newProfile: true,
-    run: (context) => pathCommand(context),
-  });
+  bind(path, { newProfile: true, run: (context) => pathCommand(context) });
 }
 
 export function defineLogin(command: Command, bind: Bind): void {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CredentialKind, unsendable } from '../../client/credential-problems.ts';
+import { unsendable } from '../../client/credential-problems.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { commandNames } from '../../hint-names.ts';
+import { linesIn } from '../../options/types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, without, withSecret, withSetting } from '../../settings/profiles.ts';
@@ -11,27 +12,18 @@ import { type Context, warnOfFolder } from '../context.ts';
 import { checkCredential, refusedHint } from '../doctor/probes.ts';
 import { changeStore, profilesFile } from './change.ts';
 
-export interface KindFlags {
-  apiKey?: boolean;
-  token?: boolean;
-  webhookSecret?: boolean;
-  tenantSecret?: boolean;
-}
-
-/** The kinds of secrets in a profile. `sent`: rungate sends it, so a profile ties it to one service. */
-export const secretKinds = {
-  apiKey: { flag: '--api-key', name: 'apiKey', what: 'API key', sent: true },
-  token: { flag: '--token', name: 'token', what: 'bearer token', sent: true },
-  webhookSecret: { flag: '--webhook-secret', name: 'webhookSecrets', what: 'webhook secret', sent: false },
-  tenantSecret: { flag: '--tenant-secret', name: 'tenantSecret', what: 'tenant secret', sent: false },
+/** The kinds of secrets in a profile. */
+const secretKinds = {
+  apiKey: { flag: '--api-key', name: 'apiKey', what: 'API key' },
+  token: { flag: '--token', name: 'token', what: 'bearer token' },
+  webhookSecret: { flag: '--webhook-secret', name: 'webhookSecrets', what: 'webhook secret' },
+  tenantSecret: { flag: '--tenant-secret', name: 'tenantSecret', what: 'tenant secret' },
 } as const;
-export type SecretKind = keyof typeof secretKinds;
-
-export function namedKinds(flags: KindFlags): SecretKind[] {
-  return (Object.keys(secretKinds) as SecretKind[]).filter((kind) => flags[kind] === true);
-}
-
+type SecretKind = keyof typeof secretKinds;
 const allKinds = Object.keys(secretKinds) as SecretKind[];
+
+export type KindFlags = { readonly [Kind in SecretKind]?: boolean };
+const namedKinds = (flags: KindFlags) => allKinds.filter((kind) => flags[kind] === true);
 
 /** `rungate logout`: removes secrets from the profile, all of them if no option names one. Settings remain. */
 export async function logoutCommand(context: Context, flags: KindFlags): Promise<number> {
@@ -67,8 +59,10 @@ export interface LoginFlags extends KindFlags {
 function chosenKind(flags: LoginFlags): SecretKind {
   const chosen = namedKinds(flags);
   if (chosen.length > 1) {
-    const given = chosen.map((kind) => secretKinds[kind].flag).join(' and ');
-    throw new UsageError(`${given} cannot be combined`, { hint: 'run rungate login once for each secret' });
+    const flagNames = chosen.map((kind) => secretKinds[kind].flag).join(' and ');
+    throw new UsageError(`${flagNames} cannot be combined`, {
+      hint: 'run rungate login once for each secret',
+    });
   }
   return chosen[0] ?? 'apiKey';
 }
@@ -83,11 +77,9 @@ function service({ settings: { apiUrl } }: Context, flags: LoginFlags): URL {
       throw new UsageError(`--api-url: ${error.message}`, { hint: error.hint, cause: error });
     }
   }
-  const found =
-    apiUrl === undefined
-      ? ''
-      : `; the project file names ${sanitize(apiUrl.value)}, but login needs your confirmation`;
-  throw new UsageError(`no service given${found}`, { hint: 'give --api-url <url>' });
+  const fileUrl = apiUrl && sanitize(apiUrl.value);
+  const other = apiUrl && `; the project file names ${fileUrl}, but login needs your confirmation`;
+  throw new UsageError(`no service given${other ?? ''}`, { hint: 'give --api-url <url>' });
 }
 
 /** Reads the typed or piped secret, without its trailing newline. */
@@ -100,16 +92,8 @@ async function readSecretText({ io }: Context, question: string): Promise<string
   });
 }
 
-/** Checks that a secret can be sent in a header. @throws UsageError that does not repeat it */
-function checkHeaderValue(what: CredentialKind, secret: string): string {
-  const found = unsendable(what, secret, commandNames);
-  if (found === null) return secret;
-  const { problem, hint } = found;
-  throw new UsageError(`the ${what} has ${problem}, which cannot be sent in a header`, { hint });
-}
-
-/** Checks a credential with the service. @throws HttpError if the service refuses it */
-async function checked(context: Context, kind: 'apiKey' | 'token', secret: string) {
+/** @throws HttpError if the service refuses the credential */
+async function checkedCredential(context: Context, kind: 'apiKey' | 'token', secret: string) {
   const state = await checkCredential(await context.connectAs(kind, secret), kind);
   if (state.kind !== 'refused') return state;
   state.error.hint = refusedHint(kind, state.error);
@@ -117,7 +101,7 @@ async function checked(context: Context, kind: 'apiKey' | 'token', secret: strin
 }
 
 /** Returns a warning, as a predicate that follows the name of the credential, or null if the service accepts it. */
-function warningFor(state: Awaited<ReturnType<typeof checked>>): string | null {
+function warningFor(state: Awaited<ReturnType<typeof checkedCredential>>): string | null {
   if (state.kind === 'unchecked') return `could not be checked: ${sanitize(state.error.message)}`;
   return state.denied === null ? null : `has limited access: ${sanitize(state.denied.message)}`;
 }
@@ -133,12 +117,12 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   const url = isSent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
   const update = profileUpdate(kind, secret, url, context.settings.apiUrl?.value);
-  const state = isSent && flags.check !== false ? await checked(context, kind, secret) : null;
+  const state = isSent && flags.check !== false ? await checkedCredential(context, kind, secret) : null;
   let replaced: string[] = [];
   await changeStore(context, (profiles) =>
     changeProfile(profiles, profile.name, (old) => {
       const updated = update(old);
-      replaced = replacedBy(kind, old, updated);
+      replaced = replacedParts(kind, old, updated);
       if (state?.kind !== 'unchecked' || replaced.length === 0) return updated;
       const { error } = state;
       const kept = `nothing was saved, and profile ${profile.name} keeps ${replaced.join(' and ')}`;
@@ -169,7 +153,7 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
 }
 
 /** Returns what the old profile had that the new one has not. */
-function replacedBy(kind: SecretKind, old: Profile, updated: Profile): string[] {
+function replacedParts(kind: SecretKind, old: Profile, updated: Profile): string[] {
   const { name, what } = secretKinds[kind];
   const secret = old.secrets[name];
   const { apiUrl } = old.settings;
@@ -186,17 +170,15 @@ function replacedBy(kind: SecretKind, old: Profile, updated: Profile): string[] 
 
 /** Returns the change to the profile. A credential is tied to the scheme, host and port of its service. */
 function profileUpdate(kind: SecretKind, secret: string, url: URL | null, apiUrl = url?.href ?? '') {
-  if (kind === 'webhookSecret') {
-    return (old: Profile) => withSecret(old, 'webhookSecrets', lines(secret));
-  }
-  if (kind === 'tenantSecret' || url === null) {
+  if (kind === 'webhookSecret') return (old: Profile) => withSecret(old, 'webhookSecrets', linesIn(secret));
+  if (kind === 'tenantSecret' || url === null)
     return (old: Profile) => withSecret(old, 'tenantSecret', secret);
+  const { what } = secretKinds[kind];
+  const unusable = unsendable(what, secret, commandNames);
+  if (unusable !== null) {
+    const { problem, hint } = unusable;
+    throw new UsageError(`the ${what} has ${problem}, which cannot be sent in a header`, { hint });
   }
-  const value = checkHeaderValue(secretKinds[kind].what, secret);
-  return (old: Profile) =>
-    withSetting(withSecret(old, kind, { value, origin: url.origin }), { apiUrl: apiUrl.trim() });
-}
-
-function lines(text: string): string[] {
-  return text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const bound = { value: secret, origin: url.origin };
+  return (old: Profile) => withSetting(withSecret(old, kind, bound), { apiUrl: apiUrl.trim() });
 }

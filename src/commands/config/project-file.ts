@@ -33,11 +33,7 @@ export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): 
 }
 
 /** Reads only regular files: a pipe or a device such as `/dev/zero` might never end. @throws a file system error, or Error */
-export function readRegularFile(
-  io: Pick<Io, 'inspect' | 'readFile'>,
-  path: string,
-  mostBytes?: number,
-): Uint8Array {
+function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: string, mostBytes?: number): Uint8Array {
   if (!io.inspect(path).isFile) throw new Error('not a file');
   return io.readFile(path, mostBytes);
 }

@@ -8,14 +8,8 @@ import { environmentSettings } from '../../settings/environment.ts';
 import type { FileGate } from '../../settings/gates.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
 import { defaultSettings, mergeSettings, overlay } from '../../settings/merge.ts';
-import type { Settings, SomeSettings, Source } from '../../settings/names.ts';
-import {
-  type Profile,
-  type Profiles,
-  readProfiles,
-  secretsOf,
-  profileSource as sourceOfProfile,
-} from '../../settings/profiles.ts';
+import type { Settings, SomeSettings } from '../../settings/names.ts';
+import { type Profile, profileOf, profileSource, readProfiles, secretsOf } from '../../settings/profiles.ts';
 import { chosenFormat } from '../options.ts';
 import { chooseProjectFile, projectFileSource } from './project-file.ts';
 
@@ -101,14 +95,6 @@ function readIfAllowed(io: Io): { stored: Stored | null; unreadable: ConfigError
   }
 }
 
-async function profilesIn({ path, text }: Stored): Promise<Profiles> {
-  return readProfiles(path, text);
-}
-
-async function profileSource(own: Profile, path: string, { name, by }: ProfileChoice): Promise<Source> {
-  return sourceOfProfile(own, by === null ? path : `${path}, profile ${name}`);
-}
-
 /** Drops the profile's credentials that were saved for another service than the current one. */
 function withhold(
   settings: Settings,
@@ -139,17 +125,18 @@ export async function loadSettings(
   const isNewFile = options.newProjectFile === true && projectFile !== null && !io.exists(projectFile);
   const { stored, unreadable } = readIfAllowed(io);
   if (unreadable !== null && (profile.by !== null || options.changesProfile === true)) throw unreadable;
-  const profiles = stored === null ? {} : await profilesIn(stored);
-  const own = Object.hasOwn(profiles, profile.name) ? profiles[profile.name] : undefined;
-  if (own === undefined && profile.by !== null && options.newProfile !== true) {
+  const profiles = stored === null ? {} : readProfiles(stored.path, stored.text);
+  const saved = profileOf(profiles, profile.name);
+  if (saved === undefined && profile.by !== null && options.newProfile !== true) {
     throw unknownProfile(profile, Object.keys(profiles));
   }
   const project =
     projectFile === null || isNewFile ? null : await projectFileSource(io, projectFile, options.refOf);
+  const profileDetail = `${stored?.path}${profile.by === null ? '' : `, profile ${profile.name}`}`;
   const others = [
     { origin: 'flag', values: { ...flags, format: chosenFormat(globals) } } as const,
     environmentSettings(io.env, io.readFile),
-    ...(own === undefined || stored === null ? [] : [await profileSource(own, stored.path, profile)]),
+    ...(saved === undefined ? [] : [profileSource(saved, profileDetail)]),
     defaultSettings,
   ];
   const merged = mergeSettings(project === null ? others : [...others, project.source]);
@@ -159,10 +146,10 @@ export async function loadSettings(
     const { needs, advisory } = settings;
     return { ...gate, settings, needs: needs?.value ?? [], advisory: advisory?.value ?? false };
   });
-  const { settings, withheld } = withhold(merged, own?.secrets);
+  const { settings, withheld } = withhold(merged, saved?.secrets);
   // Windows has no file modes.
   const exposed = stored?.exposed === true && io.platform !== 'win32';
-  const kept = savedIds.filter((name) => own?.secrets[name] !== undefined);
+  const kept = savedIds.filter((name) => saved?.secrets[name] !== undefined);
   const profilesFile = profilesPath(io);
   const sources = { profile, profilesFile, projectFile, gates, withheld, kept, unreadable, exposed };
   return { settings, sources };

@@ -3,6 +3,7 @@ import type { CiContext } from '../../ci/context.ts';
 import { type SkippedGate, skippedGates } from '../../ci/skipped-gate.ts';
 import type { Exchange } from '../../client/caller.ts';
 import { kindFor } from '../../client/credentials.ts';
+import { api } from '../../contract/index.ts';
 import { formatDuration } from '../../duration.ts';
 import { CredentialError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
@@ -16,7 +17,7 @@ import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { Sources } from '../config/sources.ts';
-import { notFound, type Probe } from './probes.ts';
+import { notFoundBy, type Probe } from './probes.ts';
 
 /** The remedy for a gate that a workflow can skip. */
 export const skippedRemedy =
@@ -28,9 +29,7 @@ export function skippedText({ file, job, condition, leftToQueue }: SkippedGate &
 }
 
 /** Finds the gates that a GitHub workflow of the repository can skip. */
-export function findSkippedGates(
-  io: Pick<Io, 'cwd' | 'exists' | 'capture' | 'readFile'>,
-): (SkippedGate & { file: string })[] {
+export function findSkippedGates(io: Io): (SkippedGate & { file: string })[] {
   const root = findRoot(io.cwd, io.exists);
   const folder = ':(top).github/workflows';
   const args = ['ls-files', '-z', '--full-name', '--cached', '--others', '--exclude-standard', folder];
@@ -67,10 +66,15 @@ export function failed(name: string, error: RungateError): Check {
   return { name, status: 'fail', detail: message, remedy: hint, exitCode: exitCodeOf(error) };
 }
 
+/** Returns a warning for an error that does not stop a gate. */
+export function warned(name: string, error: RungateError): Check {
+  return { ...failed(name, error), status: 'warn', exitCode: 0 };
+}
+
 export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 'unreadable'>): Check {
-  if (unreadable !== null) return { ...failed('settings', unreadable), status: 'warn', exitCode: 0 };
-  const given = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
-  const shown = given.map(([name, { value, origin, detail }]) => {
+  if (unreadable !== null) return warned('settings', unreadable);
+  const changed = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
+  const shown = changed.map(([name, { value, origin, detail }]) => {
     const text = isFileId(name)
       ? excerpt(JSON.stringify(shownValue(name, jsonFor(name, value as never))) ?? '', 80)
       : 'set';
@@ -79,9 +83,8 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));
 }
 
-/** Lists the gates of the project file; null if it has none. */
-export function checkGates({ gates }: Pick<Sources, 'gates'>): Check | null {
-  if (gates.length === 0) return null;
+export function checkGates({ gates }: Pick<Sources, 'gates'>): Check[] {
+  if (gates.length === 0) return [];
   const shown = gates.map(({ name, needs, advisory }) => {
     const facts = [
       ...(needs.length > 0 ? [`needs ${needs.join(', ')}`] : []),
@@ -90,23 +93,19 @@ export function checkGates({ gates }: Pick<Sources, 'gates'>): Check | null {
     return facts.length === 0 ? name : `${name} (${facts.join('; ')})`;
   });
   const empty = gates.filter(({ settings }) => settings.process === undefined && settings.tags === undefined);
-  if (empty.length === 0) return check('gates', 'ok', excerpt(shown.join(', '), 800));
+  if (empty.length === 0) return [check('gates', 'ok', excerpt(shown.join(', '), 800))];
   const names = new Intl.ListFormat('en').format(empty.map(({ name }) => name));
-  const remedy = 'write "process" or "tags" into the gate';
-  return check('gates', 'warn', `no process and no tags to run: ${excerpt(names, 400)}`, remedy);
+  const detail = `no process and no tags to run: ${excerpt(names, 400)}`;
+  return [check('gates', 'warn', detail, 'write "process" or "tags" into the gate')];
 }
 
-/** Lists the gates that a GitHub workflow can skip; null if there are none. */
-export function checkWorkflows(io: Io): Check | null {
-  const found = findSkippedGates(io);
-  if (found.length === 0) return null;
-  const isFine = found.every(({ leftToQueue }) => leftToQueue);
-  return check(
-    'workflows',
-    isFine ? 'ok' : 'warn',
-    excerpt(found.map(skippedText).join('; '), 800),
-    isFine ? null : skippedRemedy,
-  );
+/** Lists the gates that a GitHub workflow can skip. */
+export function checkWorkflows(io: Io): Check[] {
+  const skipped = findSkippedGates(io);
+  if (skipped.length === 0) return [];
+  const detail = excerpt(skipped.map(skippedText).join('; '), 800);
+  const isFine = skipped.every(({ leftToQueue }) => leftToQueue);
+  return [isFine ? check('workflows', 'ok', detail) : check('workflows', 'warn', detail, skippedRemedy)];
 }
 
 const nouns = { apiKey: 'API key', token: 'bearer token' } as const;
@@ -116,18 +115,17 @@ export function checkCredentials(
   settings: Settings,
   { profile, profilesFile, kept, withheld }: Pick<Sources, 'profile' | 'profilesFile' | 'kept' | 'withheld'>,
 ): Check {
-  const own = `profile ${profile.name}`;
   const used = sentIds.flatMap((name) => {
     const { origin, detail } = settings[name] ?? {};
     if (origin === undefined) return [];
-    return `${nouns[name]} from ${origin === 'profile' ? `${own} (${profilesFile})` : detail}`;
+    return `${nouns[name]} from ${origin === 'profile' ? `profile ${profile.name} (${profilesFile})` : detail}`;
   });
   const unused = sentIds.flatMap((name) => {
-    const other = withheld.find((one) => one.name === name);
-    if (other !== undefined)
-      return `the ${nouns[name]} of ${own} is not used: it was saved for ${other.origin}`;
-    if (!kept.includes(name) || settings[name]?.origin === 'profile') return [];
-    return `the ${nouns[name]} of ${own} is not used: ${settings[name]?.detail} takes precedence`;
+    const service = withheld.find((secret) => secret.name === name)?.origin;
+    if (service === undefined && (!kept.includes(name) || settings[name]?.origin === 'profile')) return [];
+    const reason =
+      service === undefined ? `${settings[name]?.detail} takes precedence` : `it was saved for ${service}`;
+    return `the ${nouns[name]} of profile ${profile.name} is not used: ${reason}`;
   });
   const detail = excerpt([...used, ...unused].join('; '), 800);
   if (used.length === 0) {
@@ -141,10 +139,10 @@ export function checkCredentials(
 /** Lists the proxies in the environment, without their user names and passwords. */
 export function checkProxy(environment: Readonly<Record<string, string | undefined>>): Check {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'];
-  const given = names.filter((name) => (environment[name] ?? '').trim() !== '');
-  if (given.length === 0) return check('proxy', 'ok', 'none set');
-  const shown = given.map((name) => `${name}=${showProxy(environment[name] ?? '')}`);
-  return check('proxy', 'ok', excerpt(shown.join('; '), 300));
+  const shown = names
+    .filter((name) => (environment[name] ?? '').trim() !== '')
+    .map((name) => `${name}=${showProxy(environment[name] ?? '')}`);
+  return check('proxy', 'ok', shown.length === 0 ? 'none set' : excerpt(shown.join('; '), 300));
 }
 
 /** A larger difference breaks dates in `Retry-After` and the age check of deliveries. In milliseconds. */
@@ -195,7 +193,7 @@ export async function checkDeployed(
 ): Promise<Check> {
   const name = 'deployed build';
   const reading = await read({ signal: new AbortController().signal, timeoutMs: pageTimeoutMs });
-  if ('error' in reading) return { ...failed(name, reading.error), status: 'warn', exitCode: 0 };
+  if ('error' in reading) return warned(name, reading.error);
   const what = `${shown} shows ${JSON.stringify(reading.text)}`;
   if (expected === null)
     return check(name, 'warn', `${what}; the expected build is unknown`, 'set deployed.is');
@@ -207,22 +205,23 @@ export async function checkDeployed(
 
 export type ProbeResult = { response: Exchange } | { error: unknown };
 
-function credentialOf({ endpoint }: Probe, { apiKey, token, auth }: Settings): string {
+function credentialOf({ name }: Probe, { apiKey, token, auth }: Settings): string {
+  const kind = api[name].auth;
   const values = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
-  if (endpoint.auth === 'either' && !apiKey && !token) return 'credential';
-  return kindFor(endpoint.auth, values) === 'key' ? nouns.apiKey : nouns.token;
+  if (kind === 'either' && !apiKey && !token) return 'credential';
+  return kindFor(kind, values) === 'key' ? nouns.apiKey : nouns.token;
 }
 
 export function checkArea(probe: Probe, result: ProbeResult, settings: Settings): Check {
   const name = `access: ${probe.area}`;
   const credential = credentialOf(probe, settings);
   const error = 'error' in result ? result.error : null;
-  const found = notFound(probe, error);
-  if (error === null || found === 'accepted')
+  const notFound = notFoundBy(probe, error);
+  if (error === null || notFound === 'accepted')
     return check(name, 'ok', `the service accepts the ${credential}`);
   if (error instanceof CredentialError)
     return check(name, 'skip', `no ${credential} is set`, error.hint ?? null);
   if (!(error instanceof RungateError)) throw error;
   // A 404 without the service's error format may come from another server.
-  return found === 'unclear' ? { ...failed(name, error), status: 'warn', exitCode: 0 } : failed(name, error);
+  return notFound === 'unclear' ? warned(name, error) : failed(name, error);
 }

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import type { Command } from 'commander';
 import { HttpError, NetworkError, RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { type OpenPage, openPage } from '../../gate/deployed/open.ts';
+import { openPage } from '../../gate/deployed/open.ts';
 import { hubOpener } from '../../library/open-gate.ts';
 import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -28,6 +28,7 @@ import {
   checkWorkflows,
   failed,
   type ProbeResult,
+  warned,
 } from './checks.ts';
 import { probes, sendProbe } from './probes.ts';
 import { checkVariables } from './unread-variables.ts';
@@ -37,16 +38,11 @@ export function defineDoctor(command: Command, bind: Bind): void {
     'Check settings, CI, workflows, proxy, DNS, TLS, clock and credentials, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets, so you can attach the output of --json to a bug report.',
   );
   examples(command, 'rungate doctor', 'rungate doctor --json  # for a bug report');
-  bind(command, {
-    showsUnreadable: true,
-    run: (context) => doctorCommand(context),
-  });
+  bind(command, { showsUnreadable: true, run: (context) => doctorCommand(context) });
 }
 
-const remedy = 'check Redis, and the log of the hub';
-
 /** A hub that cannot be used is a warning, since gates poll by themselves then. @throws ConfigError if its URL is invalid */
-export async function checkHub(context: Context): Promise<Check | null> {
+async function checkHub(context: Context): Promise<Check | null> {
   const { clock } = context.io;
   const began = clock.monotonic();
   const problems: RungateError[] = [];
@@ -56,18 +52,13 @@ export async function checkHub(context: Context): Promise<Check | null> {
   });
   try {
     await hub?.link.watch([], new AbortController().signal);
-    const [problem] = problems;
-    if (problem !== undefined) return { ...failed('hub', problem), status: 'warn', exitCode: 0 };
+    const [error] = problems;
+    if (error !== undefined) return warned('hub', error);
     if (hub === undefined) return null;
     const detail = `the hub accepted the token in ${Math.round(clock.monotonic() - began)} ms`;
-    if (await hub.isDegraded())
-      return check(
-        'hub',
-        'warn',
-        `${detail}, but its Redis does not work: it grants its share of the limits`,
-        remedy,
-      );
-    return check('hub', 'ok', detail);
+    if (!(await hub.isDegraded())) return check('hub', 'ok', detail);
+    const problem = `${detail}, but its Redis does not work: it grants its share of the limits`;
+    return check('hub', 'warn', problem, 'check Redis, and the log of the hub');
   } finally {
     await hub?.close();
   }
@@ -76,22 +67,18 @@ export async function checkHub(context: Context): Promise<Check | null> {
 /** Runs the checks in order. A failure ends the sequence if later checks depend on it. */
 async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings, sources } = context;
+  const { motion } = context.output;
   yield check('version', 'ok', `rungate ${version}`);
   yield checkSettings(settings, sources);
-  const gates = checkGates(sources);
-  if (gates !== null) yield gates;
-  const variables = checkVariables(io);
-  if (variables !== null) yield variables;
+  yield* checkGates(sources);
+  yield* checkVariables(io);
   yield checkCredentials(settings, sources);
   const ci = await ciContext(io);
   yield checkCi(ci);
-  const workflows = checkWorkflows(io);
-  if (workflows !== null) yield workflows;
+  yield* checkWorkflows(io);
   yield checkProxy(io.env);
-  const deployed = await examineDeployed(context, ci.commitSha);
-  if (deployed !== null) yield deployed;
-  const hub = await hubCheck(context);
-  if (hub !== null) yield hub;
+  yield* await resultOf('deployed build', examineDeployed(context, ci.commitSha));
+  yield* await resultOf('hub', motion.during('connecting with the hub', checkHub(context)));
 
   let caller: Awaited<ReturnType<Context['connect']>>;
   try {
@@ -102,10 +89,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     return;
   }
   const url = new URL(settings.apiUrl?.value ?? '');
-  yield await context.output.motion.during(
-    `looking up ${url.hostname}`,
-    checkDns(url.hostname, namesOf(settings).apiUrl),
-  );
+  const dns = checkDns(url.hostname, namesOf(settings).apiUrl);
+  yield await motion.during(`looking up ${url.hostname}`, dns);
 
   const headers: Record<string, string>[] = [];
   let answered = false;
@@ -125,7 +110,9 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     }
     if (!answered && ('response' in result || result.error instanceof HttpError)) {
       answered = true;
-      yield reached(url, io.clock.monotonic() - began);
+      const [ms, isTls] = [Math.round(io.clock.monotonic() - began), url.protocol === 'https:'];
+      const how = isTls ? 'TLS connection and certificate are valid' : 'plain HTTP, without TLS';
+      yield check('connection', 'ok', `${url.origin} responded in ${ms} ms; ${how}`);
     }
     if ('response' in result) {
       if (headers.length === 0) yield checkClock(result.response.headers.date, sentAt, io.clock.now());
@@ -140,40 +127,30 @@ async function* examine(context: Context): AsyncGenerator<Check> {
 async function examineDeployed(context: Context, commit: string | null): Promise<Check | null> {
   if (context.settings['deployed.url'] === undefined) return null;
   const expected = context.settings['deployed.is']?.value ?? commit;
-  let page: OpenPage | undefined;
+  const page = openPage({ ...(await pageOptions(context, {})), expected: expected ?? '' });
   try {
-    page = openPage({ ...(await pageOptions(context, {})), expected: expected ?? '' });
     return await checkDeployed(page, expected);
-  } catch (error) {
-    if (!(error instanceof RungateError)) throw error;
-    return failed('deployed build', error);
   } finally {
-    await page?.close();
+    await page.close();
   }
 }
 
-/** Checks the hub. An invalid URL stops every gate, so it is a failure. */
-async function hubCheck(context: Context): Promise<Check | null> {
+/** Returns the result of a check, or its error as a failure: an invalid URL stops every gate. */
+async function resultOf(name: string, work: Promise<Check | null>): Promise<Check[]> {
   try {
-    return await context.output.motion.during('connecting with the hub', checkHub(context));
+    const result = await work;
+    return result === null ? [] : [result];
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    return failed('hub', error);
+    return [failed(name, error)];
   }
-}
-
-function reached(url: URL, ms: number): Check {
-  const how =
-    url.protocol === 'https:' ? 'TLS connection and certificate are valid' : 'plain HTTP, without TLS';
-  return check('connection', 'ok', `${url.origin} responded in ${Math.round(ms)} ms; ${how}`);
 }
 
 async function checkDns(hostname: string, setting: string): Promise<Check> {
   const host = hostname.replace(/^\[|\]$/g, '');
   try {
-    const found = await lookup(host, { all: true });
-    const addresses = found.map(({ address }) => address).join(', ');
-    return check('dns', 'ok', excerpt(`${host} resolves to ${addresses}`, 200));
+    const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
+    return check('dns', 'ok', excerpt(`${host} resolves to ${addresses.join(', ')}`, 200));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no response';
     // Only a warning: behind a proxy, the proxy resolves the name. The connection check decides.
@@ -190,23 +167,23 @@ const marks = {
 } as const satisfies Record<Check['status'], readonly [Tone, string]>;
 
 /** `rungate doctor`: prints the checks. Returns 0, or the exit code of the first failed check. */
-export async function doctorCommand(context: Context): Promise<number> {
+async function doctorCommand(context: Context): Promise<number> {
   const { io, output } = context;
   // As in all output, lines break at words on a terminal, and not at all in a log.
   const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const json = output.format === 'json' || output.format === 'ndjson';
   const checks: Check[] = [];
-  for await (const one of examine(context)) {
-    checks.push(one);
+  for await (const result of examine(context)) {
+    checks.push(result);
     if (json) continue;
-    const [tone, mark] = marks[one.status];
+    const { name, status, detail, remedy } = result;
+    const [tone, mark] = marks[status];
     const print = (text: string, indent: string) =>
       output.result(`${wrapWords(text, columns, indent).join('\n')}\n`);
-    await print(`${output.paint(tone, mark)} ${one.name}: ${output.excerpt(one.detail, 1000)}`, '    ');
-    if (one.remedy !== null && one.status !== 'ok')
-      await print(`    → ${output.excerpt(one.remedy, 400)}`, '      ');
+    await print(`${output.paint(tone, mark)} ${name}: ${output.excerpt(detail, 1000)}`, '    ');
+    if (remedy !== null && status !== 'ok') await print(`    → ${output.excerpt(remedy, 400)}`, '      ');
   }
-  const exitCode = checks.find((one) => one.status === 'fail')?.exitCode ?? exitCodes.ok;
+  const exitCode = checks.find(({ status }) => status === 'fail')?.exitCode ?? exitCodes.ok;
   if (json)
     await output.data(
       { schemaVersion: 1, ok: exitCode === exitCodes.ok, exitCode, checks },

@@ -1,10 +1,6 @@
 import type { Caller, CallerInput, Exchange } from '../../client/caller.ts';
 import { mismatchError } from '../../client/schema-mismatch.ts';
-import type { Endpoint } from '../../contract/endpoint.ts';
-import { env } from '../../contract/env.ts';
-import { orders } from '../../contract/orders.ts';
-import { run } from '../../contract/run.ts';
-import { webhooks } from '../../contract/webhooks.ts';
+import { api, type EndpointName } from '../../contract/index.ts';
 import { ContractError, HttpError, NetworkError } from '../../errors.ts';
 
 type CredentialState =
@@ -13,7 +9,6 @@ type CredentialState =
   | { kind: 'refused'; error: HttpError }
   | { kind: 'unchecked'; error: HttpError | ContractError | NetworkError };
 
-const nouns = { apiKey: 'API key', token: 'bearer token' } as const;
 const auths = { apiKey: ['key', 'either'], token: ['bearer', 'either'] } as const;
 
 /** Sends one read. Returns null if the service accepted the credential, or else the error. */
@@ -22,7 +17,7 @@ async function read(caller: Caller, probe: Probe): Promise<HttpError | ContractE
     await sendProbe(caller, probe);
     return null;
   } catch (error) {
-    if (notFound(probe, error) === 'accepted') return null;
+    if (notFoundBy(probe, error) === 'accepted') return null;
     if (error instanceof HttpError || error instanceof ContractError || error instanceof NetworkError)
       return error;
     throw error;
@@ -37,7 +32,7 @@ async function read(caller: Caller, probe: Probe): Promise<HttpError | ContractE
 export async function checkCredential(caller: Caller, kind: 'apiKey' | 'token'): Promise<CredentialState> {
   let denied: HttpError | null = null;
   for (const probe of probes) {
-    if (!(auths[kind] as readonly string[]).includes(probe.endpoint.auth)) continue;
+    if (!(auths[kind] as readonly string[]).includes(api[probe.name].auth)) continue;
     const error = await read(caller, probe);
     if (error === null) return { kind: 'accepted', denied };
     const status = error instanceof HttpError ? error.status : null;
@@ -46,8 +41,8 @@ export async function checkCredential(caller: Caller, kind: 'apiKey' | 'token'):
     else if (status === 401) return { kind: 'refused', error: error as HttpError };
     else return { kind: 'unchecked', error };
   }
-  if (denied === null) throw new Error(`no read takes a ${nouns[kind]}`);
-  return { kind: 'refused', error: denied };
+  // Some read takes each credential, so at least one was denied.
+  return { kind: 'refused', error: denied as unknown as HttpError };
 }
 
 /** Returns the hint for a refused credential that was typed or piped. */
@@ -59,40 +54,25 @@ export function refusedHint(kind: 'apiKey' | 'token', { status, hint }: HttpErro
 /** A read that changes nothing, for each area of the service. */
 export interface Probe {
   area: string;
-  name: string;
-  endpoint: Endpoint;
+  name: EndpointName;
   input: CallerInput;
   /** Another status code that shows a valid credential: the requested object does not exist. */
   also?: number;
 }
 
+const firstItem = { params: {}, query: { page: 1, pageSize: 1 } };
+
 export const probes: readonly Probe[] = [
-  {
-    area: 'runs',
-    name: 'run.status',
-    endpoint: run['run.status'],
-    input: { params: { runId: 'rungate-doctor' } },
-    also: 404,
-  },
-  {
-    area: 'environments',
-    name: 'env.list',
-    endpoint: env['env.list'],
-    input: { params: {}, query: { page: 1, pageSize: 1 } },
-  },
-  {
-    area: 'webhooks',
-    // Not the event types: the contract does not define their shape, so another server's page would pass for them.
-    name: 'webhooks.list',
-    endpoint: webhooks['webhooks.list'],
-    input: { params: {}, query: { page: 1, pageSize: 1 } },
-  },
-  { area: 'orders', name: 'orders.summary', endpoint: orders['orders.summary'], input: { params: {} } },
+  { area: 'runs', name: 'run.status', input: { params: { runId: 'rungate-doctor' } }, also: 404 },
+  { area: 'environments', name: 'env.list', input: firstItem },
+  // Not the event types: the contract does not define their shape, so another server's page would pass for them.
+  { area: 'webhooks', name: 'webhooks.list', input: firstItem },
+  { area: 'orders', name: 'orders.summary', input: { params: {} } },
 ];
 
 /** Makes one attempt. @throws also for a response that is empty or null, which may pass for an empty list */
-export async function sendProbe(caller: Caller, { name, endpoint, input }: Probe): Promise<Exchange> {
-  const response = await caller.exchange(name, endpoint, input, { attempts: 1 });
+export async function sendProbe(caller: Caller, { name, input }: Probe): Promise<Exchange> {
+  const response = await caller.exchange(name, api[name], input, { attempts: 1 });
   if (response.value !== undefined && response.value !== null) return response;
   const received = response.value === null ? 'null' : 'nothing';
   const hint = 'check the URL: another server may be responding there';
@@ -103,7 +83,7 @@ export async function sendProbe(caller: Caller, { name, endpoint, input }: Probe
  * Tells what an error says about the credential: `accepted` if the service itself did not find the object, `unclear` if
  * the 404 may come from another server, null for any other error.
  */
-export function notFound({ also }: Probe, error: unknown): 'accepted' | 'unclear' | null {
+export function notFoundBy({ also }: Probe, error: unknown): 'accepted' | 'unclear' | null {
   if (!(error instanceof HttpError) || error.status !== also) return null;
   return error.error === undefined ? 'unclear' : 'accepted';
 }

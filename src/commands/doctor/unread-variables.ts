@@ -42,18 +42,18 @@ function remedyFor(name: string): string {
     : `did you mean ${prefix}${near}?`;
 }
 
-/** Lists the variables that start with RUNGATE_ and that nothing reads; null if there are none. */
-export function checkVariables({ env, platform }: Pick<Io, 'env' | 'platform'>): Check | null {
+/** Warns of variables that start with RUNGATE_ and that nothing reads. */
+export function checkVariables({ env, platform }: Pick<Io, 'env' | 'platform'>): Check[] {
   // The pipeline for GitLab passes RUNGATE_TIMEOUT on as --timeout.
-  const own = env.RUNGATE_PACKAGE === undefined ? setNames : [...setNames, 'RUNGATE_TIMEOUT'];
-  const known = new Set([...readNames, ...own]);
+  const known = new Set([...readNames, ...setNames]);
+  if (env.RUNGATE_PACKAGE !== undefined) known.add('RUNGATE_TIMEOUT');
   // Windows ignores the case of the names.
   const names = Object.keys(env).map((name) => (platform === 'win32' ? name.toUpperCase() : name));
   const unread = names.filter(
     (name) => name.startsWith(prefix) && env[name] !== undefined && !known.has(name),
   );
-  if (unread.length === 0) return null;
+  if (unread.length === 0) return [];
   const some = unread.slice(0, 10);
   const detail = `rungate does not read ${sanitize(some.join(', '))}`;
-  return check('variables', 'warn', detail, some.map(remedyFor).join('; '));
+  return [check('variables', 'warn', detail, some.map(remedyFor).join('; '))];
 }

@@ -16,7 +16,7 @@ export interface ApiFlags extends OpenFlags {
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Parses a path with its query. Accepts only a plain path of the service. */
-export function parseTarget(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
+function parseTarget(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
   const hint = 'write the path below the base URL, such as /api/environments?page=2';
   const [path = ''] = text.split('?');
   const url = parseUrl(text, 'http://service.invalid');

@@ -19,9 +19,7 @@ export function defineOrders(group: Command, bind: Bind): void {
         'compare with the exact sum of the orders: exit 1 if they differ, 3 if the orders keep changing',
       );
       examples(command, 'rungate orders summary --verify');
-      tie(command, {
-        run: (context, _args, flags: { verify?: boolean }) => summaryCommand(context, flags),
-      });
+      tie(command, { run: (context, _args, flags: { verify?: boolean }) => summaryCommand(context, flags) });
     },
   });
 }
@@ -54,9 +52,7 @@ export function defineKeys(group: Command, bind: Bind): void {
         .addHelpText('after', `\nKnown scopes (others are accepted):\n${scopeLines().join('\n')}`);
       completes(command, '--scope', knownScopes);
       examples(command, 'rungate keys create --name ci --scope ci:trigger --scope ci:status');
-      tie(command, {
-        run: (context, _args, flags: CreateKeyFlags) => createKeyCommand(context, flags),
-      });
+      tie(command, { run: (context, _args, flags: CreateKeyFlags) => createKeyCommand(context, flags) });
     },
   });
 }

@@ -20,7 +20,7 @@ const delivery = 'dlv_3t1vj1cb3a4g';
  * The arguments in the example of each derived command. The ids are from the mock's data, so each line works with
  * `rungate mock exec --`, except for the id of the API key, because the mock has no key.
  */
-export const endpointExamples: Readonly<Partial<Record<EndpointName, string>>> = {
+const endpointExamples: Readonly<Partial<Record<EndpointName, string>>> = {
   'orders.list': '--json',
   'orders.get': 'ord_65ady0kc24sr',
   'keys.delete': 'key_123 --yes',
@@ -129,7 +129,7 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   if (endpoint.destructive) command.option('-y, --yes', 'skip the confirmation');
 }
 
-export type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
+type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
 
 /** The description of a group within a group: `variables of an environment`. */
 const inner: Readonly<Record<string, string>> = {

@@ -50,9 +50,7 @@ export function defineHub(hub: Command, bind: Bind): void {
     );
   addOptions(hub, 'hub').addHelpText('after', secrets);
   examples(hub, 'rungate hub --redis redis://redis.internal:6379  # until Ctrl-C');
-  bind(hub, {
-    run: (context, _args, flags: HubFlags) => hubCommand(context, flags),
-  });
+  bind(hub, { run: (context, _args, flags: HubFlags) => hubCommand(context, flags) });
 }
 
 /** How long the start waits for Redis, so that hubs that start together know of each other. */
@@ -80,7 +78,7 @@ async function secureContextOf({ io, settings: { caFile } }: Context): Promise<S
 }
 
 /** `rungate hub`: serves gates and receives deliveries until it is stopped. */
-export async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
+async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const { io, output, settings } = context;
   const { clock } = io;
   const port = portOf(flags.port);

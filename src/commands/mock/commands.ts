@@ -17,7 +17,7 @@ export function mockEnvironment(mock: Mock): Record<string, string> {
 /** The default port of `mock serve`: fixed, so that exported settings stay valid. */
 const defaultPort = 4010;
 
-export async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
+async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
   const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
   const settings = mockEnvironment(mock);
@@ -47,11 +47,7 @@ const notFound = 127;
 const notExecutable = 126;
 
 /** Gives the command the settings of a mock in its environment. Returns the command's exit code. */
-export async function execCommand(
-  context: Context,
-  command: readonly string[],
-  flags: MockFlags,
-): Promise<number> {
+async function execCommand(context: Context, command: readonly string[], flags: MockFlags): Promise<number> {
   const { io, output } = context;
   if (command.length === 0)
     throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
@@ -88,9 +84,7 @@ export function defineMock(group: Command, bind: Bind): void {
       'Serve a mock of the service on this machine (by default on port 4010), and print the settings to export.',
     );
   examples(serve, 'rungate mock serve --outcome failed  # until Ctrl-C');
-  bind(serve, {
-    run: (context, _args, flags: MockFlags) => serveCommand(context, flags),
-  });
+  bind(serve, { run: (context, _args, flags: MockFlags) => serveCommand(context, flags) });
 
   const exec = addMockFlags(group.command('exec'))
     .summary('run a command against a new mock')

@@ -42,9 +42,7 @@ export function defineReceipt(group: Command, bind: Bind): void {
     )
     .argument('<prefix>', 'path of the files without .key and .pub');
   examples(keygen, 'rungate receipt keygen ci-receipts');
-  bind(keygen, {
-    run: (context, [prefix]) => keygenCommand(context, String(prefix)),
-  });
+  bind(keygen, { run: (context, [prefix]) => keygenCommand(context, String(prefix)) });
 
   const show = group
     .command('show')
@@ -52,9 +50,7 @@ export function defineReceipt(group: Command, bind: Bind): void {
     .description('Show the content of a receipt. Nothing is verified: anyone can write such a file.')
     .argument('<file>', 'the receipt; - for standard input');
   examples(show, 'rungate receipt show receipt.json');
-  bind(show, {
-    run: (context, [file]) => showCommand(context, String(file)),
-  });
+  bind(show, { run: (context, [file]) => showCommand(context, String(file)) });
 
   defineVerify(group, bind);
 }

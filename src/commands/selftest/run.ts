@@ -52,7 +52,7 @@ export function defineSelftest(command: Command, bind: Bind): void {
   });
 }
 
-export interface SelftestFlags {
+interface SelftestFlags {
   cancelled?: string;
   scenario?: string[];
   timeLimit?: string;
@@ -149,7 +149,7 @@ async function runAll(
 }
 
 /** `rungate selftest -- <command…>`: returns 0 if every scenario is as expected, or 1. */
-export async function selftestCommand(
+async function selftestCommand(
   context: Context,
   command: readonly string[],
   flags: SelftestFlags,

@@ -4,9 +4,9 @@ import { type Bind, examples } from '../binding.ts';
 import type { Context } from '../context.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
 import { addOptions } from '../options.ts';
-import { type ListenFlags, listenCommand } from './listen.ts';
-import { type SignFlags, signCommand } from './sign.ts';
-import { type VerifyFlags, verifyCommand } from './verify.ts';
+import { listenCommand } from './listen.ts';
+import { signCommand } from './sign.ts';
+import { verifyCommand } from './verify.ts';
 
 const secrets = `
 Secrets: set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several
@@ -22,12 +22,8 @@ function bindSigningCommand<Flags>(
   run: (context: Context, flags: Flags) => Promise<number>,
   decides = false,
 ): void {
-  addOptions(command, 'webhooks').addHelpText('after', secrets);
-  examples(command, example);
-  bind(command, {
-    decides,
-    run: (context, _args, flags: Flags) => run(context, flags),
-  });
+  examples(addOptions(command, 'webhooks').addHelpText('after', secrets), example);
+  bind(command, { decides, run: (context, _args, flags: Flags) => run(context, flags) });
 }
 
 function defineVerify(group: Command, bind: Bind): void {
@@ -45,13 +41,7 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--at <time>', 'time to compare the timestamp with (default now)')
     .option('--diagnose', 'on a mismatch, look for the usual mistakes');
   const example = 'rungate webhooks verify --request-file capture.http --diagnose';
-  bindSigningCommand(
-    command,
-    bind,
-    example,
-    (context, flags: VerifyFlags) => verifyCommand(context, flags),
-    true,
-  );
+  bindSigningCommand(command, bind, example, verifyCommand, true);
 }
 
 function defineSign(group: Command, bind: Bind): void {
@@ -64,12 +54,7 @@ function defineSign(group: Command, bind: Bind): void {
     .optionsGroup('Options:')
     .option('--body-file <file>', 'file with the raw body; - for standard input (default)')
     .option('--timestamp <t>', 'RFC 3339 time with a zone (default now)');
-  bindSigningCommand(
-    command,
-    bind,
-    'rungate webhooks sign --body-file event.json',
-    (context, flags: SignFlags) => signCommand(context, flags),
-  );
+  bindSigningCommand(command, bind, 'rungate webhooks sign --body-file event.json', signCommand);
 }
 
 function defineListen(group: Command, bind: Bind): void {
@@ -87,7 +72,7 @@ function defineListen(group: Command, bind: Bind): void {
     .option('--save <folder>', 'folder to save deliveries in, for webhooks verify --request-file')
     .option('--tolerance <duration>', 'maximum age of a delivery (default 5m)');
   const example = 'rungate webhooks listen --save deliveries  # until Ctrl-C';
-  bindSigningCommand(command, bind, example, (context, flags: ListenFlags) => listenCommand(context, flags));
+  bindSigningCommand(command, bind, example, listenCommand);
 }
 
 export function defineWebhooks(group: Command, bind: Bind): void {

@@ -11,7 +11,7 @@ import { headerNamesOf, hostOf, missingSecret, portOf, secretsOf, warnIfExposed 
 import { receive } from './server.ts';
 import { limitsFor } from './verify.ts';
 
-export interface ListenFlags {
+interface ListenFlags {
   port?: string;
   host?: string;
   forwardTo?: string;

@@ -7,7 +7,7 @@ import { filled } from '../options.ts';
 import { streamInput } from './delivery.ts';
 import { headerNamesOf, missingSecret, secretsOf } from './receiver.ts';
 
-export interface SignFlags {
+interface SignFlags {
   bodyFile?: string;
   timestamp?: string;
 }
