@@ -1,4 +1,4 @@
-import pRetry from 'p-retry';
+import pRetry, { type RetryContext } from 'p-retry';
 import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError, HttpError, NetworkError, RungateError, redactError } from '../errors.ts';
@@ -49,34 +49,27 @@ class Call {
 
   async run(): Promise<Exchange> {
     try {
-      return await this.#try();
+      return await this.#attempt();
     } catch (error) {
-      return await this.#again(error);
+      return await this.#retry(error);
     }
   }
 
-  /** Retries after a failed first attempt. p-retry costs as much as a request, and most calls do not need it. */
-  async #again(first: unknown): Promise<Exchange> {
-    const { signal } = this.context;
-    let tried = false;
-    const next = () => {
-      if (tried) return this.#try();
-      tried = true;
-      throw first;
-    };
+  /** Retries after a failed first attempt, which p-retry does not make: it costs a third of a request. */
+  async #retry(first: unknown): Promise<Exchange> {
+    const { signal, limits } = this.context;
     try {
-      return await pRetry(next, {
-        // p-retry's own limit would end a call at a 429 after the last attempt, and its sleep ignores our clock.
-        retries: Number.POSITIVE_INFINITY,
+      return await pRetry((attempt) => (attempt === 1 ? Promise.reject(first) : this.#attempt()), {
+        retries: limits.attempts - 1,
+        signal,
+        // The waits are on our clock, in `onFailedAttempt`.
         minTimeout: 0,
-        factor: 1,
         shouldConsumeRetry: ({ error }) => retryKind(error, this.request) !== 'limit',
-        onFailedAttempt: ({ error, retriesConsumed }) => this.#wait(error, retriesConsumed),
+        shouldRetry: ({ error }) => retryKind(error, this.request) !== 'no',
+        onFailedAttempt: (failure) => this.#wait(failure),
       });
     } catch (error) {
-      // The reason may be any value; p-retry would turn it into an error.
-      if (signal.aborted) throw signal.reason;
-      if (error instanceof RungateError) error.facts = this.#facts();
+      if (error instanceof RungateError && !signal.aborted) error.facts = this.#facts();
       throw error;
     }
   }
@@ -96,7 +89,7 @@ class Call {
     return this.context.clock.monotonic() - this.#started;
   }
 
-  async #try(): Promise<Exchange> {
+  async #attempt(): Promise<Exchange> {
     const { transport, clock, signal, limits, check, names } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
@@ -192,12 +185,13 @@ class Call {
   }
 
   /** Sleeps until the next attempt, or throws the final error of the call. */
-  async #wait(error: Error, retriesConsumed: number): Promise<void> {
-    const { clock, signal, limits, onRetry } = this.context;
+  async #wait({ error, retriesConsumed, retriesLeft }: RetryContext): Promise<void> {
+    const { clock, signal, onRetry } = this.context;
+    // The reason may be any value; p-retry would turn it into an error.
+    signal.throwIfAborted();
     const kind = retryKind(error, this.request);
-    if (signal.aborted || kind === 'no' || !(error instanceof RungateError)) throw error;
-    if (limits.attempts <= 1 || (kind === 'again' && retriesConsumed >= limits.attempts - 1))
-      throw this.#ended(error);
+    if (kind === 'no' || !(error instanceof RungateError)) return;
+    if (retriesLeft === 0) throw this.#ended(error);
     const now = clock.monotonic();
     const end = kind === 'limit' ? this.#limitDeadline : this.#deadline;
     const waitMs = this.#waitMs(kind, error, retriesConsumed, end - now);
