@@ -3,6 +3,7 @@ import { within } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { RungateError } from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
+import { parseBody } from '../json/text.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
 import { type CreateTools, type Sending, type StartTimes, sendCreate } from './send-create.ts';
@@ -53,13 +54,13 @@ function readCreated(
   { attempts, sentAt, limitedMs }: Sending,
 ): CreatedRun {
   const { value, text, headers, redact } = response;
-  const appUrl = appUrlOf(value);
+  const appUrl = appUrlOf(parseBody(text));
   // The contract does not name this header; services of this kind send it.
   const values = headers['idempotency-replayed']?.toLowerCase().split(',') ?? [];
   const [replayed = '', ...others] = new Set(values.map((value) => value.trim()));
   return {
     kind: 'created',
-    runId: runIdOf(value, text, headers.location, idPointer, { ...body, idempotencyKey }, redact, names),
+    runId: runIdOf(response, idPointer, { ...body, idempotencyKey }, redact, names),
     appUrl: appUrl === null ? null : redact(appUrl),
     replayed: others.length === 0 && ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
     sentAt,

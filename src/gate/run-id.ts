@@ -1,30 +1,23 @@
+import type { Exchange } from '../client/caller.ts';
 import { errorBody } from '../client/error-body.ts';
 import { oneLine } from '../client/http-error.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
-import { idText, membersOf, textAt } from '../json/text.ts';
+import type { JsonNode } from '../json/parse.ts';
+import { idText, parseBody } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
 import { excerpt } from '../sanitize.ts';
 import { fillPath, paramProblem } from '../transport/address.ts';
-
-export function at(value: unknown, path: readonly string[]): unknown {
-  let here = value;
-  for (const key of path) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
-    here = (here as Record<string, unknown>)[key];
-  }
-  return here;
-}
 
 /** The longest id that fits into a path with a wide margin. */
 const longestId = 500;
 
 /** Returns the first name of the path that its object has more than once, which makes the value ambiguous. */
-export function ambiguousIn(json: string, path: readonly string[]): string | undefined {
+export function ambiguousIn(json: JsonNode | undefined, path: readonly string[]): string | undefined {
   return path.find((name, depth) => {
-    const members = membersOf(textAt(json, path.slice(0, depth)) ?? '');
-    return members.filter(([other]) => other === name).length > 1;
+    const { members = [] } = json?.at(path.slice(0, depth)) ?? {};
+    return members.filter((member) => member.name === name).length > 1;
   });
 }
 
@@ -89,18 +82,18 @@ function trace(response: unknown, location: string | undefined, redact: Redact):
  * @throws ContractError if there is not a usable id; it says what the response has instead
  */
 export function runIdOf(
-  response: unknown,
-  json: string,
-  location: string | undefined,
+  response: Pick<Exchange, 'value' | 'text' | 'headers'>,
   pointer: string | undefined,
   request: object,
   redact: Redact,
   names: HintNames = commandNames,
 ): string {
-  const idIn = (path: readonly string[]) => (path.length === 0 ? null : idText(textAt(json, path)));
+  const { location } = response.headers;
+  const json = parseBody(response.text);
+  const idIn = (path: readonly string[]) => (path.length === 0 ? null : idText(json?.at(path)?.text));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, redact)}`;
-  const has = () => trace(response, location, redact);
-  const body = () => errorBody(json, redact);
+  const has = () => trace(response.value, location, redact);
+  const body = () => errorBody(response.text, redact);
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
   const pointedId = idIn(pointed);

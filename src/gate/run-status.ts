@@ -1,9 +1,10 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
-import { idText, membersOf, repeatedName, textAt, withTexts } from '../json/text.ts';
+import { type JsonNode, repeatedMember } from '../json/parse.ts';
+import { idText, parseBody, withTexts } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
-import { at, lastSegment, runInPath } from './run-id.ts';
+import { lastSegment, runInPath } from './run-id.ts';
 import type { EndedRun } from './verdict.ts';
 
 /** The field of a status response that breaks the contract. */
@@ -102,9 +103,10 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, re
   return { kind: 'ended', ...seen, state, failed, blocked };
 }
 
-export function appUrlOf(response: unknown): string | null {
-  const url = at(response, ['appUrl']) ?? at(response, ['run', 'appUrl']) ?? at(response, ['data', 'appUrl']);
-  return readAppUrl(url);
+/** Returns the address of the run in a create response, or null. */
+export function appUrlOf(body: JsonNode | undefined): string | null {
+  const places = [['appUrl'], ['run', 'appUrl'], ['data', 'appUrl']];
+  return readAppUrl(places.map((path) => body?.at(path)?.value ?? null).find((url) => url !== null));
 }
 
 /** Status codes of success for a response without the status, with only a part of it, or with a change of it. */
@@ -122,9 +124,9 @@ const kindOf = (id: string | null) => /^[a-z]+[_-]/i.exec(id ?? '')?.[0];
  * Returns the id of another run in a status. A field `runId` names a run. Without one, so does a field `id` that begins like
  * this run's id; any other may be that of the status itself.
  */
-function otherRun(json: string, runId: string): { field: string; text: string } | undefined {
+function otherRun(body: JsonNode | undefined, runId: string): { field: string; text: string } | undefined {
   const ids = runIdPlaces.flatMap((path) => {
-    const text = textAt(json, path);
+    const text = body?.at(path)?.text;
     return text === undefined || text === 'null' ? [] : [{ field: path.join('.'), text }];
   });
   const named = ids.filter(({ field }) => field.endsWith('runId'));
@@ -134,8 +136,8 @@ function otherRun(json: string, runId: string): { field: string; text: string } 
 }
 
 function distrust(
-  { status, finalUrl, redact, text }: Exchange,
-  members: readonly (readonly [string, string])[],
+  { status, finalUrl, redact }: Exchange,
+  body: JsonNode | undefined,
   runId: string,
 ): Violation | null {
   const not = (expected: string, received: string): Violation => ({ field: '', expected, received });
@@ -147,18 +149,21 @@ function distrust(
       return not('the status of this run', received);
     }
   }
-  const twice = repeatedName(members);
+  const twice = repeatedMember(body?.members ?? [])?.name;
   if (twice !== undefined)
     return not('an object with each field once', `one with "${oneLine(twice, 60, redact)}" twice`);
-  const other = otherRun(text, runId);
+  const other = otherRun(body, runId);
   if (other === undefined) return null;
   return not('the status of this run', `that of the ${other.field} ${oneLine(other.text, 80, redact)}`);
 }
 
 /** The result is `broken` if the response may not be the whole status of this run. */
 export function readResponse(response: Exchange, runId: string): Reading {
-  const members = membersOf(response.text);
-  const violation = distrust(response, members, runId);
-  if (violation === null) return readStatus(response.value, new Map(members), response.redact);
+  const body = parseBody(response.text);
+  const violation = distrust(response, body, runId);
+  if (violation === null) {
+    const texts = new Map(body?.members.map(({ name, value }) => [name, value.text]));
+    return readStatus(response.value, texts, response.redact);
+  }
   return { kind: 'broken', ended: false, violation, state: null, failed: null, blocked: null, appUrl: null };
 }

@@ -6,11 +6,12 @@ import { redactJson } from './rewrite.ts';
 export type MemberText = readonly [name: string, text: string];
 
 /** Returns the node of a body, or undefined if the body is empty. @throws JsonSyntaxError */
-const nodeOf = (json: string): JsonNode | undefined => (json.trim() === '' ? undefined : parseJson(json));
+export const parseBody = (json: string): JsonNode | undefined =>
+  json.trim() === '' ? undefined : parseJson(json);
 
 /** Returns an object's members in order, each with its original text in one line; none for any other value. */
 export function membersOf(json: string): [name: string, text: string][] {
-  return nodeOf(json)?.members.map(({ name, value }) => [name, value.text]) ?? [];
+  return parseBody(json)?.members.map(({ name, value }) => [name, value.text]) ?? [];
 }
 
 export function repeatedName(members: readonly MemberText[]): string | undefined {
@@ -23,7 +24,7 @@ export function objectText(members: Iterable<MemberText>): string {
 
 /** Returns the text at a path within JSON, in one line; undefined if nothing is at that path. */
 export function textAt(json: string, path: readonly string[]): string | undefined {
-  return nodeOf(json)?.at(path)?.text;
+  return parseBody(json)?.at(path)?.text;
 }
 
 /**

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ContractError, UsageError } from '../../src/errors.ts';
 import { parsePointer } from '../../src/gate/run-id.ts';
-import { appUrlOf } from '../../src/gate/run-status.ts';
-import { runIdIn, runIdOf } from '../without-redaction.ts';
+import { appUrlOf, runIdIn, runIdOf } from '../without-redaction.ts';
 
 describe('the run id is the first of', () => {
   const everywhere = {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
-import { appUrlOf, readStatus as read, readResponse } from '../../src/gate/run-status.ts';
+import { readStatus as read, readResponse } from '../../src/gate/run-status.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
 import { redactNothing } from '../../src/redact.ts';
-import { describeValue, readStatus } from '../without-redaction.ts';
+import { appUrlOf, describeValue, readStatus } from '../without-redaction.ts';
 
 const url = 'https://app.example/runs/1';
 

@@ -1,7 +1,7 @@
 import { mismatchError, received } from '../../client/schema-mismatch.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
-import { at, parseRunId } from '../../gate/run-id.ts';
+import { parseRunId } from '../../gate/run-id.ts';
 import { linkTarget } from '../../output/live/hyperlink.ts';
 import type { Context } from '../context.ts';
 import { openInBrowser } from './browser.ts';
@@ -18,11 +18,11 @@ export async function openCommand(context: Context, runId: string): Promise<numb
   const name = 'run.status';
   const caller = await context.connect();
   const status = await caller.exchange(name, run[name], { params: { runId } }, { check: false });
-  const given = at(status.value, ['appUrl']);
-  const address = typeof given === 'string' ? linkTarget(given) : null;
+  const { appUrl } = Object(status.value);
+  const address = typeof appUrl === 'string' ? linkTarget(appUrl) : null;
   const mismatch = (what: string) =>
     mismatchError(status.request, { field: 'appUrl', expected: 'an http or https URL', received: what });
-  if (address === null) throw mismatch(received(given, status.redact));
+  if (address === null) throw mismatch(received(appUrl, status.redact));
   // Other processes can read the command line of a browser.
   if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');
   if (output.format === 'json' || output.format === 'ndjson') {

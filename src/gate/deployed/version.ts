@@ -1,24 +1,25 @@
-import { textAt } from '../../json/text.ts';
+import { type JsonNode, parseJson } from '../../json/parse.ts';
 import { ambiguousIn, parsePointer } from '../run-id.ts';
 
 /** The version in a response, or the reason why it has none, as a clause. */
 export type Version = { text: string } | { problem: string };
 
 function pointedText(body: string, pointer: string): Version {
+  let json: JsonNode;
   try {
-    JSON.parse(body);
+    json = parseJson(body);
   } catch {
     return { problem: 'the response is not JSON' };
   }
   const path = parsePointer(pointer);
-  const twice = ambiguousIn(body, path);
+  const twice = ambiguousIn(json, path);
   if (twice !== undefined) return { problem: `the response has "${twice}" twice` };
-  const json = textAt(body, path);
-  if (json === undefined) return { problem: `the response has nothing at ${pointer}` };
-  const value: unknown = JSON.parse(json);
+  const version = json.at(path);
+  if (version === undefined) return { problem: `the response has nothing at ${pointer}` };
+  const { value, text } = version;
   if (typeof value === 'string') return { text: value.trim() };
   // The text of a number keeps its digits: 1.10 is not 1.1.
-  return typeof value === 'number' ? { text: json } : { problem: `${pointer} is not a string or a number` };
+  return typeof value === 'number' ? { text } : { problem: `${pointer} is not a string or a number` };
 }
 
 /**
