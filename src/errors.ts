@@ -15,10 +15,19 @@ export interface ExchangeFacts {
   idempotencyKey?: string | undefined;
 }
 
+/** Returns how an option, or a phrase about options, is written where an error is shown; with `value` in it, if it has a place for one. */
+export type Say = (id: string, value?: string) => string;
+
+/** A text that may name options, by the ids of their rows. */
+export type Wording = string | ((say: Say) => string);
+
+/** Names options by their ids, as in files, and no calls. */
+export const sayId: Say = (id) => (id === 'call' ? '' : id);
+
 /** The optional parts of every error. */
 export interface ErrorParts {
   /** The suggested remedy, as a sentence to a person. */
-  hint?: string | undefined;
+  hint?: Wording | undefined;
   /** A longer remedy in sanitized lines, which are shown to people instead of the hint. */
   lines?: readonly string[] | undefined;
   cause?: unknown;
@@ -32,21 +41,41 @@ export abstract class RungateError extends Error {
   /** Shown to people instead of the hint. */
   readonly lines: readonly string[] | undefined;
   facts: ExchangeFacts = {};
+  /** The texts that name options, until `word` is called. */
+  #wordings: readonly ((say: Say) => string)[];
 
-  constructor(code: string, message: string, parts: ErrorParts = {}) {
-    super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
+  constructor(code: string, message: Wording, parts: ErrorParts = {}) {
+    const { cause, hint, lines } = parts;
+    const worded = (text: Wording) => (typeof text === 'string' ? text : text(sayId));
+    super(worded(message), cause === undefined ? undefined : { cause });
     // Each class sets its name explicitly: the minifier shortens class names to a letter or two.
     this.name = new.target.name;
     this.code = code;
-    this.hint = parts.hint;
-    this.lines = parts.lines;
+    this.hint = hint === undefined ? undefined : worded(hint);
+    this.lines = lines;
+    let from = cause;
+    while (from instanceof Error && !(from instanceof RungateError)) from = from.cause;
+    const inherited = from instanceof RungateError ? from.#wordings : [];
+    this.#wordings = [...inherited, ...[message, hint].filter((text) => typeof text === 'function')];
+  }
+
+  /** Names the options as they are written where the error is shown. Only the first call, which is the nearest, has an effect. */
+  word(say: Say = sayId): this {
+    for (const text of this.#wordings) {
+      // Callers may have put other text around it.
+      const [before, after] = [text(sayId), () => text(say)];
+      this.message = this.message.replace(before, after);
+      this.hint = this.hint?.replace(before, after);
+    }
+    this.#wordings = [];
+    return this;
   }
 }
 
 /** The call itself is wrong; nothing was sent. */
 export class UsageError extends RungateError {
   static override readonly name = 'UsageError';
-  constructor(message: string, parts: ErrorParts = {}) {
+  constructor(message: Wording, parts: ErrorParts = {}) {
     super('usage', message, parts);
   }
 }
@@ -54,7 +83,7 @@ export class UsageError extends RungateError {
 /** A setting from the environment or a file is missing or invalid; nothing was sent. */
 export class ConfigError extends RungateError {
   static override readonly name = 'ConfigError';
-  constructor(message: string, parts: ErrorParts = {}) {
+  constructor(message: Wording, parts: ErrorParts = {}) {
     super('config', message, parts);
   }
 }
@@ -62,7 +91,7 @@ export class ConfigError extends RungateError {
 /** The credential that an endpoint requires is missing or of the wrong kind; nothing was sent. */
 export class CredentialError extends RungateError {
   static override readonly name = 'CredentialError';
-  constructor(message: string, parts: ErrorParts = {}) {
+  constructor(message: Wording, parts: ErrorParts = {}) {
     super('credentials', message, parts);
   }
 }
@@ -105,7 +134,7 @@ export class HttpError extends RungateError {
   /** The redacted body of the response, at most 64 KiB; untrusted. */
   declare body: string | undefined;
 
-  constructor(message: string, parts: HttpErrorParts) {
+  constructor(message: Wording, parts: HttpErrorParts) {
     super(httpCode(parts.status), message, parts);
     this.status = parts.status;
     this.error = parts.error;
@@ -148,7 +177,7 @@ export class ContractError extends RungateError {
   /** The redacted body of the response, at most 64 KiB; untrusted. */
   declare body: string | undefined;
 
-  constructor(message: string, parts: ContractErrorParts) {
+  constructor(message: Wording, parts: ContractErrorParts) {
     super('contract', message, parts);
     this.field = parts.field;
     this.expected = parts.expected;
@@ -162,7 +191,7 @@ export class ContractError extends RungateError {
 /** The deployed build is not the expected one, or was not at some time during a run. */
 export class MismatchError extends RungateError {
   static override readonly name = 'MismatchError';
-  constructor(message: string, parts: ErrorParts = {}) {
+  constructor(message: Wording, parts: ErrorParts = {}) {
     super('mismatch', message, parts);
   }
 }
@@ -170,7 +199,7 @@ export class MismatchError extends RungateError {
 /** No run was created, because the turn of the request did not come within the timeout. */
 export class TimeoutError extends RungateError {
   static override readonly name = 'TimeoutError';
-  constructor(message: string, parts: ErrorParts = {}) {
+  constructor(message: Wording, parts: ErrorParts = {}) {
     super('timeout', message, parts);
   }
 }
@@ -187,7 +216,7 @@ export class NetworkError extends RungateError {
   static override readonly name = 'NetworkError';
   readonly fault: NetworkFault;
 
-  constructor(fault: NetworkFault, message: string, parts: ErrorParts = {}) {
+  constructor(fault: NetworkFault, message: Wording, parts: ErrorParts = {}) {
     super(`network_${fault}`, message, parts);
     this.fault = fault;
   }

@@ -2,7 +2,6 @@ import pRetry, { type RetryContext } from 'p-retry';
 import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError, HttpError, NetworkError, RungateError, redactError } from '../errors.ts';
-import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import { errorBody } from './error-body.ts';
@@ -18,7 +17,6 @@ export interface CallContext {
   clock: Clock;
   random: () => number;
   check: boolean;
-  names: HintNames;
   signal: AbortSignal;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   /** Called before the wait for a retry. The retry waits for the promise it returns, too. */
@@ -90,7 +88,7 @@ class Call {
   }
 
   async #attempt(): Promise<Exchange> {
-    const { transport, clock, signal, limits, check, names } = this.context;
+    const { transport, clock, signal, limits, check } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
     const left = this.#deadline - began;
@@ -103,7 +101,7 @@ class Call {
       // If one kept-alive connection died silently, all may have: each attempt would use another one of them.
       const fresh = this.#lost || !this.request.repeatable;
       response = await transport.send(this.request, { signal, timeoutMs, fresh });
-      const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check, names });
+      const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check });
       await this.#report(began, { status: response.status });
       return this.#exchange(response, read);
     } catch (error) {

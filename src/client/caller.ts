@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { RungateError, redactError, UsageError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { RungateError, redactError, type Say, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
 import { ownCopy } from '../own-options.ts';
 import { type Redact, redactor } from '../redact.ts';
@@ -70,20 +69,16 @@ export function ownRedactor({ apiKey, token, proxyEnv }: ClientOptions, hubToken
 /**
  * Returns a caller of the service. It opens no connection before the first call.
  * @param redactMore redacts more secrets than the options have
- * @param names the names of the options in errors
+ * @param say names the options in errors
  */
-export function createCaller(
-  callerOptions: CallerOptions,
-  redactMore?: Redact,
-  names: HintNames = commandNames,
-): Caller {
+export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, say?: Say): Caller {
   const options = ownCopy(callerOptions);
   const redact = redactMore ?? ownRedactor(options);
   const { clock = systemClock, random = Math.random } = options;
   const ownsTransport = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy, names });
+  const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy });
   const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   // A service on this machine need not have the documented limits.
   const pace = options.pace === false || isLocal(options.apiUrl) ? null : new Pace();
@@ -95,11 +90,11 @@ export function createCaller(
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, key?: string): PreparedRequest {
     const idempotencyKey = key ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
-    base ??= parseApiUrl(options.apiUrl, options.insecureHttp, names);
+    base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
     const { apiKey, token, auth, userAgent } = options;
     const { params, query, body, json, contentType } = input;
     // Copying all options would cost more than the request.
-    const target = { base, apiKey, token, auth, userAgent, redact, names };
+    const target = { base, apiKey, token, auth, userAgent, redact };
     return prepareRequest(name, endpoint, { params, query, body, json, contentType, idempotencyKey }, target);
   }
 
@@ -114,6 +109,12 @@ export function createCaller(
       if (isPromise(returned)) await within(waitMs, returned, clock);
       await clock.sleep(waitMs, signal);
     }
+  }
+
+  function shown(error: RungateError): RungateError {
+    if (say !== undefined) error.word(say);
+    redactError(error, redact);
+    return error;
   }
 
   return {
@@ -136,13 +137,12 @@ export function createCaller(
           clock,
           random,
           check,
-          names,
           signal: either.signal,
           onExchange: options.onExchange,
-          onRetry,
+          onRetry: onRetry && ((error, waitMs) => onRetry(shown(error), waitMs)),
         });
       } catch (error) {
-        if (error instanceof RungateError) redactError(error, redact);
+        if (error instanceof RungateError) shown(error);
         // Facts of a call that was never sent.
         if (error instanceof RungateError && error.facts.endpoint === undefined) {
           error.facts = { endpoint: name, method: endpoint.method, attempts: 0, elapsedMs: 0 };

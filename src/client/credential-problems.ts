@@ -1,4 +1,4 @@
-import type { HintNames } from '../hint-names.ts';
+import type { Wording } from '../errors.ts';
 
 export type CredentialKind = 'API key' | 'bearer token';
 
@@ -25,12 +25,14 @@ const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 const apiKey = /^[a-z]{2,8}_(live_|test_)?\w{16,}$/i;
 
 /** Returns what is wrong with a credential, judged by its look, or null if nothing is recognised. */
-export function mistakeIn(kind: CredentialKind, value: string, names: HintNames): string | null {
+export function mistakeIn(kind: CredentialKind, value: string): Wording | null {
   const look = looks.find(([pattern]) => pattern.test(value));
   if (look !== undefined) return look[1];
   if (kind === 'API key')
-    return jwt.test(value) ? `the value looks like a token; tokens belong in ${names.token}` : null;
-  return apiKey.test(value) ? `the value looks like an API key; keys belong in ${names.apiKey}` : null;
+    return jwt.test(value) ? (say) => `the value looks like a token; tokens belong in ${say('token')}` : null;
+  return apiKey.test(value)
+    ? (say) => `the value looks like an API key; keys belong in ${say('apiKey')}`
+    : null;
 }
 
 const noSpace = 'give the value without whitespace';
@@ -51,11 +53,11 @@ const characters: Readonly<Record<string, readonly [string, string]>> = {
 export interface Unsendable {
   /** The first such character and its place: `a line break as its last character`. */
   readonly problem: string;
-  readonly hint: string;
+  readonly hint: Wording;
 }
 
 /** Returns the reason why a header cannot contain a credential, or null. */
-export function unsendable(kind: CredentialKind, value: string, names: HintNames): Unsendable | null {
+export function unsendable(kind: CredentialKind, value: string): Unsendable | null {
   const match = /[^\x21-\x7e]/u.exec(value);
   if (match === null) return null;
   const [character] = match;
@@ -68,6 +70,6 @@ export function unsendable(kind: CredentialKind, value: string, names: HintNames
   const place = isLast ? 'its last character' : `character ${match.index + 1}`;
   return {
     problem: `${name} as ${match.index === 0 ? 'its first character' : place}`,
-    hint: mistakeIn(kind, value, names) ?? remedy,
+    hint: mistakeIn(kind, value) ?? remedy,
   };
 }

@@ -1,6 +1,5 @@
 import type { Auth } from '../contract/endpoint.ts';
 import { ConfigError, CredentialError } from '../errors.ts';
-import { commandNames } from '../hint-names.ts';
 import type { LibraryOptions } from '../options/library-options.ts';
 import { type CredentialKind, unsendable } from './credential-problems.ts';
 
@@ -22,37 +21,36 @@ export function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' 
  * @throws CredentialError if the credential is not set, or only one of the wrong kind
  * @throws ConfigError if a header cannot contain it; the error never shows the value
  */
-export function credentialHeader(
-  call: string,
-  auth: Auth,
-  credentials: Credentials,
-  names = commandNames,
-): Record<string, string> {
+export function credentialHeader(call: string, auth: Auth, credentials: Credentials): Record<string, string> {
   const kind = kindFor(auth, credentials);
   const value = kind === 'key' ? credentials.apiKey : credentials.token;
   if (!value) {
     const other = kind === 'key' ? credentials.token : credentials.apiKey;
     if (auth === 'jwt' && other) {
       throw new CredentialError(`${call} needs a bearer token: an API key cannot manage API keys`, {
-        hint: names.give.bearer,
+        hint: (say) => say('give.bearer'),
       });
     }
     if (auth === 'either' && !other) {
       throw new CredentialError(`${call} needs a credential, but none is set`, {
-        hint: names.give.either,
+        hint: (say) => say('give.either'),
       });
     }
     const only = other
       ? `, but only ${kindNames[kind === 'key' ? 'bearer' : 'key']} is set`
       : ', but none is set';
-    throw new CredentialError(`${call} needs ${kindNames[kind]}${only}`, { hint: names.give[kind] });
+    throw new CredentialError(`${call} needs ${kindNames[kind]}${only}`, {
+      hint: (say) => say(`give.${kind}`),
+    });
   }
   const [what, setting] =
-    kind === 'key' ? (['API key', names.apiKey] as const) : (['bearer token', names.token] as const);
-  const mistake = unsendable(what, value, names);
+    kind === 'key' ? (['API key', 'apiKey'] as const) : (['bearer token', 'token'] as const);
+  const mistake = unsendable(what, value);
   if (mistake !== null) {
     const { problem, hint } = mistake;
-    throw new ConfigError(`${setting} has ${problem}, which cannot be sent in a header`, { hint });
+    throw new ConfigError((say) => `${say(setting)} has ${problem}, which cannot be sent in a header`, {
+      hint,
+    });
   }
   return kind === 'key' ? { 'x-api-key': value } : { authorization: `Bearer ${value}` };
 }

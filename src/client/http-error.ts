@@ -1,6 +1,5 @@
 import type { Endpoint } from '../contract/endpoint.ts';
-import { HttpError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { HttpError, type Wording } from '../errors.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { redactJson } from '../json/rewrite.ts';
 import { isTooLarge } from '../json/tokens.ts';
@@ -91,7 +90,7 @@ function explanation(
   }
 }
 
-function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames): string {
+function notFoundHint({ endpoint, path }: PreparedRequest): Wording {
   if (!/\/api(?:\/|$)/.test(path)) return 'paths of the service begin with /api, such as /api/environments';
   // Every path of the interface begins with /api; anything before it is a prefix of the base URL.
   const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
@@ -101,7 +100,8 @@ function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames
       : 'the id';
   const check = `check ${what}; a 404 can also mean that it belongs to another account`;
   if (prefix === '') return check;
-  return `check ${apiUrl}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
+  return (say) =>
+    `check ${say('apiUrl')}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
 }
 
 /** The responses of web servers to plain HTTP on a TLS port. */
@@ -114,15 +114,15 @@ export const mayHaveActed = 'the service may have acted on the request: check th
 function explainStatus(
   status: number,
   request: PreparedRequest,
-  names: HintNames,
-): { fact: string; hint: string | undefined } {
+): { fact: string; hint: Wording | undefined } {
   const credential = credentialIn(request.headers);
   const what = credential?.what ?? 'request';
   if (status === 401) {
-    const other = credential === null ? null : mistakeIn(credential.what, credential.value, names);
+    const other = credential === null ? null : mistakeIn(credential.what, credential.value);
     const may = other ?? 'it may be mistyped, expired, deleted, or belong to another service';
-    const setting = what === 'API key' ? names.apiKey : names.token;
-    const hint = `check ${credential === null ? 'the credential' : setting}: ${may}`;
+    const setting = what === 'API key' ? 'apiKey' : 'token';
+    const hint: Wording = (say) =>
+      `check ${credential === null ? 'the credential' : say(setting)}: ${typeof may === 'string' ? may : may(say)}`;
     return { fact: `the service refused the ${what} (401)`, hint };
   }
   if (status === 403) {
@@ -131,7 +131,7 @@ function explainStatus(
     return { fact: `the ${what} is not allowed to do this (403)`, hint: `check ${scopes}` };
   }
   if (status === 404) {
-    const hint = notFoundHint(request, names);
+    const hint = notFoundHint(request);
     return { fact: 'the service found nothing (404)', hint };
   }
   if (status === 429) {
@@ -145,7 +145,10 @@ function explainStatus(
     return { fact: `the service failed (${status})`, hint };
   }
   if (status >= 300 && status < 400) {
-    return { fact: `the service responded with a redirect (${status})`, hint: `check ${names.apiUrl}` };
+    return {
+      fact: `the service responded with a redirect (${status})`,
+      hint: (say) => `check ${say('apiUrl')}`,
+    };
   }
   return { fact: `the service refused the request (${status})`, hint: undefined };
 }
@@ -158,7 +161,6 @@ export function refusal(
   request: PreparedRequest,
   response: RawReply,
   now: number,
-  names = commandNames,
   hidden = false,
 ): HttpError {
   const { status, headers } = response;
@@ -166,7 +168,7 @@ export function refusal(
   const { redact } = request;
   // The service may echo the refused key.
   const { error, details } = explanation(text, redact);
-  const { fact, hint } = explainStatus(status, request, names);
+  const { fact, hint } = explainStatus(status, request);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
   const reason = encoded
     ? ''
@@ -184,9 +186,9 @@ export function refusal(
     requestId: requestId(headers, redact),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: plain
-      ? `use https:// instead of http:// in ${names.apiUrl}`
+      ? (say) => `use https:// instead of http:// in ${say('apiUrl')}`
       : elsewhere
-        ? `check ${names.apiUrl}: it may not be the URL of the service`
+        ? (say) => `check ${say('apiUrl')}: it may not be the URL of the service`
         : hint,
   });
 }

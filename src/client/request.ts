@@ -1,12 +1,11 @@
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
-import { UsageError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { type Say, UsageError } from '../errors.ts';
 import { type Redact, redactor } from '../redact.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { secretsIn } from './body-secrets.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
-import { looseFields, mismatches, zonedDateTime } from './schema-mismatch.ts';
+import { looseFields, type Mismatch, mismatches, zonedDateTime } from './schema-mismatch.ts';
 
 export interface RequestInput {
   /** Path parameters by name, not encoded. */
@@ -27,7 +26,6 @@ export interface RequestTarget extends Credentials {
   base: URL;
   userAgent?: string | undefined;
   redact: Redact;
-  names?: HintNames | undefined;
 }
 
 /** Headers of the connection: by setting one, a caller could split the request in two. */
@@ -43,26 +41,27 @@ function refuse(
   part: 'query' | 'body',
   schema: Schema,
   value: unknown,
-  { redact, names = commandNames }: RequestTarget,
+  { redact }: RequestTarget,
 ): void {
   const loose = new Set(part === 'body' ? looseFields(schema, value, redact).map(({ field }) => field) : []);
   const wrong = mismatches(schema, value, redact).filter(({ field }) => !loose.has(field));
   if (wrong.length === 0) return;
-  const named = (field: string) => (part === 'query' ? names.query(field) : `field ${field}`);
-  const faults = wrong.slice(0, 5).map(({ field, expected, received, sentence }) => {
+  const fault = (say: Say, { field, expected, received, sentence }: Mismatch) => {
     if (sentence !== undefined) return sentence;
-    if (expected === 'no such field') return `${named(field)} is unknown`;
+    const named = part === 'query' ? say('query', field) : `field ${field}`;
+    if (expected === 'no such field') return `${named} is unknown`;
     // Quotes, or their absence, show the type of the value.
     const sent = received.replace(/^(?:string|number|boolean) (?=\S)/, '');
     if (field === '') return `the ${part} must be ${expected}, not ${sent}`;
     return received === 'nothing'
-      ? `${named(field)} is missing (${expected})`
-      : `${named(field)} must be ${expected}, not ${sent}`;
-  });
+      ? `${named} is missing (${expected})`
+      : `${named} must be ${expected}, not ${sent}`;
+  };
+  const shown = wrong.slice(0, 5);
   const unknown = wrong.some((fault) => fault.expected === 'no such field');
   const { shape = {} }: { shape?: object } = schema._zod.def as object;
   const known = Object.keys(shape);
-  throw new UsageError(names.call(name) + faults.join('; '), {
+  throw new UsageError((say) => say('call', name) + shown.map((one) => fault(say, one)).join('; '), {
     hint:
       unknown && known.length > 0
         ? `the known names are ${known.join(', ')}`
@@ -85,7 +84,7 @@ function checkQuery(
   );
   refuse(name, 'query', endpoint.query, values, target);
   // The schema may rewrite a value. Spread over the given query, so that the keys keep their order.
-  return queryString(name, { ...values, ...endpoint.query.safeParse(values).data }, target.names);
+  return queryString(name, { ...values, ...endpoint.query.safeParse(values).data });
 }
 
 /** A body as sent, and a redactor that also knows its secrets. */
@@ -134,11 +133,12 @@ export function setHeaders(
   }
 }
 
-function checkKey(name: string, endpoint: Endpoint, key: string, names = commandNames): void {
+function checkKey(name: string, endpoint: Endpoint, key: string): void {
   if (!endpoint.keyed) throw new UsageError(`${name} takes no idempotency key`);
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new UsageError(
-      `${names.call(name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
+      (say) =>
+        `${say('call', name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
       { hint: 'use a key such as build-12' },
     );
   }
@@ -155,13 +155,12 @@ export function prepareRequest(
   target: RequestTarget,
 ): PreparedRequest {
   const { base } = target;
-  const filled =
-    base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.names);
+  const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
   const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, target));
   const { body, redact } = checkBody(name, endpoint, input, target);
   const path = redact(url.pathname);
   const key = input.idempotencyKey;
-  if (key !== undefined) checkKey(name, endpoint, key, target.names);
+  if (key !== undefined) checkKey(name, endpoint, key);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
   const contentType = typeof body === 'string' ? 'application/json' : input.contentType;
   if (contentType !== undefined) headers['content-type'] = contentType;
@@ -170,7 +169,7 @@ export function prepareRequest(
   // Responses are small, and an uncompressed one cannot be a decompression bomb.
   headers['accept-encoding'] = 'identity';
   if (key !== undefined) headers['idempotency-key'] = key;
-  Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, target, target.names));
+  Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, target));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
   const { method, maxReplyBytes } = endpoint;
   const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes, redact };

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
-import { ContractError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { ContractError, type Wording } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
@@ -14,20 +13,17 @@ const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;
 
 const responseTo = (request: PreparedRequest) => `the response to ${requestText(request)}`;
 
-function lookHint({ endpoint, method, url, path, redact }: PreparedRequest, names: HintNames): string {
-  if (method !== 'GET' || endpoint === 'api') return names.look;
+const look: Wording = (say) => say('look');
+
+function lookHint({ endpoint, method, url, path, redact }: PreparedRequest): Wording {
+  if (method !== 'GET' || endpoint === 'api') return look;
   // Relative to the base URL, which may have a path.
   const target = redact(path.slice(path.lastIndexOf('/api/')) + url.search);
-  return `${names.look}; ${names.unchecked(target)}`;
+  return (say) => `${say('look')}; ${say('unchecked', target)}`;
 }
 
 /** Returns the error for a success that cannot be read, more likely after a broken transfer than a change of the service. */
-function unreadable(
-  request: PreparedRequest,
-  response: RawReply,
-  received: string,
-  names: HintNames,
-): ContractError {
+function unreadable(request: PreparedRequest, response: RawReply, received: string): ContractError {
   return new ContractError(`${responseTo(request)} (${response.status}) is not JSON: ${received}`, {
     field: '',
     expected: 'JSON',
@@ -35,8 +31,8 @@ function unreadable(
     status: response.status,
     unreadable: true,
     hint: isHtml(response.text)
-      ? `check ${names.apiUrl}: it may not be the URL of the service`
-      : lookHint(request, names),
+      ? (say) => `check ${say('apiUrl')}: it may not be the URL of the service`
+      : lookHint(request),
   });
 }
 
@@ -54,14 +50,14 @@ function checkEncoding(request: PreparedRequest, response: RawReply): void {
   });
 }
 
-function checkSize(request: PreparedRequest, { text, status }: RawReply, names: HintNames): void {
+function checkSize(request: PreparedRequest, { text, status }: RawReply): void {
   const { depth, values } = jsonSize(text);
   if (depth <= jsonLimits.depth && values <= jsonLimits.values) return;
   const [problem, expected] =
     values > jsonLimits.values
       ? ['has too many values', `JSON with at most ${jsonLimits.values} values`]
       : ['is nested too deeply', `JSON at most ${jsonLimits.depth} levels deep`];
-  const parts = { field: '', expected, received: 'more', status, hint: names.look };
+  const parts = { field: '', expected, received: 'more', status, hint: look };
   throw new ContractError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
 }
 
@@ -75,12 +71,7 @@ export interface ParsedResponse {
   isJson: boolean;
 }
 
-function parse(
-  request: PreparedRequest,
-  endpoint: Endpoint,
-  response: RawReply,
-  names: HintNames,
-): ParsedResponse {
+function parse(request: PreparedRequest, endpoint: Endpoint, response: RawReply): ParsedResponse {
   const { text } = response;
   // Without a body or a location, a retry with the same key fetches the response again.
   const lost = endpoint.idInResponse === true && response.headers.location === undefined;
@@ -91,9 +82,9 @@ function parse(
   if (text.trim() === '') {
     const isEmptyList = endpoint.list === true && response.status === 204;
     if (anyBody || isEmptyList) return { value: undefined, mismatches: [], text: '', isJson: true };
-    throw unreadable(request, response, 'an empty body', names);
+    throw unreadable(request, response, 'an empty body');
   }
-  checkSize(request, response, names);
+  checkSize(request, response);
   try {
     return { value: JSON.parse(text), mismatches: [], text, isJson: true };
   } catch {
@@ -102,7 +93,7 @@ function parse(
       return { value: text, mismatches: [], text: JSON.stringify(text), isJson: false };
     // The parser's message would quote the response, which may contain a secret.
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
-    throw unreadable(request, response, hidden ? 'text' : gist(text, request.redact), names);
+    throw unreadable(request, response, hidden ? 'text' : gist(text, request.redact));
   }
 }
 
@@ -124,15 +115,15 @@ export function parseResponse(
   request: PreparedRequest,
   endpoint: Endpoint,
   response: RawReply,
-  { now, check, names = commandNames }: { now: number; check: boolean; names?: HintNames | undefined },
+  { now, check }: { now: number; check: boolean },
 ): ParsedResponse {
   if (response.status < 200 || response.status > 299)
-    throw refusal(request, response, now, names, mayHaveNewSecret(endpoint, response.status));
+    throw refusal(request, response, now, mayHaveNewSecret(endpoint, response.status));
   checkEncoding(request, response);
-  const read = parse(request, endpoint, response, names);
+  const read = parse(request, endpoint, response);
   if (!check) return read;
   const { value } = read;
-  const hint = lookHint(request, names);
+  const hint = lookHint(request);
   const page = endpoint.list ? readPage(value, request.redact) : undefined;
   if (page !== undefined)
     return {

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { RungateError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
 import type { Flags as RowFlags } from '../options/table.ts';
 import { ciContext } from './ci-context.ts';
 import type { SourceOptions } from './config/sources.ts';
 import { type Context, createContext } from './context.ts';
 import { addGlobals, readOptions } from './options.ts';
+import { sayFrom } from './source-names.ts';
 
 interface BoundAction<Flags> extends Omit<SourceOptions, 'newProjectFile' | 'refOf'> {
   /** Refuses options that cannot work together, before anything else. @throws UsageError */
@@ -48,6 +50,8 @@ export function createBind(
       });
       try {
         done(await action.run(context, args, flags), action);
+      } catch (error) {
+        throw error instanceof RungateError ? error.word(sayFrom(context.settings)) : error;
       } finally {
         await context.close();
       }

@@ -13,7 +13,7 @@ import { proxySecrets } from '../transport/proxy.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
 import { readCa } from './config/project-file.ts';
 import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';
-import { namesOf } from './source-names.ts';
+import { sayAlso, sayFrom } from './source-names.ts';
 
 /** Returns one line for `--verbose`, without headers and bodies, which may contain secrets. */
 function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
@@ -90,8 +90,8 @@ async function clientOptions(
 }
 
 /** An invalid option is a usage error; an invalid setting from elsewhere is a configuration error. */
-function blame(error: unknown, settings: Settings): unknown {
-  const flagged = error instanceof ConfigError && settings.apiUrl?.origin === 'flag';
+function blame(error: ConfigError, settings: Settings): ConfigError | UsageError {
+  const flagged = settings.apiUrl?.origin === 'flag';
   return flagged ? new UsageError(error.message, { hint: error.hint, cause: error }) : error;
 }
 
@@ -180,16 +180,21 @@ export async function createContext(
     await output.alert(`  → ${sources.unreadable.hint}`);
   }
 
-  async function open(own: Settings, redact = output.redact, names = namesOf(own)): Promise<Caller> {
+  async function open(
+    own: Settings,
+    words: Readonly<Record<string, string>>,
+    redact = output.redact,
+  ): Promise<Caller> {
+    const say = sayAlso(words, sayFrom(own));
     guardCredentials(io, own);
     const options = await clientOptions(io, own, globals, output);
     try {
       // First of all, because a wrong address is an error for every command.
-      parseApiUrl(options.apiUrl, options.insecureHttp, names);
+      parseApiUrl(options.apiUrl, options.insecureHttp);
     } catch (error) {
-      throw blame(error, own);
+      throw error instanceof ConfigError ? blame(error, own).word(say) : error;
     }
-    const opened = shown(createCaller(options, redact, names), new URL(options.apiUrl).host, output);
+    const opened = shown(createCaller(options, redact, say), new URL(options.apiUrl).host, output);
     callers.push(opened);
     return opened;
   }
@@ -201,7 +206,7 @@ export async function createContext(
     output,
     async connect() {
       if (caller !== undefined) return caller;
-      caller = await open(settings, output.redact, { ...namesOf(settings), ...emptySecretHints(io) });
+      caller = await open(settings, emptySecretHints(io));
       await speakOf(sources, output);
       return caller;
     },
@@ -210,7 +215,7 @@ export async function createContext(
       // As strict as for a stored credential: a project file does not choose its destination.
       const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
       const redactOwn = redactor([secret]);
-      return open(own, (text) => output.redact(redactOwn(text)), { ...namesOf(own), ...typedNames[kind] });
+      return open(own, typedNames[kind], (text) => output.redact(redactOwn(text)));
     },
     connection: () => connectionOf(io, settings, globals, output),
     async close() {

@@ -2,7 +2,6 @@ import type { Exchange } from '../client/caller.ts';
 import { within } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { RungateError } from '../errors.ts';
-import type { HintNames } from '../hint-names.ts';
 import { parseBody } from '../json/text.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
@@ -15,7 +14,6 @@ export interface CreateRequest {
   idempotencyKey: string;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
-  names?: HintNames | undefined;
 }
 
 export interface CreatedRun {
@@ -50,7 +48,7 @@ function addKey(error: unknown, key: string): void {
 
 function readCreated(
   response: Exchange,
-  { body, idempotencyKey, idPointer, names }: CreateRequest,
+  { body, idempotencyKey, idPointer }: CreateRequest,
   { attempts, sentAt, limitedMs }: Sending,
 ): CreatedRun {
   const { value, text, headers, redact } = response;
@@ -60,7 +58,7 @@ function readCreated(
   const [replayed = '', ...others] = new Set(values.map((value) => value.trim()));
   return {
     kind: 'created',
-    runId: runIdOf(response, idPointer, { ...body, idempotencyKey }, redact, names),
+    runId: runIdOf(response, idPointer, { ...body, idempotencyKey }, redact),
     appUrl: appUrl === null ? null : redact(appUrl),
     replayed: others.length === 0 && ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
     sentAt,

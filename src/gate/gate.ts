@@ -1,4 +1,4 @@
-import { type StopCause, StoppedError } from '../errors.ts';
+import { type Say, type StopCause, StoppedError } from '../errors.ts';
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
 import type { GateHooks } from './hooks.ts';
 import type { KeyStep } from './keys.ts';
@@ -41,6 +41,8 @@ export interface Retry {
 export interface GateTools extends Omit<WaitTools, 'signal'> {
   /** Calls the listener when a person or the CI stops the gate. Returns a function that removes the listener. */
   onStop(listener: (cause: StopCause) => void): () => void;
+  /** Names options in errors; default: by their ids. */
+  say?: Say | undefined;
   /** Throws if the run belongs to another gate of this process. */
   claim?: ((runId: string) => void) | undefined;
   hooks?: GateHooks | undefined;

@@ -3,7 +3,6 @@ import { errorBody } from '../client/error-body.ts';
 import { oneLine } from '../client/http-error.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
 import type { JsonNode } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
@@ -86,7 +85,6 @@ export function runIdOf(
   pointer: string | undefined,
   request: object,
   redact: Redact,
-  names: HintNames = commandNames,
 ): string {
   const { location } = response.headers;
   const json = parseBody(response.text);
@@ -102,12 +100,14 @@ export function runIdOf(
   if (pointedId !== null && repeatsRequest(pointed, pointedId, request)) {
     const other = placed === null ? '' : `; ${place.join('.')} is ${shown(placed)}`;
     throw new ContractError(
-      `${names.idPointer} ${pointer} points to a field that repeats the request, so it does not say which run was created${other}`,
+      (say) =>
+        `${say('run.idPointer')} ${pointer} points to a field that repeats the request, so it does not say which run was created${other}`,
       {
         field: pointer ?? '',
         expected: 'an id chosen by the service',
         received: shown(pointedId),
-        hint: `point ${names.idPointer} to the field with the run id; the response has ${has()}`,
+        hint: (say) =>
+          `point ${say('run.idPointer')} to the field with the run id; the response has ${has()}`,
         body: body(),
       },
     );
@@ -140,7 +140,7 @@ export function runIdOf(
       field: pointer ?? 'runId',
       expected: 'a run id',
       received: has(),
-      hint: `set ${names.idPointer} to the JSON pointer of the id, for example /data/run/key`,
+      hint: (say) => `set ${say('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
       body: body(),
     });
   }

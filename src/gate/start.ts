@@ -1,8 +1,7 @@
 import { ceilings } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
-import { ContractError, RungateError, TimeoutError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { ContractError, RungateError, type Say, sayId, TimeoutError } from '../errors.ts';
 import { type CreatedRun, type CreateTools, createRun, type StartTimes } from './create.ts';
 import { permitCreate } from './fleet/permit.ts';
 import type { KeyStep } from './keys.ts';
@@ -20,7 +19,6 @@ export interface Start {
   judged?: readonly string[] | undefined;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
-  names?: HintNames | undefined;
 }
 
 export interface Candidate {
@@ -38,6 +36,8 @@ export interface Candidate {
 
 export interface StartTools extends CreateTools {
   policy: Policy;
+  /** Names options in errors; default: by their ids. */
+  say?: Say | undefined;
   /** Throws if the run belongs to another gate of this process. */
   claim?: ((runId: string) => void) | undefined;
   /**
@@ -129,7 +129,8 @@ export async function startRun(start: Start, times: StartTimes, tools: StartTool
   try {
     return await startWithKeys(start, times, tools, last);
   } catch (error) {
-    if (error instanceof RungateError) error.facts = { ...error.facts, idempotencyKey: last.key };
+    if (error instanceof RungateError)
+      error.word(tools.say).facts = { ...error.facts, idempotencyKey: last.key };
     throw error;
   }
 }
@@ -141,8 +142,8 @@ async function startWithKeys(
   tools: StartTools,
   last: { key?: string },
 ): Promise<Started> {
-  const { body, idPointer, names = commandNames, judged = [] } = start;
-  const { clock, emit, claim, policy, signal } = tools;
+  const { body, idPointer, judged = [] } = start;
+  const { clock, emit, claim, policy, say = sayId, signal } = tools;
   const before: Before = { discarded: [], failed: [], doubt: false };
   let [mayRetry, limitedMs] = [true, 0];
   const discardFailed = () => {
@@ -161,7 +162,7 @@ async function startWithKeys(
     }
     last.key = idempotencyKey;
     emit?.({ type: 'triggering', step, body });
-    const creation = await createRun({ body, idPointer, names, idempotencyKey }, times, tools);
+    const creation = await createRun({ body, idPointer, idempotencyKey }, times, tools);
     if (creation.kind !== 'created') return { kind: creation.kind, step, ...before };
     const { runId, appUrl } = creation;
     limitedMs += creation.limitedMs;
@@ -183,7 +184,7 @@ async function startWithKeys(
     emit?.({ type: 'settled', runId });
     const { verdict } = outcome;
     const reason = isOwnKey
-      ? `another job with the same idempotency key may have started it; give each such job its own ${names.salt}`
+      ? `another job with the same idempotency key may have started it; give each such job its own ${say('idempotencySalt')}`
       : 'an earlier attempt of this job may have started it';
     before.failed.push({ runId, appUrl, idempotencyKey, verdict, reason });
     const late = clock.monotonic() - creation.sentAt > soonestMs;

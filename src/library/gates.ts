@@ -3,7 +3,6 @@ import { prepareRequest } from '../client/request.ts';
 import { run } from '../contract/run.ts';
 import type { GatesEvent, PlannedGate } from '../gate/plan/plan.ts';
 import type { GatesReport } from '../gate/result-types.ts';
-import { optionNames } from '../hint-names.ts';
 import { type CheckedGate, checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
 import { openGate } from './open-gate.ts';
 import { type Session, sharedOptions, withSession } from './session.ts';
@@ -22,7 +21,7 @@ async function planGate(
   const plan = { env, idPointer, idempotencySalt, idempotencyKey: undefined, retries };
   const { start, journal } = await planStart(trigger, plan, session, name);
   const { base, redact } = session;
-  const target = { ...options, base, redact, names: optionNames };
+  const target = { ...options, base, redact };
   inGate(name, () =>
     prepareRequest('run.trigger', run['run.trigger'], { params: {}, body: start.body }, target),
   );

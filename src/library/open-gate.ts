@@ -1,7 +1,7 @@
 import { cancelReason } from '../ci/provider.ts';
 import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
-import { RungateError, type StopCause, StoppedError } from '../errors.ts';
+import { RungateError, type Say, type StopCause, StoppedError } from '../errors.ts';
 import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
 import type { Emit } from '../gate/events.ts';
 import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
@@ -18,17 +18,19 @@ import { lateError, type Start, type Started, startRun } from '../gate/start.ts'
 import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
 
-type DeployedOptions = Omit<Parameters<typeof openDeployed>[0], 'clock' | 'emit' | 'redact'>;
+type DeployedOptions = Omit<Parameters<typeof openDeployed>[0], 'clock' | 'emit' | 'redact' | 'say'>;
 
 /** How to reach the service and the hub. The functions are called once, before anything is sent, and may throw. */
 export interface OpenOptions {
   connect(): Promise<Caller>;
   /** Returns null without a hub. */
-  hub(): Promise<Omit<HubOptions, 'clock' | 'redact'> | null>;
+  hub(): Promise<Omit<HubOptions, 'clock' | 'redact' | 'say'> | null>;
   clock: Clock;
   random: () => number;
   onStop(listener: (cause: StopCause) => void): () => void;
   redact: Redact;
+  /** Names options in errors as the caller does. */
+  say: Say;
 }
 
 export interface OpenGateOptions extends OpenOptions {
@@ -47,18 +49,18 @@ export interface OpenGateOptions extends OpenOptions {
 }
 
 /** Returns a function that opens a link with the hub; undefined without a hub. */
-export async function hubOpener({ hub, clock, redact }: OpenOptions) {
+export async function hubOpener({ hub, clock, redact, say }: OpenOptions) {
   const options = await hub();
   if (options === null) return undefined;
   return async (emit: Emit) =>
-    openHub({ ...options, clock, redact }, (error) => emit({ type: 'hub', error }));
+    openHub({ ...options, clock, redact, say }, (error) => emit({ type: 'hub', error }));
 }
 
-async function openBuildCheck({ gates, deployed, clock, redact }: OpenGateOptions, emit: Emit) {
+async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateOptions, emit: Emit) {
   const commits = new Set(gates.map(({ start }) => start?.body.commitSha ?? undefined));
   const options = await deployed(commits.size === 1 ? [...commits][0] : undefined);
   if (options === null) return undefined;
-  return openDeployed({ ...options, clock, redact, emit });
+  return openDeployed({ ...options, clock, redact, say, emit });
 }
 
 const reasonIn =
@@ -66,7 +68,7 @@ const reasonIn =
     options.cancelReason ?? cancelReason(why, options.env);
 
 async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[]): Promise<PlanResult> {
-  const { gates, failFast, redact, local, clock, random, onStop, cancelOnInterrupt, cancelOnTimeout } =
+  const { gates, failFast, redact, say, local, clock, random, onStop, cancelOnInterrupt, cancelOnTimeout } =
     options;
   const caller = await options.connect();
   let page: OpenDeployed | undefined;
@@ -80,7 +82,7 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
         shortestMs: shortestWaitMs(local),
       },
       {
-        ...{ service: runService(caller, clock.now), clock, random, onStop, hooks: page?.hooks },
+        ...{ service: runService(caller, clock.now), clock, random, say, onStop, hooks: page?.hooks },
         ...(openHub !== undefined && { openHub }),
         // A reporter may keep and change what it receives.
         emit: (event) =>
@@ -110,7 +112,7 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     report = single === undefined ? severalGates(result) : oneGate(result);
   } catch (cause) {
     if (!(cause instanceof RungateError)) throw cause;
-    error = cause;
+    error = cause.word(options.say);
     report = single === undefined ? unstartedGates(gates, cause) : unstartedGate(single, cause);
   }
   const end: EndEvent = {
@@ -141,7 +143,7 @@ export async function openStart(
   others: readonly Reporter[],
   use: (started: Extract<Started, { kind: 'started' }>, service: RunService) => Promise<void>,
 ): Promise<Started & { stoppedBy: StopCause | null }> {
-  const { start, journal, policy, timeoutMs, clock, random } = options;
+  const { start, journal, policy, timeoutMs, clock, random, say } = options;
   const reporters = [journalReporter([{ name: unnamed, journal }]), ...others];
   const emit: Emit = (event) => emitTo(reporters, event);
   const caller = await options.connect();
@@ -156,7 +158,7 @@ export async function openStart(
   let hub: OpenHub | undefined;
   try {
     hub = await (await hubOpener(options))?.(emit);
-    const tools = { service, clock, random, signal: stop.signal, emit, hub: hub?.link, policy };
+    const tools = { service, clock, random, signal: stop.signal, emit, hub: hub?.link, policy, say };
     const deadline = clock.monotonic() + timeoutMs;
     const started = await startRun(start, { latest: deadline, deadline }, tools);
     if (started.kind === 'late') throw lateError(timeoutMs, hub !== undefined, started.discarded);

@@ -2,11 +2,11 @@ import { detectCi } from '../ci/provider.ts';
 import { createCaller, ownRedactor } from '../client/caller.ts';
 import type { Checked } from '../client/check-options.ts';
 import { systemClock } from '../clock.ts';
-import { UsageError } from '../errors.ts';
+import { RungateError, UsageError } from '../errors.ts';
 import { checkHeaders } from '../gate/deployed/headers.ts';
 import type { GateEvent } from '../gate/events.ts';
 import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
-import { optionNames } from '../hint-names.ts';
+import { sayInLibrary } from '../options/spelling.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import type { GateOptions } from './gate-options.ts';
 import { observerOf } from './observer.ts';
@@ -30,22 +30,25 @@ export async function withSession<Event, Result>(
   use: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const { hub, insecureHttp, caPem, proxyEnv, clock = systemClock, random = Math.random } = options;
-  const base = parseApiUrl(options.apiUrl, insecureHttp, optionNames);
   const local = isLocal(options.apiUrl);
   const notes = new Set(intervalsMs.flatMap((ms) => intervalNote('intervalMs', ms, local) ?? []));
   const observer = observerOf<Event>(options);
   const progress = observer.emit as NonNullable<Reporter['progress']>;
-  for (const message of notes) progress({ type: 'note', message });
   const redact = ownRedactor(options, hub?.token);
-  const connection = { insecureHttp, caPem, proxyEnv, names: optionNames };
+  const connection = { insecureHttp, caPem, proxyEnv };
   try {
+    const base = parseApiUrl(options.apiUrl, insecureHttp);
+    for (const message of notes) progress({ type: 'note', message });
     return await use({
-      ...{ base, clock, random, redact, onStop: observer.onStop },
+      ...{ base, clock, random, redact, say: sayInLibrary, onStop: observer.onStop },
       reporter: { progress },
       hasFailed: () => observer.hasFailed(clock),
-      connect: async () => createCaller({ ...options, onExchange: observer.onExchange }, redact, optionNames),
+      connect: async () =>
+        createCaller({ ...options, onExchange: observer.onExchange }, redact, sayInLibrary),
       hub: async () => (hub === undefined ? null : { ...hub, url: String(hub.url), ...connection }),
     });
+  } catch (error) {
+    throw error instanceof RungateError ? error.word(sayInLibrary) : error;
   } finally {
     await observer.hasFailed(clock);
     observer.throwIfFailed();
@@ -86,7 +89,6 @@ export function sharedOptions(
           requestTimeoutMs,
         },
         headers: checkHeaders('deployed.headers', headers),
-        names: optionNames,
       };
     },
   };

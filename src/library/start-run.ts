@@ -14,7 +14,6 @@ import { resolvePolicy } from '../gate/policy.ts';
 import type { StartedRun } from '../gate/result-types.ts';
 import type { Start } from '../gate/start.ts';
 import { subjectOf } from '../gate/subject.ts';
-import { optionNames } from '../hint-names.ts';
 import { type GateOptions, startShape, triggerOption } from './gate-options.ts';
 import { openStart } from './open-gate.ts';
 import { type Session, withSession } from './session.ts';
@@ -58,7 +57,7 @@ export async function planStart(
   if (env === undefined) {
     const own = key === undefined || key === 'auto';
     const keys = own ? ownKeys(retries) : givenKeys(key, 'given as idempotencyKey', retries);
-    return { start: { body: trigger, keys, idPointer, names: optionNames }, journal: undefined };
+    return { start: { body: trigger, keys, idPointer }, journal: undefined };
   }
   const ci = detectCi(env);
   const body = filled(trigger, runFacts(ci));
@@ -79,7 +78,7 @@ export async function planStart(
         redact,
       ),
   });
-  return { start: { body, keys, idPointer, names: optionNames }, journal };
+  return { start: { body, keys, idPointer }, journal };
 }
 
 /** The run to start and how to start it. The client options say how to reach the service. */

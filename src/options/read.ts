@@ -9,10 +9,14 @@ export class InvalidValue extends Error {
   readonly within: readonly (string | number)[];
   readonly hint: string | undefined;
 
-  constructor(message: string, within: readonly (string | number)[] = [], hint?: string) {
-    super(message);
+  constructor(
+    message: string,
+    within: readonly (string | number)[] = [],
+    parts: { hint?: string; cause?: unknown } = {},
+  ) {
+    super(message, parts);
     this.within = within;
-    this.hint = hint;
+    this.hint = parts.hint;
   }
 }
 
@@ -22,8 +26,8 @@ export function readValue<Id extends OptionId>(id: Id, json: unknown): OptionVal
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const { hint } = (issue as { params?: { hint?: string } }).params ?? {};
-  throw new InvalidValue(issue?.message ?? '', (issue?.path ?? []) as (string | number)[], hint);
+  const { params } = issue as { params?: { hint?: string } };
+  throw new InvalidValue(issue?.message ?? '', (issue?.path ?? []) as (string | number)[], params);
 }
 
 /** Returns the JSON of a file for a text: of an option, a variable, an input or `rungate config set`. */

@@ -37,6 +37,22 @@ export type Flags = {
   [Id in OptionId as Rows[Id] extends { flag: infer Flag } ? Attribute<Flag> : never]?: OptionValues[Id];
 };
 
+type Group<Values, Name extends string> = {
+  [Id in keyof Values as Id extends `${Name}.${infer Member}` ? Member : never]: Values[Id];
+};
+
+/** Returns the values whose ids begin with `name.`, by the rest of their ids. */
+export function groupOf<Values extends object, Name extends string>(
+  values: Values,
+  name: Name,
+): Group<Values, Name> {
+  const own = Object.entries(values).filter(([id]) => id.startsWith(`${name}.`));
+  return Object.fromEntries(own.map(([id, value]) => [id.slice(name.length + 1), value])) as Group<
+    Values,
+    Name
+  >;
+}
+
 /** The ids of all rows, in order. */
 export const optionIds = Object.keys(rows) as OptionId[];
 

@@ -3,9 +3,8 @@ import { durationText, readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { mostRetries } from '../gate/limits.ts';
 import { actions, actionsFor, checkOverride, type Overrides, settableVerdicts } from '../gate/policy.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
 import { nearest } from '../suggest.ts';
-import { parseApiUrl } from '../transport/address.ts';
+import { parseApiUrl, type Receiver } from '../transport/address.ts';
 
 /** The type of an option: how its value is written in a file, as text and in a JSON schema. */
 export interface OptionType<Value> {
@@ -63,7 +62,7 @@ export const pointer: OptionType<string> = {
 };
 
 /** @param setting the name of the setting, for hints */
-export function url(server: HintNames['server'], setting: string): OptionType<string> {
+export function url(server: Receiver['server'], setting: string): OptionType<string> {
   const is = `the URL of the ${server}`;
   const such = `such as https://${server}.example.com`;
   return {
@@ -75,10 +74,10 @@ export function url(server: HintNames['server'], setting: string): OptionType<st
       z.transform((address, { issues }) => {
         try {
           // Whether http is allowed depends on the command line, and is checked before anything is sent.
-          parseApiUrl(address, true, { ...commandNames, server, apiUrl: setting });
+          parseApiUrl(address, true, { server, address: () => setting });
         } catch (error) {
           if (!(error instanceof ConfigError)) throw error;
-          const params = { hint: error.hint };
+          const params = { hint: error.hint, cause: error };
           issues.push({ code: 'custom', message: error.message, input: address, params });
         }
         return address.trim();
@@ -123,17 +122,30 @@ function suggestion(given: unknown, words: readonly string[]): string {
   return near === null ? '' : `; did you mean ${JSON.stringify(near)}?`;
 }
 
+/**
+ * Reads a number. A larger one than the maximum is refused with a hint that names it.
+ * @param numberIn returns NaN for anything else
+ */
+function upTo(maximum: number, largest: string, message: string, numberIn: (json: unknown) => number) {
+  return z.transform((json: unknown, { issues }) => {
+    const number = numberIn(json);
+    if (number <= maximum) return number;
+    const params = number > maximum ? { hint: `the largest value is ${largest}` } : undefined;
+    issues.push({ code: 'custom', message, input: json, params });
+    return z.NEVER;
+  });
+}
+
 function wholeNumber(minimum: number, maximum: number, range: string): OptionType<number> {
   const is = `a whole number ${range}`;
   return {
     kind: 'count',
     is,
     write: `write ${is}`,
-    schema: z.custom<number>(
-      (json) => Number.isInteger(json) && Number(json) >= minimum && Number(json) <= maximum,
-      `expected ${is}, without quotes`,
+    schema: upTo(maximum, String(maximum), `expected ${is}, without quotes`, (json) =>
+      Number.isInteger(json) && Number(json) >= minimum ? Number(json) : Number.NaN,
     ),
-    fromText: (word) => (/^\d{1,9}$/.test(word.trim()) ? Number(word) : word),
+    fromText: (word) => (/^\d{1,15}$/.test(word.trim()) ? Number(word) : word),
     jsonSchema: { type: 'integer', minimum, maximum },
   };
 }
@@ -145,10 +157,11 @@ export const retryCount = wholeNumber(0, mostRetries, `from 0 to ${mostRetries}`
 
 /** 31 years: longer than any wait, and small enough that arithmetic cannot overflow. */
 const maxSeconds = 1e9;
+const maxHours = Math.floor(maxSeconds / 3600);
 
 function millisecondsOf(json: unknown): number {
   const ms = typeof json === 'number' ? json * 1000 : typeof json === 'string' ? readDuration(json) : null;
-  return ms !== null && ms > 0 && ms <= maxSeconds * 1000 ? ms : Number.NaN;
+  return ms !== null && ms > 0 ? ms : Number.NaN;
 }
 
 export const duration: OptionType<number> = {
@@ -156,12 +169,11 @@ export const duration: OptionType<number> = {
   is: 'a duration',
   write:
     'write a number above 0 with ms, s, m or h, such as 250ms, 10s, 5m, 1h; a number without a unit is in seconds',
-  schema: z.pipe(
-    z.custom<string | number>(
-      (json) => !Number.isNaN(millisecondsOf(json)),
-      'expected a duration above 0, such as "250ms", "10s", "5m" or "1h", or a number of seconds',
-    ),
-    z.transform<string | number, number>(millisecondsOf),
+  schema: upTo(
+    maxSeconds * 1000,
+    `${maxHours}h`,
+    'expected a duration above 0, such as "250ms", "10s", "5m" or "1h", or a number of seconds',
+    millisecondsOf,
   ),
   toJson: durationText,
   jsonSchema: {

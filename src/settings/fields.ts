@@ -128,6 +128,7 @@ export function checked<Value>(file: JsonFile, name: string, where: Path, read: 
     if (!(error instanceof InvalidValue)) throw error;
     throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`, {
       hint: error.hint,
+      cause: error,
     });
   }
 }

@@ -1,6 +1,5 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
-import { ConfigError, UsageError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { ConfigError, UsageError, type Wording } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
 
 /** Characters that an id must not contain: C0, DEL and C1 controls, and unpaired surrogates. */
@@ -16,42 +15,66 @@ export function isLocal(apiUrl: string): boolean {
   return isLoopback(parseUrl(apiUrl)?.hostname ?? '');
 }
 
+/** The receiver of requests, and the text that names the option or the variable with its URL. */
+export interface Receiver {
+  readonly server: 'service' | 'hub' | 'page' | 'proxy';
+  readonly address: Exclude<Wording, string>;
+}
+
+export const toService: Receiver = { server: 'service', address: (say) => say('apiUrl') };
+export const toHub: Receiver = { server: 'hub', address: (say) => say('hub.url') };
+export const toPage: Receiver = { server: 'page', address: (say) => say('deployed.url') };
+
+/** Which credential requests have, instead of one in the URL. */
+const credentials: Readonly<Record<Receiver['server'], Receiver['address']>> = {
+  service: (say) => `${say('apiKey')} or ${say('token')}`,
+  hub: (say) => say('hubTokens'),
+  page: (say) => say('deployedHeaderFile'),
+  proxy: () => '',
+};
+
 /**
  * Returns the base URL of the service or of the hub, or the URL of a page: https (http only to this machine unless
  * `insecureHttp`), with at most a path; that of a page may have a query. Errors never repeat the address, which may contain a password.
  * @throws ConfigError
  */
-export function parseApiUrl(address: string, insecureHttp = false, names: HintNames = commandNames): URL {
+export function parseApiUrl(
+  address: string,
+  insecureHttp = false,
+  { server, address: name } = toService,
+): URL {
   const text = address.trim();
-  const { server, apiUrl: name } = names;
   const port = server === 'hub' ? 4020 : 4010;
-  const example = `set ${name} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
-  const problem = (what: string, hint = example) =>
+  const example: Wording = (say) =>
+    `set ${name(say)} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
+  const problem = (what: string, hint: Wording = example) =>
     new ConfigError(`the URL of the ${server} ${what}`, { hint });
   if (text === '') throw problem('is not set');
-  if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `remove the quotes from ${name}`);
+  if (/^["'“‘]/.test(text))
+    throw problem('begins with a quote', (say) => `remove the quotes from ${name(say)}`);
   if (/[${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
-    const hint = `check ${name}: it may contain a placeholder that was not replaced`;
-    throw problem('contains a space or one of $ { } % < >', hint);
+    throw problem(
+      'contains a space or one of $ { } % < >',
+      (say) => `check ${name(say)}: it may contain a placeholder that was not replaced`,
+    );
   }
   const url = parseUrl(text);
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    const credentials = {
-      service: `${names.apiKey} or ${names.token}`,
-      hub: names.hubToken,
-      page: names.deployed.headers,
-    };
-    const hint = `set the credential as ${credentials[server]}`;
-    throw problem('must not contain a user name or password', hint);
+    throw problem(
+      'must not contain a user name or password',
+      (say) => `set the credential as ${credentials[server](say)}`,
+    );
   }
   if (text.includes('#') || (server !== 'page' && text.includes('?')))
     throw problem(`must not have ${server === 'page' ? '' : 'a query or '}a fragment`);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
     const sent = server === 'page' ? 'the request' : 'the credential';
-    const hint = `use https://; ${names.insecureHttp} allows http, which sends ${sent} unencrypted`;
-    throw problem(`uses http, which is not encrypted: ${url.hostname}`, hint);
+    throw problem(
+      `uses http, which is not encrypted: ${url.hostname}`,
+      (say) => `use https://; ${say('insecureHttp')} allows http, which sends ${sent} unencrypted`,
+    );
   }
   return url;
 }
@@ -74,12 +97,7 @@ export function paramProblem(value: string): string | null {
  * Returns the endpoint's path with its parameters filled in, percent-encoded: a value never adds or removes a segment.
  * @throws UsageError before anything is sent
  */
-export function fillPath(
-  name: string,
-  endpoint: Endpoint,
-  params: Readonly<Record<string, string>>,
-  { call } = commandNames,
-): string {
+export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Record<string, string>>): string {
   const names = pathParams(endpoint.path);
   for (const param of names) {
     const value = params[param] ?? '';
@@ -87,7 +105,7 @@ export function fillPath(
     const reserved = isReserved ? `must not be "${value}": that path belongs to another endpoint` : null;
     const problem = paramProblem(value) ?? reserved;
     if (problem !== null) {
-      throw new UsageError(`${call(name)}${param} ${problem}`, {
+      throw new UsageError((say) => `${say('call', name)}${param} ${problem}`, {
         hint: `copy ${param} exactly as the service shows it`,
       });
     }
@@ -97,11 +115,14 @@ export function fillPath(
   );
 }
 
-function queryText(name: string, key: string, value: unknown, { call, query }: HintNames): string {
+function queryText(name: string, key: string, value: unknown): string {
   if (typeof value === 'string' && !/\p{Surrogate}/u.test(value)) return value;
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  throw new UsageError(`${call(name)}${query(key)} must be a string, a number, a boolean or a list of these`);
+  throw new UsageError(
+    (say) =>
+      `${say('call', name)}${say('query', key)} must be a string, a number, a boolean or a list of these`,
+  );
 }
 
 /**
@@ -109,16 +130,11 @@ function queryText(name: string, key: string, value: unknown, { call, query }: H
  * item of a list.
  * @throws UsageError for a value that has no text form
  */
-export function queryString(
-  name: string,
-  query: Readonly<Record<string, unknown>>,
-  names = commandNames,
-): string {
+export function queryString(name: string, query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    for (const item of Array.isArray(value) ? value : [value])
-      search.append(key, queryText(name, key, item, names));
+    for (const item of Array.isArray(value) ? value : [value]) search.append(key, queryText(name, key, item));
   }
   return search.size === 0 ? '' : `?${search}`;
 }

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { ContractError } from '../errors.ts';
-import type { HintNames } from '../hint-names.ts';
+import type { Receiver } from './address.ts';
 import { networkError, ProxyFault, proxyError } from './network-error.ts';
 import type { Stop } from './stop.ts';
 import type { PreparedRequest, RawReply } from './transport.ts';
@@ -16,7 +16,7 @@ export interface Hop {
   onData?: ((part: Uint8Array) => Promise<void>) | undefined;
   /** Returns the error with which the hop fails when it is stopped. */
   reason: (started: boolean) => unknown;
-  names: HintNames;
+  to: Receiver;
 }
 
 const decoder = new TextDecoder();
@@ -114,8 +114,8 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       onResponseError(_, error) {
         const proxied = error instanceof ProxyFault && hop.proxy !== null;
         const fault = proxied
-          ? proxyError(error, url, hop.proxy as URL, hop.names)
-          : networkError(error, url, sending !== undefined, hop.names);
+          ? proxyError(error, url, hop.proxy as URL)
+          : networkError(error, url, sending !== undefined, hop.to);
         settle(() => reject(fault));
       },
     });

@@ -1,7 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
-import { HttpError, NetworkError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
-import { isLoopback } from './address.ts';
+import { HttpError, NetworkError, type Wording } from '../errors.ts';
+import { isLoopback, type Receiver, toService } from './address.ts';
 
 const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
 
@@ -35,45 +34,48 @@ function plainly(text: string): string {
 }
 
 /** Returns the problem with a certificate, as the end of a sentence, and a hint. */
-function certificateProblem(code: string, cause: unknown, host: string, names: HintNames): [string, string] {
+function certificateProblem(code: string, cause: unknown, host: string, to: Receiver): [string, Wording] {
   const text = cause instanceof Error ? cause.message : code;
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return [
         'has expired',
-        `renew the certificate on the ${names.server}; if it is still valid, check this machine's clock`,
+        `renew the certificate on the ${to.server}; if it is still valid, check this machine's clock`,
       ];
     case 'CERT_NOT_YET_VALID':
       return [
         'is not valid yet',
-        `check this machine's clock; if it is right, contact the operator of the ${names.server}`,
+        `check this machine's clock; if it is right, contact the operator of the ${to.server}`,
       ];
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return otherHost(cause, host, names);
+      return otherHost(cause, host, to);
     default:
       return [
         `is not trusted: ${plainly(text)}`,
-        `if a private CA signed it, add the certificate of that CA with ${names.ca}`,
+        (say) => `if a private CA signed it, add the certificate of that CA with ${say('trust')}`,
       ];
   }
 }
 
-function otherHost(cause: unknown, host: string, names: HintNames): [string, string] {
+function otherHost(cause: unknown, host: string, { server, address }: Receiver): [string, Wording] {
   const { cert } = cause as { cert?: { subjectaltname?: string; subject?: { CN?: unknown } } };
   if (cert?.subjectaltname !== undefined) {
     const hosts = cert.subjectaltname.replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
-    return [`is for another host: ${hosts}`, `use a host name from the certificate in ${names.apiUrl}`];
+    return [
+      `is for another host: ${hosts}`,
+      (say) => `use a host name from the certificate in ${address(say)}`,
+    ];
   }
-  const address = host.replace(/^\[|\]$/g, '');
-  const reissue = `reissue it with subjectAltName=${isIP(address) === 0 ? 'DNS' : 'IP'}:${address}`;
-  const name = cert?.subject?.CN;
+  const name = host.replace(/^\[|\]$/g, '');
+  const reissue = `reissue it with subjectAltName=${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`;
+  const commonName = cert?.subject?.CN;
   // Without a subjectAltName, Node compares the common name with a host name, but never with an IP address.
-  if (typeof name !== 'string' || !/^[\w.-]{1,200}$/.test(name) || isIP(name) !== 0) {
+  if (typeof commonName !== 'string' || !/^[\w.-]{1,200}$/.test(commonName) || isIP(commonName) !== 0) {
     return ['has no subjectAltName for the host', reissue];
   }
   return [
-    `has no subjectAltName for the host, only the common name ${name}`,
-    `${reissue}; or use ${name} in ${names.apiUrl} if it leads to the ${names.server}`,
+    `has no subjectAltName for the host, only the common name ${commonName}`,
+    (say) => `${reissue}; or use ${commonName} in ${address(say)} if it leads to the ${server}`,
   ];
 }
 
@@ -93,25 +95,28 @@ export const isContinue = (cause: unknown): boolean =>
   codeOf(cause) === 'UND_ERR_SOCKET' && (cause as Error).message === 'bad response';
 
 /** @param started whether the first byte of the request was written: the service may have processed it */
-export function networkError(cause: unknown, url: URL, started: boolean, names = commandNames): NetworkError {
+export function networkError(cause: unknown, url: URL, started: boolean, to = toService): NetworkError {
+  const { server, address } = to;
   const code = codeOf(cause);
   const host = url.host;
   const message = cause instanceof Error ? cause.message : '';
   const isCutOff = cutOff.test(message);
   const text = undiciTimeout.test(code) ? 'timed out' : isCutOff ? 'other side closed' : message || code;
   if (handshake.test(code)) {
-    const hint = /wrong version number|packet length too long|unknown protocol/.test(text)
-      ? `the server at that port does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or use http:// instead of https://' : ''}`
-      : `check the host and port in ${names.apiUrl}: the server there does not speak TLS as expected`;
+    const plain = isLoopback(url.hostname) ? ', or use http:// instead of https://' : '';
+    const hint: Wording = (say) =>
+      /wrong version number|packet length too long|unknown protocol/.test(text)
+        ? `the server at that port does not speak TLS: check the port in ${address(say)}${plain}`
+        : `check the host and port in ${address(say)}: the server there does not speak TLS as expected`;
     return new NetworkError('tls', `no TLS connection to ${host}: ${plainly(text)}`, { hint, cause });
   }
   if (tls.test(code)) {
-    const [problem, hint] = certificateProblem(code, cause, url.hostname, names);
+    const [problem, hint] = certificateProblem(code, cause, url.hostname, to);
     return new NetworkError('tls', `the certificate of ${host} ${problem}`, { hint, cause });
   }
   if (started && isContinue(cause)) {
     const text = `${host} sent 100 Continue, which rungate did not request and cannot read`;
-    const hint = `turn off 100 Continue in the ${names.server}, or in the proxy in front of it`;
+    const hint = `turn off 100 Continue in the ${server}, or in the proxy in front of it`;
     return new NetworkError('broken', text, { hint, cause });
   }
   if (started) {
@@ -119,46 +124,47 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
     const what = isHttp
       ? `the connection to ${host} broke before the response was complete`
       : `${host} sent a response that is not HTTP`;
-    const tlsHint = `if this port expects TLS, use https:// instead of http:// in ${names.apiUrl}`;
+    const tlsHint: Wording = (say) =>
+      `if this port expects TLS, use https:// instead of http:// in ${address(say)}`;
     const hint = url.protocol === 'http:' && (!isHttp || sentNothing(cause)) ? tlsHint : undefined;
     return new NetworkError('broken', `${what}: ${text}`, { hint, cause });
   }
   if (dns.includes(code)) {
-    const hint = `check the host in ${names.apiUrl} and the network`;
+    const hint: Wording = (say) => `check the host in ${address(say)} and the network`;
     return new NetworkError('dns', `no address found for the host ${url.hostname} (${code})`, {
       hint,
       cause,
     });
   }
   if (code === 'ECONNREFUSED') {
-    const { apiUrl, server } = names;
     const start = {
       service: '; to start the mock: rungate mock serve',
       hub: '; to start a hub: rungate hub',
       page: '',
+      proxy: '',
     };
     const local = isLoopback(url.hostname) ? start[server] : '';
-    const hint = `check the host and port in ${apiUrl}, and that the ${server} is running${local}`;
+    const hint: Wording = (say) =>
+      `check the host and port in ${address(say)}, and that the ${server} is running${local}`;
     return new NetworkError('refused', `nothing is listening at ${host} (${code})`, { hint, cause });
   }
-  const hint = `check ${names.apiUrl} and the network, and whether you need a proxy`;
-  return new NetworkError('connect', `no connection to ${host}: ${text}`, { hint, cause });
+  return new NetworkError('connect', `no connection to ${host}: ${text}`, { hint: unreachable(to), cause });
 }
 
-export function timeoutError(
-  url: URL,
-  started: boolean,
-  timeoutMs: number,
-  names = commandNames,
-): NetworkError {
+const unreachable =
+  ({ address }: Receiver): Wording =>
+  (say) =>
+    `check ${address(say)} and the network, and whether you need a proxy`;
+
+export function timeoutError(url: URL, started: boolean, timeoutMs: number, to: Receiver): NetworkError {
   if (started) {
-    const hint = `${names.requestTimeout} sets the timeout of one attempt`;
+    const hint: Wording = (say) => `${say('requestTimeout')} sets the timeout of one attempt`;
     return new NetworkError('broken', `no complete response from ${url.host} within ${span(timeoutMs)}`, {
       hint,
     });
   }
   return new NetworkError('connect', `no connection to ${url.host} within ${span(timeoutMs)}`, {
-    hint: `check ${names.apiUrl} and the network, and whether you need a proxy`,
+    hint: unreachable(to),
   });
 }
 
@@ -181,15 +187,11 @@ export class ProxyFault extends Error {
   }
 }
 
+const toProxy: Receiver = { server: 'proxy', address: () => 'HTTPS_PROXY' };
 const check = 'check HTTPS_PROXY (HTTP_PROXY for http://), or add the host to NO_PROXY if it needs no proxy';
 
 /** Converts a ProxyFault into an error for the user. Nothing was sent to the service. */
-export function proxyError(
-  fault: ProxyFault,
-  target: URL,
-  proxy: URL,
-  names = commandNames,
-): HttpError | NetworkError {
+export function proxyError(fault: ProxyFault, target: URL, proxy: URL): HttpError | NetworkError {
   const { status, cause } = fault;
   if (status === 407) {
     const text = `no connection to ${target.host}: the proxy ${proxy.host} rejected the credentials, or requires some (407)`;
@@ -204,15 +206,10 @@ export function proxyError(
     const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (${status})`;
     return new NetworkError('connect', text, { hint: check });
   }
-  const {
-    fault: kind,
-    message,
-    hint,
-  } = networkError(cause, proxy, false, { ...names, apiUrl: 'HTTPS_PROXY' });
-  return new NetworkError(kind, `no connection to ${target.host} through the proxy: ${message}`, {
-    hint: kind === 'tls' ? `${hint}; ${check}` : check,
-    cause,
-  });
+  const error = networkError(cause, proxy, false, toProxy);
+  error.message = `no connection to ${target.host} through the proxy: ${error.message}`;
+  error.hint = error.fault === 'tls' ? `${error.hint}; ${check}` : check;
+  return error;
 }
 
 export function proxyTimeout(target: URL, proxy: URL, timeoutMs: number): NetworkError {

@@ -1,6 +1,6 @@
-import { HttpError, UsageError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { HttpError, UsageError, type Wording } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
+import { type Receiver, toService } from './address.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout, timeoutError } from './network-error.ts';
@@ -19,7 +19,8 @@ export interface TransportOptions {
   caPem?: string | undefined;
   /** Returns the proxy for a URL (`proxyFor`), or null for a direct connection. Default: always direct. */
   proxy?: ((target: URL) => URL | null) | undefined;
-  names?: HintNames | undefined;
+  /** Default: the service. */
+  to?: Receiver | undefined;
 }
 
 const maxRedirects = 5;
@@ -41,11 +42,11 @@ function redirectTarget(
   method: string,
   from: URL,
   hops: number,
-  { apiUrl, server }: HintNames,
+  { address, server }: Receiver,
 ): URL | undefined {
   const { status, location } = response;
   if (location === undefined || !(toGet.includes(status) || sameMethod.includes(status))) return undefined;
-  const problem = (what: string, hint?: string) =>
+  const problem = (what: string, hint?: Wording) =>
     new HttpError(`the ${server} redirects ${what}`, { status, hint });
   const to = parseUrl(location, from.href);
   if (to === null) throw problem(`(${status}) to an invalid URL`);
@@ -54,15 +55,21 @@ function redirectTarget(
   to.hash = '';
   if (to.origin !== from.origin) {
     const place = to.origin === 'null' ? `a ${to.protocol} URL` : to.origin;
-    const hint = `rungate does not send the credential there; if ${place} is the ${server}, set ${apiUrl} to it`;
-    throw problem(`(${status}) to another origin, ${place}`, hint);
+    throw problem(
+      `(${status}) to another origin, ${place}`,
+      (say) =>
+        `rungate does not send the credential there; if ${place} is the ${server}, set ${address(say)} to it`,
+    );
   }
   if (method !== 'GET' && toGet.includes(status)) {
-    const hint = `change ${apiUrl} so that the ${server} does not redirect; this redirect leads to ${to.pathname}`;
-    throw problem(`(${status}) a ${method}, which would lose its body`, hint);
+    throw problem(
+      `(${status}) a ${method}, which would lose its body`,
+      (say) =>
+        `change ${address(say)} so that the ${server} does not redirect; this redirect leads to ${to.pathname}`,
+    );
   }
   if (hops >= maxRedirects) {
-    throw problem(`more than ${maxRedirects} times`, `check the path in ${apiUrl}`);
+    throw problem(`more than ${maxRedirects} times`, (say) => `check the path in ${address(say)}`);
   }
   return to;
 }
@@ -76,7 +83,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   const running = new Set<Stop>();
   let closed: UsageError | null = null;
   const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
-  const { names = commandNames } = options;
+  const { to = toService } = options;
   const trust = caPem === undefined ? undefined : trustAlso(caPem);
   trust?.catch(() => {});
 
@@ -102,7 +109,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       const response = await sendHop(fresh ? connections.fresh : connections.pooled, hop);
       const { status, headers } = response;
       const { location } = headers;
-      const next = redirectTarget({ status, location }, hop.request.method, hop.url, hops, names);
+      const next = redirectTarget({ status, location }, hop.request.method, hop.url, hops, to);
       if (next === undefined) return hops === 0 ? response : { ...response, finalUrl: hop.url.href };
       hop.url = next;
     }
@@ -123,15 +130,12 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       const reason = (started: boolean) => {
         if (stop.reason !== timedOut) return stop.reason;
         return proxy === null || started
-          ? timeoutError(url, started, timeoutMs, names)
+          ? timeoutError(url, started, timeoutMs, to)
           : proxyTimeout(url, proxy, timeoutMs);
       };
       try {
         const limit = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
-        return await attempt(
-          { request, url, proxy, stop, maxBodyBytes: limit, onData, reason, names },
-          fresh,
-        );
+        return await attempt({ request, url, proxy, stop, maxBodyBytes: limit, onData, reason, to }, fresh);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);

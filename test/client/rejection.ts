@@ -1,4 +1,10 @@
 import { expect } from 'vitest';
+import { RungateError, type Say } from '../../src/errors.ts';
+import { sayInCommands } from '../../src/options/spelling.ts';
+
+/** Errors of inner functions name options as the command line does, unless something has named them already. */
+const worded = <E extends Error>(error: E, say: Say = sayInCommands) =>
+  error instanceof RungateError ? error.word(say) : error;
 
 /** Returns the error that a call rejects with. Fails if the call succeeds or the error has another class. */
 export async function rejection<E extends Error>(
@@ -9,7 +15,7 @@ export async function rejection<E extends Error>(
     (value) => expect.fail(`expected a ${errorClass.name}, but the call succeeded: ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
-  if (error instanceof errorClass) return error;
+  if (error instanceof errorClass) return worded(error);
   throw error;
 }
 
@@ -17,11 +23,12 @@ export async function rejection<E extends Error>(
 export function thrown<E extends Error>(
   run: () => unknown,
   errorClass: abstract new (...args: never[]) => E,
+  say?: Say,
 ): E {
   try {
     run();
   } catch (error) {
-    if (error instanceof errorClass) return error;
+    if (error instanceof errorClass) return worded(error, say);
     throw error;
   }
   return expect.fail(`expected a ${errorClass.name}, but nothing was thrown`);

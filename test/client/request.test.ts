@@ -4,7 +4,7 @@ import { prepareRequest, type RequestInput, type RequestTarget } from '../../src
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { ConfigError, CredentialError, type RungateError, UsageError } from '../../src/errors.ts';
-import { optionNames } from '../../src/hint-names.ts';
+import { sayInLibrary } from '../../src/options/spelling.ts';
 import { redactor } from '../../src/redact.ts';
 import { parseApiUrl } from '../../src/transport/address.ts';
 import { thrown } from './rejection.ts';
@@ -23,7 +23,7 @@ function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: 
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>
-  thrown(() => prepare(name, input, { names: optionNames }), UsageError);
+  thrown(() => prepare(name, input), UsageError, sayInLibrary);
 
 describe('the API URL', () => {
   test.each([

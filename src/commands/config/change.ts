@@ -81,7 +81,7 @@ function parseSetting({ io }: Context, name: FileId, text: string): Profile['set
     return { [name]: name === 'caFile' ? resolve(io.cwd, String(value)) : value };
   } catch (error) {
     if (error instanceof InvalidValue)
-      throw new UsageError(`${name}: ${error.message}`, { hint: error.hint });
+      throw new UsageError(`${name}: ${error.message}`, { hint: error.hint, cause: error });
     throw error;
   }
 }

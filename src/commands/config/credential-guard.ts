@@ -1,6 +1,5 @@
 import { runsForFork, withheldHint } from '../../ci/fork.ts';
 import { ConfigError } from '../../errors.ts';
-import type { HintNames } from '../../hint-names.ts';
 import type { Io } from '../../host/io.ts';
 import { parseUrl } from '../../parse-url.ts';
 import type { Settings } from '../../settings/names.ts';
@@ -87,11 +86,11 @@ export function withheldSecretHint({ env, readFile }: Pick<Io, 'env' | 'readFile
 }
 
 /** Returns better hints for a missing credential if its variable is set but empty: that is how a CI withholds a secret. */
-export function emptySecretHints(io: Pick<Io, 'env' | 'readFile'>): Pick<HintNames, 'give'> | null {
+export function emptySecretHints(io: Pick<Io, 'env' | 'readFile'>): Readonly<Record<string, string>> {
   const empty = emptySecret(io.env);
-  if (empty === undefined) return null;
+  if (empty === undefined) return {};
   const hint =
     withheldSecretHint(io) ??
     `${empty} is set but empty: a CI withholds secrets from pull requests from forks, and from jobs that the secret is not shared with; run the job for a branch of the repository, or check the name of the secret`;
-  return { give: { key: hint, bearer: hint, either: hint } };
+  return { 'give.key': hint, 'give.bearer': hint, 'give.either': hint };
 }

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { unsendable } from '../../client/credential-problems.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { commandNames } from '../../hint-names.ts';
 import { linesIn } from '../../options/types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
@@ -174,7 +173,7 @@ function profileUpdate(kind: SecretKind, secret: string, url: URL | null, apiUrl
   if (kind === 'tenantSecret' || url === null)
     return (old: Profile) => withSecret(old, 'tenantSecret', secret);
   const { what } = secretKinds[kind];
-  const unusable = unsendable(what, secret, commandNames);
+  const unusable = unsendable(what, secret);
   if (unusable !== null) {
     const { problem, hint } = unusable;
     throw new UsageError(`the ${what} has ${problem}, which cannot be sent in a header`, { hint });

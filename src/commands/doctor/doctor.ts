@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { Command } from 'commander';
-import { HttpError, NetworkError, RungateError } from '../../errors.ts';
+import { HttpError, NetworkError, RungateError, type Say } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { openPage } from '../../gate/deployed/open.ts';
 import { hubOpener } from '../../library/open-gate.ts';
@@ -12,7 +12,7 @@ import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/hub.ts';
-import { namesOf } from '../source-names.ts';
+import { sayFrom } from '../source-names.ts';
 import {
   type Check,
   check,
@@ -68,6 +68,7 @@ async function checkHub(context: Context): Promise<Check | null> {
 async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings, sources } = context;
   const { motion } = context.output;
+  const say = sayFrom(settings);
   yield check('version', 'ok', `rungate ${version}`);
   yield checkSettings(settings, sources);
   yield* checkGates(sources);
@@ -77,8 +78,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   yield checkCi(ci);
   yield* checkWorkflows(io);
   yield checkProxy(io.env);
-  yield* await resultOf('deployed build', examineDeployed(context, ci.commitSha));
-  yield* await resultOf('hub', motion.during('connecting with the hub', checkHub(context)));
+  yield* await resultOf('deployed build', examineDeployed(context, ci.commitSha), say);
+  yield* await resultOf('hub', motion.during('connecting with the hub', checkHub(context)), say);
 
   let caller: Awaited<ReturnType<Context['connect']>>;
   try {
@@ -89,7 +90,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     return;
   }
   const url = new URL(settings.apiUrl?.value ?? '');
-  const dns = checkDns(url.hostname, namesOf(settings).apiUrl);
+  const dns = checkDns(url.hostname, say('apiUrl'));
   yield await motion.during(`looking up ${url.hostname}`, dns);
 
   const headers: Record<string, string>[] = [];
@@ -136,13 +137,13 @@ async function examineDeployed(context: Context, commit: string | null): Promise
 }
 
 /** Returns the result of a check, or its error as a failure: an invalid URL stops every gate. */
-async function resultOf(name: string, work: Promise<Check | null>): Promise<Check[]> {
+async function resultOf(name: string, work: Promise<Check | null>, say: Say): Promise<Check[]> {
   try {
     const result = await work;
     return result === null ? [] : [result];
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    return [failed(name, error)];
+    return [failed(name, error.word(say))];
   }
 }
 

@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
 import { inOrder } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
+import { groupOf } from '../../options/table.ts';
 import { sanitize } from '../../sanitize.ts';
 import { type FileGate, mergeGates, nodeOf } from '../../settings/gates.ts';
 import { findProjectFile, projectFileName } from '../../settings/locate.ts';
@@ -83,8 +84,10 @@ export function localConfigFlag(io: Pick<Io, 'env' | 'cwd' | 'exists'>, path: Re
   return [`--config ${path === null ? noFile : shellQuoted(asValue(relative(io.cwd, path)))}`];
 }
 
-const deployedMsOf = (values: FileGate['source']['values']) =>
-  values['deployed.url'] === undefined ? 0 : (values['deployed.timeout'] ?? usualDeployedMs);
+function deployedMsOf(values: FileGate['source']['values']): number {
+  const { url, timeout = usualDeployedMs } = groupOf(values, 'deployed');
+  return url === undefined ? 0 : timeout;
+}
 
 const timeoutOf = ({ source }: FileGate) => source.values.timeout;
 

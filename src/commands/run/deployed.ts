@@ -2,10 +2,11 @@ import { runFacts } from '../../ci/context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { parseHeaders } from '../../gate/deployed/headers.ts';
 import type { PageOptions } from '../../gate/deployed/open.ts';
+import { groupOf } from '../../options/table.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
 import { type Context, warnIfExposed } from '../context.ts';
-import { namesOf } from '../source-names.ts';
+import { sayFrom } from '../source-names.ts';
 import { deployedFlags, type WaitFlags } from './wait-flags.ts';
 
 const headerOption = '--deployed-header-file';
@@ -33,15 +34,16 @@ export async function pageOptions(
 ): Promise<Omit<PageOptions, 'expected'>> {
   const { io, settings, output } = context;
   const { deployedHeaderFile: file } = flags;
+  const { url, pointer } = groupOf(settings, 'deployed');
   if (file !== undefined) guardHeaders(io, settings);
   return {
     ...(await context.connection()),
-    url: settings['deployed.url']?.value ?? '',
-    pointer: settings['deployed.pointer']?.value,
+    url: url?.value ?? '',
+    pointer: pointer?.value,
     headers: file === undefined ? {} : await readHeaders(context, file),
     redact: output.redact,
     clock: io.clock,
-    names: namesOf(settings),
+    say: sayFrom(settings),
   };
 }
 
@@ -65,12 +67,12 @@ function refuseAlone(flags: WaitFlags): void {
 
 /** Null if no URL is set. @param commit the commit of the run that is created, if one is */
 export async function deployedOptions(context: Context, flags: WaitFlags, commit: string | undefined) {
-  const { settings } = context;
-  if (settings['deployed.url'] === undefined) {
+  const { url, timeout } = groupOf(context.settings, 'deployed');
+  if (url === undefined) {
     refuseAlone(flags);
     return null;
   }
   const page = await pageOptions(context, flags);
   const expected = await expectedVersion(context, commit);
-  return { ...page, expected, timeoutMs: settings['deployed.timeout']?.value ?? 0 };
+  return { ...page, expected, timeoutMs: timeout?.value ?? 0 };
 }

@@ -1,7 +1,7 @@
 import type { OpenOptions } from '../../library/open-gate.ts';
 import { guardHubToken } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
-import { namesOf } from '../source-names.ts';
+import { sayFrom } from '../source-names.ts';
 
 /** The value of RUNGATE_HUB_URL that turns off a hub of the project file or the profile. */
 export const noHub = 'none';
@@ -9,7 +9,13 @@ export const noHub = 'none';
 export function openOptions(context: Context): OpenOptions {
   const { io, settings, output } = context;
   return {
-    ...{ clock: io.clock, random: io.random, onStop: io.onStop, redact: output.redact },
+    ...{
+      clock: io.clock,
+      random: io.random,
+      onStop: io.onStop,
+      redact: output.redact,
+      say: sayFrom(settings),
+    },
     connect: () => context.connect(),
     async hub() {
       const url = settings['hub.url']?.value;
@@ -17,7 +23,7 @@ export function openOptions(context: Context): OpenOptions {
       const { caPem, insecureHttp, proxyEnv } = await context.connection();
       const token = settings.hubTokens?.value[0];
       const guard = () => guardHubToken(io, settings);
-      return { url, token, caPem, insecureHttp, proxyEnv, names: namesOf(settings), guard };
+      return { url, token, caPem, insecureHttp, proxyEnv, guard };
     },
   };
 }

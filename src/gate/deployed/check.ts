@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
-import type { MismatchError } from '../../errors.ts';
-import type { HintNames } from '../../hint-names.ts';
+import type { MismatchError, Say } from '../../errors.ts';
 import type { Emit } from '../events.ts';
 import type { GateHooks } from '../hooks.ts';
 import type { DeployedReport } from '../result-types.ts';
@@ -36,7 +35,7 @@ export interface DeployedCheckOptions {
   read(options: { signal: AbortSignal; timeoutMs: number }): Promise<Reading>;
   clock: Clock;
   emit?: Emit | undefined;
-  names: HintNames;
+  say: Say;
 }
 
 const everyMs = 1000;
@@ -49,7 +48,7 @@ const confirmMs = 30_000;
 
 /** Returns the hooks that check which build is deployed while a gate creates a run and waits for it. */
 export function createDeployedCheck(options: DeployedCheckOptions): DeployedCheck {
-  const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit, names } = options;
+  const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit, say } = options;
   let seen: Seen = nothingSeen;
   let reading: Promise<void> | undefined;
   let deployed: Promise<MismatchError | null> | undefined;
@@ -87,7 +86,7 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
 
   async function waitForBuild(signal: AbortSignal): Promise<MismatchError | null> {
     if (await lookUntil(() => isDeployed(seen), 'before', timeoutMs, signal)) return null;
-    return neverDeployed(seen, expected, formatDuration(timeoutMs), names);
+    return neverDeployed(seen, expected, formatDuration(timeoutMs)).word(say);
   }
 
   /** Returns the check of one gate. The gates share the reads, but each needs its own ones after its verdict. */

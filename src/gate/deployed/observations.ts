@@ -1,5 +1,4 @@
 import { MismatchError, NetworkError, type RungateError } from '../../errors.ts';
-import type { HintNames } from '../../hint-names.ts';
 import type { Policy } from '../policy.ts';
 import type { Outcome } from '../poll.ts';
 import type { DeployedObservation } from '../result-types.ts';
@@ -113,23 +112,24 @@ export function neverDeployed(
   { changes, error }: Seen,
   { page, version }: Expected,
   waited: string,
-  names: HintNames,
 ): MismatchError {
   const texts = [...new Set(changes.flatMap(({ text }) => text ?? []))];
   if (texts.length === 0 && error !== null)
     return new MismatchError(`rungate waited ${waited}, but ${error.message}`, {
       hint:
         error.hint ??
-        `check ${names.deployed.url} and ${names.deployed.pointer}, and that the roll-out has finished`,
+        ((say) =>
+          `check ${say('deployed.url')} and ${say('deployed.pointer')}, and that the roll-out has finished`),
     });
   const shown = texts.slice(-3).map(quoted).join(', ');
   const isJson = texts.at(-1)?.startsWith('{') === true;
   return new MismatchError(
     `${page} did not show ${quoted(version)} in ${agreeingReads} reads in a row within ${waited}: it showed ${shown}`,
     {
-      hint: isJson
-        ? `the page is JSON: set ${names.deployed.pointer} to the field with the version, such as /version`
-        : `check that the roll-out has finished, or increase ${names.deployed.timeout}`,
+      hint: (say) =>
+        isJson
+          ? `the page is JSON: set ${say('deployed.pointer')} to the field with the version, such as /version`
+          : `check that the roll-out has finished, or increase ${say('deployed.timeout')}`,
     },
   );
 }

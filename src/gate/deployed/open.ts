@@ -1,12 +1,11 @@
-import type { HintNames } from '../../hint-names.ts';
 import { type Redact, redactor } from '../../redact.ts';
-import { parseApiUrl, shownUrl } from '../../transport/address.ts';
+import { parseApiUrl, shownUrl, toPage } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import type { GateHooks } from '../hooks.ts';
 import { createDeployedCheck, type DeployedCheckOptions } from './check.ts';
 import type { Reading } from './observations.ts';
-import { pageNames, type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
+import { type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
 
 /** How to reach the version page: with the same certificates and proxies as the service. */
 export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {
@@ -15,7 +14,6 @@ export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   redact: Redact;
-  names: HintNames;
 }
 
 export interface OpenPage {
@@ -31,15 +29,14 @@ export interface OpenPage {
  */
 export function openPage(options: PageOptions): OpenPage {
   const { pointer, expected, headers, insecureHttp, caPem, proxyEnv } = options;
-  const names = pageNames(options.names);
-  const url = parseApiUrl(options.url, insecureHttp, names);
+  const url = parseApiUrl(options.url, insecureHttp, toPage);
   // The page may repeat the headers of its request.
   const redactHeaders = redactor(
     Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ /, '')]),
   );
   const redact: Redact = (text) => options.redact(redactHeaders(text));
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const transport = httpTransport({ caPem, proxy, names });
+  const transport = httpTransport({ caPem, proxy, to: toPage });
   return {
     shown: redact(shownUrl(url)),
     read: versionReader({ url, pointer, expected, headers }, transport, redact, options),

@@ -1,7 +1,6 @@
 import type { ExchangeEvent } from '../../client/options.ts';
 import type { Clock } from '../../clock.ts';
-import { ContractError, HttpError, NetworkError, RungateError } from '../../errors.ts';
-import type { HintNames } from '../../hint-names.ts';
+import { ContractError, HttpError, NetworkError, RungateError, type Say } from '../../errors.ts';
 import type { Redact } from '../../redact.ts';
 import { excerpt } from '../../sanitize.ts';
 import { shownUrl } from '../../transport/address.ts';
@@ -23,6 +22,7 @@ export interface VersionPage {
 export interface ReadTrace {
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   clock: Pick<Clock, 'monotonic'>;
+  say: Say;
 }
 
 /** A version page is short; a longer response is not read to its end. */
@@ -34,7 +34,7 @@ export function versionReader(
   { url, pointer, expected, headers }: VersionPage,
   transport: Transport,
   redact: Redact,
-  { onExchange, clock }: ReadTrace,
+  { onExchange, clock, say }: ReadTrace,
 ): (options: { signal: AbortSignal; timeoutMs: number }) => Promise<Reading> {
   const page = redact(shownUrl(url));
   const request: PreparedRequest = {
@@ -83,7 +83,7 @@ export function versionReader(
       return { text: excerpt(redact(text), maxText), matches: isExpected(text, expected) };
     } catch (error) {
       if (signal.aborted) throw error;
-      if (error instanceof RungateError) report(began, { code: error.code });
+      if (error instanceof RungateError) report(began, { code: error.word(say).code });
       if (error instanceof NetworkError) {
         const message = `the deployed build could not be read: ${page}: ${redact(error.message)}`;
         return { error: new NetworkError(error.fault, message, { hint: error.hint }) };
@@ -93,9 +93,4 @@ export function versionReader(
       throw error;
     }
   };
-}
-
-/** Returns the names for errors of the connection to the page, which the user set otherwise than the service. */
-export function pageNames(names: HintNames): HintNames {
-  return { ...names, apiUrl: names.deployed.url, server: 'page' };
 }

@@ -1,7 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
-import { ContractError, CredentialError, HttpError, NetworkError } from '../../errors.ts';
-import { commandNames, type HintNames } from '../../hint-names.ts';
+import { ContractError, CredentialError, HttpError, NetworkError, type Wording } from '../../errors.ts';
 import type { Redact } from '../../redact.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
 import type { HubClient, HubEvent } from './hub-link.ts';
@@ -14,7 +13,6 @@ export interface HubClientOptions {
   transport: Transport;
   clock: Clock;
   redact: Redact;
-  names?: HintNames | undefined;
 }
 
 const requestTimeoutMs = 10_000;
@@ -42,28 +40,32 @@ function eventOf(name: string | undefined, id: string | undefined, text: string)
   return null;
 }
 
-function unknownEvent({ hubUrl }: HintNames): ContractError {
+export const giveToken: Wording = (say) => `set ${say('hubTokens')} to one of the hub's tokens`;
+
+function unknownEvent(): ContractError {
   return new ContractError('the hub sent an event that rungate does not know', {
     field: '',
     expected: `an event of version ${hubVersion}`,
     received: 'another one',
-    hint: `check ${hubUrl}, and run the same version of rungate as hub and as gate`,
+    hint: (say) => `check ${say('hub.url')}, and run the same version of rungate as hub and as gate`,
   });
 }
 
 /** Refuses a response that is not the hub's. */
-function check(response: RawReply, request: PreparedRequest, { hubUrl, hubToken }: HintNames): RawReply {
+function check(response: RawReply, request: PreparedRequest): RawReply {
   const { status } = response;
   if (status === 200 || status === 202 || status === 204) return response;
   if (status === 401 || status === 403) {
     throw new CredentialError(`the hub rejected the token (${status})`, {
-      hint: `set ${hubToken} to one of the hub's tokens`,
+      hint: giveToken,
     });
   }
   throw new HttpError(`the hub responded with status code ${status} to ${request.method} ${request.path}`, {
     status,
-    hint:
-      status === 404 ? `set ${hubUrl} to the base URL of the hub, without /deliveries` : `check ${hubUrl}`,
+    hint: (say) =>
+      status === 404
+        ? `set ${say('hub.url')} to the base URL of the hub, without /deliveries`
+        : `check ${say('hub.url')}`,
   });
 }
 
@@ -74,7 +76,7 @@ export interface HubHealth {
 }
 
 export function createHubClient(options: HubClientOptions): HubClient & HubHealth {
-  const { url, token, transport, clock, redact, names = commandNames } = options;
+  const { url, token, transport, clock, redact } = options;
   const below = (path: string) => new URL(`${url.href.replace(/\/$/, '')}${path}`);
   const prepare = (path: string, body: unknown, headers: Record<string, string> = {}): PreparedRequest => {
     const target = below(path);
@@ -91,7 +93,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
   };
   const post = async (path: string, body: unknown, timeoutMs: number, signal: AbortSignal) => {
     const request = prepare(path, body);
-    return check(await transport.send(request, { signal, timeoutMs }), request, names);
+    return check(await transport.send(request, { signal, timeoutMs }), request);
   };
 
   return {
@@ -111,14 +113,14 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
         maxBufferSize: longestEvent,
         onEvent({ event, id, data }) {
           const known = eventOf(event, id, data);
-          if (known === null) throw unknownEvent(names);
+          if (known === null) throw unknownEvent();
           if (known.type !== 'wake') add(known.type, known);
           else if (runIds.includes(known.runId)) add(`wake ${known.runId}`, known);
           else alive();
         },
         onComment: alive,
         onError() {
-          throw unknownEvent(names);
+          throw unknownEvent();
         },
       });
       const decoder = new TextDecoder();
@@ -147,7 +149,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
             });
           },
         })
-        .then((response) => check(response, request, names))
+        .then((response) => check(response, request))
         .catch((error: unknown) => {
           failure ??= error;
         })

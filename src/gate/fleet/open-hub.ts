@@ -1,12 +1,11 @@
 import { unsendable } from '../../client/credential-problems.ts';
 import type { Clock } from '../../clock.ts';
-import { ConfigError, CredentialError, RungateError } from '../../errors.ts';
-import { type HintNames, namesForHub } from '../../hint-names.ts';
+import { ConfigError, CredentialError, RungateError, type Say } from '../../errors.ts';
 import type { Redact } from '../../redact.ts';
-import { parseApiUrl } from '../../transport/address.ts';
+import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import { createHubClient, type HubHealth } from './hub-client.ts';
+import { createHubClient, giveToken, type HubHealth } from './hub-client.ts';
 import { createHubLink, type HubClient, type HubLink, type HubLinkTools } from './hub-link.ts';
 
 /** How to reach the hub: with the same certificates and proxies as the service. */
@@ -18,7 +17,7 @@ export interface HubOptions {
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   clock: Clock;
   redact: Redact;
-  names: HintNames;
+  say: Say;
   /** Throws the error for a token that must not be sent to this URL. */
   guard?(): void;
 }
@@ -28,16 +27,16 @@ export interface OpenClient {
   close(): Promise<void>;
 }
 
-function tokenProblem(token: string | undefined, names: HintNames): RungateError | null {
-  const { hubToken } = names;
+function tokenProblem(token: string | undefined): RungateError | null {
   if (token === undefined || token === '') {
-    const hint = `set ${hubToken} to one of the hub's tokens`;
-    return new CredentialError('the token of the hub is not set', { hint });
+    return new CredentialError('the token of the hub is not set', { hint: giveToken });
   }
-  const mistake = unsendable('bearer token', token, names);
+  const mistake = unsendable('bearer token', token);
   if (mistake === null) return null;
   const { problem, hint } = mistake;
-  return new ConfigError(`${hubToken} has ${problem}, which cannot be sent in a header`, { hint });
+  return new ConfigError((say) => `${say('hubTokens')} has ${problem}, which cannot be sent in a header`, {
+    hint,
+  });
 }
 
 /**
@@ -46,14 +45,13 @@ function tokenProblem(token: string | undefined, names: HintNames): RungateError
  */
 function openHubClient(options: HubOptions): OpenClient {
   const { token, caPem, proxyEnv, clock, redact } = options;
-  const names = namesForHub(options.names);
-  const url = parseApiUrl(options.url, options.insecureHttp, names);
+  const url = parseApiUrl(options.url, options.insecureHttp, toHub);
   options.guard?.();
-  const problem = tokenProblem(token, names);
+  const problem = tokenProblem(token);
   if (problem !== null) throw problem;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const transport = httpTransport({ caPem, proxy, names });
-  const client = createHubClient({ url, token: String(token), transport, clock, redact, names });
+  const transport = httpTransport({ caPem, proxy, to: toHub });
+  const client = createHubClient({ url, token: String(token), transport, clock, redact });
   return { client, close: () => transport.close() };
 }
 
@@ -70,20 +68,20 @@ export interface OpenHub {
  * @throws ConfigError if the URL is invalid
  */
 export function openHub(options: HubOptions, onChange: HubLinkTools['onChange']): OpenHub | undefined {
-  const { clock, names } = options;
-  parseApiUrl(options.url, options.insecureHttp, namesForHub(names));
+  const { clock, say } = options;
+  parseApiUrl(options.url, options.insecureHttp, toHub);
   let opened: OpenClient;
   try {
     opened = openHubClient(options);
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    onChange(error);
+    onChange(error.word(say));
     return undefined;
   }
   const link = createHubLink(opened.client, {
     clock,
     onChange(error) {
-      if (error !== null) error.hint ??= `check ${names.hubUrl}, and that the hub is running`;
+      if (error !== null) error.word(say).hint ??= `check ${say('hub.url')}, and that the hub is running`;
       onChange(error);
     },
   });

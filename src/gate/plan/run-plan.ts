@@ -1,5 +1,4 @@
 import { ContractError, RungateError, type StopCause } from '../../errors.ts';
-import { commandNames } from '../../hint-names.ts';
 import { runAttempts } from '../attempts.ts';
 import { newBudget } from '../budget.ts';
 import type { Emit } from '../events.ts';
@@ -76,7 +75,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
   };
 
   /** One run cannot be the result of two gates: the service, or the pointer to the id, is wrong. */
-  const claim = (name: string, runId: string, names = commandNames) => {
+  const claim = (name: string, runId: string) => {
     const owner = owners.get(runId) ?? name;
     owners.set(runId, owner);
     if (owner === name) return;
@@ -84,7 +83,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
       `the service returned run ${runId} for gate ${name}, but that is the run of gate ${owner}`,
       {
         ...{ field: 'runId', expected: 'a new run', received: `the run of gate ${owner}` },
-        hint: `if the id is elsewhere in the response, set ${names.idPointer}`,
+        hint: (say) => `if the id is elsewhere in the response, set ${say('run.idPointer')}`,
       },
     );
   };
@@ -101,7 +100,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
           onStop,
           budget,
           hooks: tools.hooks?.ofGate(),
-          claim: (runId) => claim(name, runId, own.start?.names),
+          claim: (runId) => claim(name, runId),
           emit: emitOwn,
           hub: hub?.link,
         },

@@ -16,7 +16,7 @@ import {
 } from '../../../src/gate/deployed/observations.ts';
 import { actions, resolvePolicy } from '../../../src/gate/policy.ts';
 import type { Outcome } from '../../../src/gate/poll.ts';
-import { commandNames } from '../../../src/hint-names.ts';
+import { sayInCommands } from '../../../src/options/spelling.ts';
 
 const failure = new NetworkError('broken', 'the deployed build could not be read');
 const readings: Record<string, Reading> = {
@@ -196,7 +196,7 @@ it.each([
   ['NONON', /it showed "new", "old"/, '--deployed-timeout'],
   ['xxx', /^rungate waited 5 min, but the deployed build could not be read$/, '--deployed-url'],
 ])('a gate that waited in vain after the reads %s says what it saw', (reads, message, hint) => {
-  const error = neverDeployed(seenIn(reads), expected, '5 min', commandNames);
+  const error = neverDeployed(seenIn(reads), expected, '5 min').word(sayInCommands);
   expect(error).toBeInstanceOf(MismatchError);
   expect(error.message).toMatch(message);
   expect(error.hint).toContain(hint);
@@ -204,5 +204,5 @@ it.each([
 
 it('suggests a pointer for a page in JSON', () => {
   const seen = withReading(nothingSeen, 'before', { text: '{"version":"new"}', matches: false }, 0);
-  expect(neverDeployed(seen, expected, '5 min', commandNames).hint).toContain('--deployed-pointer');
+  expect(neverDeployed(seen, expected, '5 min').word(sayInCommands).hint).toContain('--deployed-pointer');
 });

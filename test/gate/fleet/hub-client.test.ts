@@ -91,7 +91,7 @@ describe('a hub on the network', () => {
   it('that has another path is reported with the URL to set', async () => {
     const { link, changes } = await connect((response) => response.writeHead(404).end());
     await link.watch(['run_1'], never);
-    expect(changes[0]?.hint).toBe('set RUNGATE_HUB_URL to the base URL of the hub, without /deliveries');
+    expect(changes[0]?.hint).toBe('set hub.url to the base URL of the hub, without /deliveries');
   });
 
   it('gets the token, below the path of its URL', async () => {

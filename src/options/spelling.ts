@@ -1,0 +1,52 @@
+import type { Say } from '../errors.ts';
+import { flagName, type OptionId, type Row, rowOf, rows } from './table.ts';
+
+/** Phrases about options: text, or a function of the value in it. */
+type Phrases = Readonly<Record<string, string | ((value: string) => string)>>;
+
+const inCommands: Phrases = {
+  // The beginning of a message about a call. On the command line, the command is known.
+  call: '',
+  query: (key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+  trust: '--ca-file or NODE_EXTRA_CA_CERTS',
+  'give.key':
+    'set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to its file, or save it: rungate login',
+  'give.bearer':
+    'set RUNGATE_TOKEN to the bearer token of a user session, or RUNGATE_TOKEN_FILE to its file, or save it: rungate login --token',
+  'give.either':
+    'set RUNGATE_TOKEN or RUNGATE_API_KEY, or the same with _FILE to a file, or save one: rungate login',
+  look: 'to see the response, add --verbose, or read error.body of --json',
+  unchecked: (target) =>
+    `to read it without the check: rungate api GET ${/^[\w/.%~-]+$/.test(target) ? target : `"${target}"`}`,
+};
+
+/** The library does not read the environment, so its errors name no variables. */
+const inLibrary: Phrases = {
+  call: (name) => `${name}: `,
+  query: (key) => `query key ${key}`,
+  trust: 'caPem or NODE_EXTRA_CA_CERTS',
+  deployedHeaderFile: 'deployed.headers',
+  'give.key': 'pass an API key of the service as apiKey; an unset environment variable is undefined',
+  'give.bearer':
+    'pass the bearer token of a user session as token; an unset environment variable is undefined',
+  'give.either': 'pass token or apiKey; an unset environment variable is undefined',
+  look: "the error's body contains the response",
+  unchecked: 'the option check: false returns it without the check',
+};
+
+const sayWith =
+  (phrases: Phrases, nameOf: (row: Row) => string | undefined): Say =>
+  (id, value = '') => {
+    const phrase = phrases[id];
+    if (phrase !== undefined) return typeof phrase === 'string' ? phrase : phrase(value);
+    return (id in rows && nameOf(rowOf(id as OptionId))) || id;
+  };
+
+/** Names options as on the command line: the variable, or else the option. */
+export const sayInCommands = sayWith(inCommands, (row) => row.env ?? flagName(row));
+
+/** Names options as the functions of the library take them. */
+export const sayInLibrary = sayWith(
+  inLibrary,
+  ({ library, type }) => library && (type.kind === 'switch' ? `${library}: true` : library),
+);
