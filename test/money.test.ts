@@ -108,7 +108,7 @@ describe('for any JSON numbers', () => {
         JSON.parse(text);
         expect(referenceOf(formatDecimal(parseDecimal(text)))).toBe(value);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     ));
 
   it('sums are exact in any order', () =>
@@ -120,7 +120,7 @@ describe('for any JSON numbers', () => {
         expect(referenceOf(formatDecimal(sum(texts)))).toBe(expected);
         expect(sum(texts.toReversed())).toEqual(sum(texts));
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     ));
 
   it('comparison is numeric', () =>
@@ -131,7 +131,7 @@ describe('for any JSON numbers', () => {
         expect(compare(left, parseDecimal(formatDecimal(left)))).toBe(0);
         expect(compare(add(subtract(left, right), right), left)).toBe(0);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     ));
 
   it('formatting keeps trailing zeros', () =>

@@ -59,7 +59,7 @@ describe('sanitize', () => {
         expect(shown).not.toMatch(commands);
         expect(shown.trimStart()).not.toMatch(/^::/);
       }),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     );
   });
 
@@ -68,7 +68,7 @@ describe('sanitize', () => {
       fc.property(nasty, (text) => {
         expect(sanitize(sanitize(text))).toBe(sanitize(text));
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 
@@ -120,7 +120,7 @@ describe('escapeJson', () => {
         expect(escaped).not.toMatch(hidden);
         for (const line of escaped.split('\n')) expect(line.trimStart()).not.toMatch(/^::/);
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 });
@@ -152,7 +152,7 @@ describe('redactSecrets', () => {
           for (const one of secrets) expect(clean).not.toContain(one);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 

@@ -158,7 +158,7 @@ describe('untrusted values', () => {
           texts.filter((text) => /[\u0000-\u001f\u007f-\u009f]/.test(text) || text.trim() === ''),
         ).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -186,7 +186,7 @@ describe('untrusted values', () => {
         const env = before ? { ...more, ...fixture.env } : { ...fixture.env, ...more };
         expect(detect({ ...fixture, env })).toEqual(fixture.expected);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

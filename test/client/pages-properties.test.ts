@@ -131,7 +131,7 @@ describe('a service with consistent pages', () => {
         // A page whose items all move to another page looks like a fault.
         if (error !== undefined) expect((error as Error).message).toMatch(/repeats items/);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
@@ -195,7 +195,7 @@ describe('a service with inconsistent pages', () => {
         if (error !== undefined) expect(error).toBeInstanceOf(ContractError);
         else expect(new Set(numbers)).toEqual(new Set(upTo(of.count)));
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 });

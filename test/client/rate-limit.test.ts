@@ -43,7 +43,7 @@ describe('the pace of a client', () => {
           log.push({ at, kind });
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -260,7 +260,7 @@ describe('a response passes the gate', () => {
         if (expected === 'pass') expect(report.gate).toBe('pass');
         else expect(['fail', 'warn']).toContain(report.gate);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
     expect(Math.min(seen.pass, seen.fail)).toBeGreaterThan(100);
   });
@@ -289,7 +289,7 @@ describe('a response passes the gate', () => {
         expect(changed.match(/"failed"|"blocked"|"state"/g)).toHaveLength(3);
         expect(changed).not.toMatch(/"(failed|blocked)"\s*:\s*-?[\d.]*[1-9]/);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 });

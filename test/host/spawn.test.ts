@@ -92,6 +92,6 @@ it('no argument of a batch file becomes a command or another argument, whatever 
       expect(operators(line)).toEqual([]);
       expect(parsed(line)).toEqual(['C:\\a b\\gate.cmd', ...args]);
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });

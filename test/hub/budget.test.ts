@@ -124,7 +124,7 @@ const limits = fc.record<BudgetLimits>({
 });
 
 describe.each(testedEngines)('a budget in %s', (name, engine) => {
-  const numRuns = name === 'memory' ? 1000 : 200;
+  const numRuns = name === 'memory' ? 400 : 60;
 
   it('never grants more than its limits in any minute, whatever the clock of Redis does', async () => {
     await fc.assert(

@@ -37,7 +37,7 @@ describe('itemTexts', () => {
         expect(texts.map((item) => JSON.parse(item))).toEqual(items);
         expect(texts.filter((item) => /[\r\n]/.test(item))).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 

@@ -45,7 +45,7 @@ describe('the depth of JSON text', () => {
         JSON.parse(text);
         expect(jsonSize(text).depth).toBe(depthOf(text));
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 

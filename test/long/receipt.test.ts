@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { outcomesOf } from '../receipt/random.ts';
 
-test('of 100,000 random envelopes, only the true receipt is accepted, and each other gives a ReceiptError', async () => {
-  const outcomes = await outcomesOf(100_000);
+test('of 20,000 random envelopes, only the true receipt is accepted, and each other gives a ReceiptError', async () => {
+  const outcomes = await outcomesOf(20_000);
   console.log(outcomes);
-  expect(outcomes.PASSED).toBeGreaterThan(1000);
+  expect(outcomes.PASSED).toBeGreaterThan(200);
 });

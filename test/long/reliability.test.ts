@@ -129,14 +129,14 @@ describe('real processes', () => {
         await mock.close();
       }
     };
-    for (let number = 1; number <= 40; number += 4) {
+    for (let number = 1; number <= 24; number += 4) {
       await Promise.all([0, 1, 2, 3].map((i) => one(number + i)));
     }
   });
 });
 
 describe('kill -9 at any point of run trigger --wait', () => {
-  const points = 24;
+  const points = 16;
   const trigger = [
     'run',
     'trigger',

@@ -166,7 +166,7 @@ describe('a table on a terminal', () => {
         const bare = (all: string) => all.replace(/\s/g, '').length;
         expect(bare(text)).toBe(bare([...one.head, ...one.rows.flat().map(sanitize)].join('')));
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -37,8 +37,10 @@ describe('wrapWords', () => {
 });
 
 it('columnsOf counts at least as many columns as ora, which would clear too many lines otherwise', () => {
+  // All of the scripts, symbols and emoji that have characters of different widths; of the rest every seventh.
+  const mixed = (code: number) => code < 0x3400 || (code >= 0xfe00 && code < 0x10000) || code >> 12 === 0x1f;
   const wider = Array.from({ length: 0x40000 }, (_, code) => code)
-    .filter((code) => code >= 0x20 && (code < 0xd800 || code > 0xdfff))
+    .filter((code) => code >= 0x20 && (code < 0xd800 || code > 0xdfff) && (mixed(code) || code % 7 === 0))
     .map((code) => String.fromCodePoint(code))
     .filter((character) => stringWidth(character) > columnsOf(character));
   expect(wider).toEqual([]);

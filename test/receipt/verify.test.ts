@@ -243,7 +243,7 @@ describe('duplicate keys', () => {
         if (repeats) expect(find).toThrow(/twice/);
         else expect(find).not.toThrow();
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 });

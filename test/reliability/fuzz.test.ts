@@ -12,7 +12,7 @@ import { memoryIo } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { readStatus } from '../without-redaction.ts';
 
-const numRuns = 400;
+const numRuns = 200;
 
 /** JSON that resembles a status more or less. */
 const almostStatus = fc.record(
@@ -139,7 +139,7 @@ describe('for any response of the service', () => {
         const { failed, blocked } = value as { failed: unknown; blocked: unknown };
         expect([failed === 0, blocked === 0]).toEqual([true, true]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 
@@ -149,7 +149,7 @@ describe('for any response of the service', () => {
         const ms = parseRetryAfter(text, clockOf({ date }, now.getTime()));
         if (ms !== undefined) expect(ms >= 0 && Number.isFinite(ms)).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 });

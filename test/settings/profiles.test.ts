@@ -94,7 +94,7 @@ describe('the profiles file', () => {
           expect(error).toBeInstanceOf(ConfigError);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -241,7 +241,7 @@ describe('the reader of project files', () => {
           expect(error).toBeInstanceOf(ConfigError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 
@@ -254,7 +254,7 @@ describe('the reader of project files', () => {
           expect(error).toBeInstanceOf(ConfigError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 });

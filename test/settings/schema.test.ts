@@ -117,7 +117,7 @@ describe('the schema and the reader', () => {
         const json = { ...own, branches };
         expect(valid(json)).toBe(isRead(json));
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

@@ -120,7 +120,7 @@ describe('proxyFor with any environment', () => {
           expect(error).toBeInstanceOf(ConfigError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 

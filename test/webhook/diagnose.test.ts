@@ -316,7 +316,7 @@ describe('diagnose of hostile input', () => {
           expect(diagnose({ body: bytes(body), timestamp: time, signature, secrets })).toBeInstanceOf(Array);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 

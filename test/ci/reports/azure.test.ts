@@ -68,7 +68,7 @@ describe('logging commands for Azure', () => {
         for (const command of commands)
           expect(azureCommand(command?.data ?? '')?.name ?? '').not.toMatch(/^task\.complete/);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });

@@ -67,7 +67,7 @@ describe('outputs for GitHub', () => {
           ['app-url', appUrl],
         ]);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });
@@ -114,7 +114,7 @@ describe('annotations for GitHub', () => {
           for (const line of linesOf(command?.data ?? '')) expect(githubCommand(line)).toBeNull();
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });

@@ -198,7 +198,7 @@ describe('JUnit XML', () => {
           expect(suite.children[index + 1]?.attributes.name).toBe(inXml(runTitle(one)));
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

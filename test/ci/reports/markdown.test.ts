@@ -136,7 +136,7 @@ describe('the summary in Markdown', () => {
           ),
         ).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });

@@ -93,7 +93,7 @@ describe('service messages for TeamCity', () => {
           if (message?.name === 'testFinished') expect(message.properties.duration).toMatch(/^\d+$/);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
@@ -108,7 +108,7 @@ describe('service messages for TeamCity', () => {
           report.suites?.map(({ name }) => name),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

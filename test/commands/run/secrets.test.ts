@@ -169,7 +169,7 @@ test.each(cases)('no channel shows eight characters of a secret that came in %s'
         }
       },
     ),
-    { numRuns: 10 },
+    { numRuns: 5 },
   );
 });
 
@@ -237,7 +237,7 @@ test('no channel shows 16 characters of a receipt key, in whatever accepted form
           });
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 

@@ -34,6 +34,6 @@ it('exits with 1 or 64 for any captured request, and never prints the secret', a
       expect([1, 64]).toContain(result.code);
       expect(result.out + result.err).not.toContain('whsec');
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });

@@ -356,7 +356,7 @@ describe('a hub that lies', () => {
           expect(gate.reads.length).toBeLessThanOrEqual(1 + deadline / interval + 20);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });
@@ -416,7 +416,7 @@ describe('no wake-up is lost', () => {
         const named = Math.max(0, ...deliveries.map((after) => endsAt + after));
         expect(gate?.endedAt).toBeLessThanOrEqual(Math.max(startsAt, endsAt, named) + bound);
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 });

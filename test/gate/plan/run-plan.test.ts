@@ -105,7 +105,7 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
         });
       else expect(Object.values(codes)).not.toContain(report.exitCode);
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
 });
 
@@ -135,7 +135,7 @@ it('a job that is killed at any time and retried runs no gate twice at once', as
           if (at > 0) expect(ends[at - 1]).toBeLessThanOrEqual(run.createdAt);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 

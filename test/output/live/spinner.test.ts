@@ -79,7 +79,7 @@ it('the screen shows the output and below it the view exactly once, after any dr
         ...rest,
       ]);
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -89,6 +89,6 @@ it('the screen shows only the output after the view is closed', async () => {
       const { log, lines } = await play(all, true);
       expect(lines).toEqual(log);
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   );
 });

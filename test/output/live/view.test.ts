@@ -28,7 +28,7 @@ describe('the live view', () => {
           expect(line).not.toMatch(/[\r\n]/);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 
