@@ -2,8 +2,8 @@ import { Command, type HelpContext, type ParseOptionsResult } from 'commander';
 import { UsageError } from '../errors.ts';
 
 /** Returns the full name of a command: `rungate run wait`. */
-export function nameOf(command: Command): string {
-  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+export function fullName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
 }
 
 /** A command line that commander cannot parse. `code` is commander's, or `missingCommand`. */
@@ -78,6 +78,6 @@ export class OwnCommand extends Command {
 
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context !== 'object' || context.error !== true) return super.help();
-    throw new Misuse(this, `no command given after ${nameOf(this)}`, 'missingCommand');
+    throw new Misuse(this, `no command given after ${fullName(this)}`, 'missingCommand');
   }
 }

@@ -13,7 +13,7 @@ export interface Mistake {
 }
 
 /** A pattern is for the line. */
-type Row = readonly [
+type MistakeRow = readonly [
   applies: RegExp | ((mistake: Mistake) => boolean),
   hint: string | ((mistake: Mistake) => string),
 ];
@@ -30,7 +30,7 @@ const doctor = 'rungate doctor shows which credential is used and whether the se
  * Likely mistakes, and words of other tools, with what to write instead. The first row that applies counts. No hint repeats
  * an argument, which may be a secret.
  */
-const rows: Readonly<Record<Mistake['kind'], readonly Row[]>> = {
+const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
   command: [
     [/^rungate version\b/, 'write rungate --version'],
     [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
@@ -114,7 +114,7 @@ const rows: Readonly<Record<Mistake['kind'], readonly Row[]>> = {
 };
 
 export function likelyMistake(mistake: Mistake): string | null {
-  const applies = ([condition]: Row) =>
+  const applies = ([condition]: MistakeRow) =>
     condition instanceof RegExp ? condition.test(mistake.line) : condition(mistake);
   const [, hint = null] = rows[mistake.kind].find(applies) ?? [];
   return typeof hint === 'function' ? hint(mistake) : hint;

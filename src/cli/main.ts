@@ -8,7 +8,7 @@ import { createOutput } from '../output/output.ts';
 import { readSecrets } from '../settings/environment.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { formatAtFirstSight, isVerbose, refuseSecrets } from './argv.ts';
-import { createProgram, type Printed, parse } from './program.ts';
+import { createProgram, type Printed, parseAndRun } from './program.ts';
 
 export { leave, systemIo } from '../host/io.ts';
 
@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       decides = action.decides === true;
     });
     const program = await createProgram(argv, bind, printed);
-    await parse(program, argv, printed, io);
+    await parseAndRun(program, argv, printed, io);
     if (printed.text !== '') await io.out.write(printed.text);
     // A result that was not delivered is not a success.
     if (code !== exitCodes.ok) return code;

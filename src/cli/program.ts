@@ -5,7 +5,7 @@ import type { definitions } from '../commands/other-groups.ts';
 import { defineRun } from '../commands/run/define.ts';
 import type { Io } from '../host/io.ts';
 import { version } from '../version.ts';
-import { Misuse, nameOf, OwnCommand } from './command.ts';
+import { fullName, Misuse, OwnCommand } from './command.ts';
 import { explain } from './spelling.ts';
 
 /** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
@@ -109,13 +109,13 @@ function helpTopic(program: Command, argv: readonly string[]): string[] | null {
 
 /** Returns the usage of a command for 80 columns including `Usage: `. If it is too long, `[options]` moves to a second line. */
 function usageOf(command: Command): string {
-  const usage = `${nameOf(command)} ${command.usage()}`;
+  const usage = `${fullName(command)} ${command.usage()}`;
   if (usage.length <= 73) return usage;
   return `${usage.replace(' [options]', '')}\n         [options]`;
 }
 
 /** @throws UsageError if the command line cannot be parsed */
-export async function parse(
+export async function parseAndRun(
   program: Command,
   argv: readonly string[],
   printed: Printed,

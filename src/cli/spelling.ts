@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
-import { type Misuse, nameOf } from './command.ts';
+import { fullName, type Misuse } from './command.ts';
 import { likelyMistake, type Mistake, synonyms } from './likely-mistakes.ts';
 
 const subcommands = (command: Command) => command.commands.map((one) => one.name());
 
 /** Returns all commands below a group, with their short and full names. */
 function below(group: Command): { name: string; whole: string }[] {
-  return group.commands.flatMap((one) => [{ name: one.name(), whole: nameOf(one) }, ...below(one)]);
+  return group.commands.flatMap((one) => [{ name: one.name(), whole: fullName(one) }, ...below(one)]);
 }
 
 /** More matches than this are not suggested. */
@@ -37,7 +37,7 @@ async function synonymOf(
   const group = command.parent === null ? (await everyCommand()).commands : command.commands;
   const next = command.args[1] ?? '';
   const deeper = group.find((one) => one.name() === equivalent && subcommands(one).includes(next));
-  return `did you mean ${nameOf(command)} ${equivalent}${deeper === undefined ? '' : ` ${next}`}?`;
+  return `did you mean ${fullName(command)} ${equivalent}${deeper === undefined ? '' : ` ${next}`}?`;
 }
 
 /** Returns a hint for an unknown command that is not in the table, or null. */
@@ -50,7 +50,7 @@ async function commandInstead(
   if (synonym !== null) return synonym;
   const names = subcommands(command);
   const near = nearest(word, names);
-  if (near !== null) return `did you mean ${nameOf(command)} ${near}?`;
+  if (near !== null) return `did you mean ${fullName(command)} ${near}?`;
   if (names.length === 0) return null;
   const deeper = command.parent === null ? elsewhere(await everyCommand(), word) : null;
   return deeper ?? `the commands are ${names.join(', ')}`;
@@ -72,7 +72,7 @@ function extraArgument(command: Command, word: string, argv: readonly string[]):
   const index = before.findLastIndex((argument) => argument.startsWith('-'));
   const [flag] = (before[index] ?? '').split('=');
   const after = command.options.find(({ short, long }) => flag !== '' && (flag === short || flag === long));
-  const line = `${nameOf(command)} ${word}`;
+  const line = `${fullName(command)} ${word}`;
   return { kind: 'argument', command, line, word, after, isNext: index === before.length - 1 };
 }
 
@@ -86,7 +86,7 @@ export async function explain(
   argv: readonly string[],
   everyCommand: () => Promise<Command>,
 ): Promise<UsageError> {
-  const help = `see ${nameOf(command)} --help`;
+  const help = `see ${fullName(command)} --help`;
   const hinted = (text: string, hint: string | null) =>
     new UsageError(text, { hint: hint === null ? help : `${hint} — ${help}` });
   const [, kind, word = ''] = /^unknown (command|option) '([^'=]*)/.exec(message) ?? [];
@@ -95,9 +95,9 @@ export async function explain(
     const shown = echoed(word).replace(/^"|"$/g, "'");
     const better =
       kind === 'command'
-        ? (likelyMistake({ kind, command, word, line: [nameOf(command), ...command.args].join(' ') }) ??
+        ? (likelyMistake({ kind, command, word, line: [fullName(command), ...command.args].join(' ') }) ??
           (await commandInstead(command, word, everyCommand)))
-        : (likelyMistake({ kind: 'option', command, word, line: `${nameOf(command)} ${word}` }) ??
+        : (likelyMistake({ kind: 'option', command, word, line: `${fullName(command)} ${word}` }) ??
           optionInstead(command, word));
     return hinted(`unknown ${kind} ${shown}`, better);
   }
@@ -107,11 +107,11 @@ export async function explain(
     // Any other argument may be a secret.
     const isShown = /^[–—−]|^.{0,2}$/.test(extra);
     const count = most === 0 ? 'no arguments' : most === 1 ? '1 argument' : `${most} arguments`;
-    const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${nameOf(command)} takes ${count}`;
+    const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${fullName(command)} takes ${count}`;
     return hinted(`unexpected argument: ${what}`, likelyMistake(extraArgument(command, extra, argv)));
   }
   if (code === 'missingCommand')
     return hinted(message, `the commands are ${subcommands(command).join(', ')}`);
   const isMissing = code === 'commander.missingArgument';
-  return hinted(message, isMissing ? `write ${nameOf(command)} ${command.usage()}` : null);
+  return hinted(message, isMissing ? `write ${fullName(command)} ${command.usage()}` : null);
 }

@@ -12,7 +12,7 @@ import { parseApiUrl } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
 import { readCa } from './config/project-file.ts';
-import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';
+import { loadSettings, type SettingSources, type SourceOptions } from './config/sources.ts';
 import { sayAlso, sayFrom } from './source-names.ts';
 
 /** Returns one line for `--verbose`, without headers and bodies, which may contain secrets. */
@@ -31,7 +31,7 @@ type Connection = Pick<
 export interface Context {
   readonly io: Io;
   readonly settings: Settings;
-  readonly sources: Sources;
+  readonly sources: SettingSources;
   readonly output: Output;
   /** Returns a caller of the service, created when a command first needs it. */
   connect(): Promise<Caller>;
@@ -104,7 +104,10 @@ const typedNames = {
 } as const;
 
 /** Warns of problems in the sources before anything is sent. */
-async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, output: Output): Promise<void> {
+async function speakOf(
+  { withheld, exposed, profile, profilesFile }: SettingSources,
+  output: Output,
+): Promise<void> {
   for (const { name, origin } of withheld) {
     await output.alert(
       `the ${credentialNames[name]} of profile ${profile.name} was saved for ${sanitize(origin)}: rungate does not send it anywhere else`,

@@ -90,11 +90,11 @@ const onEnd = () => {
 const onSignal = (signal: NodeJS.Signals) => {
   if (process.listenerCount(signal) > 1) return;
   onEnd();
-  listen('off');
+  listenForEnd('off');
   process.kill(process.pid, signal);
 };
 
-function listen(how: 'on' | 'off'): void {
+function listenForEnd(how: 'on' | 'off'): void {
   for (const event of events) process[how](event, onEnd);
   for (const signal of stopSignals) process[how](signal, onSignal);
 }
@@ -104,9 +104,9 @@ function listen(how: 'on' | 'off'): void {
  * listener.
  */
 export function onExit(callback: () => void): () => void {
-  if (exitCallbacks.size === 0) listen('on');
+  if (exitCallbacks.size === 0) listenForEnd('on');
   exitCallbacks.add(callback);
   return () => {
-    if (exitCallbacks.delete(callback) && exitCallbacks.size === 0) listen('off');
+    if (exitCallbacks.delete(callback) && exitCallbacks.size === 0) listenForEnd('off');
   };
 }

@@ -107,7 +107,7 @@ export function pipesReadOnce(patienceMs?: number): (path: string, mostBytes?: n
  * anything touches `process.stdin`, or if the parent process made it so. Nothing is read ahead, since a pending read would
  * keep the process alive.
  */
-async function* partsOf(file: number): AsyncGenerator<Uint8Array> {
+async function* fileParts(file: number): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafeSlow(partBytes);
   for (;;) {
     try {
@@ -127,13 +127,13 @@ async function* partsOf(file: number): AsyncGenerator<Uint8Array> {
 export async function* streamFile(path: string): AsyncGenerator<Uint8Array> {
   const file = await openFile(path, 'r');
   try {
-    yield* partsOf(file);
+    yield* fileParts(file);
   } finally {
     await closeFile(file);
   }
 }
 
-export const streamStdin = () => partsOf(0);
+export const streamStdin = () => fileParts(0);
 
 export async function readStdin(mostBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];

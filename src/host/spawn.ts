@@ -29,7 +29,7 @@ function interpreterOf(file: string): string | null {
  * Quotes an argument for a batch file as Rust's standard library does. cmd parses it again when the batch file passes it on, so
  * quotes are doubled: after a `\"`, the rest would be outside the quotes, and an `&` in it would start a command.
  */
-function quoted(text: string): string {
+function batchQuoted(text: string): string {
   if (/[\r\n]/.test(text)) {
     throw new UsageError('a batch file cannot receive an argument with a line break', {
       hint: 'start the program that the batch file starts, such as node <script>',
@@ -46,7 +46,7 @@ function quoted(text: string): string {
 
 /** Returns the command line for cmd that runs a batch file. @throws UsageError if an argument has a line break */
 export function batchLine(file: string, args: readonly string[]): string {
-  return [file, ...args].map(quoted).join(' ');
+  return [file, ...args].map(batchQuoted).join(' ');
 }
 
 /**

@@ -54,7 +54,7 @@ function realPath(path: string): string {
   }
 }
 
-function readText(path: string): StateText | null {
+function readState(path: string): StateText | null {
   try {
     const stat = statSync(path);
     // Reading a pipe or a device might never end.
@@ -132,7 +132,7 @@ export function openStateFile(
   }
 
   return {
-    read: () => readText(filePath),
+    read: () => readState(filePath),
     async change(format, edit) {
       const { default: Conf } = await import('conf');
       const write = (path: string, isOurs: () => boolean) => {

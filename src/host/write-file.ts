@@ -101,7 +101,7 @@ export function removeFile(path: string): void {
   if (entry?.isDirectory() === true || (entry !== undefined && !isStream(path))) unlinkSync(path);
 }
 
-function contentOf(path: string): Uint8Array {
+function readableContent(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch {
@@ -112,7 +112,7 @@ function contentOf(path: string): Uint8Array {
 /** @throws a file system error, `ENXIO` for a named pipe without a reader */
 export function appendToFile(path: string, textAfter: (content: Uint8Array) => string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || stats.isFile()) appendFileSync(path, textAfter(contentOf(path)));
+  if (stats === undefined || stats.isFile()) appendFileSync(path, textAfter(readableContent(path)));
   else writeThrough(path, textAfter(new Uint8Array()));
 }
 

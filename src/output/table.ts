@@ -12,7 +12,7 @@ export interface Table {
 }
 
 /** A row to draw. All texts must be sanitized. */
-export interface Row {
+export interface DrawnRow {
   cells: readonly string[];
   /** Lines below the row. */
   below?: readonly string[];
@@ -33,7 +33,7 @@ const borders =
 const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
 /** Draws rows in columns of the given widths. Nothing is cut off: a longer word makes its line longer. */
-export async function drawRows(rows: readonly Row[], widths: readonly number[]): Promise<string> {
+export async function drawRows(rows: readonly DrawnRow[], widths: readonly number[]): Promise<string> {
   const { default: Table3 } = await import('cli-table3');
   const last = widths.length - 1;
   const drawn = rows.flatMap(({ cells, below = [], style = (text) => text }) => [
@@ -60,10 +60,10 @@ export async function drawRows(rows: readonly Row[], widths: readonly number[]):
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-type Texts = readonly (readonly string[])[];
+type TextRows = readonly (readonly string[])[];
 
 /** Returns the width that each column needs, by default so that no text is wrapped. */
-export function naturalWidths(rows: Texts, widthOf = columnsOf): number[] {
+export function naturalWidths(rows: TextRows, widthOf = columnsOf): number[] {
   return (rows[0] ?? []).map((_, at) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0),
   );
@@ -78,10 +78,11 @@ export const tableWidth = (widths: readonly number[]) =>
 /** Columns are left out before a column of text becomes narrower than this. */
 const readable = 30;
 
-const sanitized = (rows: Table['rows']): Texts => rows.map((row) => row.map((cell) => sanitize(cell ?? '-')));
+const sanitized = (rows: Table['rows']): TextRows =>
+  rows.map((row) => row.map((cell) => sanitize(cell ?? '-')));
 
 /** Returns how many columns fit if each is as narrow as is still readable. */
-function roomFor(rows: Texts, columns: number): number {
+function roomFor(rows: TextRows, columns: number): number {
   const least = naturalWidths(rows, longestWord);
   const narrow = naturalWidths(rows).map((width, at) => Math.max(least[at] ?? 0, Math.min(width, readable)));
   return narrow.filter((_, at) => tableWidth(narrow.slice(0, at + 1)) <= columns).length;
@@ -93,7 +94,7 @@ export function columnsThatFit({ head, rows }: Table, columns: number): number {
 }
 
 /** Returns the column widths for a terminal. First drops the last columns, then wraps the widest texts. */
-function columnWidths(rows: Texts, columns: number, optional: number): number[] {
+function columnWidths(rows: TextRows, columns: number, optional: number): number[] {
   const count = (rows[0]?.length ?? 0) - optional;
   const widths = naturalWidths(rows).slice(0, Math.max(count, roomFor(rows, columns)));
   const least = naturalWidths(rows, longestWord);

@@ -80,7 +80,7 @@ const paint = /\u001b\[\d+m/g;
  * Returns the parts of a word between which a line may be broken: the characters of a script without spaces, else the
  * whole word, which may be an id or an address.
  */
-function partsOf(word: string): string[] {
+function breakableParts(word: string): string[] {
   if (ascii.test(word)) return [word];
   const characters = graphemes(word);
   return characters.every((character) => wide.test(character)) ? characters : [word];
@@ -93,7 +93,7 @@ export function wrapWords(text: string, columns: number, indent: string): string
   let line: string | null = null;
   for (const word of text.slice(start.length).split(' ')) {
     let space = ' ';
-    for (const part of word === '' ? [''] : partsOf(word)) {
+    for (const part of word === '' ? [''] : breakableParts(word)) {
       const longer: string = line === null ? start + part : line + space + part;
       if (line !== null && columnsOf(longer.replaceAll(paint, '')) > columns) {
         lines.push(line);

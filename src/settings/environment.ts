@@ -4,7 +4,7 @@ import { type OptionId, optionIds, rowOf, rows, secretIds } from '../options/tab
 import { linesIn, type OptionType } from '../options/types.ts';
 import { base64Forms } from '../redact.ts';
 import { echoed } from '../suggest.ts';
-import type { SettingName, SomeSettings, Source } from './names.ts';
+import type { SettingName, SettingSource, SomeSettings } from './names.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -75,7 +75,7 @@ export function readSecret(
   return text;
 }
 
-export function environmentSettings(env: Env, readFile: (path: string) => Uint8Array): Source {
+export function environmentSettings(env: Env, readFile: (path: string) => Uint8Array): SettingSource {
   const values: Partial<Record<SettingName, unknown>> = {};
   const details: Partial<Record<SettingName, string>> = {};
   for (const id of variableIds) {

@@ -2,7 +2,7 @@ import { ConfigError } from '../errors.ts';
 import { InvalidValue, readValue } from '../options/read.ts';
 import { type FileId, fileIds, type GateId, gateIds, isFileId } from '../options/table.ts';
 import { nearest } from '../suggest.ts';
-import type { JsonFile, Path } from './json-file.ts';
+import type { JsonFile, JsonPath } from './json-file.ts';
 import type { SettingValues } from './names.ts';
 
 /** Matches key names that people use for secrets. */
@@ -36,7 +36,7 @@ const groups = new Set(
 );
 
 /** Quotes a key for a message, shortened in case someone pasted a long text. */
-function quoted(key: string): string {
+function quotedKey(key: string): string {
   return JSON.stringify(key.length > 60 ? `${key.slice(0, 59)}…` : key);
 }
 
@@ -47,13 +47,13 @@ function unknownName(place: string, name: string, known: readonly string[]): Con
     : near === null
       ? `the settings are ${known.join(', ')}`
       : `did you mean ${JSON.stringify(near)}?`;
-  return new ConfigError(`${place}: unknown setting ${quoted(name)}`, { hint });
+  return new ConfigError(`${place}: unknown setting ${quotedKey(name)}`, { hint });
 }
 
 function misplacedSecret(place: string, name: string): ConfigError {
   const own = environmentHint(name);
   return new ConfigError(
-    `${place}: ${quoted(name)} looks like a secret, and this file must not contain secrets`,
+    `${place}: ${quotedKey(name)} looks like a secret, and this file must not contain secrets`,
     {
       hint:
         own !== null
@@ -74,7 +74,7 @@ const isGateId = (name: string): name is GateId => (gateIds as readonly string[]
 export function readFields(
   file: JsonFile,
   json: unknown,
-  at: Path,
+  at: JsonPath,
   others: readonly string[] = [],
   allowed: readonly (FileId | GateId)[] = fileIds,
 ): Partial<SettingValues> {
@@ -84,7 +84,7 @@ export function readFields(
       hint: 'write an object such as { "process": "smoke-tests" }',
     });
   }
-  const add = (name: string, value: unknown, where: Path) => {
+  const add = (name: string, value: unknown, where: JsonPath) => {
     // Only for an error: each takes time in proportion to the file.
     const place = () => file.place(where, 'key');
     const isKnown = isFileId(name) || isGateId(name);
@@ -102,7 +102,7 @@ export function readFields(
     if (values[name] !== undefined) {
       throw new ConfigError(`${place()}: ${name} is set twice`);
     }
-    values[name] = checked(file, name, where, () => readValue(name, value));
+    values[name] = withPlace(file, name, where, () => readValue(name, value));
   };
   for (const [key, value] of Object.entries(json)) {
     if (others.includes(key)) continue;
@@ -121,7 +121,7 @@ export function readFields(
 }
 
 /** Returns the value that `read` returns. @throws ConfigError with the place of an invalid value */
-export function checked<Value>(file: JsonFile, name: string, where: Path, read: () => Value): Value {
+export function withPlace<Value>(file: JsonFile, name: string, where: JsonPath, read: () => Value): Value {
   try {
     return read();
   } catch (error) {

@@ -3,20 +3,20 @@ import { gateName, gateNameHint, type PlanNode, problemIn } from '../gate/plan/g
 import { gateIds } from '../options/table.ts';
 import { echoed } from '../suggest.ts';
 import { readFields } from './fields.ts';
-import type { JsonFile, Path } from './json-file.ts';
+import type { JsonFile, JsonPath } from './json-file.ts';
 import { overlay } from './merge.ts';
-import { type Source, sourceAt } from './names.ts';
+import { type SettingSource, sourceAt } from './names.ts';
 
 /** A gate of a project file, with the settings that it has itself. */
 export interface FileGate {
   readonly name: string;
-  readonly source: Source;
+  readonly source: SettingSource;
   /** The file, line and column of its name. */
   readonly place: string;
-  readonly needsAt: Path;
+  readonly needsAt: JsonPath;
 }
 
-function readGate(file: JsonFile, name: string, json: unknown, at: Path): FileGate {
+function readGate(file: JsonFile, name: string, json: unknown, at: JsonPath): FileGate {
   const place = file.place(at, 'key');
   if (!gateName.test(name)) {
     throw new ConfigError(`${place}: ${echoed(name)} is not the name of a gate`, {
@@ -30,7 +30,7 @@ function readGate(file: JsonFile, name: string, json: unknown, at: Path): FileGa
 }
 
 /** Reads the gates in one part of a file. @throws ConfigError with file, line and column */
-export function readGates(file: JsonFile, json: unknown, at: Path): Map<string, FileGate> {
+export function readGates(file: JsonFile, json: unknown, at: JsonPath): Map<string, FileGate> {
   if (json === undefined) return new Map();
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     const expected = 'expected an object such as { "smoke": { "process": "smoke-tests" } }';
@@ -58,14 +58,14 @@ export function mergeGates(
   return merged;
 }
 
-export function nodeOf({ name, source }: FileGate): PlanNode {
+export function planNode({ name, source }: FileGate): PlanNode {
   const { needs = [], advisory = false } = source.values;
   return { name, needs, advisory };
 }
 
 /** Checks the needs of gates. @throws ConfigError with file, line and column */
 export function checkGates(file: JsonFile, gates: ReadonlyMap<string, FileGate>): void {
-  const problem = problemIn([...gates.values()].map(nodeOf));
+  const problem = problemIn([...gates.values()].map(planNode));
   if (problem === null) return;
   const { source, needsAt = [] } = gates.get(problem.gate) ?? {};
   const needs = source?.values.needs ?? [];

@@ -3,18 +3,18 @@ import { type JsonNode, JsonSyntaxError, parseJson, placeOf } from '../json/pars
 import { isTooLarge } from '../json/tokens.ts';
 import { maxFileBytes } from './locate.ts';
 
-export type Path = readonly (string | number)[];
+export type JsonPath = readonly (string | number)[];
 
 /** The value of a JSON file, with the position of everything in it. */
 export interface JsonFile {
   readonly path: string;
   readonly value: unknown;
   /** Returns `file:line:column` of a value, or of its key. */
-  place(at: Path, part?: 'key' | 'value'): string;
+  place(at: JsonPath, part?: 'key' | 'value'): string;
 }
 
 /** Returns the index of a value or of its key. For a path that leads nowhere, that of the last part that exists. */
-function indexOf(root: JsonNode, path: Path, part: 'key' | 'value'): number {
+function indexOf(root: JsonNode, path: JsonPath, part: 'key' | 'value'): number {
   let [node, key] = [root, root.start];
   for (const step of path) {
     const member = typeof step === 'string' ? node.member(step) : undefined;

@@ -8,15 +8,15 @@ import {
   origins,
   type Setting,
   type SettingName,
+  type SettingSource,
   type Settings,
-  type Source,
 } from './names.ts';
 
 /** Two ways to say which processes to run: a stronger source with either replaces both. */
 const selectors = ['process', 'tags'] as const;
 
 /** The values that apply if nothing sets them. */
-export const defaultSettings: Source = {
+export const defaultSettings: SettingSource = {
   origin: 'default',
   values: Object.fromEntries(
     optionIds.flatMap((id) => {
@@ -27,7 +27,7 @@ export const defaultSettings: Source = {
 };
 
 /** Returns a source with the values of another one over its own. Both have the same origin. */
-export function overlay(weaker: Source, stronger: Source): Source {
+export function overlay(weaker: SettingSource, stronger: SettingSource): SettingSource {
   const [own, over] = [weaker.values, stronger.values];
   const selects = selectors.some((name) => over[name] !== undefined);
   return {
@@ -42,7 +42,7 @@ export function overlay(weaker: Source, stronger: Source): Source {
   };
 }
 
-function refuseBoth(source: Source): void {
+function refuseBoth(source: SettingSource): void {
   if (source.values.process === undefined || source.values.tags === undefined) return;
   const message = 'a process and tags cannot be combined';
   const parts = { hint: 'give --process <slug>, or --tag <tag> one or more times' };
@@ -50,13 +50,13 @@ function refuseBoth(source: Source): void {
 }
 
 /** A tenant secret replaces the webhook secrets, except those from a stronger source. */
-function isOutranked(name: SettingName, source: Source, merged: Settings): boolean {
+function isOutranked(name: SettingName, source: SettingSource, merged: Settings): boolean {
   const given = merged.webhookSecrets;
   return name === 'tenantSecret' && given !== undefined && given.origin !== source.origin;
 }
 
 /** Adds a weaker source's actions for the verdicts that no stronger source sets, with either `on` or `strict`. */
-function mergeOverrides(source: Source, own: Overrides, { on, strict }: Settings): MergedOverrides {
+function mergeOverrides(source: SettingSource, own: Overrides, { on, strict }: Settings): MergedOverrides {
   const stronger = strict === undefined || strict.origin === source.origin ? undefined : strict.value;
   const rest = remainingOverrides(own, { strict: stronger, on: on?.value });
   const provenance = { origin: source.origin, detail: source.details?.on };
@@ -65,7 +65,7 @@ function mergeOverrides(source: Source, own: Overrides, { on, strict }: Settings
 }
 
 /** Merges sources, in any order. Each value keeps its origin; `on` is merged verdict by verdict. */
-export function mergeSettings(sources: readonly Source[]): Settings {
+export function mergeSettings(sources: readonly SettingSource[]): Settings {
   const strongestFirst = sources.toSorted((a, b) => origins.indexOf(a.origin) - origins.indexOf(b.origin));
   const merged: Partial<Record<SettingName, Setting<unknown>>> = {};
   for (const source of strongestFirst) {
@@ -89,7 +89,7 @@ export function mergeSettings(sources: readonly Source[]): Settings {
   return merged as Settings;
 }
 
-export function policyOf({ strict, on }: Settings): Readonly<Record<Verdict, Setting<Action>>> {
+export function policySettings({ strict, on }: Settings): Readonly<Record<Verdict, Setting<Action>>> {
   const policy = resolvePolicy({ strict: strict?.value, on: on?.value });
   const entries = verdicts.map((verdict): [Verdict, Setting<Action>] => {
     const bySwitch = verdict === 'cancelled' ? strict : undefined;

@@ -4,7 +4,7 @@ import type { FileId, GateId, OptionValues, SecretId } from '../options/table.ts
 
 /** The sources of settings, strongest first. */
 export const origins = ['flag', 'environment', 'project file', 'profile', 'default'] as const;
-export type Origin = (typeof origins)[number];
+export type SettingOrigin = (typeof origins)[number];
 
 /** The values of the settings: every option that is set outside of a single call. Durations are in milliseconds. */
 export type SettingValues = Pick<OptionValues, FileId | GateId | SecretId>;
@@ -14,20 +14,20 @@ export type SettingName = keyof SettingValues;
 export type SomeSettings = { readonly [Name in SettingName]?: SettingValues[Name] | undefined };
 
 /** The settings from one source. `details` gives the exact place of each: the name of a variable or the path of a file. */
-export interface Source {
-  readonly origin: Origin;
+export interface SettingSource {
+  readonly origin: SettingOrigin;
   readonly values: SomeSettings;
   readonly details?: Readonly<Partial<Record<SettingName, string>>>;
 }
 
-export function sourceAt(origin: Origin, values: SomeSettings, detail: string): Source {
+export function sourceAt(origin: SettingOrigin, values: SomeSettings, detail: string): SettingSource {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return { origin, values, details: Object.fromEntries(given.map(([name]) => [name, detail])) };
 }
 
 /** The exact place that a value came from. */
 export interface Provenance {
-  readonly origin: Origin;
+  readonly origin: SettingOrigin;
   readonly detail: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import { jsonFor } from '../options/read.ts';
 import { type FileId, isFileId, type SavedId, sentIds } from '../options/table.ts';
 import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
-import { type SettingName, type SettingValues, type Source, sourceAt } from './names.ts';
+import { type SettingName, type SettingSource, type SettingValues, sourceAt } from './names.ts';
 
 interface BoundSecret {
   readonly value: string;
@@ -23,8 +23,8 @@ export interface Profile {
 
 export type Profiles = Readonly<Record<string, Profile>>;
 
-type Json = Readonly<Record<string, unknown>>;
-const isObject = (json: unknown): json is Json =>
+type JsonObject = Readonly<Record<string, unknown>>;
+const isObject = (json: unknown): json is JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 const isFilled = (json: unknown): json is string => typeof json === 'string' && json !== '';
 
@@ -55,7 +55,7 @@ export function readProfiles(path: string, text: string): Profiles {
   } catch (error) {
     throw error instanceof ConfigError ? damaged(error.message, error) : error;
   }
-  const { version, profiles } = (isObject(file.value) ? file.value : {}) as Json;
+  const { version, profiles } = (isObject(file.value) ? file.value : {}) as JsonObject;
   if (typeof version === 'number' && version > fileVersion) {
     throw new ConfigError(`${path}: this file was written by a newer version of rungate`, {
       hint: 'update rungate, or set RUNGATE_CONFIG_DIR to another folder',
@@ -86,14 +86,14 @@ export function profileOf(profiles: Profiles, name: string): Profile | undefined
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-export function profileSource({ settings, secrets }: Profile, detail: string): Source {
+export function profileSource({ settings, secrets }: Profile, detail: string): SettingSource {
   const { apiKey, token, webhookSecrets, tenantSecret } = secrets;
   const sent = { apiKey: apiKey?.value, token: token?.value };
   return sourceAt('profile', { ...settings, ...sent, webhookSecrets, tenantSecret }, detail);
 }
 
 /** Returns every secret of every profile, so that messages can be redacted. */
-export function secretsOf(profiles: Profiles): string[] {
+export function profileSecrets(profiles: Profiles): string[] {
   return Object.values(profiles).flatMap(({ secrets: { apiKey, token, webhookSecrets, tenantSecret } }) =>
     [apiKey?.value, token?.value, ...(webhookSecrets ?? []), tenantSecret].filter(
       (secret) => secret !== undefined,

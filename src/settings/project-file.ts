@@ -2,9 +2,9 @@ import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../errors.ts';
 import { readFields } from './fields.ts';
 import { checkGates, type FileGate, mergeGates, readGates } from './gates.ts';
-import { type JsonFile, type Path, readJson } from './json-file.ts';
+import { type JsonFile, type JsonPath, readJson } from './json-file.ts';
 import { overlay } from './merge.ts';
-import { type SomeSettings, type Source, sourceAt } from './names.ts';
+import { type SettingSource, type SomeSettings, sourceAt } from './names.ts';
 
 /** The settings of one part of a project file, and its gates by name. */
 interface Section {
@@ -49,7 +49,7 @@ export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   return { path, ...own, branches: new Map(read) };
 }
 
-function readSection(file: JsonFile, json: unknown, at: Path, others: readonly string[] = []): Section {
+function readSection(file: JsonFile, json: unknown, at: JsonPath, others: readonly string[] = []): Section {
   const values = withAbsolutePaths(file.path, readFields(file, json, at, [...others, 'gates']));
   return { values, gates: readGates(file, (json as { gates?: unknown }).gates, [...at, 'gates']) };
 }
@@ -61,7 +61,7 @@ function sectionFor({ branches }: ProjectFile, ref: string | null) {
 }
 
 /** Returns the settings for a ref: those of the one pattern that applies to it, over those for every ref. */
-export function projectSource(file: ProjectFile, ref: string | null): Source {
+export function projectSource(file: ProjectFile, ref: string | null): SettingSource {
   const all = sourceAt('project file', file.values, file.path);
   const own = sectionFor(file, ref);
   if (own === undefined) return all;

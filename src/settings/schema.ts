@@ -1,16 +1,16 @@
 import { gateName } from '../gate/plan/graph.ts';
 import { type FileId, fileIds, type GateId, gateIds, isFileId, rowOf, sentence } from '../options/table.ts';
 
-type Schema = Record<string, unknown>;
+type JsonSchema = Record<string, unknown>;
 
-function described(id: FileId | GateId): Schema {
+function describedOption(id: FileId | GateId): JsonSchema {
   const row = rowOf(id);
   return { description: sentence(row), ...row.type.jsonSchema };
 }
 
 /** `webhook.timestampHeader` may also be written as `{ "webhook": { "timestampHeader": … } }`. */
-function groupSchemas(): Record<string, Schema> {
-  const groups: Record<string, { properties: Record<string, Schema> } & Schema> = {};
+function groupSchemas(): Record<string, JsonSchema> {
+  const groups: Record<string, { properties: Record<string, JsonSchema> } & JsonSchema> = {};
   for (const name of fileIds) {
     const [group = '', part] = name.split('.');
     if (part === undefined) continue;
@@ -20,7 +20,7 @@ function groupSchemas(): Record<string, Schema> {
   return groups;
 }
 
-function objectOf(names: readonly string[], more: Record<string, Schema>): Schema {
+function objectOf(names: readonly string[], more: Record<string, JsonSchema>): JsonSchema {
   return {
     type: 'object',
     additionalProperties: false,
@@ -32,9 +32,9 @@ function objectOf(names: readonly string[], more: Record<string, Schema>): Schem
   };
 }
 
-function gateSchema(): Schema {
+function gateSchema(): JsonSchema {
   const own = gateIds.filter((id) => !isFileId(id));
-  return objectOf(gateIds.filter(isFileId), Object.fromEntries(own.map((id) => [id, described(id)])));
+  return objectOf(gateIds.filter(isFileId), Object.fromEntries(own.map((id) => [id, describedOption(id)])));
 }
 
 const gates = {
@@ -46,7 +46,7 @@ const gates = {
 };
 
 /** Returns the JSON schema of `.rungate.json`, in the draft that editors support best. */
-export function createSettingsSchema(): Schema {
+export function createSettingsSchema(): JsonSchema {
   const groups = groupSchemas();
   const names = [...fileIds, ...Object.keys(groups)];
   return {
@@ -69,7 +69,7 @@ export function createSettingsSchema(): Schema {
       branch: objectOf(names, { gates: { $ref: '#/definitions/gates' } }),
       gates,
       gate: gateSchema(),
-      ...Object.fromEntries(fileIds.map((id) => [id, described(id)])),
+      ...Object.fromEntries(fileIds.map((id) => [id, describedOption(id)])),
       ...groups,
     },
   };

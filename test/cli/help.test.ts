@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect, it } from 'vitest';
-import { nameOf } from '../../src/cli/command.ts';
+import { fullName } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
 import { columnsOf } from '../../src/output/text.ts';
 import { cli, type Settings, stage } from './harness.ts';
@@ -29,7 +29,7 @@ it('there are more than fifty commands', () => expect(leaves.length).toBeGreater
 
 it('every command, group and option has a description', () => {
   const described = all(program);
-  expect(described.filter((one) => one.description() === '').map(nameOf)).toEqual([]);
+  expect(described.filter((one) => one.description() === '').map(fullName)).toEqual([]);
   const bare = described.flatMap((one) =>
     one.options.filter(({ hidden, description }) => !hidden && description === ''),
   );

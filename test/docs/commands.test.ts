@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { nameOf } from '../../src/cli/command.ts';
+import { fullName } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
 import { commandsPage } from './commands-page.ts';
 
@@ -21,7 +21,7 @@ it('the page has every command and every option', async () => {
     const { name, parent } = { name: command.name(), parent: command.parent?.name() };
     expect(page).toMatch(new RegExp(`^#{2,4} rungate (.* )?(${parent} )?${name}$`, 'm'));
     const sections = page.split(/^#+ /m);
-    const section = sections.find((one) => one.startsWith(`${nameOf(command)}\n`));
+    const section = sections.find((one) => one.startsWith(`${fullName(command)}\n`));
     for (const { flags, hidden, helpGroupHeading } of command.options) {
       const place = helpGroupHeading === 'Global options:' ? page : section;
       if (!hidden) expect(place, name).toContain(flags.replaceAll('|', '\\|'));

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { causes, type Evidence } from '../../src/commands/selftest/hints.ts';
 import { type StepResult, scenarios } from '../../src/commands/selftest/scenarios.ts';
-import { policyOf } from '../../src/settings/merge.ts';
+import { policySettings } from '../../src/settings/merge.ts';
 import { type Ended, type Running, root, rungate } from '../e2e/built.ts';
 import { until } from '../until.ts';
 
@@ -136,7 +136,7 @@ describe.concurrent('selftest detects a wrong pipeline step', () => {
 it('each hint is caused by a step in this test', () => {
   const patterns = [...Object.values(wrong).map(({ hint }) => hint), ...testedElsewhere];
   const [result] = scenarios.map((scenario) => ({ scenario }) as unknown as StepResult);
-  const evidence = { text: '', policy: policyOf({}), result, results: [] } as unknown as Evidence;
+  const evidence = { text: '', policy: policySettings({}), result, results: [] } as unknown as Evidence;
   const hints = causes.map(({ hint }) => (typeof hint === 'string' ? hint : hint(evidence)));
   expect(hints.filter((hint) => !patterns.some((pattern) => pattern.test(hint)))).toEqual([]);
 });

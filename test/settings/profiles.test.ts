@@ -5,9 +5,9 @@ import { fileIds } from '../../src/options/table.ts';
 import {
   changeProfile,
   type Profile,
+  profileSecrets,
   profileSource,
   readProfiles,
-  secretsOf,
   without,
   withSecret,
   withSetting,
@@ -124,6 +124,6 @@ describe('a profile', () => {
   test('is created by its first change, which leaves the other profiles alone', () => {
     const profiles = changeProfile({ a: empty }, 'constructor', (one) => withSecret(one, 'token', key));
     expect(Object.keys(profiles)).toEqual(['a', 'constructor']);
-    expect(secretsOf(profiles)).toEqual(['k3y-abcd']);
+    expect(profileSecrets(profiles)).toEqual(['k3y-abcd']);
   });
 });

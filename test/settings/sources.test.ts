@@ -4,11 +4,19 @@ import { ConfigError, UsageError } from '../../src/errors.ts';
 import { type Action, actions, type Policy, resolvePolicy } from '../../src/gate/policy.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 import { environmentSettings, readSecret, readSecrets } from '../../src/settings/environment.ts';
-import { defaultSettings, mergeSettings, policyOf } from '../../src/settings/merge.ts';
-import { type Origin, origins, type SettingValues, type Source } from '../../src/settings/names.ts';
+import { defaultSettings, mergeSettings, policySettings } from '../../src/settings/merge.ts';
+import {
+  origins,
+  type SettingOrigin,
+  type SettingSource,
+  type SettingValues,
+} from '../../src/settings/names.ts';
 
-const source = (origin: Origin, values: Partial<SettingValues>, details?: Source['details']): Source =>
-  details === undefined ? { origin, values } : { origin, values, details };
+const source = (
+  origin: SettingOrigin,
+  values: Partial<SettingValues>,
+  details?: SettingSource['details'],
+): SettingSource => (details === undefined ? { origin, values } : { origin, values, details });
 
 const noFile = (path: string): Uint8Array => {
   throw new Error(`no such file: ${path}`);
@@ -214,7 +222,7 @@ describe('on', () => {
 
 describe('the policy', () => {
   const policy = (...all: Partial<SettingValues>[]) =>
-    policyOf(mergeSettings(all.map((values, index) => source(origins[index] ?? 'default', values))));
+    policySettings(mergeSettings(all.map((values, index) => source(origins[index] ?? 'default', values))));
 
   test.each<[string, Partial<SettingValues>[], Partial<Policy>]>([
     ['a strict above', [{ strict: true }, { on: { cancelled: 'pass' } }], { cancelled: 'fail' }],
@@ -251,7 +259,7 @@ describe('the policy', () => {
       source('project file', { on: { cancelled: 'pass', blocked: 'warn' } }, { on: '/repo/.rungate.json' }),
       source('profile', { on: { blocked: 'pass', timeout: 'warn' } }, { on: '/me' }),
     ]);
-    expect(policyOf(merged)).toEqual({
+    expect(policySettings(merged)).toEqual({
       passed: { value: 'pass', origin: 'default', detail: undefined },
       flaky: { value: 'warn', origin: 'default', detail: undefined },
       failed: { value: 'warn', origin: 'flag', detail: undefined },

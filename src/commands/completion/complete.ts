@@ -1,32 +1,32 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
-import { type Candidate, type Line, type Shell, sourceOf } from './completes.ts';
-import { argumentAt, type BashLine, bashLine, isPlainInBash, type Place, placeOf } from './line.ts';
+import { type CompletionLine, type Shell, type Suggestion, sourceOf } from './completes.ts';
+import { argumentAt, type BashLine, bashLine, type Cursor, cursorOf, isPlainInBash } from './line.ts';
 import { candidatesOf } from './sources.ts';
 
 /** The response to the shell: candidates, or what the shell itself should complete. */
 type Answer =
-  | { readonly kind: 'words'; readonly candidates: readonly Candidate[] }
+  | { readonly kind: 'words'; readonly candidates: readonly Suggestion[] }
   | { readonly kind: 'files' | 'folders' }
   /** Complete the other command that starts at the word with this index. */
   | { readonly kind: 'command'; readonly at: number };
 
-const words = (candidates: readonly Candidate[]): Answer => ({ kind: 'words', candidates });
+const words = (candidates: readonly Suggestion[]): Answer => ({ kind: 'words', candidates });
 
 /** Leaves an unsafe candidate out, because sanitising would turn it into another value. */
-function harmless(candidates: readonly (string | Candidate)[]): Candidate[] {
+function safeSuggestions(candidates: readonly (string | Suggestion)[]): Suggestion[] {
   return candidates
-    .map((candidate): Candidate => (typeof candidate === 'string' ? { value: candidate } : candidate))
+    .map((candidate): Suggestion => (typeof candidate === 'string' ? { value: candidate } : candidate))
     .filter(({ value }) => value !== '' && value === sanitize(value))
     .map(({ value, about = '' }) => ({ value, about: excerpt(about, 80) }));
 }
 
-async function valuesOf(place: Option | Argument, line: Line): Promise<Answer> {
+async function suggestionsFor(place: Option | Argument, line: CompletionLine): Promise<Answer> {
   const source = sourceOf(place);
   if (source !== undefined) {
     // No message at the prompt: the command itself will report an error.
-    return words(await candidatesOf(source, line).then(harmless, () => []));
+    return words(await candidatesOf(source, line).then(safeSuggestions, () => []));
   }
   // For `--junit <file>`, `file`.
   const placeholder = 'flags' in place ? /[<[]([^<>[\]]+)[>\]]/.exec(place.flags)?.[1] : place.name();
@@ -34,7 +34,7 @@ async function valuesOf(place: Option | Argument, line: Line): Promise<Answer> {
   return placeholder === 'folder' ? { kind: 'folders' } : words([]);
 }
 
-function visibleCommands(group: Command): Candidate[] {
+function visibleCommands(group: Command): Suggestion[] {
   const help = group.createHelp();
   return help.visibleCommands(group).map((command) => ({
     value: command.name(),
@@ -43,7 +43,7 @@ function visibleCommands(group: Command): Candidate[] {
 }
 
 /** Without the options already on the line, unless they are repeatable. */
-function visibleOptions(command: Command, seen: ReadonlySet<Option>): Candidate[] {
+function visibleOptions(command: Command, seen: ReadonlySet<Option>): Suggestion[] {
   const help = command.createHelp();
   const isOpen = (option: Option) => !seen.has(option) || option.parseArg !== undefined;
   return help
@@ -55,32 +55,32 @@ function visibleOptions(command: Command, seen: ReadonlySet<Option>): Candidate[
     }));
 }
 
-async function answerTo(place: Place, io: Io): Promise<Answer> {
+async function answerTo(place: Cursor, io: Io): Promise<Answer> {
   const { wanted, command, operands, seen } = place;
   if (wanted.kind === 'foreign') return { kind: 'command', at: wanted.at };
-  if (wanted.kind === 'value') return valuesOf(wanted.option, { ...place, io });
+  if (wanted.kind === 'value') return suggestionsFor(wanted.option, { ...place, io });
   if (wanted.kind === 'nothing') return words([]);
   if (wanted.kind === 'operand' && command.commands.length > 0) {
-    return words(harmless(visibleCommands(command)));
+    return words(safeSuggestions(visibleCommands(command)));
   }
   const argument = wanted.kind === 'operand' ? argumentAt(command, operands.length) : undefined;
-  if (argument !== undefined) return valuesOf(argument, { ...place, io });
-  return words(harmless(visibleOptions(command, seen)));
+  if (argument !== undefined) return suggestionsFor(argument, { ...place, io });
+  return words(safeSuggestions(visibleOptions(command, seen)));
 }
 
 /** Returns the output that the scripts read: the kind of completion in the first line, then one candidate per line. */
-function lines(head: string, rest: readonly string[] = []): string {
+function shellResponse(head: string, rest: readonly string[] = []): string {
   return [head, ...rest].map((line) => `${line}\n`).join('');
 }
 
 /** Returns the output for zsh and fish, which filter and quote the candidates. `attached` is for example `--format=`, or empty. */
 function plainOutput(answer: Answer, shell: Shell, attached: string): string {
-  if (answer.kind === 'command') return lines(`command ${answer.at}`);
+  if (answer.kind === 'command') return shellResponse(`command ${answer.at}`);
   const head = attached === '' ? answer.kind : `${answer.kind} attached`;
-  if (answer.kind !== 'words') return lines(head);
+  if (answer.kind !== 'words') return shellResponse(head);
   // fish matches the whole word; the zsh script skips the part before the value.
   const before = shell === 'fish' ? attached : '';
-  return lines(
+  return shellResponse(
     head,
     answer.candidates.map(({ value, about }) => `${before}${value}${about ? `\t${about}` : ''}`),
   );
@@ -93,14 +93,14 @@ export function bashOutput(
   attached: string,
 ): string {
   // The first word of the line is the program itself.
-  if (answer.kind === 'command') return lines(`command ${starts[answer.at + 1] ?? 0}`);
-  if (answer.kind !== 'words') return lines(answer.kind);
-  if (kept === null) return lines('words');
+  if (answer.kind === 'command') return shellResponse(`command ${starts[answer.at + 1] ?? 0}`);
+  if (answer.kind !== 'words') return shellResponse(answer.kind);
+  if (kept === null) return shellResponse('words');
   const typed = typedWords.at(-1) ?? '';
   const fitting = answer.candidates
     .map(({ value }) => attached + value)
     .filter((word) => word.startsWith(typed) && isPlainInBash(word));
-  return lines(
+  return shellResponse(
     'words',
     fitting.map((word) => word.slice(kept)),
   );
@@ -123,7 +123,7 @@ export async function completeCommand(
 ): Promise<void> {
   const line = shell === 'bash' ? bashLine(words[1] ?? '', words[0] ?? '') : null;
   const afterProgram = line === null ? words : line.words.slice(1);
-  const place = placeOf(await programFor(afterProgram), afterProgram);
+  const place = cursorOf(await programFor(afterProgram), afterProgram);
   const answer = await answerTo(place, io);
   const { attached } = place;
   await io.out.write(

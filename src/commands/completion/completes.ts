@@ -4,14 +4,14 @@ import type { Io } from '../../host/io.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-export interface Candidate {
+export interface Suggestion {
   readonly value: string;
   /** A short description, for shells that show one. */
   readonly about?: string;
 }
 
 /** The line up to the cursor. */
-export interface Line {
+export interface CompletionLine {
   readonly io: Io;
   readonly operands: readonly string[];
   /** The values of the options so far, by commander's names. */
@@ -20,7 +20,7 @@ export interface Line {
   readonly typed: string;
 }
 
-export type Candidates = readonly (string | Candidate)[];
+export type Suggestions = readonly (string | Suggestion)[];
 
 /** The names of lists that are looked up on demand; `sources.ts` has a function for each. */
 export type SourceName =
@@ -37,16 +37,16 @@ export type SourceName =
   | 'settings';
 
 /** A fixed list, or the name of one to look up. `path` and `index` identify the path parameter of `ids`. */
-export type Source =
-  | Candidates
+export type SuggestionSource =
+  | Suggestions
   | { readonly from: Exclude<SourceName, 'ids'> }
   | { readonly from: 'ids'; readonly path: string; readonly index: number };
 
 /** Not commander's `choices`, which would also validate the values, with its own messages. */
-const sources = new WeakMap<Option | Argument, Source>();
+const sources = new WeakMap<Option | Argument, SuggestionSource>();
 
 /** Sets the completions for the value of an option (`--format`) or for an argument (`name`). */
-export function completes(command: Command, name: string, source: Source): Command {
+export function completes(command: Command, name: string, source: SuggestionSource): Command {
   const place =
     command.options.find((option) => option.long === name) ??
     command.registeredArguments.find((argument) => argument.name() === name);
@@ -55,6 +55,6 @@ export function completes(command: Command, name: string, source: Source): Comma
   return command;
 }
 
-export function sourceOf(place: Option | Argument): Source | undefined {
+export function sourceOf(place: Option | Argument): SuggestionSource | undefined {
   return sources.get(place);
 }

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import type { Line } from './completes.ts';
+import type { CompletionLine } from './completes.ts';
 
 /** A bash command line up to the cursor, split into words. */
 export interface BashLine {
@@ -40,7 +40,7 @@ export function bashLine(line: string, breaks: string): BashLine {
 /** Whether bash reads the text as one word and expands nothing in it. */
 export const isPlainInBash = (text: string) => /^[\w./:=@%+,\u0080-\u{10ffff}-]*$/u.test(text);
 
-export interface Place extends Omit<Line, 'io'> {
+export interface Cursor extends Omit<CompletionLine, 'io'> {
   readonly command: Command;
   /** The options already on the line. */
   readonly seen: ReadonlySet<Option>;
@@ -60,7 +60,7 @@ export function argumentAt(command: Command, index: number): Argument | undefine
 }
 
 /** Whether the following words belong to another command: `<command...>`. */
-function isForeign(command: Command, operands: readonly string[]): boolean {
+function startsForeignCommand(command: Command, operands: readonly string[]): boolean {
   const argument = argumentAt(command, operands.length);
   return argument?.name() === 'command' && argument.variadic;
 }
@@ -72,7 +72,7 @@ function optionOf(command: Command, word: string): Option | undefined {
 }
 
 /** @param words the words after the program's name; the last is the one at the cursor, up to the cursor */
-export function placeOf(program: Command, words: readonly string[]): Place {
+export function cursorOf(program: Command, words: readonly string[]): Cursor {
   let command = program;
   let operands: string[] = [];
   let literal = false;
@@ -81,7 +81,7 @@ export function placeOf(program: Command, words: readonly string[]): Place {
   const given: Record<string, string | true> = {};
   const seen = new Set<Option>();
   const typed = words.at(-1) ?? '';
-  const place = (wanted: Place['wanted'], attached = ''): Place => ({
+  const place = (wanted: Cursor['wanted'], attached = ''): Cursor => ({
     command,
     operands,
     given,
@@ -107,7 +107,7 @@ export function placeOf(program: Command, words: readonly string[]): Place {
       } else {
         given[option.attributeName()] = value ?? true;
       }
-    } else if (isForeign(command, operands)) {
+    } else if (startsForeignCommand(command, operands)) {
       return place({ kind: 'foreign', at: index });
     } else if (command.commands.length > 0) {
       const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
@@ -129,6 +129,6 @@ export function placeOf(program: Command, words: readonly string[]): Place {
     if (option?.required) return place({ kind: 'value', option }, typed.slice(0, typed.indexOf('=') + 1));
     return place({ kind: 'flag' });
   }
-  if (isForeign(command, operands)) return place({ kind: 'foreign', at: words.length - 1 });
+  if (startsForeignCommand(command, operands)) return place({ kind: 'foreign', at: words.length - 1 });
   return place({ kind: 'operand' });
 }

@@ -8,7 +8,7 @@ import { guardOwnAddress } from '../config/credential-guard.ts';
 import { type Context, createContext } from '../context.ts';
 import { namesEnvironment } from '../endpoints/environment-id.ts';
 import { readGlobals } from '../options.ts';
-import type { Candidate, Line } from './completes.ts';
+import type { CompletionLine, Suggestion } from './completes.ts';
 
 /** The user waits at the prompt, so a slower response is useless. */
 const timeoutMs = 1000;
@@ -32,14 +32,14 @@ function quiet(io: Io): Io {
 }
 
 /** Without the branch, since finding it would need a git process. */
-function contextOf({ io, given }: Line): Promise<Context> {
+function contextOf({ io, given }: CompletionLine): Promise<Context> {
   const { flags, settings } = readGlobals(given);
   return createContext(quiet(io), flags, settings, { refOf: () => null });
 }
 
 /** Uses the settings and the options on the line. @throws any error of the request */
 async function listItems(
-  line: Line,
+  line: CompletionLine,
   name: string,
   endpoint: Endpoint,
   params: Readonly<Record<string, string>>,
@@ -69,7 +69,7 @@ function wordOf(item: Item, field: string): string | undefined {
   return isText && !String(value).startsWith('-') ? String(value) : undefined;
 }
 
-function candidates(items: readonly Item[], field: string): Candidate[] {
+function candidates(items: readonly Item[], field: string): Suggestion[] {
   return items.flatMap((item) => {
     const value = wordOf(item, field);
     if (value === undefined) return [];
@@ -78,9 +78,9 @@ function candidates(items: readonly Item[], field: string): Candidate[] {
   });
 }
 
-const environments = (line: Line) => listItems(line, 'env.list', api['env.list'], {});
+const environments = (line: CompletionLine) => listItems(line, 'env.list', api['env.list'], {});
 
-export async function environmentKeys(line: Line): Promise<Candidate[]> {
+export async function environmentKeys(line: CompletionLine): Promise<Suggestion[]> {
   return candidates(await environments(line), 'key');
 }
 
@@ -101,7 +101,7 @@ function listOfParam(api: Api, path: string, index: number): [string, Endpoint] 
 }
 
 /** Returns the candidates for a path's nth parameter if the service lists them: ids, and for environments also keys. */
-export async function idsFor(path: string, index: number, line: Line): Promise<Candidate[]> {
+export async function idsFor(path: string, index: number, line: CompletionLine): Promise<Suggestion[]> {
   const list = listOfParam(api, path, index);
   if (list === undefined) return [];
   const [name, from] = list;
@@ -122,7 +122,7 @@ export async function idsFor(path: string, index: number, line: Line): Promise<C
 }
 
 /** Returns the gates of the project file, except those already on the line. */
-export async function gateNames(line: Line): Promise<Candidate[]> {
+export async function gateNames(line: CompletionLine): Promise<Suggestion[]> {
   const context = await contextOf(line);
   try {
     const gates = context.sources.gates.filter(({ name }) => !line.operands.includes(name));

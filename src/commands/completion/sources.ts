@@ -5,16 +5,16 @@ import { fileIds, isFileId, rowOf, secretIds, sentence } from '../../options/tab
 import { readProfiles } from '../../settings/profiles.ts';
 import { readStored } from '../config/sources.ts';
 import { methods } from '../endpoints/api-call.ts';
-import type { Candidate, Candidates, Line, Source, SourceName } from './completes.ts';
+import type { CompletionLine, SourceName, Suggestion, SuggestionSource, Suggestions } from './completes.ts';
 import { environmentKeys, gateNames, idsFor } from './service.ts';
 
-type Named = Exclude<Source, Candidates>;
+type Named = Exclude<SuggestionSource, Suggestions>;
 type Lookup<Name extends SourceName> = (
-  line: Line,
+  line: CompletionLine,
   source: Extract<Named, { from: Name }>,
-) => Candidates | Promise<Candidates>;
+) => Suggestions | Promise<Suggestions>;
 
-function profileNames({ io }: Pick<Line, 'io'>): string[] {
+function profileNames({ io }: Pick<CompletionLine, 'io'>): string[] {
   const stored = readStored(io);
   return stored === null ? [] : Object.keys(readProfiles(stored.path, stored.text));
 }
@@ -25,7 +25,7 @@ function overrideWords(): string[] {
 }
 
 /** Returns the names of the settings; `all` includes the names of secrets, never their values. */
-function settingWords(which: 'plain' | 'all'): Candidate[] {
+function settingWords(which: 'plain' | 'all'): Suggestion[] {
   const plain = fileIds.map((id) => ({ value: id, about: sentence(rowOf(id)) }));
   const secret = secretIds.map((name) => ({
     value: name,
@@ -34,7 +34,7 @@ function settingWords(which: 'plain' | 'all'): Candidate[] {
   return which === 'all' ? [...plain, ...secret] : plain;
 }
 
-async function settingValues(line: Line): Promise<readonly (string | Candidate)[]> {
+async function settingValues(line: CompletionLine): Promise<readonly (string | Suggestion)[]> {
   const [name = ''] = line.operands;
   if (name === 'on') return overrideWords();
   if (name === 'environment') return environmentKeys(line);
@@ -45,14 +45,14 @@ async function settingValues(line: Line): Promise<readonly (string | Candidate)[
 }
 
 /** Returns the contract's paths for a method, except those with an id. */
-function apiPaths({ operands: [method = ''] }: Pick<Line, 'operands'>): Candidate[] {
+function apiPaths({ operands: [method = ''] }: Pick<CompletionLine, 'operands'>): Suggestion[] {
   return Object.values(api)
     .filter((endpoint) => endpoint.method === method.toUpperCase() && !endpoint.path.includes('{'))
     .map(({ path, summary }) => ({ value: path, about: summary }));
 }
 
 /** Returns the kinds of faults, such as `html-502`, and after an `@` what they can affect: `html-502@run.status`. */
-function faultWords({ typed }: Pick<Line, 'typed'>): string[] {
+function faultWords({ typed }: Pick<CompletionLine, 'typed'>): string[] {
   const start = typed.replace(/@.*$/s, '');
   if (start === typed) return [...faultNames];
   return targetsOf(start.replace(/=.*$/s, '')).map((target) => `${start}@${target}`);
@@ -73,7 +73,7 @@ const lookups: { readonly [Name in SourceName]: Lookup<Name> } = {
 };
 
 /** Returns the candidates at the cursor. @throws any error of looking up a list */
-export async function candidatesOf(source: Source, line: Line): Promise<Candidates> {
+export async function candidatesOf(source: SuggestionSource, line: CompletionLine): Promise<Suggestions> {
   if (!('from' in source)) return source;
   return (lookups[source.from] as Lookup<SourceName>)(line, source as never);
 }

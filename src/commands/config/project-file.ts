@@ -3,12 +3,12 @@ import { ConfigError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import type { FileGate } from '../../settings/gates.ts';
 import { findProjectFile, findRoot, maxFileBytes } from '../../settings/locate.ts';
-import type { Settings, Source } from '../../settings/names.ts';
+import type { SettingSource, Settings } from '../../settings/names.ts';
 import { projectGates, projectSource, readProjectFile } from '../../settings/project-file.ts';
 import { checkPem } from '../../transport/trust.ts';
 import { sourceName } from '../source-names.ts';
 
-function readPem(io: Io, path: string, source: string): string {
+function readCaPem(io: Io, path: string, source: string): string {
   try {
     return new TextDecoder().decode(readRegularFile(io, path));
   } catch (cause) {
@@ -26,10 +26,10 @@ function readPem(io: Io, path: string, source: string): string {
  * @throws ConfigError
  */
 export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): Promise<string> {
-  const own = readPem(io, setting.value, sourceName('caFile', setting));
+  const own = readCaPem(io, setting.value, sourceName('caFile', setting));
   await checkPem(own, `the CA file ${setting.value}`);
   const extra = io.env.NODE_EXTRA_CA_CERTS;
-  return extra === undefined || extra === '' ? own : `${own}\n${readPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
+  return extra === undefined || extra === '' ? own : `${own}\n${readCaPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
 }
 
 /** Reads only regular files: a pipe or a device such as `/dev/zero` might never end. @throws a file system error, or Error */
@@ -41,12 +41,12 @@ function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: string, mos
 /** The value that turns the project file off. */
 export const noFile = 'none';
 
-function unreadable(path: string, code: string, cause?: unknown): ConfigError {
+function unreadableProjectFile(path: string, code: string, cause?: unknown): ConfigError {
   const hint = 'check that it is a regular file that you may read, or use --config none to run without one';
   return new ConfigError(`cannot read the project file: ${path} (${code})`, { hint, cause });
 }
 
-const codeOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+const reasonOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
 
 /**
  * Checks the owner of a project file above the working directory. Another user may have written it and the `.git` beside
@@ -73,7 +73,7 @@ function findChecked(io: Io): string | null {
   try {
     checkOwner(io, path);
   } catch (cause) {
-    throw cause instanceof ConfigError ? cause : unreadable(path, codeOf(cause), cause);
+    throw cause instanceof ConfigError ? cause : unreadableProjectFile(path, reasonOf(cause), cause);
   }
   return path;
 }
@@ -100,12 +100,12 @@ export async function projectFileSource(
   io: Io,
   path: string,
   refOf: () => Promise<string | null> | string | null = () => null,
-): Promise<{ source: Source; gates: readonly FileGate[] }> {
+): Promise<{ source: SettingSource; gates: readonly FileGate[] }> {
   let bytes: Uint8Array;
   try {
     bytes = readRegularFile(io, path, maxFileBytes + 1);
   } catch (cause) {
-    throw unreadable(path, codeOf(cause), cause);
+    throw unreadableProjectFile(path, reasonOf(cause), cause);
   }
   const file = readProjectFile(path, bytes);
   const ref = file.branches.size === 0 ? null : await refOf();

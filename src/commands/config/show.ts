@@ -3,7 +3,7 @@ import { jsonFor } from '../../options/read.ts';
 import { buildIds, gateIds, isFileId, isSecretId } from '../../options/table.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
-import { policyOf } from '../../settings/merge.ts';
+import { policySettings } from '../../settings/merge.ts';
 import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { profilesFile, settingIds, settingName } from './change.ts';
@@ -18,7 +18,7 @@ function jsonValue(settings: Settings, name: SettingName): unknown {
 }
 
 /** Returns one setting for `--json`. For a secret, only whether it is set. */
-function described(settings: Settings, name: SettingName) {
+function describedSetting(settings: Settings, name: SettingName) {
   const setting = settings[name];
   const from = { origin: setting?.origin ?? null, detail: setting?.detail ?? null };
   return isSecretId(name)
@@ -27,7 +27,7 @@ function described(settings: Settings, name: SettingName) {
 }
 
 /** Formats a value as on the command line. */
-function plainText(value: unknown): string {
+function commandLineText(value: unknown): string {
   if (value === null) return '';
   if (Array.isArray(value)) return value.join(',');
   if (typeof value !== 'object') return String(value);
@@ -36,8 +36,8 @@ function plainText(value: unknown): string {
     .join(',');
 }
 
-function cell(settings: Settings, name: SettingName): string {
-  if (!isSecretId(name)) return excerpt(plainText(jsonValue(settings, name)));
+function settingCell(settings: Settings, name: SettingName): string {
+  if (!isSecretId(name)) return excerpt(commandLineText(jsonValue(settings, name)));
   return settings[name] === undefined ? 'not set' : 'set';
 }
 
@@ -49,7 +49,7 @@ const buildOf = (settings: Settings) =>
 
 /** Returns a gate of the project file for `--json`, with its settings from all sources. */
 function describedGate({ name, needs, advisory, settings }: GateSettings) {
-  const own = gateIds.filter(isFileId).map((setting) => [setting, described(settings, setting)]);
+  const own = gateIds.filter(isFileId).map((setting) => [setting, describedSetting(settings, setting)]);
   return { name, needs, advisory, ...buildOf(settings), settings: Object.fromEntries(own) };
 }
 
@@ -59,7 +59,7 @@ function gateRow({ name, needs, advisory, settings }: GateSettings, path: string
     .filter(isFileId)
     .filter((setting) => settings[setting]?.detail?.endsWith(`, gates ${name}`));
   const parts = [
-    ...own.map((setting) => `${setting}=${cell(settings, setting)}`),
+    ...own.map((setting) => `${setting}=${settingCell(settings, setting)}`),
     ...Object.entries(buildOf(settings)).map(([id, value]) => `${id}=${excerpt(value, 200)}`),
     ...(needs.length === 0 ? [] : [`needs=${needs.join(',')}`]),
     ...(advisory ? ['advisory'] : []),
@@ -72,13 +72,13 @@ export async function listCommand({ settings, sources, output }: Context): Promi
     await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
   }
   const { profile, projectFile } = sources;
-  const policy = Object.entries(policyOf(settings));
+  const policy = Object.entries(policySettings(settings));
   const report = {
     schemaVersion: 1,
     profile: profile.name,
     profilesFile: sources.profilesFile,
     projectFile,
-    settings: Object.fromEntries(settingIds.map((name) => [name, described(settings, name)])),
+    settings: Object.fromEntries(settingIds.map((name) => [name, describedSetting(settings, name)])),
     policy: Object.fromEntries(
       policy.map(([verdict, { value, origin, detail = null }]) => [
         verdict,
@@ -89,7 +89,7 @@ export async function listCommand({ settings, sources, output }: Context): Promi
   };
   const rows = settingIds.map((name) => [
     name,
-    cell(settings, name),
+    settingCell(settings, name),
     settings[name]?.origin ?? '',
     excerpt(settings[name]?.detail ?? '', 500),
   ]);
@@ -109,13 +109,16 @@ export async function listCommand({ settings, sources, output }: Context): Promi
 export async function getCommand({ settings, output }: Context, given: string): Promise<number> {
   const name = settingName(given);
   if (output.format === 'json' || output.format === 'ndjson') {
-    await output.data({ schemaVersion: 1, name, ...described(settings, name) }, { head: [], rows: [] });
+    await output.data(
+      { schemaVersion: 1, name, ...describedSetting(settings, name) },
+      { head: [], rows: [] },
+    );
   } else if (isSecretId(name)) {
-    await output.result(`${cell(settings, name)}\n`);
+    await output.result(`${settingCell(settings, name)}\n`);
   } else if (settings[name] === undefined) {
     await output.note(`${name} is not set`);
   } else {
-    await output.result(`${sanitize(plainText(jsonValue(settings, name)))}\n`);
+    await output.result(`${sanitize(commandLineText(jsonValue(settings, name)))}\n`);
   }
   return exitCodes.ok;
 }

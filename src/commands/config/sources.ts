@@ -9,7 +9,13 @@ import type { FileGate } from '../../settings/gates.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
 import { defaultSettings, mergeSettings, overlay } from '../../settings/merge.ts';
 import type { Settings, SomeSettings } from '../../settings/names.ts';
-import { type Profile, profileOf, profileSource, readProfiles, secretsOf } from '../../settings/profiles.ts';
+import {
+  type Profile,
+  profileOf,
+  profileSecrets,
+  profileSource,
+  readProfiles,
+} from '../../settings/profiles.ts';
 import { chosenFormat } from '../options.ts';
 import { chooseProjectFile, projectFileSource } from './project-file.ts';
 
@@ -26,7 +32,7 @@ export interface GateSettings extends Omit<FileGate, 'source'>, PlanNode {
   readonly settings: Settings;
 }
 
-export interface Sources {
+export interface SettingSources {
   readonly profile: ProfileChoice;
   /** The path of the profiles file, whether it exists or not; null if there is no folder for it. */
   readonly profilesFile: string | null;
@@ -119,7 +125,7 @@ export async function loadSettings(
   globals: Flags,
   flags: SomeSettings,
   options: SourceOptions = {},
-): Promise<{ settings: Settings; sources: Sources }> {
+): Promise<{ settings: Settings; sources: SettingSources }> {
   const profile = chooseProfile(globals.profile, io.env.RUNGATE_PROFILE);
   const projectFile = chooseProjectFile(io, globals.config);
   const isNewFile = options.newProjectFile === true && projectFile !== null && !io.exists(projectFile);
@@ -160,7 +166,7 @@ export async function keptSecrets(io: Io): Promise<string[]> {
   try {
     const stored = readStored(io);
     if (stored === null) return [];
-    return secretsOf(readProfiles(stored.path, stored.text));
+    return profileSecrets(readProfiles(stored.path, stored.text));
   } catch {
     return [];
   }

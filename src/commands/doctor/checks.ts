@@ -16,7 +16,7 @@ import { shownValue } from '../../settings/fields.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
-import type { Sources } from '../config/sources.ts';
+import type { SettingSources } from '../config/sources.ts';
 import { notFoundBy, type Probe } from './probes.ts';
 
 /** The remedy for a gate that a workflow can skip. */
@@ -42,7 +42,7 @@ export function findSkippedGates(io: Io): (SkippedGate & { file: string })[] {
 }
 
 /** The result of one check. `skip`: the check did not apply or was not possible. */
-export interface Check {
+export interface DoctorCheck {
   name: string;
   status: 'ok' | 'warn' | 'fail' | 'skip';
   /** The finding. It never contains a secret. */
@@ -54,24 +54,27 @@ export interface Check {
 
 export function check(
   name: string,
-  status: Check['status'],
+  status: DoctorCheck['status'],
   detail: string,
   remedy: string | null = null,
-): Check {
+): DoctorCheck {
   return { name, status, detail, remedy, exitCode: 0 };
 }
 
-export function failed(name: string, error: RungateError): Check {
+export function failed(name: string, error: RungateError): DoctorCheck {
   const { message, hint } = reportError(error);
   return { name, status: 'fail', detail: message, remedy: hint, exitCode: exitCodeOf(error) };
 }
 
 /** Returns a warning for an error that does not stop a gate. */
-export function warned(name: string, error: RungateError): Check {
+export function warned(name: string, error: RungateError): DoctorCheck {
   return { ...failed(name, error), status: 'warn', exitCode: 0 };
 }
 
-export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 'unreadable'>): Check {
+export function checkSettings(
+  settings: Settings,
+  { unreadable }: Pick<SettingSources, 'unreadable'>,
+): DoctorCheck {
   if (unreadable !== null) return warned('settings', unreadable);
   const changed = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
   const shown = changed.map(([name, { value, origin, detail }]) => {
@@ -83,7 +86,7 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));
 }
 
-export function checkGates({ gates }: Pick<Sources, 'gates'>): Check[] {
+export function checkFileGates({ gates }: Pick<SettingSources, 'gates'>): DoctorCheck[] {
   if (gates.length === 0) return [];
   const shown = gates.map(({ name, needs, advisory }) => {
     const facts = [
@@ -100,7 +103,7 @@ export function checkGates({ gates }: Pick<Sources, 'gates'>): Check[] {
 }
 
 /** Lists the gates that a GitHub workflow can skip. */
-export function checkWorkflows(io: Io): Check[] {
+export function checkWorkflows(io: Io): DoctorCheck[] {
   const skipped = findSkippedGates(io);
   if (skipped.length === 0) return [];
   const detail = excerpt(skipped.map(skippedText).join('; '), 800);
@@ -113,8 +116,13 @@ const nouns = { apiKey: 'API key', token: 'bearer token' } as const;
 /** Lists the credentials in use and their sources, and the profile's unused credentials with the reason. */
 export function checkCredentials(
   settings: Settings,
-  { profile, profilesFile, kept, withheld }: Pick<Sources, 'profile' | 'profilesFile' | 'kept' | 'withheld'>,
-): Check {
+  {
+    profile,
+    profilesFile,
+    kept,
+    withheld,
+  }: Pick<SettingSources, 'profile' | 'profilesFile' | 'kept' | 'withheld'>,
+): DoctorCheck {
   const used = sentIds.flatMap((name) => {
     const { origin, detail } = settings[name] ?? {};
     if (origin === undefined) return [];
@@ -137,7 +145,7 @@ export function checkCredentials(
 }
 
 /** Lists the proxies in the environment, without their user names and passwords. */
-export function checkProxy(environment: Readonly<Record<string, string | undefined>>): Check {
+export function checkProxy(environment: Readonly<Record<string, string | undefined>>): DoctorCheck {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'];
   const shown = names
     .filter((name) => (environment[name] ?? '').trim() !== '')
@@ -149,7 +157,7 @@ export function checkProxy(environment: Readonly<Record<string, string | undefin
 const skewMs = 60_000;
 
 /** Compares this machine's clock with the `Date` header of a response, which has a precision of one second. */
-export function checkClock(date: string | undefined, sentAt: number, receivedAt: number): Check {
+export function checkClock(date: string | undefined, sentAt: number, receivedAt: number): DoctorCheck {
   const theirs = date === undefined ? Number.NaN : Date.parse(date);
   if (Number.isNaN(theirs)) return check('clock', 'skip', 'the responses have no Date header');
   const off = theirs - (sentAt + receivedAt) / 2;
@@ -160,7 +168,7 @@ export function checkClock(date: string | undefined, sentAt: number, receivedAt:
 }
 
 /** Lists the rate limits in the headers of the responses. A later response overrides an earlier one. */
-export function checkLimits(responses: readonly Readonly<Record<string, string>>[]): Check {
+export function checkLimits(responses: readonly Readonly<Record<string, string>>[]): DoctorCheck {
   const known = new Map(responses.flatMap((headers) => Object.entries(headers)));
   const limits = [...known].filter(([name]) => /^(x-)?ratelimit(-|$)/.test(name) || name === 'retry-after');
   const detail = limits.map(([name, value]) => `${name}: ${value}`).join('; ');
@@ -173,7 +181,7 @@ export function checkLimits(responses: readonly Readonly<Record<string, string>>
 }
 
 /** Lists the facts detected about the CI, and the variables they come from. */
-export function checkCi(ci: CiContext): Check {
+export function checkCi(ci: CiContext): DoctorCheck {
   const { provider, repository, ref, commitSha: commit, runId: run, job, attempt, variables } = ci;
   const facts = Object.entries({ repository, ref, commit, run, job, attempt })
     .filter(([, value]) => value !== null)
@@ -190,7 +198,7 @@ const pageTimeoutMs = 10_000;
 export async function checkDeployed(
   { shown, read }: Pick<OpenPage, 'shown' | 'read'>,
   expected: string | null,
-): Promise<Check> {
+): Promise<DoctorCheck> {
   const name = 'deployed build';
   const reading = await read({ signal: new AbortController().signal, timeoutMs: pageTimeoutMs });
   if ('error' in reading) return warned(name, reading.error);
@@ -212,7 +220,7 @@ function credentialOf({ name }: Probe, { apiKey, token, auth }: Settings): strin
   return kindFor(kind, values) === 'key' ? nouns.apiKey : nouns.token;
 }
 
-export function checkArea(probe: Probe, result: ProbeResult, settings: Settings): Check {
+export function checkArea(probe: Probe, result: ProbeResult, settings: Settings): DoctorCheck {
   const name = `access: ${probe.area}`;
   const credential = credentialOf(probe, settings);
   const error = 'error' in result ? result.error : null;

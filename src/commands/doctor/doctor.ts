@@ -14,18 +14,18 @@ import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/hub.ts';
 import { sayFrom } from '../source-names.ts';
 import {
-  type Check,
   check,
   checkArea,
   checkCi,
   checkClock,
   checkCredentials,
   checkDeployed,
-  checkGates,
+  checkFileGates,
   checkLimits,
   checkProxy,
   checkSettings,
   checkWorkflows,
+  type DoctorCheck,
   failed,
   type ProbeResult,
   warned,
@@ -42,7 +42,7 @@ export function defineDoctor(command: Command, bind: Bind): void {
 }
 
 /** A hub that cannot be used is a warning, since gates poll by themselves then. @throws ConfigError if its URL is invalid */
-async function checkHub(context: Context): Promise<Check | null> {
+async function checkHub(context: Context): Promise<DoctorCheck | null> {
   const { clock } = context.io;
   const began = clock.monotonic();
   const problems: RungateError[] = [];
@@ -65,13 +65,13 @@ async function checkHub(context: Context): Promise<Check | null> {
 }
 
 /** Runs the checks in order. A failure ends the sequence if later checks depend on it. */
-async function* examine(context: Context): AsyncGenerator<Check> {
+async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   const { io, settings, sources } = context;
   const { motion } = context.output;
   const say = sayFrom(settings);
   yield check('version', 'ok', `rungate ${version}`);
   yield checkSettings(settings, sources);
-  yield* checkGates(sources);
+  yield* checkFileGates(sources);
   yield* checkVariables(io);
   yield checkCredentials(settings, sources);
   const ci = await ciContext(io);
@@ -125,7 +125,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   else yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
 }
 
-async function examineDeployed(context: Context, commit: string | null): Promise<Check | null> {
+async function examineDeployed(context: Context, commit: string | null): Promise<DoctorCheck | null> {
   if (context.settings['deployed.url'] === undefined) return null;
   const expected = context.settings['deployed.is']?.value ?? commit;
   const page = openPage({ ...(await pageOptions(context, {})), expected: expected ?? '' });
@@ -137,7 +137,7 @@ async function examineDeployed(context: Context, commit: string | null): Promise
 }
 
 /** Returns the result of a check, or its error as a failure: an invalid URL stops every gate. */
-async function resultOf(name: string, work: Promise<Check | null>, say: Say): Promise<Check[]> {
+async function resultOf(name: string, work: Promise<DoctorCheck | null>, say: Say): Promise<DoctorCheck[]> {
   try {
     const result = await work;
     return result === null ? [] : [result];
@@ -147,7 +147,7 @@ async function resultOf(name: string, work: Promise<Check | null>, say: Say): Pr
   }
 }
 
-async function checkDns(hostname: string, setting: string): Promise<Check> {
+async function checkDns(hostname: string, setting: string): Promise<DoctorCheck> {
   const host = hostname.replace(/^\[|\]$/g, '');
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
@@ -165,7 +165,7 @@ const marks = {
   warn: ['warn', '!'],
   fail: ['bad', '✗'],
   skip: ['dim', '-'],
-} as const satisfies Record<Check['status'], readonly [Tone, string]>;
+} as const satisfies Record<DoctorCheck['status'], readonly [Tone, string]>;
 
 /** `rungate doctor`: prints the checks. Returns 0, or the exit code of the first failed check. */
 async function doctorCommand(context: Context): Promise<number> {
@@ -173,8 +173,8 @@ async function doctorCommand(context: Context): Promise<number> {
   // As in all output, lines break at words on a terminal, and not at all in a log.
   const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const json = output.format === 'json' || output.format === 'ndjson';
-  const checks: Check[] = [];
-  for await (const result of examine(context)) {
+  const checks: DoctorCheck[] = [];
+  for await (const result of runChecks(context)) {
     checks.push(result);
     if (json) continue;
     const { name, status, detail, remedy } = result;

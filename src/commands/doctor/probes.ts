@@ -12,7 +12,10 @@ type CredentialState =
 const auths = { apiKey: ['key', 'either'], token: ['bearer', 'either'] } as const;
 
 /** Sends one read. Returns null if the service accepted the credential, or else the error. */
-async function read(caller: Caller, probe: Probe): Promise<HttpError | ContractError | NetworkError | null> {
+async function probeError(
+  caller: Caller,
+  probe: Probe,
+): Promise<HttpError | ContractError | NetworkError | null> {
   try {
     await sendProbe(caller, probe);
     return null;
@@ -33,7 +36,7 @@ export async function checkCredential(caller: Caller, kind: 'apiKey' | 'token'):
   let denied: HttpError | null = null;
   for (const probe of probes) {
     if (!(auths[kind] as readonly string[]).includes(api[probe.name].auth)) continue;
-    const error = await read(caller, probe);
+    const error = await probeError(caller, probe);
     if (error === null) return { kind: 'accepted', denied };
     const status = error instanceof HttpError ? error.status : null;
     if (status === 403) denied ??= error as HttpError;

@@ -3,7 +3,7 @@ import type { Io } from '../../host/io.ts';
 import { fileIds, flagName, optionIds, rowOf } from '../../options/table.ts';
 import { sanitize } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
-import { type Check, check } from './checks.ts';
+import { check, type DoctorCheck } from './checks.ts';
 
 const prefix = 'RUNGATE_';
 
@@ -26,7 +26,7 @@ const setNames = [
   ...['RUNGATE_SELFTEST', 'RUNGATE_SELFTEST_NODE', 'RUNGATE_SELFTEST_CLI', 'RUNGATE_PACKAGE', 'RUNGATE_ARGS'],
 ];
 
-function remedyFor(name: string): string {
+function remedyForVariable(name: string): string {
   const rest = name.slice(prefix.length);
   const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
   const setting = fileIds.find((one) => plain(one.replaceAll('.', '_')) === plain(rest));
@@ -43,7 +43,7 @@ function remedyFor(name: string): string {
 }
 
 /** Warns of variables that start with RUNGATE_ and that nothing reads. */
-export function checkVariables({ env, platform }: Pick<Io, 'env' | 'platform'>): Check[] {
+export function checkVariables({ env, platform }: Pick<Io, 'env' | 'platform'>): DoctorCheck[] {
   // The pipeline for GitLab passes RUNGATE_TIMEOUT on as --timeout.
   const known = new Set([...readNames, ...setNames]);
   if (env.RUNGATE_PACKAGE !== undefined) known.add('RUNGATE_TIMEOUT');
@@ -55,5 +55,5 @@ export function checkVariables({ env, platform }: Pick<Io, 'env' | 'platform'>):
   if (unread.length === 0) return [];
   const some = unread.slice(0, 10);
   const detail = `rungate does not read ${sanitize(some.join(', '))}`;
-  return [check('variables', 'warn', detail, some.map(remedyFor).join('; '))];
+  return [check('variables', 'warn', detail, some.map(remedyForVariable).join('; '))];
 }

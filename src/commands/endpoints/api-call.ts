@@ -7,7 +7,7 @@ import { parseUrl } from '../../parse-url.ts';
 import { sanitizeLines } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { filled, oneOf } from '../options.ts';
-import { bodyOf, type OpenFlags } from './body-input.ts';
+import { type OpenFlags, requestBody } from './body-input.ts';
 
 export interface ApiFlags extends OpenFlags {
   idempotencyKey?: string;
@@ -16,7 +16,7 @@ export interface ApiFlags extends OpenFlags {
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Parses a path with its query. Accepts only a plain path of the service. */
-function parseTarget(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
+function servicePath(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
   const hint = 'write the path below the base URL, such as /api/environments?page=2';
   const [path = ''] = text.split('?');
   const url = parseUrl(text, 'http://service.invalid');
@@ -59,9 +59,9 @@ export async function apiCommand(
     });
   }
   const method = oneOf('<method>', methods, methodText.toUpperCase());
-  const { path, query } = parseTarget(pathText);
+  const { path, query } = servicePath(pathText);
   const key = filled('--idempotency-key', flags.idempotencyKey);
-  const json = await bodyOf(context.io, flags, []);
+  const json = await requestBody(context.io, flags, []);
   if (method === 'GET' && json !== undefined) {
     throw new UsageError('a GET request has no body', { hint: 'put parameters into the path: ?name=value' });
   }

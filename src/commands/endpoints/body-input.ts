@@ -17,7 +17,7 @@ export function flagKey(field: Field): string {
 }
 
 /** Returns the option key of a field: the name of its leaf. */
-export function flagName(field: Field): string {
+export function fieldFlag(field: Field): string {
   return `--${kebab(flagKey(field))}`;
 }
 
@@ -29,7 +29,7 @@ export interface OpenFlags {
 }
 
 /** The fields of a body as JSON text: no digit passes through a float, and no name is special. */
-type Fields = Map<string, string>;
+type BodyFields = Map<string, string>;
 
 /** Splits `name=value` at the first `=`. */
 export function splitPair(option: string, text: string): [string, string] {
@@ -59,7 +59,7 @@ async function readInput(io: Io, path: string): Promise<Uint8Array> {
   }
 }
 
-async function readObject(io: Io, path: string): Promise<Fields> {
+async function readObject(io: Io, path: string): Promise<BodyFields> {
   const bytes = await readInput(io, path);
   const text = new TextDecoder().decode(bytes).trim();
   try {
@@ -74,13 +74,13 @@ async function readObject(io: Io, path: string): Promise<Fields> {
 }
 
 /** Sets the value at a path and creates the objects on the way. */
-function place(body: Fields, path: readonly string[], json: string): void {
+function place(body: BodyFields, path: readonly string[], json: string): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
     body.set(name, json);
     return;
   }
-  const inner: Fields = new Map(membersOf(body.get(name) ?? ''));
+  const inner: BodyFields = new Map(membersOf(body.get(name) ?? ''));
   place(inner, rest, json);
   body.set(name, objectText(inner));
 }
@@ -108,14 +108,14 @@ export interface GivenField {
 }
 
 /** Each of `--input`, `--field`, `--json-field` and the fields' options overrides those before it. Undefined without any. */
-export async function bodyOf(
+export async function requestBody(
   io: Io,
   flags: OpenFlags,
   shown: readonly GivenField[],
 ): Promise<string | undefined> {
   const { field = [], jsonField = [], input } = flags;
   if (input === undefined && field.length + jsonField.length + shown.length === 0) return undefined;
-  const body: Fields = input === undefined ? new Map() : await readObject(io, input);
+  const body: BodyFields = input === undefined ? new Map() : await readObject(io, input);
   for (const text of field) {
     const [name, value] = splitPair('--field', text);
     body.set(name, JSON.stringify(value));

@@ -8,12 +8,12 @@ import { itemTexts } from '../../json/text.ts';
 import type { Context } from '../context.ts';
 import {
   attachmentOf,
-  bodyOf,
+  fieldFlag,
   fieldValue,
   flagKey,
-  flagName,
   type GivenField,
   type OpenFlags,
+  requestBody,
   splitPair,
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
@@ -40,7 +40,7 @@ function clearing({ path: [name, ...inner] }: Field): string {
 /** Returns the fields given as options. @throws UsageError if one is empty, as with an unset variable */
 function givenOf(schema: Schema, flags: EndpointFlags, isBody: boolean): GivenField[] {
   const given = fieldsOf(schema)
-    .map((field) => ({ option: flagName(field), field, given: flags[flagKey(field)] }))
+    .map((field) => ({ option: fieldFlag(field), field, given: flags[flagKey(field)] }))
     .filter((one) => one.given !== undefined);
   const isEmpty = (value: unknown) => typeof value === 'string' && value.trim() === '';
   const empty = given.find((one) => [one.given].flat().some(isEmpty));
@@ -103,7 +103,7 @@ export async function callEndpoint(
   const columns = givenColumns(context.output, flags.columns);
   const query = queryOf(endpoint, args[names.length], flags);
   const shown = endpoint.body === undefined ? [] : givenOf(endpoint.body, flags, true);
-  const json = await bodyOf(context.io, flags, shown);
+  const json = await requestBody(context.io, flags, shown);
   const attachment = flags.file === undefined ? undefined : attachmentOf(context.io, flags.file);
   if (attachment !== undefined && json !== undefined) {
     throw new UsageError('a file and fields cannot be combined', { hint: 'give --file, or the fields' });

@@ -5,7 +5,7 @@ import { type Field, fieldsOf, isList, isOpen } from '../../contract/shape.ts';
 import { type Bind, examples, summarise } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { collect } from '../options.ts';
-import { flagKey, flagName, kebab } from './body-input.ts';
+import { fieldFlag, flagKey, kebab } from './body-input.ts';
 import { callEndpoint, type EndpointFlags } from './call-endpoint.ts';
 import { namesEnvironment } from './environment-id.ts';
 
@@ -78,12 +78,12 @@ function addField(command: Command, field: Field): void {
     field.path.length > 1 ? `(in ${outer})` : '',
     field.type === 'strings' ? '(repeatable)' : '',
   ];
-  const flags = `${flagName(field)}${placeholders[field.type]}`;
+  const flags = `${fieldFlag(field)}${placeholders[field.type]}`;
   const description = notes.filter((note) => note !== '').join(' ');
   if (field.type === 'strings') command.option(flags, description, collect);
   else command.option(flags, description);
   if (/environmentKey$/i.test(flagKey(field))) {
-    completes(command, flagName(field), { from: 'environment-keys' });
+    completes(command, fieldFlag(field), { from: 'environment-keys' });
   }
   if (field.type === 'boolean') command.option(`--no-${kebab(flagKey(field))}`, `do not ${description}`);
 }
@@ -142,7 +142,7 @@ function summaryOf(word: string, parent: Command): string {
 }
 
 /** Returns the group of a command, and creates it if needed: `env.vars.list` → `env vars`. */
-function groupOf(group: Command, words: readonly string[]): Command {
+function subgroup(group: Command, words: readonly string[]): Command {
   return words.reduce((parent, word) => {
     const found = parent.commands.find((command) => command.name() === kebab(word));
     if (found !== undefined) return found;
@@ -160,7 +160,7 @@ export function deriveCommands(
   for (const [name, endpoint] of Object.entries(api)) {
     const words = name.split('.').slice(1);
     const leaf = words.pop() ?? name;
-    const command = describeEndpoint(groupOf(group, words).command(kebab(leaf)), endpoint);
+    const command = describeEndpoint(subgroup(group, words).command(kebab(leaf)), endpoint);
     for (const [index, param] of pathParams(endpoint.path).entries()) {
       completes(command, param, { from: 'ids', path: endpoint.path, index });
     }

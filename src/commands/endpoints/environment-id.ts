@@ -19,7 +19,7 @@ interface Listed {
 }
 
 /** Converts the JSON text of a string or a number to plain text; undefined for anything else. */
-function textOf(json: string | undefined): string | undefined {
+function scalarText(json: string | undefined): string | undefined {
   if (json === undefined || !/^["\d-]/.test(json)) return undefined;
   return plainText(json);
 }
@@ -44,7 +44,7 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
   const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, convert, { check: false });
   for await (const { converted } of pages) {
     for (const fields of converted) {
-      const [key, name] = ['key', 'name'].map((field) => textOf(fields.get(field)));
+      const [key, name] = ['key', 'name'].map((field) => scalarText(fields.get(field)));
       yield { id: idText(fields.get('id')) ?? undefined, key, name };
     }
   }

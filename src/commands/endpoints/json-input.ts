@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import { JsonSyntaxError, parseJson, placeOf } from '../../json/parse.ts';
 
 /** An `--input` that is not JSON. */
-interface Given {
+interface InvalidInput {
   /** The name for messages: the path, or standard input. */
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -12,12 +12,16 @@ interface Given {
   readonly before: string;
 }
 
-type Mistake = readonly [is: (given: Given) => boolean, what: string, hint: (given: Given) => string];
+type InputMistake = readonly [
+  is: (given: InvalidInput) => boolean,
+  what: string,
+  hint: (given: InvalidInput) => string,
+];
 
 const quoted = 'write names and texts in double quotes: {"name": "value"}';
 
 /** The likely mistakes, most certain first. No message quotes the input, which may contain a secret. */
-const mistakes: readonly Mistake[] = [
+const mistakes: readonly InputMistake[] = [
   [
     ({ bytes: [a, b] }) => (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || a === 0 || b === 0,
     'is UTF-16 text',
@@ -72,7 +76,7 @@ export function notJsonInput(name: string, bytes: Uint8Array): UsageError {
   const index = errorIndex(text);
   const input = { name, bytes, text, rest: text.slice(index), before: text.slice(0, index) };
   const row = mistakes.findIndex(([is]) => is(input));
-  const [, what, hint] = mistakes[row] as Mistake;
+  const [, what, hint] = mistakes[row] as InputMistake;
   const { line, column } = placeOf(text, index);
   // The first ones are mistakes of the whole input.
   const where = row < 3 ? '' : `, at line ${line}, column ${column}`;

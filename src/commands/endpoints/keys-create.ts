@@ -66,7 +66,7 @@ function prepareFile(io: Io, path: string): SecretFile {
 }
 
 /** Adds a warning to an error after which the key may exist, because the request is not repeated. */
-function mayExist(error: unknown): error is RungateError {
+function keyMayExist(error: unknown): error is RungateError {
   if (error instanceof NetworkError) return !error.unsent;
   if (error instanceof HttpError) return error.status >= 500;
   return error instanceof ContractError || error instanceof StoppedError;
@@ -77,7 +77,7 @@ async function create(context: Context, body: KeyBody, signal: AbortSignal): Pro
   try {
     return await caller.exchange('keys.create', keys['keys.create'], { params: {}, body }, { signal });
   } catch (error) {
-    if (mayExist(error)) {
+    if (keyMayExist(error)) {
       const advice = `a key named "${context.output.excerpt(body.name, 80)}" may exist now, but its token is lost: look for it in the service's settings, delete it there or with rungate keys delete <id>, then create another one`;
       error.hint = error.hint === undefined ? advice : `${error.hint}; ${advice}`;
     }

@@ -17,7 +17,7 @@ import type { Context } from '../context.ts';
 /** The most reads of the summary and the list, if new orders arrive in between. */
 const rounds = 3;
 
-interface Observation {
+interface ObservedSummary {
   summary: ExactSummary;
   response: Exchange;
   verification: Verification;
@@ -36,7 +36,7 @@ function sameAmounts(a: ExactSummary, b: ExactSummary): boolean {
  * Reads the summary and the list, and the summary again if they differ, because an order may have arrived in between. A list
  * that matches the summary before or after it is right; one that differs from two equal summaries is wrong.
  */
-async function observe(caller: Caller): Promise<Observation> {
+async function observe(caller: Caller): Promise<ObservedSummary> {
   let before = await readExactSummary(caller);
   for (let round = 1; ; round += 1) {
     const { orders } = await listExact(caller);
@@ -67,7 +67,7 @@ function countDifference(stated: string, counted: number): string {
   return formatDecimal(subtract(parseDecimal(stated, 'orderCount'), parseDecimal(String(counted))));
 }
 
-function verificationTable({ summary, verification }: Observation): Table {
+function verificationTable({ summary, verification }: ObservedSummary): Table {
   const { orderCount, totalRevenue, byCurrency } = verification;
   const currencies = byCurrency.length > 1 ? byCurrency : [];
   return {
@@ -96,7 +96,7 @@ function orders(count: number): string {
 }
 
 /** Returns the verification as JSON text, with the service's summary in all its digits. */
-function verificationJson({ summary, verification, response, settled }: Observation): string {
+function verificationJson({ summary, verification, response, settled }: ObservedSummary): string {
   const { addsUp, orderCount, ...figures } = verification;
   const exactCount = withTexts(orderCount, { stated: summary.orderCountText });
   const given = { schemaVersion: 1, addsUp: settled ? addsUp : null, orderCount: exactCount, ...figures };
@@ -104,7 +104,7 @@ function verificationJson({ summary, verification, response, settled }: Observat
   return `${own.slice(0, -1)},"summary":${response.text}}`;
 }
 
-function disagreement({ summary, verification: { orderCount, totalRevenue } }: Observation): string {
+function disagreement({ summary, verification: { orderCount, totalRevenue } }: ObservedSummary): string {
   const parts = [];
   if (orderCount.stated !== orderCount.counted) {
     parts.push(`orderCount is ${summary.orderCountText}, but the list has ${orders(orderCount.counted)}`);
@@ -116,7 +116,7 @@ function disagreement({ summary, verification: { orderCount, totalRevenue } }: O
   return parts.join('; ');
 }
 
-async function verify(context: Context, caller: Caller): Promise<number> {
+async function verifyOrders(context: Context, caller: Caller): Promise<number> {
   const { output } = context;
   const seen = await observe(caller);
   const { verification, settled } = seen;
@@ -149,7 +149,7 @@ async function verify(context: Context, caller: Caller): Promise<number> {
 /** With `--verify`, exit code 0 if summary and list match, 1 if they differ, 3 if the orders change too fast. */
 export async function summaryCommand(context: Context, flags: { verify?: boolean }): Promise<number> {
   const caller = await context.connect();
-  if (flags.verify === true) return verify(context, caller);
+  if (flags.verify === true) return verifyOrders(context, caller);
   const { summary, response } = await readExactSummary(caller);
   await context.output.response(response.text, summaryTable(summary));
   return exitCodes.ok;

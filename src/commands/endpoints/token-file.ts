@@ -24,7 +24,7 @@ export async function maskSecret({ env, err }: Pick<Io, 'env' | 'err'>, secret: 
 }
 
 /** Returns whether a token can be sent in a header and printed unchanged. */
-function isPlain(token: string): boolean {
+function isPrintable(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token) && sanitize(token) === token;
 }
 
@@ -40,7 +40,7 @@ interface CreatedKey {
 }
 
 /** Describes a key without its token. */
-function described({ name, response, token }: CreatedKey): string {
+function describedKey({ name, response, token }: CreatedKey): string {
   const id = idText(textAt(response.text, ['id']));
   const known = id === null ? '' : ` (id ${excerpt(redactSecrets(id, [token]), 80)})`;
   return `the API key "${excerpt(redactSecrets(name, [token]), 80)}"${known}`;
@@ -58,7 +58,7 @@ async function print({ io }: Context, key: CreatedKey, text: string): Promise<vo
   if (io.out.open && io.out.failure === null) return;
   // Elsewhere a closed pipe is not an error, but here the token would be lost.
   throw new ConfigError(
-    `${described(key)} was created, but its token could not be written to standard output`,
+    `${describedKey(key)} was created, but its token could not be written to standard output`,
     {
       hint: 'its token is lost: delete the key with rungate keys delete <id>, then create another one',
     },
@@ -84,10 +84,13 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
   } catch (cause) {
     await printToken(context, key);
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`${described(key)} was created, but --output-file could not be written (${code})`, {
-      hint: 'its token is on standard output instead, shown only once: save it',
-      cause,
-    });
+    throw new ConfigError(
+      `${describedKey(key)} was created, but --output-file could not be written (${code})`,
+      {
+        hint: 'its token is on standard output instead, shown only once: save it',
+        cause,
+      },
+    );
   }
   await printRest(context, key);
 }
@@ -99,7 +102,7 @@ export async function handOver(
   file: SecretFile | undefined,
 ): Promise<void> {
   await maskSecret(context.io, key.token);
-  if (!isPlain(key.token)) {
+  if (!isPrintable(key.token)) {
     await print(context, key, replyJson(context, key));
     const expected = 'a token of visible ASCII characters';
     throw new ContractError(
@@ -116,5 +119,5 @@ export async function handOver(
   if (file === undefined) await printToken(context, key);
   else await keep(context, key, file);
   const where = file === undefined ? 'its token is shown only once' : 'its token is only in the file';
-  await context.output.note(`created ${described(key)}: ${where}`);
+  await context.output.note(`created ${describedKey(key)}: ${where}`);
 }

@@ -4,7 +4,7 @@ import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Redact } from '../../redact.ts';
 
-export type HubEvent =
+export type LoggedEvent =
   | HubLogEvent
   | { type: 'listening'; url: string }
   | { type: 'stopping'; signal: StopSignal }
@@ -17,17 +17,17 @@ const mostRepeats = 5;
 /** Kinds of events that are counted separately. */
 const mostKinds = 100;
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const errorMessage = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Returns the kind of an event that anyone could cause again and again, or null for any other. */
-function repeatedKind(event: HubEvent): string | null {
+function repeatedKind(event: LoggedEvent): string | null {
   switch (event.type) {
     case 'refused-delivery':
       return `${event.type} ${event.code}`;
     case 'refused-request':
       return `${event.type} ${event.status}`;
     case 'fault':
-      return `${event.type} ${messageOf(event.error)}`;
+      return `${event.type} ${errorMessage(event.error)}`;
     case 'delivery':
       return event.replay ? 'delivery replay' : null;
     case 'closed-connections':
@@ -54,13 +54,13 @@ export function createLog(
   output: Output,
   now: () => number,
   redact: Redact,
-): { log(event: HubEvent): void; flush(): void } {
+): { log(event: LoggedEvent): void; flush(): void } {
   const isJson = output.format === 'json' || output.format === 'ndjson';
   const counts = new Map<string, number>();
 
-  const write = ({ type, ...fields }: HubEvent) => {
+  const write = ({ type, ...fields }: LoggedEvent) => {
     const shown = Object.entries(fields).map(([name, value]): [string, unknown] => {
-      if (name === 'error') return [name, output.excerpt(redact(messageOf(value)), 500)];
+      if (name === 'error') return [name, output.excerpt(redact(errorMessage(value)), 500)];
       return [name, typeof value === 'string' ? output.excerpt(redact(value)) : rounded(value)];
     });
     const time = new Date(now()).toISOString();

@@ -82,7 +82,7 @@ export function passwordsOf(redisUrl: string): string[] {
 /** A shorter token could be guessed. */
 const shortestToken = 16;
 
-export function tokensOf({ hubTokens }: Settings): readonly string[] {
+export function checkedTokens({ hubTokens }: Settings): readonly string[] {
   const hint = 'make one with openssl rand -hex 32, and give the same one to the gates';
   if (hubTokens === undefined) {
     throw new ConfigError('hub: no token for gates is set', {

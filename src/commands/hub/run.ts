@@ -14,16 +14,16 @@ import type { Context } from '../context.ts';
 import { addOptions } from '../options.ts';
 import {
   cannotListen,
-  headerNamesOf,
-  hostOf,
+  deliveryHeaders,
+  listenHost,
+  listenPort,
   missingSecret,
-  portOf,
-  secretsOf,
-  warnIfExposed,
+  signingSecrets,
+  warnIfReachable,
 } from '../webhooks/receiver.ts';
-import { createLog, type HubEvent } from './log.ts';
+import { createLog, type LoggedEvent } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { budgetOf, type HubFlags, passwordsOf, redisUrlOf, tokensOf } from './options.ts';
+import { budgetOf, checkedTokens, type HubFlags, passwordsOf, redisUrlOf } from './options.ts';
 
 const secrets = `
 Secrets: set RUNGATE_WEBHOOK_SECRET (or RUNGATE_TENANT_SECRET) for deliveries
@@ -59,7 +59,7 @@ const redisMs = 2_000;
 const flushMs = 60_000;
 
 /** Returns whether Redis works, as far as the hub knows, and logs each change. */
-function watchRedis(log: (event: HubEvent) => void): Health & { works(): boolean } {
+function watchRedis(log: (event: LoggedEvent) => void): Health & { works(): boolean } {
   let works: boolean | null = null;
   return {
     works: () => works === true,
@@ -81,12 +81,12 @@ async function secureContextOf({ io, settings: { caFile } }: Context): Promise<S
 async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const { io, output, settings } = context;
   const { clock } = io;
-  const port = portOf(flags.port);
-  const host = hostOf(flags.host);
+  const port = listenPort(flags.port);
+  const host = listenHost(flags.host);
   const limits = budgetOf(flags.budget);
   const redisUrl = redisUrlOf(io, flags.redis);
-  const tokens = tokensOf(settings);
-  const { keys, secrets, tenantSecret } = secretsOf(settings);
+  const tokens = checkedTokens(settings);
+  const { keys, secrets, tenantSecret } = signingSecrets(settings);
   if (keys.length === 0) throw missingSecret('hub');
 
   const { log, flush } = createLog(
@@ -118,7 +118,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
       every: io.every,
       tokens,
       receive: deliveryReceiver(
-        { secrets, tenantSecret, headerNames: headerNamesOf(settings) },
+        { secrets, tenantSecret, headerNames: deliveryHeaders(settings) },
         stores.replays,
       ),
       redis: () => (redisUrl === null ? null : health.works()),
@@ -130,7 +130,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
     }).catch((cause) => {
       throw cannotListen(cause, host, port);
     });
-    await warnIfExposed(host, output);
+    await warnIfReachable(host, output);
     log({ type: 'listening', url: server.url });
     const signal = await stopped;
     log({ type: 'stopping', signal });

@@ -5,7 +5,7 @@ import { excerpt } from '../../sanitize.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
 import { instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import type { Fields, Target } from './target.ts';
+import type { FileFields, Target } from './target.ts';
 
 /** The settings that init writes, in the order of the file. It changes no others. */
 export const initNames = ['apiUrl', 'project', 'process', 'tags', 'environment', 'strict'] as const;
@@ -44,10 +44,10 @@ async function promptFor<Value>(
 /** Settings that are the same for every user, so that a new file may take them from the environment or a profile. */
 const sharedNames: readonly string[] = ['project', 'process', 'tags'];
 
-const hasGates = ({ gates }: Fields) => Object.keys(gates ?? {}).length > 0;
+const hasGates = ({ gates }: FileFields) => Object.keys(gates ?? {}).length > 0;
 
 /** Tells whether the file has gates that the pipeline runs: no option names what to run instead. */
-export function runsGates(settings: Settings, fields: Fields): boolean {
+export function runsGates(settings: Settings, fields: FileFields): boolean {
   if ([settings.process, settings.tags].some((one) => one?.origin === 'flag')) return false;
   if (fields.process === undefined && fields.tags === undefined)
     return [fields, ...Object.values(Object(fields.branches))].some((part) => hasGates(Object(part)));
@@ -55,9 +55,9 @@ export function runsGates(settings: Settings, fields: Fields): boolean {
 }
 
 /** Returns the process or tags of a file with gates, if none of them runs that; otherwise null. */
-export function lostRun({ gates, process, tags }: Fields): string | null {
+export function lostRun({ gates, process, tags }: FileFields): string | null {
   const usual = JSON.stringify(process ?? tags);
-  const own = Object.values(Object(gates) as Record<string, Fields>);
+  const own = Object.values(Object(gates) as Record<string, FileFields>);
   // A gate that says nothing runs what the file says.
   const runs = own.map((gate) => JSON.stringify(gate.process ?? gate.tags) ?? usual);
   if (usual === undefined || runs.includes(usual)) return null;
@@ -72,7 +72,7 @@ function gatesWith({ exists, fields }: Target, processes: readonly string[]): ob
 }
 
 /** Returns the settings from the options, and those that a new file copies from the environment and the profile. */
-function knownAnswers(settings: Settings, fields: Fields): Answers {
+function knownAnswers(settings: Settings, fields: FileFields): Answers {
   const selects = ['process', 'tags', 'gates'].some((name) => fields[name] !== undefined);
   const known = initNames.flatMap((name) => {
     const setting = settings[name];

@@ -84,7 +84,7 @@ export function bareCommand(plan: Plan): string {
 }
 
 /** Writes the planned files, in order. @throws ConfigError that lists the files already written */
-export function writeFiles(io: Io, files: readonly PlannedFile[]): void {
+export function writePlannedFiles(io: Io, files: readonly PlannedFile[]): void {
   const done: string[] = [];
   for (const { path, text, fate } of files) {
     if (fate !== 'written') continue;
@@ -115,7 +115,7 @@ export interface LocalCommands {
 }
 
 /** Returns the next steps for the user; `wanted` is false with `--ci none`. */
-export function nextSteps(
+export function stepsAfterInit(
   ci: CiChoice,
   plan: Plan,
   { self, config, settings }: LocalCommands,

@@ -3,7 +3,7 @@ import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
-import { loadSettings, type Sources } from '../config/sources.ts';
+import { loadSettings, type SettingSources } from '../config/sources.ts';
 import { readGlobals } from '../options.ts';
 import { displayPath } from './files.ts';
 
@@ -13,14 +13,14 @@ export function selfName(io: Io): string {
   return onPath && io.env.npm_command !== 'exec' ? 'rungate' : 'npx rungate';
 }
 
-function selectedOf({ process: chosen, tags }: Settings, { gates }: Sources): string | null {
+function selectedOf({ process: chosen, tags }: Settings, { gates }: SettingSources): string | null {
   const names = gates.map(({ name }) => name).join(', ');
   if (names !== '') return `gates ${excerpt(names, 60)}`;
   if (chosen !== undefined) return `process ${excerpt(chosen.value, 60)}`;
   return tags === undefined ? null : `tags ${excerpt(tags.value.join(', '), 60)}`;
 }
 
-async function nextSteps(io: Io, raw: Readonly<Record<string, unknown>>): Promise<string[]> {
+async function firstSteps(io: Io, raw: Readonly<Record<string, unknown>>): Promise<string[]> {
   const self = selfName(io);
   const globals = readGlobals(raw);
   const { settings, sources } = await loadSettings(io, globals.flags, globals.settings);
@@ -77,7 +77,7 @@ export async function noCommandError(
 ): Promise<UsageError> {
   const message = 'no command given';
   try {
-    const lines = await nextSteps(io, globals);
+    const lines = await firstSteps(io, globals);
     return new UsageError(message, { hint: 'see rungate --help', lines });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -27,11 +27,11 @@ import {
   bareCommand,
   displayPath,
   type LocalCommands,
-  nextSteps,
   type PlannedFile,
   plannedPipeline,
   projectFileText,
-  writeFiles,
+  stepsAfterInit,
+  writePlannedFiles,
 } from './files.ts';
 import { selfName } from './first-steps.ts';
 import {
@@ -212,9 +212,9 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   }
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0) await confirmFiles(context, fresh);
-  if (flags.dryRun !== true) writeFiles(io, files);
+  if (flags.dryRun !== true) writePlannedFiles(io, files);
   const commands = { self: selfName(io), config: localConfigFlag(io, reads), settings };
-  await report(context, files, ci, plan, commands, flags);
+  await reportFiles(context, files, ci, plan, commands, flags);
   const warn = async (text: string, remedy?: string) => {
     await output.alert(`${output.paint('warn', 'warning:')} ${text}`);
     if (remedy !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${remedy}`);
@@ -235,7 +235,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   return exitCodes.ok;
 }
 
-async function report(
+async function reportFiles(
   { io, output }: Context,
   files: readonly PlannedFile[],
   ci: CiChoice,
@@ -245,7 +245,7 @@ async function report(
 ): Promise<void> {
   const dryRun = flags.dryRun === true;
   const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
-  const next = nextSteps(ci, plan, commands, flags.ci !== 'none');
+  const next = stepsAfterInit(ci, plan, commands, flags.ci !== 'none');
   if (output.format === 'json' || output.format === 'ndjson') {
     const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });

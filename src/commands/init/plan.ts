@@ -6,7 +6,7 @@ import { inOrder } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
 import { groupOf } from '../../options/table.ts';
 import { sanitize } from '../../sanitize.ts';
-import { type FileGate, mergeGates, nodeOf } from '../../settings/gates.ts';
+import { type FileGate, mergeGates, planNode } from '../../settings/gates.ts';
 import { findProjectFile, projectFileName } from '../../settings/locate.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
 import { echoed } from '../../suggest.ts';
@@ -89,12 +89,15 @@ function deployedMsOf(values: FileGate['source']['values']): number {
   return url === undefined ? 0 : timeout;
 }
 
-const timeoutOf = ({ source }: FileGate) => source.values.timeout;
+const gateTimeout = ({ source }: FileGate) => source.values.timeout;
 
 /** For gates that wait for each other. `beforeMs` is the wait of each gate before its timeout begins. */
 function longestPathMs(gates: readonly FileGate[], usualMs: number, beforeMs: number): number {
   const ends = new Map<string, number>();
-  const nodes = gates.map((gate) => ({ ...nodeOf(gate), ownMs: beforeMs + (timeoutOf(gate) ?? usualMs) }));
+  const nodes = gates.map((gate) => ({
+    ...planNode(gate),
+    ownMs: beforeMs + (gateTimeout(gate) ?? usualMs),
+  }));
   for (const { name, needs, ownMs } of inOrder(nodes))
     ends.set(name, ownMs + Math.max(0, ...needs.map((need) => ends.get(need) ?? 0)));
   return Math.max(0, ...ends.values());
@@ -108,7 +111,7 @@ export function waitOf(fields: object, runsGates: boolean): Pick<Plan, 'timeoutI
     deployedMs: deployedMsOf({ ...file.values, ...values }),
     gates: runsGates ? [...mergeGates(file.gates, gates).values()] : [],
   }));
-  const timeouts = sections.flatMap(({ timeout, gates }) => [timeout, ...gates.map(timeoutOf)]);
+  const timeouts = sections.flatMap(({ timeout, gates }) => [timeout, ...gates.map(gateTimeout)]);
   const timeoutInFile = timeouts.some((timeout) => timeout !== undefined);
   const usualMs = timeoutInFile ? usualLimits.timeoutMs : usualMinutes * 60_000;
   const waits = sections.map(({ timeout = usualMs, gates, deployedMs }) =>

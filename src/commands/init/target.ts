@@ -18,13 +18,13 @@ const manifests = [
   'mix.exs',
 ];
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type FileFields = Readonly<Record<string, unknown>>;
 
 export interface Target {
   readonly path: string;
   readonly exists: boolean;
   /** Its content; for a new file, the settings that applied here until now. */
-  readonly fields: Fields;
+  readonly fields: FileFields;
   /** The project file in a parent folder that the new one hides here. */
   readonly shadowed: { readonly path: string; readonly branches: boolean } | null;
 }
@@ -37,7 +37,7 @@ function packageFolder(cwd: string, root: string, exists: Io['exists']): string 
   return root;
 }
 
-function fieldsOf(io: Io, path: string): Record<string, unknown> {
+function fileFields(io: Io, path: string): Record<string, unknown> {
   return readJson(path, io.readFile(path, maxFileBytes + 1)).value as Record<string, unknown>;
 }
 
@@ -58,9 +58,9 @@ export function chooseTarget(
   if (found === null) return { path: own, exists: io.exists(own), fields: {}, shadowed: null };
   if (!io.exists(found)) return { path: found, exists: false, fields: {}, shadowed: null };
   if (named || !given || !relative(folder, found).startsWith('..')) {
-    return { path: found, exists: true, fields: fieldsOf(io, found), shadowed: null };
+    return { path: found, exists: true, fields: fileFields(io, found), shadowed: null };
   }
-  const { $schema, branches, ...fields } = fieldsOf(io, found);
+  const { $schema, branches, ...fields } = fileFields(io, found);
   if (typeof fields.caFile === 'string') {
     fields.caFile = relative(dirname(own), resolve(dirname(found), fields.caFile));
   }
@@ -68,7 +68,7 @@ export function chooseTarget(
 }
 
 /** Returns the names of the settings whose values differ from those in the file. */
-export function differing(fields: Fields, changes: Fields): string[] {
+export function differing(fields: FileFields, changes: FileFields): string[] {
   const names = Object.keys(changes);
   return names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]));
 }
@@ -87,14 +87,18 @@ function schemaPath(exists: Io['exists'], file: string): string | null {
 }
 
 /** Returns the fields that the changes replace: what to run. An existing file keeps its gates, and the defaults that they may use. */
-function replacedBy(changes: Fields, target: Target): readonly string[] {
+function replacedNames(changes: FileFields, target: Target): readonly string[] {
   if (changes.gates !== undefined) return target.exists ? [] : ['process', 'tags'];
   if (changes.process === undefined && changes.tags === undefined) return [];
   return ['process', 'tags', ...(target.exists ? [] : ['gates'])];
 }
 
-export function changedFields({ exists }: Pick<Io, 'exists'>, target: Target, changes: Fields): Fields {
-  const replaced = replacedBy(changes, target).filter((name) => changes[name] === undefined);
+export function changedFields(
+  { exists }: Pick<Io, 'exists'>,
+  target: Target,
+  changes: FileFields,
+): FileFields {
+  const replaced = replacedNames(changes, target).filter((name) => changes[name] === undefined);
   const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => !replaced.includes(name)));
   if (target.exists && Object.keys(target.fields).length > 0) return { ...kept, ...changes };
   const schema = schemaPath(exists, target.path);

@@ -64,7 +64,7 @@ export function addMockFlags(command: Command): Command {
   return completes(command, '--rate-limit', rateLimits);
 }
 
-function wholeNumber(option: string, text: string, most: number): number {
+function numberUpTo(option: string, text: string, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value <= most) return value;
   throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
@@ -81,7 +81,7 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     clock: io.clock,
     deliveries: oneOf('--deliver', deliveryScopes, deliver),
     tenantSecret: readSecret(io.env, 'RUNGATE_TENANT_SECRET', io.readFile),
-    port: port === undefined ? defaultPort : wholeNumber('--port', port, 65_535),
+    port: port === undefined ? defaultPort : numberUpTo('--port', port, 65_535),
     outcome: flags.outcome?.map((value): Outcome => oneOf('--outcome', outcomes, value)),
     duration: duration === undefined ? undefined : parseDuration('--duration', duration),
     retryAfterSeconds: retryAfter === undefined ? undefined : retryAfterSeconds(retryAfter),
@@ -89,6 +89,6 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     faults: flags.fault?.map(parseFault),
     deployed: flags.deployed,
     rateLimit: rateLimit === undefined ? undefined : oneOf('--rate-limit', rateLimits, rateLimit),
-    ...(seed === undefined ? newCredentials(homeTenant) : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
+    ...(seed === undefined ? newCredentials(homeTenant) : { seed: numberUpTo('--seed', seed, 2 ** 32 - 1) }),
   };
 }

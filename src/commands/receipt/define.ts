@@ -3,7 +3,7 @@ import { type Bind, examples } from '../binding.ts';
 import { collect } from '../options.ts';
 import { keygenCommand } from './keygen.ts';
 import { showCommand } from './show.ts';
-import { type VerifyFlags, verifyCommand } from './verify.ts';
+import { type ReceiptFlags, verifyReceiptCommand } from './verify.ts';
 
 function defineVerify(group: Command, bind: Bind): void {
   const command = group
@@ -29,7 +29,7 @@ function defineVerify(group: Command, bind: Bind): void {
   examples(command, 'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"');
   bind(command, {
     decides: true,
-    run: (context, [file], flags: VerifyFlags) => verifyCommand(context, String(file), flags),
+    run: (context, [file], flags: ReceiptFlags) => verifyReceiptCommand(context, String(file), flags),
   });
 }
 

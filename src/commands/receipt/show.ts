@@ -34,7 +34,7 @@ interface Content {
   value: Json;
 }
 
-function contentOf(bytes: Uint8Array): Content {
+function receiptContent(bytes: Uint8Array): Content {
   const { text, value } = parseObject(bytes, 'the file');
   if (own(value, 'payload') === undefined) return { signatures: 0, text, value };
   const { payload, signatures } = openEnvelope(bytes);
@@ -82,7 +82,7 @@ export async function showCommand({ io, output }: Context, file: string): Promis
   const bytes = await readInput(io, '<file>', file);
   let content: Content;
   try {
-    content = contentOf(bytes);
+    content = receiptContent(bytes);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     throw new UsageError(`${file} is not a receipt: ${error.message}`, {

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { filled, namesIn } from '../options.ts';
 import { readInput } from './show.ts';
 
-export interface VerifyFlags {
+export interface ReceiptFlags {
   key?: string[];
   commit?: string;
   repository?: string;
@@ -42,7 +42,7 @@ async function readKeys({ io }: Context, paths: readonly string[] | undefined): 
   );
 }
 
-function commitOf(given: string | undefined): string {
+function requiredCommit(given: string | undefined): string {
   const commit = wholeCommit(given);
   if (commit !== null) return commit;
   if (given === undefined)
@@ -54,14 +54,14 @@ function commitOf(given: string | undefined): string {
   });
 }
 
-function expectedOf({ io }: Context, flags: VerifyFlags): Omit<Expected, 'keys'> {
+function expectedFacts({ io }: Context, flags: ReceiptFlags): Omit<Expected, 'keys'> {
   const { tag, maxAge } = flags;
   if (tag !== undefined && flags.process !== undefined)
     throw new UsageError('--process and --tag cannot be combined', {
       hint: 'a run has either a process or tags: give the one that it was started with',
     });
   return {
-    commit: commitOf(flags.commit),
+    commit: requiredCommit(flags.commit),
     repository: filled('--repository', flags.repository),
     project: filled('--project', flags.project),
     process: filled('--process', flags.process),
@@ -74,7 +74,7 @@ function expectedOf({ io }: Context, flags: VerifyFlags): Omit<Expected, 'keys'>
 }
 
 /** Returns the result as data. Facts of the receipt are included only if every check passed. */
-function dataOf({ checks, keyId, statement }: Examination, key: string | null) {
+function examinationData({ checks, keyId, statement }: Examination, key: string | null) {
   const failed = checks.find(({ status }) => status === 'failed') ?? null;
   return {
     schemaVersion: 1,
@@ -87,7 +87,7 @@ function dataOf({ checks, keyId, statement }: Examination, key: string | null) {
   };
 }
 
-async function report(
+async function reportExamination(
   context: Context,
   { checks, statement }: Examination,
   key: string | null,
@@ -111,19 +111,23 @@ async function report(
 }
 
 /** `rungate receipt verify`: returns exit code 0 for a receipt that passes every check, 1 for any other. */
-export async function verifyCommand(context: Context, file: string, flags: VerifyFlags): Promise<number> {
+export async function verifyReceiptCommand(
+  context: Context,
+  file: string,
+  flags: ReceiptFlags,
+): Promise<number> {
   const { io, output } = context;
-  const expected = expectedOf(context, flags);
+  const expected = expectedFacts(context, flags);
   const keys = await readKeys(context, flags.key);
   const examination = await examine(await readInput(io, '<file>', file), { ...expected, keys });
   const key = keys.find(({ id }) => id === examination.keyId)?.path ?? null;
-  const data = dataOf(examination, key);
+  const data = examinationData(examination, key);
   const rows = examination.checks.map(({ check, status, reason }) => [
     check,
     status,
     reason === null ? '' : output.excerpt(reason, 500),
   ]);
   await output.data(data, { head: ['CHECK', 'STATUS', 'REASON'], rows });
-  await report(context, examination, key);
+  await reportExamination(context, examination, key);
   return data.verified ? exitCodes.ok : exitCodes.failed;
 }

@@ -12,7 +12,7 @@ import type { GateReport, GatesReport, NamedGateResult, RunReport } from '../../
 import type { EndEvent } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
-import { type Cell, drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
+import { type Cell, type DrawnRow, drawRows, naturalWidths, tableWidth } from '../../output/table.ts';
 import { columnsOf, type Tone } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
@@ -55,27 +55,27 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
   const runs = report.runs.map((run, at) => {
     const { appUrl, runId } = run;
     const url = sanitize(appUrl ?? '');
-    const style: Row['style'] = (text, column) => {
+    const style: DrawnRow['style'] = (text, column) => {
       if (column === verdictAt) return paint(marks[shownAs(run)][0], text);
       const isLink = links && appUrl !== null && text.trimStart() === url;
       return isLink ? text.replace(url, () => hyperlink(appUrl, url)) : text;
     };
     return { cells: aligned[at] ?? [], runId, url, below: url === '' ? [] : [`  ${url}`], style };
   });
-  const dim: Row['style'] = (text) => paint('dim', text);
-  const wide: Row[] = [
+  const dim: DrawnRow['style'] = (text) => paint('dim', text);
+  const wide: DrawnRow[] = [
     { cells: [...head, 'URL'], style: dim },
     ...runs.map(({ cells, url, style }) => ({ cells: [...cells, url], style })),
   ];
-  const medium: Row[] = [{ cells: head, below: ['  URL'], style: dim }, ...runs];
-  const narrow: Row[] = runs.map(({ cells, runId, below, style }) => {
+  const medium: DrawnRow[] = [{ cells: head, below: ['  URL'], style: dim }, ...runs];
+  const narrow: DrawnRow[] = runs.map(({ cells, runId, below, style }) => {
     const [name = '', ...rest] = cells;
     const ids = named ? [`  ${rest.shift()}`] : [];
     const [verdict = '', state, failed = '', blocked = ''] = rest;
     const counts = `  ${state}, ${failed.trim()} failed, ${blocked.trim()} blocked`;
     return { cells: [name, verdict], below: runId === null ? [] : [...ids, counts, ...below], style };
   });
-  const widthsOf = (layout: readonly Row[]) => naturalWidths(layout.map(({ cells }) => cells));
+  const widthsOf = (layout: readonly DrawnRow[]) => naturalWidths(layout.map(({ cells }) => cells));
   const layout = [wide, medium].find((rows) => tableWidth(widthsOf(rows)) <= columns) ?? narrow;
   return drawRows(layout, widthsOf(layout));
 }

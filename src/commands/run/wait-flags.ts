@@ -4,7 +4,7 @@ import { resolveLimits } from '../../gate/limits.ts';
 import type { Policy } from '../../gate/policy.ts';
 import type { Flags, Row } from '../../options/table.ts';
 import { excerpt } from '../../sanitize.ts';
-import { policyOf } from '../../settings/merge.ts';
+import { policySettings } from '../../settings/merge.ts';
 import type { Settings } from '../../settings/names.ts';
 import { givenOptions } from '../options.ts';
 
@@ -69,7 +69,7 @@ export function asksForBuild(settings: Settings, flags: WaitFlags): boolean {
 
 export function waitRules(settings: Settings) {
   const { interval, timeout, maxAttempts, retries } = settings;
-  const policy = Object.entries(policyOf(settings)).map(([verdict, { value }]) => [verdict, value]);
+  const policy = Object.entries(policySettings(settings)).map(([verdict, { value }]) => [verdict, value]);
   const chosen = <T>(setting: { value: T; origin: string } | undefined) =>
     setting?.origin === 'default' ? undefined : setting?.value;
   return {

@@ -32,7 +32,7 @@ export function writeShims(folder: TemporaryFolder, program: readonly string[]):
   return join(folder.path, 'bin');
 }
 
-function readText(io: Pick<Io, 'readFile'>, path: string): string {
+function readTextFile(io: Pick<Io, 'readFile'>, path: string): string {
   try {
     return new TextDecoder().decode(io.readFile(path));
   } catch {
@@ -59,7 +59,7 @@ export function stepEnvironment(
   for (const name of temporaryFolders) if (env[name] !== undefined) own[name] = temporary;
   // In CircleCI, bash reads this file before each step, and steps append to it.
   if (given('BASH_ENV'))
-    own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readText(io, env.BASH_ENV ?? ''));
+    own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readTextFile(io, env.BASH_ENV ?? ''));
   if (io.platform === 'win32') {
     for (const [index, name] of programVariables.entries()) own[name] = io.program[index] ?? '';
   }

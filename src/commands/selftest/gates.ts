@@ -1,7 +1,7 @@
 import type { TriggerBody } from '../../contract/run.ts';
 import { selected } from '../../gate/plan/graph.ts';
 import type { Outcome } from '../../mock/state.ts';
-import { policyOf } from '../../settings/merge.ts';
+import { policySettings } from '../../settings/merge.ts';
 import type { GateSettings } from '../config/sources.ts';
 import { runsGates, startsRun } from './hints.ts';
 import { looksStrict, retriesIn } from './judge.ts';
@@ -27,7 +27,7 @@ function stopsStep(
   text: string,
 ): boolean {
   if (advisory || service !== 'up' || verdict === 'passed') return !advisory;
-  const action = policyOf(settings)[verdict].value;
+  const action = policySettings(settings)[verdict].value;
   return verdict === 'cancelled' ? looksStrict(text, action) : action === 'fail';
 }
 

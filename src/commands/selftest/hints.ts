@@ -25,7 +25,7 @@ export interface Evidence {
   readonly results: readonly StepResult[];
 }
 
-interface Cause {
+interface HintRow {
   /** The symptoms that it explains; by default only `passes a failure`. */
   readonly symptoms?: readonly Symptom[];
   /** A pattern that the step's text must match. */
@@ -114,7 +114,7 @@ function losesFailure(evidence: Evidence): boolean {
 }
 
 /** Likely causes with their remedies, most specific first. The first match is used. */
-export const causes: readonly Cause[] = [
+export const causes: readonly HintRow[] = [
   {
     symptoms: ['timed out'],
     text: /\b(?:until|while)\b/,
@@ -314,7 +314,7 @@ export function normaliseScript(text: string): string {
     .join('\n');
 }
 
-export function hintFor(seen: Symptom, evidence: Evidence): string {
+export function symptomHint(seen: Symptom, evidence: Evidence): string {
   const { text } = evidence;
   // A step that loses other exit codes needs more than --strict.
   const symptom = seen === 'lenient' && losesFailure(evidence) ? 'passes a failure' : seen;

@@ -1,9 +1,9 @@
 import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
-import { hintFor, type PolicySettings, type Symptom, usualRuns } from './hints.ts';
+import { type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
-export interface Judgement {
+export interface StepJudgement {
   readonly result: StepResult;
   readonly ok: boolean;
   /** The cause and the remedy; for a scenario that is ok, a warning. */
@@ -43,14 +43,14 @@ function symptomOf(
 }
 
 /** Judges a step by its text, its settings and its results. Pure. */
-export function judge(
+export function judgeSteps(
   text: string,
   policy: PolicySettings,
   results: readonly StepResult[],
-): readonly Judgement[] {
+): readonly StepJudgement[] {
   return results.map((result) => {
     const symptom = symptomOf(result, results);
-    const hint = symptom === null ? null : hintFor(symptom, { text, policy, result, results });
+    const hint = symptom === null ? null : symptomHint(symptom, { text, policy, result, results });
     return { result, ok: symptom === null || symptom === 'several runs' || symptom === 'lenient', hint };
   });
 }

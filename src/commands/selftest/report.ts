@@ -1,7 +1,7 @@
 import type { Output } from '../../output/output.ts';
 import type { Table } from '../../output/table.ts';
 import { excerpt } from '../../sanitize.ts';
-import type { Judgement } from './judge.ts';
+import type { StepJudgement } from './judge.ts';
 import type { StepResult } from './scenarios.ts';
 
 /** The number of last lines shown of a step that is wrong. */
@@ -11,7 +11,7 @@ function got({ exitCode, stopped }: StepResult): string {
   return stopped ? `${exitCode} (stopped)` : String(exitCode);
 }
 
-function selftestTable(judgements: readonly Judgement[]): Table {
+function selftestTable(judgements: readonly StepJudgement[]): Table {
   return {
     // The hint is on standard error, too.
     optional: 1,
@@ -26,7 +26,7 @@ function selftestTable(judgements: readonly Judgement[]): Table {
 }
 
 /** Returns the report of `--json`, whose shape is a promise to users. */
-function selftestReport(judgements: readonly Judgement[]): object {
+function selftestReport(judgements: readonly StepJudgement[]): object {
   return {
     schemaVersion: 1,
     ok: judgements.every(({ ok }) => ok),
@@ -55,7 +55,7 @@ export async function reportStep(output: Output, result: StepResult): Promise<vo
 }
 
 /** Summarises what the scenarios showed, and which kind was not run. */
-function conclusion(judgements: readonly Judgement[]): string {
+function conclusion(judgements: readonly StepJudgement[]): string {
   const run = new Set(judgements.map(({ result }) => result.scenario.expected));
   const colors = ['red', 'green'] as const;
   const results = {
@@ -68,7 +68,7 @@ function conclusion(judgements: readonly Judgement[]): string {
 }
 
 /** Prints the table or the JSON on stdout. For wrong scenarios, prints the cause and the last lines of the step on stderr. */
-export async function printJudgements(output: Output, judgements: readonly Judgement[]): Promise<void> {
+export async function printJudgements(output: Output, judgements: readonly StepJudgement[]): Promise<void> {
   await output.data(selftestReport(judgements), selftestTable(judgements));
   let lastHint: string | null = null;
   for (const { result, ok, hint } of judgements) {

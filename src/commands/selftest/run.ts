@@ -4,7 +4,7 @@ import { parseDuration } from '../../duration.ts';
 import { StoppedError, type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
-import { policyOf } from '../../settings/merge.ts';
+import { policySettings } from '../../settings/merge.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { Context } from '../context.ts';
@@ -12,7 +12,7 @@ import { collect, oneOf } from '../options.ts';
 import { writeShims } from './environment.ts';
 import { gatesOf, inTurn, withGates } from './gates.ts';
 import { normaliseScript } from './hints.ts';
-import { judge, looksStrict, retriesIn } from './judge.ts';
+import { judgeSteps, looksStrict, retriesIn } from './judge.ts';
 import { printJudgements, reportStep } from './report.ts';
 import {
   expectations,
@@ -20,9 +20,9 @@ import {
   type StepResult,
   scenarioNames,
   scenarios,
-  withRetries,
+  scenarioWithRetries,
 } from './scenarios.ts';
-import { runStep, type StepSetup } from './step.ts';
+import { runScenario, type StepSetup } from './step.ts';
 
 export function defineSelftest(command: Command, bind: Bind): void {
   command
@@ -100,16 +100,16 @@ async function stepText(io: Io, command: readonly string[]): Promise<string> {
 }
 
 /** Returns the requested scenarios, in their usual order, with the results expected of this step. */
-function chosen(flags: SelftestFlags, text: string, { settings, sources }: Context): Scenario[] {
+function chosenScenarios(flags: SelftestFlags, text: string, { settings, sources }: Context): Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
   const given = flags.cancelled === undefined ? null : oneOf('--cancelled', expectations, flags.cancelled);
   const gates = gatesOf(text, sources.gates);
   const retries = retriesIn(text, settings.retries?.value ?? 0);
-  const strict = looksStrict(text, policyOf(settings).cancelled.value);
+  const strict = looksStrict(text, policySettings(settings).cancelled.value);
   return scenarios
     .filter(({ name }) => names?.includes(name) ?? true)
     .map((scenario) => {
-      const one = withRetries(scenario, retries);
+      const one = scenarioWithRetries(scenario, retries);
       return gates === null ? one : withGates(one, text, gates);
     })
     .map((one) => {
@@ -133,7 +133,7 @@ async function runAll(
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
       const [index, scenario] = next;
-      const result = await runStep({ ...setup, signal }, scenario);
+      const result = await runScenario({ ...setup, signal }, scenario);
       if (signal.aborted) return;
       results[index] = result;
       await report(result);
@@ -159,7 +159,7 @@ async function selftestCommand(
     flags.timeLimit === undefined ? usualLimitMs : parseDuration('--time-limit', flags.timeLimit);
   const parallel = parallelism(flags.parallel);
   const text = await stepText(io, command);
-  const list = chosen(flags, text, context);
+  const list = chosenScenarios(flags, text, context);
   const stop = new AbortController();
   const unsubscribe = io.onStop((signal: StopSignal) => stop.abort(new StoppedError(signal)));
   const folder = io.temporaryFolder();
@@ -176,7 +176,7 @@ async function selftestCommand(
       first.find(({ scenario }) => scenario.name === name),
     );
     const results = [...first, ...(passed && failed ? await run(inTurn(failed, passed)) : [])];
-    const judgements = judge(text, policyOf(context.settings), results);
+    const judgements = judgeSteps(text, policySettings(context.settings), results);
     await printJudgements(output, judgements);
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;
   } finally {

@@ -65,7 +65,7 @@ export const scenarios = [
 ] as const satisfies readonly Scenario[];
 
 /** Returns the scenario for a gate with retries: all its runs fail, so a later pass is that of another gate. */
-export function withRetries(scenario: Scenario, retries: number): Scenario {
+export function scenarioWithRetries(scenario: Scenario, retries: number): Scenario {
   return scenario.name === 'failed' ? { ...scenario, runs: retries + 1, fails: retries + 1 } : scenario;
 }
 

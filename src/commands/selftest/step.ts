@@ -43,7 +43,7 @@ async function startScenario(io: Io, scenario: Scenario): Promise<Mock> {
   return mock;
 }
 
-function codeOf({ code, signal }: ChildResult): number {
+function exitCodeOfChild({ code, signal }: ChildResult): number {
   return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
 }
 
@@ -63,7 +63,7 @@ function notStarted({ io, command }: StepSetup, error: unknown): unknown {
 }
 
 /** Runs the step once, against a new mock. */
-export async function runStep(setup: StepSetup, scenario: Scenario): Promise<StepResult> {
+export async function runScenario(setup: StepSetup, scenario: Scenario): Promise<StepResult> {
   const { io, command, folder, shims, limitMs, signal } = setup;
   const mock = await startScenario(io, scenario);
   try {
@@ -79,7 +79,7 @@ export async function runStep(setup: StepSetup, scenario: Scenario): Promise<Ste
     const runs = [...mock.state.runs.values()];
     return {
       scenario,
-      exitCode: codeOf(ended),
+      exitCode: exitCodeOfChild(ended),
       seconds: Math.round((io.clock.monotonic() - began) / 100) / 10,
       ran: runs.map(({ request: { processSlug, tags } }) => selectorOf(processSlug, tags)),
       runsCreated: runs.length,

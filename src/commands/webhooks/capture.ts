@@ -69,7 +69,7 @@ function invalidChunks(message: string): UsageError {
   );
 }
 
-function valuesOf(headers: HeaderPairs, name: string): string[] {
+function headerValues(headers: HeaderPairs, name: string): string[] {
   return headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value);
 }
 
@@ -104,10 +104,10 @@ function withoutChunks(rest: Buffer, note: (line: string) => void): Uint8Array {
 }
 
 /** Returns the content of the chunks, the number of bytes in `Content-Length`, or else the rest of the file. */
-function bodyOf(rest: Buffer, headers: HeaderPairs, note: (line: string) => void): Uint8Array {
-  if (/\bchunked\s*$/i.test(valuesOf(headers, 'transfer-encoding').join(',')))
+function capturedBody(rest: Buffer, headers: HeaderPairs, note: (line: string) => void): Uint8Array {
+  if (/\bchunked\s*$/i.test(headerValues(headers, 'transfer-encoding').join(',')))
     return withoutChunks(rest, note);
-  const [value, ...others] = new Set(valuesOf(headers, 'content-length'));
+  const [value, ...others] = new Set(headerValues(headers, 'content-length'));
   if (value === undefined) return rest;
   if (others.length > 0 || !/^\d{1,15}$/.test(value)) {
     throw invalidCapture('its Content-Length is not a single number');
@@ -134,5 +134,5 @@ export function readCapture(bytes: Uint8Array, note: (line: string) => void): Ca
   const headers = parseHeaderLines(String(head[1]).split(/\r?\n/), (line) =>
     invalidCapture(`line ${line} is neither a request line nor a header`),
   );
-  return { headers, body: bodyOf(capture.subarray(head[0].length), headers, note) };
+  return { headers, body: capturedBody(capture.subarray(head[0].length), headers, note) };
 }

@@ -6,7 +6,7 @@ import { deriveCommands } from '../endpoints/derive.ts';
 import { addOptions } from '../options.ts';
 import { listenCommand } from './listen.ts';
 import { signCommand } from './sign.ts';
-import { verifyCommand } from './verify.ts';
+import { verifyDeliveryCommand } from './verify.ts';
 
 const secrets = `
 Secrets: set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several
@@ -41,7 +41,7 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--at <time>', 'time to compare the timestamp with (default now)')
     .option('--diagnose', 'on a mismatch, look for the usual mistakes');
   const example = 'rungate webhooks verify --request-file capture.http --diagnose';
-  bindSigningCommand(command, bind, example, verifyCommand, true);
+  bindSigningCommand(command, bind, example, verifyDeliveryCommand, true);
 }
 
 function defineSign(group: Command, bind: Bind): void {

@@ -4,8 +4,8 @@ import type { SecureContext } from 'node:tls';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
-import { type DeliveryRecord, eventOf, printDelivery } from './display.ts';
-import { type Forwarded, forward, pairsOf, type Received, type SenderResponse } from './forward.ts';
+import { type DeliveryRecord, eventName, printDelivery } from './display.ts';
+import { type Forwarded, forward, pairsOf, type ReceivedRequest, type SenderResponse } from './forward.ts';
 import { refusalOf, type Secrets } from './receiver.ts';
 import type { limitsFor } from './verify.ts';
 
@@ -22,14 +22,18 @@ export interface ListenOptions {
   folder: string | null;
 }
 
-type Verdict = Pick<
+type VerifiedDelivery = Pick<
   DeliveryRecord,
   'verdict' | 'timestamp' | 'ageSeconds' | 'secret' | 'secretIndex' | 'event'
 >;
 
 const unknown = { timestamp: null, ageSeconds: null, secret: null, secretIndex: null, event: null };
 
-function verifyDelivery({ body, rawHeaders }: Received, options: ListenOptions, now: number): Verdict {
+function verifyDelivery(
+  { body, rawHeaders }: ReceivedRequest,
+  options: ListenOptions,
+  now: number,
+): VerifiedDelivery {
   const { secrets, headerNames, limits } = options;
   if (secrets.keys.length === 0) return { ...unknown, verdict: 'not_verified' };
   try {
@@ -41,7 +45,7 @@ function verifyDelivery({ body, rawHeaders }: Received, options: ListenOptions, 
       ...limits,
       now: new Date(now),
     });
-    const event = eventOf(body);
+    const event = eventName(body);
     return { verdict: 'authentic', timestamp, ageSeconds, secret: secrets.kind, secretIndex, event };
   } catch (error) {
     return { ...unknown, verdict: refusalOf(error, 'webhooks listen').code };
@@ -49,7 +53,7 @@ function verifyDelivery({ body, rawHeaders }: Received, options: ListenOptions, 
 }
 
 /** Formats a request as HTTP text for `readCapture`. Writes a chunked body as a single chunk. */
-function writeCapture({ method, target, httpVersion, rawHeaders, body }: Received): Uint8Array {
+function writeCapture({ method, target, httpVersion, rawHeaders, body }: ReceivedRequest): Uint8Array {
   const headers = pairsOf(rawHeaders);
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   const head = Buffer.from(`${method} ${target} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`, 'latin1');
@@ -65,7 +69,7 @@ function writeCapture({ method, target, httpVersion, rawHeaders, body }: Receive
 /** The limit for files of unverified deliveries, since anyone may send them: they must not fill the disk. */
 const maxUnverified = { files: 1000, bytes: 100 * 1024 * 1024 } as const;
 
-type Save = (received: Received, at: number, isAuthentic: boolean) => string | null;
+type Save = (received: ReceivedRequest, at: number, isAuthentic: boolean) => string | null;
 
 /** Saves deliveries as files whose names sort by time. Skips the names of existing files. */
 function createSaver({ io, output }: Context, folder: string): Save {
@@ -135,7 +139,7 @@ export class Deliveries {
     });
   }
 
-  async #forward(received: Received, verdict: string): Promise<Forwarded | null> {
+  async #forward(received: ReceivedRequest, verdict: string): Promise<Forwarded | null> {
     const { target, forwardUnverified, secureContext } = this.#options;
     if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
     const { signal } = this.#stop;
@@ -149,7 +153,7 @@ export class Deliveries {
     return headers.via?.includes(this.#via) === true;
   }
 
-  async handle(received: Received): Promise<SenderResponse> {
+  async handle(received: ReceivedRequest): Promise<SenderResponse> {
     const at = this.#context.io.clock.now();
     const verdict = verifyDelivery(received, this.#options, at);
     const file = this.#save?.(received, at, verdict.verdict === 'authentic') ?? null;

@@ -5,7 +5,7 @@ import type { HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { type HeaderPairs, parseHeaderLines, readCapture } from './capture.ts';
-import { headerNamesOf } from './receiver.ts';
+import { deliveryHeaders } from './receiver.ts';
 
 export interface DeliveryFlags {
   bodyFile?: string;
@@ -16,7 +16,7 @@ export interface DeliveryFlags {
 }
 
 /** A saved delivery. A body file is streamed. */
-export interface Delivery {
+export interface SavedDelivery {
   headers: HeaderPairs;
   names: HeaderNames;
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -105,10 +105,12 @@ function invalidHeaders(message: string): UsageError {
   });
 }
 
-type Json = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 function jsonPair(entry: unknown): readonly [string, string] {
-  const [name, value] = Array.isArray(entry) ? entry : [(entry as Json)?.name, (entry as Json)?.value];
+  const [name, value] = Array.isArray(entry)
+    ? entry
+    : [(entry as JsonObject)?.name, (entry as JsonObject)?.value];
   if (typeof name === 'string' && typeof value === 'string') return [name, value];
   throw invalidHeaders('the JSON is a list, but not of headers');
 }
@@ -119,7 +121,7 @@ function jsonHeaders(json: unknown): HeaderPairs {
   if (Array.isArray(inner)) return inner.map(jsonPair);
   if (typeof inner !== 'object' || inner === null)
     throw invalidHeaders('the JSON is not an object of headers');
-  return Object.entries(inner as Json).flatMap(([name, value]) =>
+  return Object.entries(inner as JsonObject).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)] as const),
   );
 }
@@ -150,16 +152,16 @@ function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
 }
 
 /** Reads the body only on demand. @throws UsageError unless the options describe exactly one delivery with readable headers */
-export async function deliveryOf(
+export async function readSavedDelivery(
   { io, settings }: Context,
   flags: DeliveryFlags,
   note: (line: string) => void,
-): Promise<Delivery> {
+): Promise<SavedDelivery> {
   filled('--body-file', flags.bodyFile);
   filled('--headers-file', flags.headersFile);
   filled('--request-file', flags.requestFile);
   checkSources(flags);
-  const names = headerNamesOf(settings);
+  const names = deliveryHeaders(settings);
   const { timestamp, signature, headersFile, requestFile } = flags;
   if (requestFile !== undefined) {
     const { headers, body } = readCapture(await readInput(io, '--request-file', requestFile), note);

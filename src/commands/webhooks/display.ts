@@ -29,7 +29,7 @@ export interface DeliveryRecord {
 const eventFields = ['event', 'type', 'eventType'] as const;
 
 /** Returns the event of an authentic body. Never call it for other bodies, which must not be decoded. */
-export function eventOf(body: Uint8Array): string | null {
+export function eventName(body: Uint8Array): string | null {
   const text = new TextDecoder().decode(body);
   if (isTooLarge(text)) return null;
   let json: unknown;
@@ -53,13 +53,13 @@ function targetStatus({ forward }: DeliveryRecord): string {
   return forward === null ? '-' : String(forward.status ?? forward.fault);
 }
 
-function row(record: DeliveryRecord): string[] {
+function logRow(record: DeliveryRecord): string[] {
   const { time, event, bytes, verdict, file } = record;
   const cells = [time, excerpt(event ?? '-', 80), String(bytes), verdict, targetStatus(record)];
   return file === null ? cells : [...cells, file];
 }
 
-function line(record: DeliveryRecord, paint: Output['paint']): string {
+function terminalLine(record: DeliveryRecord, paint: Output['paint']): string {
   const tone = record.verdict === 'authentic' ? 'good' : record.verdict === 'not_verified' ? 'warn' : 'bad';
   const parts = [
     record.time.slice(11, 19),
@@ -77,6 +77,6 @@ export function printDelivery(input: DeliveryRecord, output: Output, io: Pick<Io
   const { format } = output;
   if (format === 'json' || format === 'ndjson')
     return output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
-  if (format === 'plain') return output.result(renderTsv({ head: [], rows: [row(record)] }));
-  return output.result(line(record, io.out.isTTY ? output.paint : (_tone, text) => text));
+  if (format === 'plain') return output.result(renderTsv({ head: [], rows: [logRow(record)] }));
+  return output.result(terminalLine(record, io.out.isTTY ? output.paint : (_tone, text) => text));
 }

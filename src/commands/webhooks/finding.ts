@@ -23,7 +23,7 @@ interface Diagnosis {
   tried: boolean;
 }
 
-export function dataOf(finding: Finding, secrets: Secrets): Record<string, unknown> {
+export function findingData(finding: Finding, secrets: Secrets): Record<string, unknown> {
   const { error, timestamp, ageSeconds, secretIndex, bytes, diagnosis } = finding;
   return {
     schemaVersion: 1,
@@ -38,8 +38,8 @@ export function dataOf(finding: Finding, secrets: Secrets): Record<string, unkno
   };
 }
 
-export function tableOf(finding: Finding, secrets: Secrets): Table {
-  const { diagnosis, ...fields } = dataOf(finding, secrets);
+export function findingTable(finding: Finding, secrets: Secrets): Table {
+  const { diagnosis, ...fields } = findingData(finding, secrets);
   const rows = Object.entries(fields)
     .filter(([name, value]) => name !== 'schemaVersion' && value !== null)
     .map(([name, value]) => [name, String(value)]);
@@ -47,7 +47,7 @@ export function tableOf(finding: Finding, secrets: Secrets): Table {
   return { head: ['FIELD', 'VALUE'], rows: [...rows, ...causes] };
 }
 
-function ageText(seconds: number | null): string {
+function ageSuffix(seconds: number | null): string {
   if (seconds === null) return '';
   const days = Math.floor(Math.abs(seconds) / 86_400);
   const size = days > 2 ? `${days} days` : formatDuration(Math.abs(seconds) * 1000);
@@ -84,7 +84,7 @@ function commandLineHint({ error, bytes }: Finding): string | undefined {
     : undefined;
 }
 
-export async function report(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
+export async function reportFinding(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
   const { output } = context;
   const { error, ageSeconds, secretIndex } = finding;
   if (error !== null) {
@@ -99,6 +99,6 @@ export async function report(context: Context, finding: Finding, secrets: Secret
   const count = secrets.keys.length;
   const which = count > 1 ? ` (${(secretIndex ?? 0) + 1} of ${count})` : '';
   await output.note(
-    `${output.paint('good', 'authentic:')} signed with the ${secrets.kind} secret${which}${ageText(ageSeconds)}`,
+    `${output.paint('good', 'authentic:')} signed with the ${secrets.kind} secret${which}${ageSuffix(ageSeconds)}`,
   );
 }

@@ -15,7 +15,7 @@ import { parseUrl } from '../../parse-url.ts';
 export const maxBodyBytes = 10 * 1024 * 1024;
 const timeoutMs = 30_000;
 
-export interface Received {
+export interface ReceivedRequest {
   method: string;
   target: string;
   httpVersion: string;
@@ -63,7 +63,7 @@ function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []
   return pairs.filter(([name]) => !removed.has(name.toLowerCase())).flat();
 }
 
-export function parseTarget(text: string): URL {
+export function forwardTarget(text: string): URL {
   const hint = 'write a complete URL, such as http://localhost:3000/hook';
   const url = parseUrl(text);
   if (url === null) throw new UsageError('--forward-to is not a URL', { hint });
@@ -129,7 +129,7 @@ function isSendable(status: number, headers: readonly string[]): boolean {
   }
 }
 
-async function readResponse(response: IncomingMessage): Promise<Forwarded> {
+async function forwardedResponse(response: IncomingMessage): Promise<Forwarded> {
   const body = new CollectedBytes(maxBodyBytes);
   for await (const chunk of response) {
     if (!body.add(chunk)) return failedForward(502, 'response too large');
@@ -144,7 +144,7 @@ async function readResponse(response: IncomingMessage): Promise<Forwarded> {
  * Forwards a delivery: the same bytes and headers, except for the headers of the connection, `Host` and `Via`. Passes
  * redirects back like any other response. The sender gets 502 without a usable response, and 504 after a timeout.
  */
-export async function forward(received: Received, options: ForwardOptions): Promise<Forwarded> {
+export async function forward(received: ReceivedRequest, options: ForwardOptions): Promise<Forwarded> {
   const { target, signal, via } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const headers = [
@@ -170,7 +170,7 @@ export async function forward(received: Received, options: ForwardOptions): Prom
       request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
       request.end(received.body);
     });
-    return await readResponse(response);
+    return await forwardedResponse(response);
   } catch (error) {
     if (timeout.aborted && !signal.aborted) return failedForward(504, 'no response in time');
     const { code } = error as NodeJS.ErrnoException;

@@ -6,9 +6,16 @@ import { readCa } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { Deliveries, type ListenOptions } from './deliveries.ts';
-import { parseTarget } from './forward.ts';
-import { headerNamesOf, hostOf, missingSecret, portOf, secretsOf, warnIfExposed } from './receiver.ts';
-import { receive } from './server.ts';
+import { forwardTarget } from './forward.ts';
+import {
+  deliveryHeaders,
+  listenHost,
+  listenPort,
+  missingSecret,
+  signingSecrets,
+  warnIfReachable,
+} from './receiver.ts';
+import { receiveDeliveries } from './server.ts';
 import { limitsFor } from './verify.ts';
 
 interface ListenFlags {
@@ -48,8 +55,8 @@ function prepareFolder({ io }: Context, folder: string): string {
 async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<ListenOptions> {
   const forwardTo = filled('--forward-to', flags.forwardTo);
   const folder = filled('--save', flags.save);
-  const target = forwardTo === undefined ? null : parseTarget(forwardTo);
-  const secrets = secretsOf(context.settings);
+  const target = forwardTo === undefined ? null : forwardTarget(forwardTo);
+  const secrets = signingSecrets(context.settings);
   const forwardUnverified = flags.forwardUnverified === true;
   if (forwardUnverified && target === null) {
     throw new UsageError('--forward-unverified has no effect without --forward-to', {
@@ -64,7 +71,7 @@ async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<Li
   }
   return {
     secrets,
-    headerNames: headerNamesOf(context.settings),
+    headerNames: deliveryHeaders(context.settings),
     limits,
     target,
     forwardUnverified,
@@ -73,14 +80,14 @@ async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<Li
   };
 }
 
-async function announce(
+async function announceListener(
   { output }: Context,
   options: ListenOptions,
   host: string,
   url: string,
 ): Promise<void> {
   const warn = output.paint('warn', 'warning:');
-  await warnIfExposed(host, output);
+  await warnIfReachable(host, output);
   if (options.secrets.keys.length === 0) {
     await output.alert(
       `${warn} NOT VERIFIED: no webhook secret is set, so anyone who can reach this port can forge deliveries; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET`,
@@ -97,8 +104,8 @@ async function announce(
 /** `rungate webhooks listen`: receives, verifies, saves, forwards and prints deliveries until it is stopped. */
 export async function listenCommand(context: Context, flags: ListenFlags): Promise<number> {
   const { io } = context;
-  const port = portOf(flags.port);
-  const host = hostOf(flags.host);
+  const port = listenPort(flags.port);
+  const host = listenHost(flags.host);
   const options = await listenOptionsOf(context, flags);
   let end: (signal: StopSignal | null) => void = () => {};
   let fail: (error: unknown) => void = () => {};
@@ -107,10 +114,10 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     fail = reject;
   });
   const deliveries = new Deliveries(context, options, () => end(null));
-  const receiving = await receive(host, port, deliveries, io.clock, fail);
+  const receiving = await receiveDeliveries(host, port, deliveries, io.clock, fail);
   const unsubscribe = io.onStop(end);
   try {
-    await announce(context, options, host, receiving.url);
+    await announceListener(context, options, host, receiving.url);
     const signal = await ended;
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {

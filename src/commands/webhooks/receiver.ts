@@ -15,7 +15,7 @@ export interface Secrets {
   tenantSecret: string | undefined;
 }
 
-export function secretsOf(settings: Settings): Secrets {
+export function signingSecrets(settings: Settings): Secrets {
   const secrets = settings.webhookSecrets?.value ?? [];
   const tenantSecret = settings.tenantSecret?.value;
   return tenantSecret === undefined
@@ -29,7 +29,7 @@ export function missingSecret(action: string): ConfigError {
   });
 }
 
-export function headerNamesOf(settings: Settings): HeaderNames {
+export function deliveryHeaders(settings: Settings): HeaderNames {
   return {
     timestamp: settings['webhook.timestampHeader']?.value ?? defaultHeaderNames.timestamp,
     signature: settings['webhook.signatureHeader']?.value ?? defaultHeaderNames.signature,
@@ -46,14 +46,14 @@ export function refusalOf(error: unknown, command: string): WebhookVerificationE
 /** The port of the servers that receive deliveries: fixed, so that a webhook has to be registered only once; next to the mock's. */
 const defaultPort = 4020;
 
-export function portOf(text: string | undefined): number {
+export function listenPort(text: string | undefined): number {
   if (text === undefined) return defaultPort;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
 }
 
 /** Reads `--host`: a name or an address, an IPv6 address also in the brackets of a URL. */
-export function hostOf(text: string | undefined): string {
+export function listenHost(text: string | undefined): string {
   return filled('--host', text)?.replace(/^\[(.*)\]$/, '$1') ?? '127.0.0.1';
 }
 
@@ -72,7 +72,7 @@ export function cannotListen(cause: NodeJS.ErrnoException, host: string, port: n
 }
 
 /** Warns if other machines can reach a server. */
-export async function warnIfExposed(host: string, output: Output): Promise<void> {
+export async function warnIfReachable(host: string, output: Output): Promise<void> {
   if (isLoopback(host.includes(':') ? `[${host}]` : host.toLowerCase())) return;
   const warn = output.paint('warn', 'warning:');
   await output.alert(`${warn} listening on ${host}: other machines can reach it, in plain HTTP`);

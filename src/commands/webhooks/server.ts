@@ -22,7 +22,7 @@ interface Receiver {
   close(): Promise<void>;
 }
 
-function send(
+function sendResponse(
   response: ServerResponse,
   { status, headers = [], body = new Uint8Array() }: SenderResponse,
 ): void {
@@ -33,18 +33,21 @@ function send(
 }
 
 /** Responds without reading the rest of the request, and closes the connection. */
-function refuse(response: ServerResponse, status: number, headers: readonly string[] = []): void {
-  send(response, { status, headers: [...headers, 'Connection', 'close'] });
+function refuseRequest(response: ServerResponse, status: number, headers: readonly string[] = []): void {
+  sendResponse(response, { status, headers: [...headers, 'Connection', 'close'] });
 }
 
 /** The reasons not to read a whole body, with their status codes. */
 const refusals = { too_large: 413, too_many: 503 } as const;
 
 /** A body, or the reason for refusing it; null if the sender disconnected. */
-type Read = { body: Uint8Array } | { refused: keyof typeof refusals; bytes: number } | null;
+type ReceivedBody = { body: Uint8Array } | { refused: keyof typeof refusals; bytes: number } | null;
 
 /** @param reserve reserves bytes out of the limit for all requests, or returns false */
-async function readBody(request: IncomingMessage, reserve: (bytes: number) => boolean): Promise<Read> {
+async function receiveBody(
+  request: IncomingMessage,
+  reserve: (bytes: number) => boolean,
+): Promise<ReceivedBody> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBodyBytes) return { refused: 'too_large', bytes: declared };
   const body = new CollectedBytes(maxBodyBytes, declared);
@@ -68,11 +71,11 @@ function handler(deliveries: Deliveries) {
     const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
     if (deliveries.isOwn(request)) {
       deliveries.looped();
-      return refuse(response, 508);
+      return refuseRequest(response, 508);
     }
     if (method !== 'POST') {
       deliveries.notPosted(method);
-      return refuse(response, 405, ['Allow', 'POST']);
+      return refuseRequest(response, 405, ['Allow', 'POST']);
     }
     let reserved = 0;
     const reserve = (bytes: number) => {
@@ -81,18 +84,18 @@ function handler(deliveries: Deliveries) {
       return room >= 0;
     };
     try {
-      const read = await readBody(request, reserve);
+      const read = await receiveBody(request, reserve);
       if (read === null) return;
       if ('body' in read) {
         const { socket } = request;
         strangers.leave(socket);
         response.once('close', () => strangers.join(socket));
         const received = { method, target, httpVersion, rawHeaders, body: read.body };
-        return send(response, await deliveries.handle(received));
+        return sendResponse(response, await deliveries.handle(received));
       }
       const status = refusals[read.refused];
       deliveries.refused(read.refused, status, read.bytes);
-      refuse(response, status);
+      refuseRequest(response, status);
     } finally {
       room += reserved;
     }
@@ -100,7 +103,7 @@ function handler(deliveries: Deliveries) {
 }
 
 /** Plain HTTP, POST only. `onFault` receives unexpected errors. */
-export async function receive(
+export async function receiveDeliveries(
   host: string,
   port: number,
   deliveries: Deliveries,

@@ -5,7 +5,7 @@ import { hashBody } from '../../webhook/hmac.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { streamInput } from './delivery.ts';
-import { headerNamesOf, missingSecret, secretsOf } from './receiver.ts';
+import { deliveryHeaders, missingSecret, signingSecrets } from './receiver.ts';
 
 interface SignFlags {
   bodyFile?: string;
@@ -22,11 +22,11 @@ export async function signCommand(context: Context, flags: SignFlags): Promise<n
       hint: 'write an RFC 3339 time such as 2026-01-15T12:00:00.000Z, or omit the option for the current time',
     });
   }
-  const [key] = secretsOf(settings).keys;
+  const [key] = signingSecrets(settings).keys;
   if (key === undefined) throw missingSecret('webhooks sign');
   const { macs } = await hashBody(timestamp, streamInput(io, '--body-file', bodyFile), [key]);
   const signature = `sha256=${Buffer.from(macs[0] ?? []).toString('hex')}`;
-  const names = headerNamesOf(settings);
+  const names = deliveryHeaders(settings);
   const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
   if (output.format === 'json' || output.format === 'ndjson') {
     await output.data({ schemaVersion: 1, timestamp, signature, headers }, { head: [], rows: [] });

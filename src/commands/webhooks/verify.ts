@@ -7,9 +7,9 @@ import { type HeaderNames, readHeaders } from '../../webhook/headers.ts';
 import { type HashedBody, hashBody, indexOfMac } from '../../webhook/hmac.ts';
 import { judge, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
-import { type Delivery, type DeliveryFlags, deliveryOf } from './delivery.ts';
-import { dataOf, type Finding, report, tableOf } from './finding.ts';
-import { missingSecret, refusalOf, type Secrets, secretsOf } from './receiver.ts';
+import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './delivery.ts';
+import { type Finding, findingData, findingTable, reportFinding } from './finding.ts';
+import { missingSecret, refusalOf, type Secrets, signingSecrets } from './receiver.ts';
 
 export interface VerifyFlags extends DeliveryFlags {
   tolerance?: string;
@@ -41,7 +41,7 @@ function timeAt(text: string): number {
 }
 
 interface VerifyInput {
-  delivery: Delivery;
+  delivery: SavedDelivery;
   secrets: Secrets;
   now: number;
   limits: ReturnType<typeof limitsFor>;
@@ -49,7 +49,7 @@ interface VerifyInput {
 }
 
 /** Returns the received headers if each is present exactly once. */
-function sentHeaders({ headers, names }: Delivery): HeaderNames | null {
+function sentHeaders({ headers, names }: SavedDelivery): HeaderNames | null {
   try {
     return readHeaders(headers, names);
   } catch {
@@ -61,7 +61,7 @@ function sentHeaders({ headers, names }: Delivery): HeaderNames | null {
 const explainable: readonly string[] = ['mismatch', 'malformed_timestamp', 'malformed_signature'];
 
 /** Checks the headers, then hashes the streamed body with every secret that may have signed it. */
-async function check({ delivery, secrets, now, limits, isDiagnosed }: VerifyInput): Promise<Finding> {
+async function checkDelivery({ delivery, secrets, now, limits, isDiagnosed }: VerifyInput): Promise<Finding> {
   const { headers, names, body } = delivery;
   const { keys } = secrets;
   const sent = sentHeaders(delivery);
@@ -104,17 +104,23 @@ async function check({ delivery, secrets, now, limits, isDiagnosed }: VerifyInpu
 }
 
 /** `rungate webhooks verify`: returns exit code 0 for an authentic delivery, 1 for any other. */
-export async function verifyCommand(context: Context, flags: VerifyFlags): Promise<number> {
+export async function verifyDeliveryCommand(context: Context, flags: VerifyFlags): Promise<number> {
   const { io, output, settings } = context;
   const limits = limitsFor(flags.tolerance);
   const now = flags.at === undefined ? io.clock.now() : timeAt(flags.at);
   const notes: string[] = [];
-  const delivery = await deliveryOf(context, flags, (line) => notes.push(line));
-  const secrets = secretsOf(settings);
+  const delivery = await readSavedDelivery(context, flags, (line) => notes.push(line));
+  const secrets = signingSecrets(settings);
   if (secrets.keys.length === 0) throw missingSecret(command);
-  const finding = await check({ delivery, secrets, now, limits, isDiagnosed: flags.diagnose === true });
+  const finding = await checkDelivery({
+    delivery,
+    secrets,
+    now,
+    limits,
+    isDiagnosed: flags.diagnose === true,
+  });
   for (const note of notes) await output.note(`--request-file: ${note}`);
-  await output.data(dataOf(finding, secrets), tableOf(finding, secrets));
-  await report(context, finding, secrets);
+  await output.data(findingData(finding, secrets), findingTable(finding, secrets));
+  await reportFinding(context, finding, secrets);
   return finding.error === null ? exitCodes.ok : exitCodes.failed;
 }

@@ -2,7 +2,7 @@ import { columnsOf, type shorten, shortenMiddle, type Tone } from '../text.ts';
 import { type LiveRun, marks } from './model.ts';
 
 /** A text and its colour, which is applied last because it has no width. */
-interface Cell {
+interface LiveCell {
   text: string;
   tone?: Tone | undefined;
   url?: string | null;
@@ -10,7 +10,7 @@ interface Cell {
 
 interface Column {
   head: string;
-  cell(run: LiveRun): Cell;
+  cell(run: LiveRun): LiveCell;
   /** Aligns the texts left; without it they are aligned right. */
   left?: boolean;
   /** Shortens a text; by default at its end. */
@@ -37,7 +37,7 @@ export function clockTime(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-function countCell(count: number | null, tone: Tone): Cell {
+function countCell(count: number | null, tone: Tone): LiveCell {
   if (count === null) return { text: '-', tone: 'dim' };
   return { text: String(count), tone: count > 0 ? tone : undefined };
 }

@@ -13,7 +13,7 @@ const weight: Readonly<Record<LiveRun['phase'], number>> = {
 };
 
 /** Returns the runs that fit into the lines, in their original order, and whether a heading fits. */
-function chosen(runs: readonly LiveRun[], lines: number): { shown: LiveRun[]; head: boolean } {
+function chosenRuns(runs: readonly LiveRun[], lines: number): { shown: LiveRun[]; head: boolean } {
   const head = lines > Math.min(runs.length, 2);
   const ranked = runs.toSorted((a, b) => weight[a.phase] - weight[b.phase]);
   const fitting = new Set(ranked.slice(0, head ? lines - 1 : lines));
@@ -21,7 +21,12 @@ function chosen(runs: readonly LiveRun[], lines: number): { shown: LiveRun[]; he
 }
 
 /** Returns the summary line of all runs, with the parts that fit, the most important first. */
-function summary({ runs, elapsedMs }: LiveModel, hidden: number, columns: number, symbols: boolean): string {
+function summaryLine(
+  { runs, elapsedMs }: LiveModel,
+  hidden: number,
+  columns: number,
+  symbols: boolean,
+): string {
   const going = runs.filter(({ phase }) => phase === 'going').length;
   /** The number of runs by verdict, in the order in which the verdicts appeared. */
   const verdicts = new Map<string, number>();
@@ -50,7 +55,7 @@ function inColumn(text: string, column: FittedColumn, paint: (text: string) => s
   return left ? paint(short) + space : space + paint(short);
 }
 
-function row(mark: string, cells: readonly string[]): string {
+function liveRow(mark: string, cells: readonly string[]): string {
   return `${mark} ${cells.join(' '.repeat(gap))}`.trimEnd();
 }
 
@@ -63,19 +68,19 @@ function runRow(run: LiveRun, columns: readonly FittedColumn[], { paint, link, s
       return cell.url && link !== null ? link(cell.url, painted) : painted;
     });
   });
-  return row(paint(tone, symbols ? symbol : plain), cells);
+  return liveRow(paint(tone, symbols ? symbol : plain), cells);
 }
 
 /** Never wider than the terminal and at least one row shorter. The first line leaves two columns for the spinner. */
 export function liveLines(model: LiveModel, { columns, rows }: Size, style: LiveStyle): string[] {
   const height = rows - 1;
   if (height < 1 || columns < 3 || model.runs.length === 0) return [];
-  const { shown, head } = chosen(model.runs, height - 1);
+  const { shown, head } = chosenRuns(model.runs, height - 1);
   const fitted = fitColumns(shown, columns, style.link !== null);
   const heads = fitted.map((column) => inColumn(column.head, column, (text) => text));
   return [
-    summary(model, model.runs.length - shown.length, columns - 2, style.symbols),
-    ...(head ? [style.paint('dim', row(' ', heads))] : []),
+    summaryLine(model, model.runs.length - shown.length, columns - 2, style.symbols),
+    ...(head ? [style.paint('dim', liveRow(' ', heads))] : []),
     ...shown.map((run) => runRow(run, fitted, style)),
   ];
 }

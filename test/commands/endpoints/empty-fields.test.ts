@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { flagName, kebab } from '../../../src/commands/endpoints/body-input.ts';
+import { fieldFlag, kebab } from '../../../src/commands/endpoints/body-input.ts';
 import { type Endpoint, pathParams } from '../../../src/contract/endpoint.ts';
 import { api } from '../../../src/contract/index.ts';
 import { fieldsOf } from '../../../src/contract/shape.ts';
@@ -30,7 +30,7 @@ const options = derived.flatMap(([name, { path, query, body }]) =>
   [query, body].flatMap((schema) =>
     (schema === undefined ? [] : fieldsOf(schema))
       .filter(({ type, path }) => type !== 'boolean' && !(name === 'observations.search' && path[0] === 'q'))
-      .map((field) => [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x'), flagName(field)]),
+      .map((field) => [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x'), fieldFlag(field)]),
   ),
 );
 

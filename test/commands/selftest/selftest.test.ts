@@ -3,15 +3,15 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stepEnvironment } from '../../../src/commands/selftest/environment.ts';
 import {
-  hintFor,
   normaliseScript,
   type PolicySettings,
   type Symptom,
+  symptomHint,
 } from '../../../src/commands/selftest/hints.ts';
-import { judge, looksStrict, retriesIn } from '../../../src/commands/selftest/judge.ts';
+import { judgeSteps, looksStrict, retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
-import { policyOf } from '../../../src/settings/merge.ts';
+import { policySettings } from '../../../src/settings/merge.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../../fake-clock.ts';
 import { turns } from '../../until.ts';
@@ -679,7 +679,7 @@ function results(changes: Partial<StepResult> = {}): StepResult[] {
   }));
 }
 
-const usualPolicy = policyOf({});
+const usualPolicy = policySettings({});
 
 function hint(
   symptom: Symptom,
@@ -690,7 +690,7 @@ function hint(
 ): string {
   const result = all.find(({ scenario }) => scenario.name === name);
   if (result === undefined) throw new Error(name);
-  return hintFor(symptom, { text: normaliseScript(script), policy, result, results: all });
+  return symptomHint(symptom, { text: normaliseScript(script), policy, result, results: all });
 }
 
 describe('the likely cause of a step that passes a failure', () => {
@@ -780,7 +780,7 @@ describe('the likely cause of a step that passes a failure', () => {
   it('is a setting that lets the verdict pass, unless an option of the step overrides it', () => {
     const detail = '/repo/.rungate.json';
     const on = { value: { failed: 'warn' }, origin: 'project file', detail, parts: { failed: {} } } as const;
-    const policy = policyOf({ on: { ...on, parts: { failed: { origin: 'project file', detail } } } });
+    const policy = policySettings({ on: { ...on, parts: { failed: { origin: 'project file', detail } } } });
     const gate = 'rungate run trigger --wait';
     expect(hint('passes a failure', gate, 'failed', results(), policy)).toMatch(
       /a setting lets.*\(\/repo\/\.rungate\.json\)/,
@@ -862,7 +862,7 @@ it('examines a script with a very long line quickly', () => {
 });
 
 it('judges the same input the same way, and rejects every failure that passes', () => {
-  const judged = judge(step, usualPolicy, results());
-  expect(judged).toEqual(judge(step, usualPolicy, results()));
+  const judged = judgeSteps(step, usualPolicy, results());
+  expect(judged).toEqual(judgeSteps(step, usualPolicy, results()));
   expect(judged.filter(({ ok }) => ok).map(({ result }) => result.scenario.name)).toEqual(['passed']);
 });
