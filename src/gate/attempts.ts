@@ -1,20 +1,14 @@
 import { RungateError } from '../errors.ts';
 import { exitCodes, mostSevere } from '../exit.ts';
-import { type Attempt, type GateOptions, type GateTools, runAttempt } from './gate.ts';
+import { type Attempt, type AttemptOptions, type GateTools, runAttempt } from './gate.ts';
 import type { Policy } from './policy.ts';
 import { reportFlaky, reportGate, reportUncreated, worst } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import { subjectOf } from './subject.ts';
 
-export interface AttemptOptions extends Omit<GateOptions, 'retry'> {
+export interface AttemptsOptions extends Omit<AttemptOptions, 'retry'> {
   /** How many runs to start after the first one, each only if the last run has the verdict `failed`; default 0. */
   retries?: number | undefined;
-}
-
-export interface Attempts {
-  /** The gate with its final verdict. */
-  report: GateReport;
-  attempts: GateReport[];
 }
 
 /**
@@ -52,13 +46,13 @@ function reportFailed(run: RunReport, policy: Policy): GateReport {
 /**
  * Does what `runAttempt` does, and starts another run if the verdict is `failed`, up to `retries` times. Nothing else is retried.
  * The runs never overlap, and all together stay within `timeoutMs`; `maxAttempts` limits the status reads of each.
- * `start` needs keys for retries: none are started for existing runs, nor with a key of the user's.
+ * Returns the gate with its final verdict. `start` needs keys for retries: none are started for existing runs, nor with a key of the user's.
  */
-export async function runAttempts(options: AttemptOptions, tools: GateTools): Promise<Attempts> {
+export async function runAttempts(options: AttemptsOptions, tools: GateTools): Promise<GateReport> {
   const { retries = 0, policy, start, intervalMs } = options;
   if (retries === 0 || start === undefined) {
     const { report, doubt } = await runAttempt(options, tools);
-    return { report: decide([report], policy, doubt), attempts: [report] };
+    return decide([report], policy, doubt);
   }
   const { clock, emit } = tools;
   const attempts: GateReport[] = [];
@@ -101,11 +95,11 @@ export async function runAttempts(options: AttemptOptions, tools: GateTools): Pr
     unsubscribe();
   }
   const report = summary(attempts, policy, doubt);
-  return { report: discarded.length > 0 ? { ...report, discarded } : report, attempts };
+  return discarded.length > 0 ? { ...report, discarded } : report;
 }
 
 interface Next {
-  options: GateOptions;
+  options: AttemptOptions;
   tools: GateTools;
 }
 
@@ -121,7 +115,7 @@ async function runOr({ options, tools }: Next, earlier: number): Promise<Attempt
       retry: earlier,
       idempotencyKey: error.facts.idempotencyKey ?? null,
     };
-    const report = reportUncreated(known, error);
+    const report = reportUncreated([known], error);
     return { report, failed: [], keys: [], deadline: 0, doubt: false };
   }
 }

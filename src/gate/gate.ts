@@ -12,7 +12,7 @@ import { named, subjectOf } from './subject.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { type WatchedRun, watch } from './watched-run.ts';
 
-export interface GateOptions {
+export interface AttemptOptions {
   /** The run to create and wait for; alternatively, `runIds`. */
   start?: Start | undefined;
   runIds?: readonly string[] | undefined;
@@ -81,7 +81,7 @@ interface Waited extends Pick<Attempt, 'doubt' | 'late'> {
 const nothingStarted: Waited = { runs: [], discarded: [], failed: [], keys: [], deadline: 0, doubt: false };
 
 /** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
-export async function runAttempt(options: GateOptions, tools: GateTools): Promise<Attempt> {
+export async function runAttempt(options: AttemptOptions, tools: GateTools): Promise<Attempt> {
   const { clock, emit, hooks } = tools;
   const aborter = new AbortController();
   const stopped: { by: StopCause | null; at: number } = { by: null, at: 0 };
@@ -141,7 +141,7 @@ export async function runAttempt(options: GateOptions, tools: GateTools): Promis
   }
 }
 
-function pollRules(options: GateOptions, { clock, hub }: GateTools): PollRules {
+function pollRules(options: AttemptOptions, { clock, hub }: GateTools): PollRules {
   const { start, timeoutMs, retry } = options;
   return {
     ...options,
@@ -177,7 +177,7 @@ async function unlessAborted<T>(signal: AbortSignal, work: Promise<T> | undefine
   }
 }
 
-async function waitForExisting(options: GateOptions, tools: StoppableTools): Promise<Waited> {
+async function waitForExisting(options: AttemptOptions, tools: StoppableTools): Promise<Waited> {
   const { runIds = [], names = [] } = options;
   const now = tools.clock.monotonic();
   const runs = runIds.map((runId, index) => watch(runId, now, { subject: named(names[index]) }));
@@ -185,14 +185,14 @@ async function waitForExisting(options: GateOptions, tools: StoppableTools): Pro
   return { ...nothingStarted, runs };
 }
 
-async function createAndWait(start: Start, options: GateOptions, tools: StoppableTools): Promise<Waited> {
+async function createAndWait(start: Start, options: AttemptOptions, tools: StoppableTools): Promise<Waited> {
   const { clock, signal, hub } = tools;
   const { retry, timeoutMs, intervalMs, policy } = options;
   const subject = subjectOf(start.body);
   const arrivedAt = clock.monotonic();
   const elapsed = () => ({ ...subject, elapsedSeconds: seconds(clock.monotonic() - arrivedAt) });
   const refusal = await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
-  if (refusal) return { ...nothingStarted, uncreated: reportUncreated(elapsed(), refusal) };
+  if (refusal) return { ...nothingStarted, uncreated: reportUncreated([elapsed()], refusal) };
   const rules = pollRules(options, tools);
   const { deadline } = rules;
   // A run that is created with less than an interval left would be read once, too early, or never.
@@ -201,7 +201,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
     const left = { ...nothingStarted, discarded, doubt };
     if (retry !== undefined) return { ...left, late: true };
     const error = lateError(timeoutMs, hub !== undefined, discarded);
-    return { ...left, uncreated: reportUncreated(elapsed(), error) };
+    return { ...left, uncreated: reportUncreated([elapsed()], error) };
   };
   if (signal.aborted) return nothingStarted;
   const watched = new Map<string, WatchedRun>();

@@ -151,11 +151,11 @@ function verdictOfError(error: RungateError): Verdict {
   return error instanceof TimeoutError ? 'timeout' : 'unobserved';
 }
 
-/** Returns the report of a gate that created no run. It fails, whatever the policy says. */
-export function reportUncreated(known: Partial<RunReport>, error: RungateError): GateReport {
-  const verdict = verdictOfError(error);
-  const run = unknownRun({ ...known, verdict, gate: 'fail', error: reportError(error) });
-  return { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs: [run] };
+/** Returns the report of a gate that created no run, or could not begin. It fails, whatever the policy says. */
+export function reportUncreated(known: readonly Partial<RunReport>[], error: RungateError): GateReport {
+  const why = { verdict: verdictOfError(error), error: reportError(error) };
+  const runs = known.map((run) => unknownRun({ ...run, ...why }));
+  return { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
 }
 
 export function reportFlaky(report: GateReport, policy: Policy): GateReport {

@@ -7,7 +7,8 @@ import { permitCreate } from './fleet/permit.ts';
 import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
 import type { Outcome } from './poll.ts';
-import type { DiscardedRun } from './result-types.ts';
+import type { DiscardedRun, StartedRun } from './result-types.ts';
+import { subjectOf } from './subject.ts';
 
 export interface Start {
   body: TriggerBody;
@@ -47,6 +48,9 @@ export interface StartTools extends CreateTools {
   endedEarly?(candidate: Candidate): Promise<Outcome | null>;
 }
 
+/** A run that was started or found again. */
+export type StartedCandidate = { kind: 'started' } & Before & Candidate;
+
 interface Before {
   discarded: DiscardedRun[];
   /** The runs that had failed at their first read, and of which this start continues the retries. */
@@ -56,9 +60,21 @@ interface Before {
 }
 
 /** `none`: no run was created. `unknown`: one may have been. `late`: its turn in a limit came too late. */
-export type Started =
-  | ({ kind: 'started' } & Before & Candidate)
-  | ({ kind: 'none' | 'unknown' | 'late'; step: KeyStep } & Before);
+export type Started = StartedCandidate | ({ kind: 'none' | 'unknown' | 'late'; step: KeyStep } & Before);
+
+export function reportStarted(
+  body: TriggerBody,
+  { run, step, reattached, discarded }: StartedCandidate,
+): StartedRun {
+  const { runId, appUrl, response = null } = run;
+  return {
+    schemaVersion: 1,
+    runId,
+    ...subjectOf(body),
+    ...{ appUrl, idempotencyKey: step.key, reattached, response },
+    ...(discarded.length > 0 && { discarded }),
+  };
+}
 
 /** The limit for the first read of a run without `--wait`, including retries, in milliseconds. */
 const firstReadTimeoutMs = 60_000;

@@ -1,7 +1,7 @@
 import type { GateReport } from '../gate/result-types.ts';
 import type { Envelope } from '../receipt/dsse.ts';
 import type { Statement } from '../receipt/statement.ts';
-import { type ReceiptOptions, type ReceiptSource, receiptOf } from './receipt.ts';
+import { gateReceipt, type ReceiptOptions, type ReceiptSource } from './receipt.ts';
 
 /** The result of a gate: its report, and a method that returns a receipt. JSON and copies of it have only the report. */
 export interface GateResult extends GateReport {
@@ -17,6 +17,6 @@ export function withReceipt(report: GateReport, source: ReceiptSource): GateResu
   // Taken now: the caller may change the report.
   const copy = structuredClone(report);
   return Object.defineProperty(report, 'receipt', {
-    value: (options: ReceiptOptions = {}) => receiptOf(copy, source, options),
+    value: (options: ReceiptOptions = {}) => gateReceipt(copy, source, options),
   }) as GateResult;
 }

@@ -8,10 +8,10 @@ import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.t
 import type { RunJournal } from '../gate/keys.ts';
 import { shortestWaitMs } from '../gate/limits.ts';
 import { oneGate, type PlannedGate, type PlanResult, severalGates, unnamed } from '../gate/plan/plan.ts';
-import { flatReport, unstartedGate, unstartedGates } from '../gate/plan/result.ts';
+import { flatReport, knownRuns, unstartedGates } from '../gate/plan/result.ts';
 import { runPlan } from '../gate/plan/run-plan.ts';
 import type { Policy } from '../gate/policy.ts';
-import { redactReport } from '../gate/report.ts';
+import { redactReport, reportUncreated } from '../gate/report.ts';
 import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
 import { lateError, type Start, type Started, startRun } from '../gate/start.ts';
@@ -113,7 +113,7 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
   } catch (cause) {
     if (!(cause instanceof RungateError)) throw cause;
     error = cause.word(options.say);
-    report = single === undefined ? unstartedGates(gates, cause) : unstartedGate(single, cause);
+    report = single === undefined ? unstartedGates(gates, cause) : reportUncreated(knownRuns(single), cause);
   }
   const end: EndEvent = {
     type: 'end',

@@ -2,12 +2,10 @@ import * as z from 'zod/mini';
 import { checkOptions, optionsOf, text } from '../client/check-options.ts';
 import { UsageError } from '../errors.ts';
 import type { GateReport } from '../gate/result-types.ts';
-import { redactJson } from '../json/rewrite.ts';
 import type { Envelope } from '../receipt/dsse.ts';
 import { ReceiptError } from '../receipt/error.ts';
-import { type BuildSource, buildFacts, type GateFacts, gateStatement } from '../receipt/gate-statement.ts';
+import { type BuildSource, buildFacts, type GateFacts, receiptOf } from '../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../receipt/keys.ts';
-import { signStatement } from '../receipt/sign.ts';
 import type { Statement } from '../receipt/statement.ts';
 import { wholeCommit } from '../receipt/verify.ts';
 import type { Redact } from '../redact.ts';
@@ -44,7 +42,7 @@ async function readKey(key: string): Promise<PrivateKey> {
 }
 
 /** Null if a run has no verdict. @throws UsageError */
-export async function receiptOf(
+export async function gateReceipt(
   report: GateReport,
   { build, redact, ...known }: ReceiptSource,
   given: ReceiptOptions,
@@ -57,9 +55,6 @@ export async function receiptOf(
       hint: 'pass commit, 40 or 64 hex digits, or give trigger.commitSha or env to gate',
     });
   const signer = key === undefined ? null : await readKey(key);
-  const own = { commit, repository: repository ?? facts.repository };
-  const statement = gateStatement(report, { ...facts, ...known, ...own });
-  if (statement === null) return null;
-  const text = redactJson(JSON.stringify(statement), redact);
-  return signer === null ? (JSON.parse(text) as Statement) : signStatement(text, signer);
+  const subject = { commit, repository: repository ?? facts.repository };
+  return receiptOf(report, { ...facts, ...known, ...subject }, signer, redact);
 }

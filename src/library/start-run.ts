@@ -12,8 +12,7 @@ import { givenKeys, type KeyStep, type RunJournal } from '../gate/keys.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { resolvePolicy } from '../gate/policy.ts';
 import type { StartedRun } from '../gate/result-types.ts';
-import type { Start } from '../gate/start.ts';
-import { subjectOf } from '../gate/subject.ts';
+import { reportStarted, type Start } from '../gate/start.ts';
 import { type GateOptions, startShape, triggerOption } from './gate-options.ts';
 import { openStart } from './open-gate.ts';
 import { type Session, withSession } from './session.ts';
@@ -125,10 +124,6 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
     });
     const idempotencyKey = started.step.key;
     if (started.kind !== 'started') throw started.kind === 'none' ? signal?.reason : mayExist(idempotencyKey);
-    const { run, reattached, discarded } = started;
-    const { runId, appUrl, response = null } = run;
-    const also = discarded.length === 0 ? {} : { discarded };
-    const subject = subjectOf(start.body);
-    return { schemaVersion: 1, runId, ...subject, appUrl, idempotencyKey, reattached, response, ...also };
+    return reportStarted(start.body, started);
   });
 }

@@ -1,7 +1,12 @@
 import { shownAs } from '../gate/report.ts';
 import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
 import type { Verdict } from '../gate/verdict.ts';
+import { redactJson } from '../json/rewrite.ts';
+import type { Redact } from '../redact.ts';
 import { version } from '../version.ts';
+import type { Envelope } from './dsse.ts';
+import type { PrivateKey } from './keys.ts';
+import { signStatement } from './sign.ts';
 import {
   isCommit,
   predicateType,
@@ -120,4 +125,22 @@ export function gateStatement(report: GateReport, facts: GateFacts): Statement |
       failedTests: named('FAILED'),
     },
   };
+}
+
+/**
+ * Returns the receipt of a gate: the envelope that the key signs, or without a key the statement in it; null if a run has no
+ * verdict.
+ */
+export async function receiptOf(
+  report: GateReport,
+  facts: GateFacts,
+  key: PrivateKey | null,
+  redact: Redact,
+): Promise<Envelope | Statement | null> {
+  const statement = gateStatement(report, facts);
+  if (statement === null) return null;
+  // A secret that equals the name of a verdict or an action must not hide it.
+  const words = Object.entries(facts.policy).flat();
+  const text = redactJson(JSON.stringify(statement), (part) => (words.includes(part) ? part : redact(part)));
+  return key === null ? (JSON.parse(text) as Statement) : signStatement(text, key);
 }

@@ -98,7 +98,7 @@ async function play(
     ...{ key: `key-${retry}`, how: 'random', origin: 'random' as const },
     ...(retry > 0 && { retry }),
   }));
-  const result = await runAttempts(
+  const report = await runAttempts(
     {
       ...{ start: { body: { projectSlug: 'shop', processSlug: 'checkout' }, keys }, policy: resolvePolicy() },
       ...{ intervalMs: 10_000, shortestMs: 1000, maxAttempts: 10, timeoutMs: 600_000, retries },
@@ -106,7 +106,7 @@ async function play(
     },
     { service, clock, random: () => 0.5, onStop: () => () => {}, ...tools },
   );
-  return { ...result, created };
+  return { report, attempts: report.attempts ?? [], created };
 }
 
 describe('each attempt of a gate', () => {

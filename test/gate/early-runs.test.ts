@@ -145,10 +145,9 @@ async function runJob(world: ReturnType<typeof fastService>, { ci, journal, poli
       },
     },
   );
-  const ended = await Promise.race([running, death]);
+  const report = await Promise.race([running, death]);
   const discarded = events.flatMap((event) => (event.type === 'discarded' ? [event] : []));
   const created = world.runs.slice(before);
-  const report = ended?.report;
   return { exitCode: report?.exitCode, run: report?.runs[0], report, created, discarded };
 }
 

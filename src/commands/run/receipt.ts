@@ -1,13 +1,11 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import { ReceiptError } from '../../receipt/error.ts';
-import { type BuildSource, buildFacts, type GateFacts, gateStatement } from '../../receipt/gate-statement.ts';
+import { type BuildSource, buildFacts, receiptOf } from '../../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
-import { signStatement } from '../../receipt/sign.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { remedyFor, whyOf } from './unwritable.ts';
@@ -73,14 +71,6 @@ function commitOf(commit: string | null): string {
   });
 }
 
-async function textOf(context: Context, report: GateReport, facts: GateFacts, key: PrivateKey | null) {
-  const { redact } = context.output;
-  const statement = gateStatement(report, facts);
-  if (statement === null) return null;
-  if (key === null) return renderJson(statement, 2, redact);
-  return `${JSON.stringify(await signStatement(renderJson(statement, 0, redact).trimEnd(), key))}\n`;
-}
-
 /** Returns the reporter that writes the receipt. Checks everything that it needs before anything is sent. */
 async function writerOf(context: Context, path: string, source: BuildSource): Promise<Reporter[]> {
   const { io, output, settings } = context;
@@ -93,15 +83,11 @@ async function writerOf(context: Context, path: string, source: BuildSource): Pr
   const end = async (event: EndEvent) => {
     const { error, startedAt, finishedAt } = event;
     if (error !== null) return;
-    const text = await textOf(
-      context,
-      event.runs(),
-      { ...build, commit, apiUrl, policy, startedAt, finishedAt },
-      key,
-    );
-    if (text === null) return output.alert(`no receipt was written to ${shown}: a run has no verdict`);
+    const facts = { ...build, commit, apiUrl, policy, startedAt, finishedAt };
+    const receipt = await receiptOf(event.runs(), facts, key, output.redact);
+    if (receipt === null) return output.alert(`no receipt was written to ${shown}: a run has no verdict`);
     try {
-      io.writeFile(path, text);
+      io.writeFile(path, renderJson(receipt, key === null ? 2 : 0));
     } catch (error) {
       const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
       await output.alert(`${output.paint('bad', 'error:')} ${what}`);

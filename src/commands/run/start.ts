@@ -1,10 +1,9 @@
+import type { TriggerBody } from '../../contract/run.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import type { RunJournal } from '../../gate/keys.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
-import type { RunSubject } from '../../gate/result-types.ts';
-import type { Start, Started } from '../../gate/start.ts';
-import { subjectOf } from '../../gate/subject.ts';
+import { reportStarted, type Start, type StartedCandidate } from '../../gate/start.ts';
 import { objectText } from '../../json/text.ts';
 import { openStart } from '../../library/open-gate.ts';
 import type { Context } from '../context.ts';
@@ -20,7 +19,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
   const lines = progressLines(io, output, [{ name: unnamed, needs: [], advisory: false, start }]);
   const options = { ...openOptions(context), start, journal, policy, timeoutMs };
   const { kind, step, stoppedBy } = await openStart(options, [lines], (started) =>
-    printStarted(context, started, subjectOf(start.body)),
+    printStarted(context, start.body, started),
   );
   if (kind === 'unknown')
     await output.alert(`a run may have been created with the idempotency key ${output.excerpt(step.key)}`);
@@ -29,23 +28,14 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
 
 async function printStarted(
   { output }: Context,
-  { run, step, discarded }: Extract<Started, { kind: 'started' }>,
-  subject: RunSubject,
+  body: TriggerBody,
+  started: StartedCandidate,
 ): Promise<void> {
-  const { runId, appUrl, responseText } = run;
+  const { runId, responseText } = started.run;
   if (output.format === 'json' || output.format === 'ndjson') {
-    const also = discarded.length === 0 ? {} : { discarded };
-    const report = {
-      schemaVersion: 1,
-      runId,
-      ...subject,
-      appUrl,
-      idempotencyKey: step.key,
-      response: null,
-      ...also,
-    };
-    // As text, so that numbers keep their digits.
+    const { reattached: _, ...report } = reportStarted(body, started);
     const texts = Object.entries(report).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    // As text, so that numbers keep their digits.
     const members = new Map(texts).set('response', responseText.trim() || 'null');
     await output.response(objectText(members), { head: [], rows: [] });
   } else {

@@ -1,5 +1,5 @@
 import type { RungateError, StopCause } from '../../errors.ts';
-import type { AttemptOptions } from '../attempts.ts';
+import type { AttemptsOptions } from '../attempts.ts';
 import type { GateEvent, InnerEvent } from '../events.ts';
 import type { RunJournal } from '../keys.ts';
 import type { GateReport, GatesReport, NamedGateResult } from '../result-types.ts';
@@ -18,12 +18,12 @@ type OwnOptions =
   | 'timeoutMs'
   | 'retries';
 
-export interface PlannedGate extends Pick<AttemptOptions, OwnOptions>, GateRuns {
-  start?: AttemptOptions['start'];
+export interface PlannedGate extends Pick<AttemptsOptions, OwnOptions>, GateRuns {
+  start?: AttemptsOptions['start'];
   journal?: RunJournal | undefined;
 }
 
-export interface PlanOptions extends Omit<AttemptOptions, OwnOptions> {
+export interface PlanOptions extends Omit<AttemptsOptions, OwnOptions> {
   /** Several gates in any order, whose needs have no problem; or one without a name. */
   gates: readonly PlannedGate[];
   /** Whether the first gate that fails cancels the others. */

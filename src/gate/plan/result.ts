@@ -1,7 +1,7 @@
 import type { TriggerBody } from '../../contract/run.ts';
 import { type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
-import { haltError, type Suite, type SuitesReport, skippedRun, unknownRun, worst } from '../report.ts';
+import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun, worst } from '../report.ts';
 import type {
   Cancellation,
   GateReport,
@@ -59,16 +59,7 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
  * @param known the facts about the run, with the key of its create, by which a lost run can be found
  */
 export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): NamedGateResult {
-  const cause = reportError(error);
-  const run = unknownRun({ ...known, verdict: 'unobserved', gate: 'fail', error: cause });
-  const failed = { gate: 'fail', exitCode: exitCodeOf(error), reason: null } as const;
-  return advised({ ...factsOf(node), ...failed, runs: [run], error: cause });
-}
-
-export function unstartedGate(gate: GateRuns, error: RungateError): GateReport {
-  const why = { verdict: 'unobserved', error: reportError(error) } as const;
-  const runs = knownRuns(gate).map((run) => unknownRun({ ...run, ...why }));
-  return { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
+  return { ...endedGate(node, reportUncreated([known], error), null), error: reportError(error) };
 }
 
 /** Returns the result of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */

@@ -93,7 +93,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
     const emitOwn: Emit = (event) => emit?.(isNamed ? { ...event, gate: name } : event);
     const hub = await openHub?.(emitOwn);
     try {
-      const { report } = await runAttempts(
+      const report = await runAttempts(
         { ...shared, ...own },
         {
           ...common,
