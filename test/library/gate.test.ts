@@ -38,27 +38,6 @@ const requestsTo = (endpoint: string) => mock.requests.filter((request) => reque
 const keys = () => requestsTo('run.trigger').map((request) => request.headers['idempotency-key']);
 
 describe('a gate', () => {
-  it.each([
-    ['passed', 'pass', 0, 'passed'],
-    ['failed', 'fail', 1, 'failed'],
-    ['blocked', 'fail', 2, 'blocked'],
-    ['cancelled', 'warn', 0, 'cancelled'],
-    ['stuck', 'fail', 3, 'timeout'],
-  ] as const)(
-    'over a run that is %s returns %s, with the exit code %i',
-    async (outcome, action, exitCode, verdict) => {
-      await play({ outcome });
-      const report = await run({ trigger });
-      expect(report).toMatchObject({
-        schemaVersion: 1,
-        gate: action,
-        exitCode,
-        runs: [{ verdict, gate: action }],
-      });
-      expect(mock.runs).toMatchObject([{ request: trigger }]);
-    },
-  );
-
   it('returns the shape that the command line prints', async () => {
     const outcome = 'failed';
     await play({ outcome, seed: 7 });
@@ -72,22 +51,6 @@ describe('a gate', () => {
     const printed = await cli([...argv, '--idempotency-key', 'k'], { env, clock });
     expect(JSON.parse(printed.out)).toEqual(report);
     expect(printed.code).toBe(report.exitCode);
-  });
-
-  it('returns the worst of several runs, and reads a run once if its id is given twice', async () => {
-    await play({ outcome: ['passed', 'blocked', 'failed'], duration: 0 });
-    for (let n = 0; n < 3; n += 1) await run({ trigger });
-    const runIds = mock.runs.map(({ runId }) => runId);
-    const report = await run({ runIds: [...runIds, ...runIds] });
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 1 });
-    expect(report.runs.map(({ verdict }) => verdict)).toEqual(['passed', 'blocked', 'failed']);
-  });
-
-  it('follows on, then strict', async () => {
-    await play({ outcome: 'cancelled', duration: 0 });
-    expect(await run({ trigger, strict: true })).toMatchObject({ gate: 'fail', exitCode: 4 });
-    expect(await run({ trigger, strict: true, on: { cancelled: 'pass' } })).toMatchObject({ gate: 'pass' });
-    expect(await run({ trigger, on: { failed: undefined } })).toMatchObject({ gate: 'warn' });
   });
 
   it('never passes if the state could not be read', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   exitCodeOf,
   type GatesEvent,
@@ -41,7 +41,6 @@ const run = (own: Partial<GatesOptions> = {}) =>
   gates({ apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, gates: usual, ...own });
 const short = (report: Awaited<ReturnType<typeof gates>>) =>
   report.gates.map(({ name, gate, exitCode }) => [name, gate, exitCode]);
-const creates = () => mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
 
 describe('gates', () => {
   it('returns what rungate run gates prints, with the same keys in a CI job', async () => {
@@ -81,40 +80,6 @@ describe('gates', () => {
     expect(printed.code).toBe(report.exitCode);
   });
 
-  it('in a retried job attaches to the runs in progress, and gives two gates with the same run different keys', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
-    const job = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '78' };
-    const attempt = (number: string) =>
-      run({
-        env: { ...job, GITHUB_RUN_ATTEMPT: number, GITHUB_JOB: 'gate', RUNNER_TEMP: folder },
-        gates: { one: of('a'), two: of('a') },
-        maxAttempts: 1,
-      });
-    await play({ outcome: 'stuck' });
-    const [first, second] = [await attempt('1'), await attempt('2')];
-    rmSync(folder, { recursive: true });
-    expect(mock.runs).toHaveLength(2);
-    const ids = ({ gates: all }: typeof first) => all.map(({ runs }) => runs[0]?.runId);
-    expect(ids(second)).toEqual(ids(first));
-    expect(second.gates).toMatchObject([{ runs: [{ reattached: true }] }, { runs: [{ reattached: true }] }]);
-  });
-
-  it('skips a gate whose need failed, and lets an advisory gate only warn', async () => {
-    await play({ outcome: 'failed', duration: 0 });
-    const report = await run({ gates: { ...usual, perf: of('perf', { advisory: true }) } });
-    expect(short(report)).toEqual([
-      ['api', 'fail', 1],
-      ['web', 'skipped', null],
-      ['perf', 'warn', 0],
-    ]);
-    expect(report).toMatchObject({
-      gate: 'fail',
-      exitCode: 1,
-      gates: [{}, { reason: 'it needs api, which failed', runs: [] }, {}],
-    });
-    expect(creates()).toHaveLength(2);
-  });
-
   it('applies the options of all gates to a gate that does not set them', async () => {
     await play({ outcome: 'cancelled', duration: 0 });
     const report = await run({
@@ -133,32 +98,6 @@ describe('gates', () => {
     ]);
   });
 
-  it('a gate whose run cannot be started fails with the error, and the others go on', async () => {
-    await play({ duration: 0 });
-    mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger' });
-    const report = await run({
-      gates: { api: of('api'), web: of('web', { needs: ['api'] }), perf: of('perf') },
-    });
-    expect(short(report)).toEqual([
-      ['api', 'fail', 6],
-      ['web', 'skipped', null],
-      ['perf', 'pass', 0],
-    ]);
-    expect(report.gates[0]).toMatchObject({ error: { status: 403 }, runs: [{ verdict: 'unobserved' }] });
-    expect(report.exitCode).toBe(6);
-  });
-
-  it('failFast cancels the others when one fails', async () => {
-    await play({ outcome: ['failed', 'stuck'], duration: 0 });
-    const report = await run({
-      gates: { api: of('api'), web: of('web'), perf: of('perf', { needs: ['web'] }) },
-      failFast: true,
-    });
-    expect(short(report).map(([, gate]) => gate)).toEqual(['fail', 'fail', 'skipped']);
-    expect(report).toMatchObject({ exitCode: 1, cancellation: 'requested' });
-    expect(mock.runs.map(({ state }) => state)).toEqual(['completed', 'cancelled']);
-  });
-
   it('waits for the deployed build once, and expects the commit that all gates have', async () => {
     await play({ deployed: 'old,abc1234@5s', duration: 60_000 });
     const commit = (processSlug: string, commitSha: string) => ({
@@ -171,16 +110,6 @@ describe('gates', () => {
     await expect(run({ deployed, gates: { a: commit('a', sha), b: commit('b', 'def') } })).rejects.toThrow(
       'the expected build is unknown',
     );
-  });
-
-  it('stays within the limits of the service with fifty gates, without a warning of Node', async () => {
-    const warn = vi.spyOn(process, 'emitWarning');
-    await play({ duration: 25_000, rateLimit: 'documented' });
-    const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`g${at}`, of(`p${at}`)]));
-    const report = await run({ gates: many, signal: new AbortController().signal, timeoutMs: 3_600_000 });
-    expect(report.gates.map(({ gate }) => gate)).toEqual(Array(50).fill('pass'));
-    expect(mock.requests.filter(({ status }) => status === 429)).toEqual([]);
-    expect(warn).not.toHaveBeenCalled();
   });
 });
 
@@ -289,7 +218,6 @@ describe('an abort of gates', () => {
 
   it.each([
     ['while the gates begin', 'created', 1],
-    ['when all runs exist', 'created', 2],
     ['during the wait', 'read', 3],
   ] as const)('%s cancels every run that was created', async (_when, type, times) => {
     await play({ outcome: 'stuck' });
@@ -301,32 +229,6 @@ describe('an abort of gates', () => {
       expect(state).toBe('cancelled');
       expect(JSON.stringify(report)).toContain(runId);
     }
-  });
-
-  it('while a create is under way finds the run and cancels it', async () => {
-    await play({ outcome: 'stuck' });
-    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger', times: 2 });
-    const report = await run({ gates: stuck, ...abortOn('retry') });
-    expect(report).toMatchObject({ exitCode: 130, cancellation: 'requested' });
-    expect(mock.runs.map(({ state }) => state)).toEqual(mock.runs.map(() => 'cancelled'));
-  });
-
-  it('after a gate has ended leaves its result, and skips the gates that need it', async () => {
-    await play({ outcome: ['passed', 'stuck'], duration: 0 });
-    const report = await run({ gates: stuck, ...abortOn('gate') });
-    expect(report.gates.map(({ name, gate }) => [name, gate])).toEqual([
-      ['api', 'pass'],
-      ['web', 'fail'],
-      ['later', 'skipped'],
-    ]);
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 130 });
-  });
-
-  it('leaves the runs going if cancelOnAbort is false', async () => {
-    await play({ outcome: 'stuck' });
-    const report = await run({ gates: stuck, cancelOnAbort: false, ...abortOn('created', 2) });
-    expect(report.cancellation).toBe('none');
-    expect(mock.runs.map(({ state }) => state)).toEqual(['in_progress', 'in_progress']);
   });
 });
 
