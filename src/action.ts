@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { argumentRows, argvOf, variableRows, variablesOf } from './action/inputs.ts';
+import { argumentRows, argvOf, inputVariables, variableRows } from './action/inputs.ts';
 import { withheldHint } from './ci/fork.ts';
 import { jobOf } from './ci/idempotency.ts';
 import { type JournalEvent, parseJournal, runsOf } from './ci/journal.ts';
@@ -36,7 +36,7 @@ function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
         withheldHint(io.env, io.readFile) ??
         'check that the secret exists and that the workflow uses its exact name',
     });
-  const variables = variablesOf(
+  const variables = inputVariables(
     (name) => toolkit.getInput(name),
     (secret) => toolkit.setSecret(secret),
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { argumentRows, argvOf, ownInputs, variableRows } from '../src/action/inputs.ts';
 import { runMain } from '../src/action.ts';
 import { githubOutputs } from '../src/ci/reports/outputs.ts';
-import { flagName, inputName, type Row, sentence } from '../src/options/table.ts';
+import { flagName, inputName, type OptionRow, sentence } from '../src/options/table.ts';
 import { cli, memoryIo } from './cli/harness.ts';
 
 const manifest = readFileSync(new URL('../action.yml', import.meta.url), 'utf8');
@@ -16,16 +16,16 @@ function names(section: string): string[] {
 
 /** Returns the inputs as action.yml declares them: the required ones first, those about the connection last. */
 function declaredInputs(): string {
-  const isRequired = (row?: Row) => row?.required?.includes('input') === true;
+  const isRequired = (row?: OptionRow) => row?.required?.includes('input') === true;
   const quoted = (value: string) => (/: |^["'`]|^[a-z]*$/.test(value) ? JSON.stringify(value) : value);
-  const entry = (name: string, about: string, value?: string, row?: Row) =>
+  const entry = (name: string, about: string, value?: string, row?: OptionRow) =>
     [
       `  ${name === 'on' ? '"on"' : name}:`,
       `    description: ${quoted(about)}`,
       `    required: ${isRequired(row)}`,
       ...(value === undefined ? [] : [`    default: ${quoted(value)}`]),
     ].join('\n');
-  const place = (row: Row) => (isRequired(row) ? 0 : row.group === 'Global options:' ? 2 : 1);
+  const place = (row: OptionRow) => (isRequired(row) ? 0 : row.group === 'Global options:' ? 2 : 1);
   const rows = [...argumentRows, ...variableRows].toSorted((a, b) => place(a) - place(b));
   const entries = rows.map((row) => {
     const { note: _note, ...withoutNote } = row;

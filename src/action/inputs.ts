@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { type CommandName, flagName, inputName, optionIds, type Row, rowOf } from '../options/table.ts';
+import { type CommandName, flagName, inputName, type OptionRow, optionIds, rowOf } from '../options/table.ts';
 
 type ReadInput = (name: string) => string;
 
@@ -16,19 +16,19 @@ export const ownInputs = {
   matrix: 'Cell of the matrix, set by the runner.',
 } as const;
 
-const nameOf = (row: Row) => inputName(row) ?? '';
+const nameOfInput = (row: OptionRow) => inputName(row) ?? '';
 
-function switchArguments(row: Row, text: string): string[] {
+function switchArguments(row: OptionRow, text: string): string[] {
   const value = text.toLowerCase();
   const option = flagName(row);
   if (value === 'true') return [option];
   // Without a `--no-` form, the option is left out.
   if (value === 'false') return row.no === undefined ? [] : [`--no-${option.slice(2)}`];
-  throw new UsageError(`the input ${nameOf(row)} is "${text}"`, { hint: 'write true or false' });
+  throw new UsageError(`the input ${nameOfInput(row)} is "${text}"`, { hint: 'write true or false' });
 }
 
 /** Returns the arguments for an input. A list becomes one option for each line, or for each part between commas. */
-function argumentsFor(row: Row, text: string): string[] {
+function argumentsFor(row: OptionRow, text: string): string[] {
   const { kind } = row.type;
   if (kind === 'switch') return switchArguments(row, text);
   const values =
@@ -45,20 +45,20 @@ function saltOf(read: ReadInput): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-const worksWith = ({ commands, unlisted }: Row, command: CommandName) =>
+const worksWith = ({ commands, unlisted }: OptionRow, command: CommandName) =>
   commands?.includes('every') ||
   (commands?.includes(command) === true && unlisted?.includes(command) !== true);
 
 /** Returns the command: the gates of the project file that the input `gates` names, or `all` of them; or one gate without it. */
-function commandOf(read: ReadInput): { command: 'trigger' | 'gates'; words: string[]; names: string[] } {
+function chosenCommand(read: ReadInput): { command: 'trigger' | 'gates'; words: string[]; names: string[] } {
   const text = read('gates');
   const command = text === '' ? 'trigger' : 'gates';
-  const isSet = (row: Row) => !['', 'false', 'auto'].includes(read(nameOf(row)).toLowerCase());
+  const isSet = (row: OptionRow) => !['', 'false', 'auto'].includes(read(nameOfInput(row)).toLowerCase());
   const useless = argumentRows.find((row) => isSet(row) && !worksWith(row, command));
   if (useless !== undefined) {
     const hint = text === '' ? 'set gates, or leave it out' : 'leave it out, or run one gate without gates';
     const condition = text === '' ? 'without' : 'with';
-    throw new UsageError(`the input ${nameOf(useless)} has no effect ${condition} gates`, { hint });
+    throw new UsageError(`the input ${nameOfInput(useless)} has no effect ${condition} gates`, { hint });
   }
   if (text === '') return { command, words: ['run', 'trigger', '--wait'], names: [] };
   const names = text.split(/[\n,]/).map((name) => name.trim());
@@ -71,9 +71,9 @@ function commandOf(read: ReadInput): { command: 'trigger' | 'gates'; words: stri
 
 /** Returns the command line for the inputs. `read` returns the trimmed text of an input, or '' if it is not set. */
 export function argvOf(read: ReadInput): string[] {
-  const { command, words, names } = commandOf(read);
+  const { command, words, names } = chosenCommand(read);
   const options = argumentRows.flatMap((row) => {
-    const text = nameOf(row) === 'idempotency-salt' ? saltOf(read) : read(nameOf(row));
+    const text = nameOfInput(row) === 'idempotency-salt' ? saltOf(read) : read(nameOfInput(row));
     // The runner leaves out a default if an input is an unset variable, which is empty.
     const value = text || (row.inputDefault ?? '');
     return value === '' || !worksWith(row, command) ? [] : argumentsFor(row, value);
@@ -82,13 +82,13 @@ export function argvOf(read: ReadInput): string[] {
 }
 
 /** The variables that no argument may have, or that have no option. `setSecret` receives each secret. */
-export function variablesOf(
+export function inputVariables(
   read: ReadInput,
   setSecret: (secret: string) => void,
 ): Record<string, string | undefined> {
   const entries = variableRows.flatMap((row): [string, string | undefined][] => {
     const { env = '', secret } = row;
-    const value = read(nameOf(row));
+    const value = read(nameOfInput(row));
     if (value === '') return [];
     if (secret === undefined) return [[env, value]];
     setSecret(value);

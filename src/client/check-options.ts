@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { actions, type GateOverrides } from '../gate/policy.ts';
 import { verdicts } from '../gate/verdict.ts';
 import type { DeployedPage, GateHub, LibraryOptions } from '../options/library-options.ts';
-import { optionIds, type Row, rowOf } from '../options/table.ts';
+import { type OptionRow, optionIds, rowOf } from '../options/table.ts';
 import { largestCount } from '../options/types.ts';
 import { isPlain, ownCopy } from '../own-options.ts';
 import { redactNothing } from '../redact.ts';
@@ -90,7 +90,7 @@ export function whole(minimum: number, maximum = Number.MAX_SAFE_INTEGER): Optio
 /** The action for each verdict; the policy refuses the actions that a verdict cannot have. */
 const actionsByVerdict = Object.fromEntries(verdicts.map((verdict) => [verdict, z.optional(oneOf(actions))]));
 
-function checkOf(row: Row): OptionType<unknown> {
+function checkOf(row: OptionRow): OptionType<unknown> {
   const { kind, words = [], jsonSchema } = row.type;
   // A gate sends one of the tokens.
   if (row.library === 'hub.token') return text;

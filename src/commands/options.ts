@@ -6,8 +6,8 @@ import {
   type Flags,
   flagName,
   type OptionId,
+  type OptionRow,
   optionIds,
-  type Row,
   remarks,
   rowOf,
 } from '../options/table.ts';
@@ -63,7 +63,7 @@ export function namesIn(option: string, text: string): string[] {
 const ids = new WeakMap<Option, OptionId>();
 
 /** Returns the line about an option in the help: `slug of the project (RUNGATE_PROJECT)`. */
-function helpOf(row: Row): string {
+function helpOf(row: OptionRow): string {
   const repeats = row.type.kind === 'list' || row.type.kind === 'overrides' ? ['repeatable'] : [];
   const all = [...repeats, ...(row.env === undefined ? [] : [row.env]), ...remarks(row)].join('; ');
   return all === '' ? row.help : `${row.help} (${all})`;
@@ -92,7 +92,7 @@ function idsOf(command: Command): OptionId[] {
 }
 
 /** Returns commander's name of an option: `deployedUrl`. */
-const attributeOf = (row: Row) =>
+const attributeOf = (row: OptionRow) =>
   flagName(row)
     .slice(2)
     .replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
@@ -130,7 +130,7 @@ export const readGlobals = (raw: Readonly<Record<string, unknown>>): ReadFlags =
   );
 
 /** Returns the options of the rows that were given, by their names on the command line. */
-export function givenOptions(flags: Flags, isMeant: (row: Row) => boolean): string[] {
+export function givenOptions(flags: Flags, isMeant: (row: OptionRow) => boolean): string[] {
   return optionIds.flatMap((id) => {
     const row = rowOf(id);
     const value = (flags as Readonly<Record<string, unknown>>)[attributeOf(row)];

@@ -3,7 +3,7 @@ import { type Auth, type Endpoint, pathParams, type Schema } from './endpoint.ts
 import { anyResponse, shown } from './fields.ts';
 import { api } from './index.ts';
 
-type Json = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 const description = `Test runs, environments, observations, webhooks and API keys of a test-automation platform, and the read
 contract of its order administration.
@@ -34,19 +34,19 @@ const errors: Record<string, readonly [name: string, description: string]> = {
   default: ['Failure', 'Any other failure'],
 };
 
-const count = (text: string) => ({ description: text, schema: { type: 'integer', minimum: 0 } });
+const countHeader = (text: string) => ({ description: text, schema: { type: 'integer', minimum: 0 } });
 
-const limitHeaders: Json = {
+const limitHeaders: JsonObject = {
   'Retry-After': {
     description: 'The wait in seconds, or an HTTP date',
     schema: { type: 'string' },
   },
-  'RateLimit-Limit': count('Requests allowed in the current window'),
-  'RateLimit-Remaining': count('Requests left in the current window'),
-  'RateLimit-Reset': count('Seconds until the next window'),
+  'RateLimit-Limit': countHeader('Requests allowed in the current window'),
+  'RateLimit-Remaining': countHeader('Requests left in the current window'),
+  'RateLimit-Reset': countHeader('Seconds until the next window'),
 };
 
-const credentials: Record<Auth, { security: readonly Json[]; text: string }> = {
+const credentials: Record<Auth, { security: readonly JsonObject[]; text: string }> = {
   bearer: { security: [{ bearer: [] }], text: 'Requires a bearer token.' },
   jwt: {
     security: [{ session: [] }],
@@ -59,7 +59,7 @@ const credentials: Record<Auth, { security: readonly Json[]; text: string }> = {
   },
 };
 
-const securitySchemes: Json = {
+const securitySchemes: JsonObject = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'For CI and server-to-server use' },
   bearer: { type: 'http', scheme: 'bearer', description: 'The token of a user session' },
   session: {
@@ -70,7 +70,7 @@ const securitySchemes: Json = {
   },
 };
 
-const idempotencyKey: Json = {
+const idempotencyKey: JsonObject = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
@@ -83,7 +83,7 @@ const isEmpty = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /** Keywords that zod writes although they are redundant, or describe JavaScript instead of the service. */
-function tidy({ jsonSchema }: { jsonSchema: Json }): void {
+function tidy({ jsonSchema }: { jsonSchema: JsonObject }): void {
   if (isEmpty(jsonSchema.properties)) delete jsonSchema.properties;
   if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -94,18 +94,22 @@ function tidy({ jsonSchema }: { jsonSchema: Json }): void {
  * Returns a schema of the contract as a JSON schema of OpenAPI 3.1. Schemas with an id (`shown`) go into `components` and
  * are referenced.
  */
-function jsonSchema(schema: Schema, io: 'input' | 'output', components: Json): Json {
-  const made: Json = toJSONSchema(schema, { io, metadata: shown, override: tidy });
+function jsonSchema(schema: Schema, io: 'input' | 'output', components: JsonObject): JsonObject {
+  const made: JsonObject = toJSONSchema(schema, { io, metadata: shown, override: tidy });
   const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');
-  const { $schema: _, $defs, ...rest } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
+  const {
+    $schema: _,
+    $defs,
+    ...rest
+  } = JSON.parse(text) as JsonObject & { $defs?: Record<string, JsonObject> };
   for (const [name, { id: __, ...component }] of Object.entries($defs ?? {})) components[name] = component;
   return rest;
 }
 
-function queryParameters(endpoint: Endpoint, schemas: Json): Json[] {
+function queryParameters(endpoint: Endpoint, schemas: JsonObject): JsonObject[] {
   if (endpoint.query === undefined) return [];
   const { properties, required, additionalProperties } = jsonSchema(endpoint.query, 'input', schemas) as {
-    properties?: Record<string, Json>;
+    properties?: Record<string, JsonObject>;
     required?: string[];
     additionalProperties?: unknown;
   };
@@ -125,7 +129,7 @@ function queryParameters(endpoint: Endpoint, schemas: Json): Json[] {
   return [...named, others];
 }
 
-function parameters(endpoint: Endpoint, schemas: Json): Json[] {
+function parameters(endpoint: Endpoint, schemas: JsonObject): JsonObject[] {
   const schema = { type: 'string', minLength: 1 };
   const path = pathParams(endpoint.path).map((name) => ({ name, in: 'path', required: true, schema }));
   const keyed = endpoint.keyed ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
@@ -140,7 +144,7 @@ const upload = {
   },
 };
 
-function requestBody(endpoint: Endpoint, schemas: Json): Json | undefined {
+function requestBody(endpoint: Endpoint, schemas: JsonObject): JsonObject | undefined {
   if (endpoint.body === undefined) return undefined;
   return {
     required: endpoint.bodyOptional !== true,
@@ -151,7 +155,7 @@ function requestBody(endpoint: Endpoint, schemas: Json): Json | undefined {
   };
 }
 
-function responses(endpoint: Endpoint, schemas: Json): Json {
+function responses(endpoint: Endpoint, schemas: JsonObject): JsonObject {
   const open = endpoint.response === anyResponse;
   const likely = endpoint.anyBody === true;
   const content = { 'application/json': { schema: jsonSchema(endpoint.response, 'output', schemas) } };
@@ -167,7 +171,7 @@ function responses(endpoint: Endpoint, schemas: Json): Json {
   };
 }
 
-function describe({ auth, keyed, idempotent, destructive }: Endpoint): string {
+function operationText({ auth, keyed, idempotent, destructive }: Endpoint): string {
   const sentences = [
     credentials[auth].text,
     keyed && 'A repetition with the same `Idempotency-Key` has no further effect.',
@@ -177,14 +181,14 @@ function describe({ auth, keyed, idempotent, destructive }: Endpoint): string {
   return sentences.filter(Boolean).join(' ');
 }
 
-function operation(name: string, endpoint: Endpoint, schemas: Json): Json {
+function operation(name: string, endpoint: Endpoint, schemas: JsonObject): JsonObject {
   const all = parameters(endpoint, schemas);
   const body = requestBody(endpoint, schemas);
   return {
     operationId: name,
     tags: [name.split('.')[0]],
     summary: endpoint.summary,
-    description: describe(endpoint),
+    description: operationText(endpoint),
     'x-section': endpoint.section,
     security: credentials[endpoint.auth].security,
     ...(all.length > 0 ? { parameters: all } : {}),
@@ -193,7 +197,7 @@ function operation(name: string, endpoint: Endpoint, schemas: Json): Json {
   };
 }
 
-function errorResponses(): Json {
+function errorResponses(): JsonObject {
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
   return Object.fromEntries(
     Object.entries(errors).map(([status, [name, text]]) => [
@@ -203,12 +207,12 @@ function errorResponses(): Json {
   );
 }
 
-const header = (name: string, description: string, schema: Json): Json => ({
+const header = (name: string, description: string, schema: JsonObject): JsonObject => ({
   ...{ name, in: 'header', required: true, description, schema },
 });
 
 /** The delivery that the service sends to each registered receiver (interface, section 6). */
-const delivery: Json = {
+const delivery: JsonObject = {
   operationId: 'delivery',
   tags: ['webhooks'],
   summary: 'Deliver an event to a registered receiver',
@@ -236,7 +240,7 @@ name in place of \`Service\`.`,
 };
 
 export function createOpenApi(options: { serverUrl?: string } = {}): Record<string, unknown> {
-  const schemas: Json = {
+  const schemas: JsonObject = {
     // Interface, section 7.
     Error: {
       type: 'object',
@@ -247,7 +251,7 @@ export function createOpenApi(options: { serverUrl?: string } = {}): Record<stri
       required: ['error'],
     },
   };
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, JsonObject> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(api)) {
     const path = paths[endpoint.path] ?? {};
     path[endpoint.method.toLowerCase()] = operation(name, endpoint, schemas);

@@ -15,7 +15,7 @@ export interface Field {
 }
 
 /** The used parts of zod's definition of a schema. */
-interface Definition {
+interface SchemaDefinition {
   readonly type: string;
   readonly format?: string;
   readonly innerType?: Schema;
@@ -24,8 +24,8 @@ interface Definition {
   readonly catchall?: Schema;
 }
 
-function definition(schema: Schema): Definition {
-  return schema._zod.def as unknown as Definition;
+function definition(schema: Schema): SchemaDefinition {
+  return schema._zod.def as unknown as SchemaDefinition;
 }
 
 const wrappers = ['optional', 'nullable', 'default'];
@@ -35,7 +35,7 @@ function unwrap(schema: Schema): Schema {
   return wrappers.includes(type) && innerType !== undefined ? unwrap(innerType) : schema;
 }
 
-function fieldType(def: Definition): FieldType {
+function fieldType(def: SchemaDefinition): FieldType {
   if (def.type === 'number') return def.format === 'safeint' ? 'integer' : 'number';
   if (def.type === 'array' && def.element && definition(unwrap(def.element)).type === 'string')
     return 'strings';

@@ -1,6 +1,6 @@
 /** The requests that wait for each other: creates, reads that are worth it, and safety reads, which get what those leave. */
 export const lines = ['create', 'read', 'safety'] as const;
-export type Line = (typeof lines)[number];
+export type RequestLine = (typeof lines)[number];
 
 /** Requests a minute that all gates together may send. */
 export interface BudgetLimits {
@@ -21,9 +21,9 @@ export interface BudgetStore {
    * Takes one request from the budget, if it has room and no claim to it is more urgent.
    * @param deadline when the claim should be granted, on this hub's monotonic clock: the earlier, the more urgent
    */
-  reserve(line: Line, deadline: number): Promise<Reservation>;
+  reserve(line: RequestLine, deadline: number): Promise<Reservation>;
   /** Withdraws this hub's claim in a line, since no gate waits in it any longer. */
-  withdraw(line: Line): Promise<void>;
+  withdraw(line: RequestLine): Promise<void>;
   /** Halves the budget for a while: the service has refused a request because of its limit. */
   reduce(forMs: number): Promise<void>;
   /** Counts this hub among those that share the budget, also while no gate waits. */
@@ -31,7 +31,7 @@ export interface BudgetStore {
 }
 
 /** The times of the requests that were granted in the last minute, on the monotonic clock, in order. */
-export type Granted = Readonly<Record<Line, readonly number[]>>;
+export type Granted = Readonly<Record<RequestLine, readonly number[]>>;
 
 /** The service counts in minutes (interface, section 8); the way to it takes some requests up to 2 s longer than others. */
 export const windowMs = 62_000;
@@ -65,7 +65,7 @@ export interface MemoryBudget extends BudgetStore {
   /** Takes over what another store has granted. */
   replace(times: Granted): void;
   /** Takes back the last grant in a line, which was not used. */
-  undo(line: Line): void;
+  undo(line: RequestLine): void;
 }
 
 /**
@@ -74,14 +74,14 @@ export interface MemoryBudget extends BudgetStore {
  * @param now milliseconds on a clock that never jumps
  */
 export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): MemoryBudget {
-  const granted: Record<Line, number[]> = { create: [], read: [], safety: [] };
-  const claims = new Map<Line, Claim>();
+  const granted: Record<RequestLine, number[]> = { create: [], read: [], safety: [] };
+  const claims = new Map<RequestLine, Claim>();
   let share = 1;
   let reducedAt = 0;
   let reducedUntil = 0;
 
   /** Milliseconds until the window has room for one more than `spare` requests. */
-  const roomIn = (among: readonly Line[], limit: number, spare: number, time: number) => {
+  const roomIn = (among: readonly RequestLine[], limit: number, spare: number, time: number) => {
     const times = among.flatMap((line) => granted[line]).sort((a, b) => a - b);
     const free = limit - times.length;
     if (free > spare) return 0;

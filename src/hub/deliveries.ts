@@ -27,7 +27,7 @@ function* idsIn(root: JsonNode): Generator<string> {
 }
 
 /** The path segments of an absolute URL, decoded where they can be. */
-function segmentsOf(text: string): string[] {
+function pathSegments(text: string): string[] {
   const url = /^https?:\/\//i.test(text) ? parseUrl(text) : null;
   if (url === null) return [];
   return url.pathname.split('/').map((segment) => {
@@ -52,7 +52,7 @@ export function possibleRunIds(json: string): Set<string> {
   for (const whole of idsIn(parseJson(json))) {
     values += 1;
     if (values > mostValues) break;
-    for (const id of [whole, ...segmentsOf(whole)]) {
+    for (const id of [whole, ...pathSegments(whole)]) {
       if (ids.size >= mostIds) return ids;
       if (id.length <= longestId && !/^$|\s/.test(id)) ids.add(id);
     }
@@ -68,7 +68,7 @@ export interface DeliverySecrets {
 }
 
 /** A delivery that is authentic. */
-export interface Received {
+export interface ReceivedDelivery {
   json: string;
   replay: boolean;
   ageSeconds: number;
@@ -81,7 +81,7 @@ const storeMs = 5_000;
 export function deliveryReceiver(
   { secrets, tenantSecret, headerNames }: DeliverySecrets,
   store: ReplayStore,
-): (request: IncomingMessage) => Promise<Received> {
+): (request: IncomingMessage) => Promise<ReceivedDelivery> {
   const guard = createReplayGuard({ store, prefix: 'rungate:hub:delivery:', timeoutMs: storeMs });
   const signed = tenantSecret === undefined ? { secrets: [...secrets] } : { tenantSecret };
   return async (request) => {

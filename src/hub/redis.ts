@@ -14,7 +14,7 @@ const blockMs = 5_000;
 const longestReconnectMs = 2_000;
 
 /** The client limits only the time until it has sent a command. */
-async function within<Value>(ms: number, command: Promise<Value>): Promise<Value> {
+async function withinMs<Value>(ms: number, command: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<never>((_, reject) => {
     const fail = () => reject(new Error(`Redis did not respond within ${ms / 1000} s`));
@@ -104,25 +104,25 @@ export async function connectRedis(
   const replays = redisStore(client);
   return {
     replays: {
-      setIfAbsent: (key, ttlMs) => within(commandMs, replays.setIfAbsent(key, ttlMs)),
-      delete: (key) => within(commandMs, replays.delete(key)),
+      setIfAbsent: (key, ttlMs) => withinMs(commandMs, replays.setIfAbsent(key, ttlMs)),
+      delete: (key) => withinMs(commandMs, replays.delete(key)),
     },
     async ready() {
       await Promise.all([connected(client), connected(reader)]);
     },
     budget: async (keys, args) =>
-      (await within(commandMs, client.budget(keys, args))) as Awaited<ReturnType<RunScript>>,
+      (await withinMs(commandMs, client.budget(keys, args))) as Awaited<ReturnType<RunScript>>,
     wakes: {
-      announce: (keys, args) => within(commandMs, client.announce(keys, args)),
-      scores: (key, members) => within(commandMs, client.zmScore(key, [...members])),
+      announce: (keys, args) => withinMs(commandMs, client.announce(keys, args)),
+      scores: (key, members) => withinMs(commandMs, client.zmScore(key, [...members])),
       async time() {
-        const time = await within(commandMs, client.sendCommand(['TIME']));
+        const time = await withinMs(commandMs, client.sendCommand(['TIME']));
         const [seconds, microseconds] = time as unknown as [string, string];
         return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
       },
       async read(key, after) {
         const entry = reader.xRead({ key, id: after }, { BLOCK: blockMs, COUNT: 100 });
-        const streams = await within(blockMs + commandMs, entry);
+        const streams = await withinMs(blockMs + commandMs, entry);
         const entries = (
           streams as { messages: { id: string; message: Record<string, string> }[] }[] | null
         )?.[0];

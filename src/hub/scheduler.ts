@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
-import { type BudgetStore, claimLifetimeMs, type Line } from './budget.ts';
+import { type BudgetStore, claimLifetimeMs, type RequestLine } from './budget.ts';
 
-export const lineOf = (kind: RequestClass): Line => (kind === 'first' || kind === 'confirm' ? 'read' : kind);
+export const lineOf = (kind: RequestClass): RequestLine =>
+  kind === 'first' || kind === 'confirm' ? 'read' : kind;
 
 /** How much later than it arrived a request should be granted, in milliseconds: first reads may wait for confirmations. */
 const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm: 0, first: 5_000, safety: 0 };
@@ -22,7 +23,7 @@ export interface Scheduler {
    */
   grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
   /** How many requests wait in each line. */
-  waiting(): Readonly<Record<Line, number>>;
+  waiting(): Readonly<Record<RequestLine, number>>;
 }
 
 interface Waiting {
@@ -32,13 +33,13 @@ interface Waiting {
 }
 
 export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
-  const queues: Record<Line, Waiting[]> = { create: [], read: [], safety: [] };
-  const serving = new Set<Line>();
+  const queues: Record<RequestLine, Waiting[]> = { create: [], read: [], safety: [] };
+  const serving = new Set<RequestLine>();
   /** First reads that are not in the queue yet. */
   let held = 0;
 
   /** Runs while requests wait in the line. */
-  const serve = async (line: Line) => {
+  const serve = async (line: RequestLine) => {
     const queue = queues[line];
     try {
       for (let head = queue[0]; head !== undefined; head = queue[0]) {
@@ -53,7 +54,7 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
     }
   };
 
-  const start = (line: Line) => {
+  const start = (line: RequestLine) => {
     if (serving.has(line)) return;
     serving.add(line);
     serve(line).finally(() => {

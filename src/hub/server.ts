@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { hubVersion, type RequestClass, requestClasses } from '../gate/fleet/hub-protocol.ts';
 import { statusOf } from '../webhook/receivers/public.ts';
-import type { Line } from './budget.ts';
-import { longestId, type Received } from './deliveries.ts';
+import type { RequestLine } from './budget.ts';
+import { longestId, type ReceivedDelivery } from './deliveries.ts';
 import type { Hub } from './hub.ts';
 import { lineOf } from './scheduler.ts';
 import { watchStrangers } from './strangers.ts';
@@ -40,7 +40,7 @@ export interface HubServerOptions {
   /** The tokens that gates may have: the current one, and the previous ones while they are rotated. */
   tokens: readonly string[];
   /** Verifies a delivery and returns its JSON; `replay` if it came before. */
-  receive(request: IncomingMessage): Promise<Received>;
+  receive(request: IncomingMessage): Promise<ReceivedDelivery>;
   redis: () => boolean | null;
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
@@ -74,7 +74,7 @@ class BadRequest extends Error {
   }
 }
 
-function send(response: ServerResponse, status: number, body?: unknown): void {
+function sendJson(response: ServerResponse, status: number, body?: unknown): void {
   if (body === undefined) {
     response.writeHead(status).end();
     return;
@@ -82,7 +82,7 @@ function send(response: ServerResponse, status: number, body?: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
 }
 
-async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function readJsonBody(request: IncomingMessage): Promise<Record<string, unknown>> {
   const body = new CollectedBytes(mostBodyBytes);
   for await (const part of request as AsyncIterable<Uint8Array>)
     if (!body.add(part)) throw new BadRequest(413, `the body has more than ${mostBodyBytes} bytes`);
@@ -131,7 +131,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     const refuse = (code: string, status: number) => {
       log({ type: 'refused-delivery', code, status });
       response.setHeader('Connection', 'close');
-      send(response, status);
+      sendJson(response, status);
     };
     arriving.add(request);
     for (const event of ['end', 'close']) request.once(event, () => arriving.delete(request));
@@ -143,7 +143,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       strangers.leave(request.socket);
       const ids = replay ? 0 : await hub.deliver(json);
       log({ type: 'delivery', ids, replay, ageSeconds });
-      send(response, 204);
+      sendJson(response, 204);
     } catch (error) {
       const status = statusOf(error);
       if (status === 500) log({ type: 'fault', error });
@@ -153,7 +153,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
 
   /** Reads the request of a gate, which may keep its connection. */
   const readGate = async (request: IncomingMessage) => {
-    const json = await readJson(request);
+    const json = await readJsonBody(request);
     strangers.leave(request.socket);
     return json;
   };
@@ -193,7 +193,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   };
 
   /** Grants so far: a gate that waits sees that the hub goes on. */
-  const grants: Record<Line, number> = { create: 0, read: 0, safety: 0 };
+  const grants: Record<RequestLine, number> = { create: 0, read: 0, safety: 0 };
   const grant = async (request: IncomingMessage, response: ServerResponse) => {
     const { class: kind, waitedMs } = await readGate(request);
     const known = requestClasses.find((each) => each === kind);
@@ -212,10 +212,10 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       await hub.grant(known, waited, over.signal);
       grants[lineOf(known)] += 1;
       log({ type: 'grant', class: known, waitedMs: waited + clock.monotonic() - began });
-      send(response, 200, { granted: true });
+      sendJson(response, 200, { granted: true });
     } catch (error) {
       if (!over.signal.aborted) throw error;
-      if (!response.destroyed) send(response, 202, { granted: false, others: grants[lineOf(known)] });
+      if (!response.destroyed) sendJson(response, 202, { granted: false, others: grants[lineOf(known)] });
     } finally {
       end();
       closing.signal.removeEventListener('abort', end);
@@ -226,7 +226,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     const retryAfterMs = milliseconds((await readGate(request)).retryAfterMs, longestWaitMs);
     await hub.limited(retryAfterMs);
     log({ type: 'limited', retryAfterMs });
-    send(response, 204);
+    sendJson(response, 204);
   };
 
   const state = (): HubState => ({
@@ -249,7 +249,11 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'POST /v1/limits': forGates(limited),
     'GET /healthz'(_, response) {
       const now = state();
-      send(response, 200, { status: now.redis === false ? 'degraded' : 'ok', version: hubVersion, ...now });
+      sendJson(response, 200, {
+        status: now.redis === false ? 'degraded' : 'ok',
+        version: hubVersion,
+        ...now,
+      });
     },
     async 'GET /metrics'(_, response) {
       const { type, text } = await options.metrics(state());
@@ -275,7 +279,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       log(isRefused ? { type: 'refused-request', status, path } : { type: 'fault', error });
       if (response.headersSent) return void response.destroy();
       response.setHeader('Connection', 'close');
-      send(response, status, { error: message });
+      sendJson(response, status, { error: message });
     }
   };
 

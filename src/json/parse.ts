@@ -176,7 +176,7 @@ function push<Item>(items: readonly Item[], item: Item): Item {
 }
 
 /** Returns the line and the column of an index, from 1. */
-export function placeOf(json: string, index: number): { line: number; column: number } {
+export function lineAndColumn(json: string, index: number): { line: number; column: number } {
   const before = json.slice(0, index);
   return { line: before.split('\n').length, column: index - before.lastIndexOf('\n') };
 }

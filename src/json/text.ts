@@ -55,13 +55,13 @@ export function idText(json: string | undefined): string | null {
 /** Returns a string without its quotes and escapes, and any other value unchanged. */
 export const plainText = (json: string): string => (json.startsWith('"') ? JSON.parse(json) : json);
 
-type Texts = Readonly<Record<string, string | undefined>>;
+type OriginalTexts = Readonly<Record<string, string | undefined>>;
 
 /** The key for the JSON texts of an object's fields whose numbers lost digits when parsed. Spreading the object copies it. */
 const texts = Symbol('texts');
 
 /** Returns the object with the original texts of the fields that JSON.stringify would change, for `exactJson`. */
-export function withTexts<T extends object>(object: T, original: Texts): T {
+export function withTexts<T extends object>(object: T, original: OriginalTexts): T {
   const lost = Object.entries(original).filter(([name, text]) => {
     const value = (object as Record<string, unknown>)[name];
     const isExact = value === null || JSON.stringify(value) === text;
@@ -70,8 +70,8 @@ export function withTexts<T extends object>(object: T, original: Texts): T {
   return lost.length === 0 ? object : { ...object, [texts]: Object.fromEntries(lost) };
 }
 
-export function textsOf(object: object): Texts {
-  return (object as { [texts]?: Texts })[texts] ?? {};
+export function textsOf(object: object): OriginalTexts {
+  return (object as { [texts]?: OriginalTexts })[texts] ?? {};
 }
 
 /** Returns the copy with the redacted texts of the object. */

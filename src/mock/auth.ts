@@ -6,7 +6,7 @@ import { MockError } from './response.ts';
 import type { Credential } from './state.ts';
 
 /** An API key and a session token shaped like real ones, so that redaction is tested on real shapes. */
-export interface Credentials {
+export interface MockCredentials {
   apiKey: string;
   token: string;
 }
@@ -19,7 +19,7 @@ function tokenOf(tenant: string, user: string, signature: string): string {
   return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`;
 }
 
-export function seededCredentials(seed: number, tenant: string): Credentials {
+export function seededCredentials(seed: number, tenant: string): MockCredentials {
   const text = seededDraw(seed, 'token');
   return {
     apiKey: `rg_${seededDraw(seed, 'api key').token(40)}`,
@@ -28,7 +28,7 @@ export function seededCredentials(seed: number, tenant: string): Credentials {
 }
 
 /** Returns random credentials, which cannot be derived from a seed. */
-export function newCredentials(tenant: string): Credentials {
+export function newCredentials(tenant: string): MockCredentials {
   return {
     apiKey: `rg_${randomBytes(20).toString('hex')}`,
     token: tokenOf(tenant, randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')),

@@ -4,7 +4,7 @@ import { type Endpoint, type Method, pathParams, pathPattern } from '../contract
 import { api, type EndpointName } from '../contract/index.ts';
 import { MockError } from './response.ts';
 
-export type Route =
+export type MatchedRoute =
   | { kind: 'endpoint'; name: EndpointName; params: Readonly<Record<string, string>> }
   /** The path exists, but not with this method. */
   | { kind: 'method'; allow: readonly Method[] }
@@ -30,7 +30,7 @@ const entries: readonly Entry[] = (Object.entries(api) as [EndpointName, Endpoin
   .sort((a, b) => a.params.length - b.params.length);
 
 /** Matches the path before decoding it, so an encoded slash stays inside its parameter. */
-export function route(method: string, path: string): Route {
+export function route(method: string, path: string): MatchedRoute {
   const matching = entries.filter((entry) => entry.pattern.test(path));
   const found = matching.find((entry) => entry.endpoint.method === method);
   if (found === undefined) {
@@ -51,7 +51,7 @@ export function route(method: string, path: string): Route {
 /** A query as received: a repeated name has all its values. */
 export type RawQuery = Readonly<Record<string, string | string[]>>;
 
-export interface Exchange {
+export interface ReceivedRequest {
   readonly method: string;
   /** Without the query, still percent-encoded. */
   readonly path: string;
@@ -61,7 +61,7 @@ export interface Exchange {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
-  readonly route: Route;
+  readonly route: MatchedRoute;
   /** The client's IP address. */
   readonly address: string;
 }
@@ -92,7 +92,7 @@ export function parseQuery(search: string): RawQuery {
 }
 
 /** Reads the whole body. Rejects if the client disconnects before sending all of it. @throws MockError 413 */
-export async function readBody(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
+export async function readBytes(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
   const body = new CollectedBytes(mostBytes);
   // Keep the socket open for the response.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false }))
@@ -101,7 +101,7 @@ export async function readBody(incoming: IncomingMessage, mostBytes: number): Pr
 }
 
 /** Returns a request without its body, which has not arrived yet. */
-export function headOf(incoming: IncomingMessage): Omit<Exchange, 'bytes'> {
+export function headOf(incoming: IncomingMessage): Omit<ReceivedRequest, 'bytes'> {
   const { method = 'GET', url: target = '/', headers, socket } = incoming;
   const [path = '', ...search] = target.split('?');
   return {
@@ -117,7 +117,7 @@ export function headOf(incoming: IncomingMessage): Omit<Exchange, 'bytes'> {
   };
 }
 
-export function recordOf(exchange: Exchange, at: number): RecordedRequest {
+export function recordOf(exchange: ReceivedRequest, at: number): RecordedRequest {
   const { method, path, query, headers, bytes, route } = exchange;
   return {
     endpoint: route.kind === 'endpoint' ? route.name : null,

@@ -21,12 +21,12 @@ export function isLoopbackName(name: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);
 }
 
-const nameOf = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
+const hostName = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
 
 /** Ignores case and port. Another web site may resolve its own domain name to this machine (DNS rebinding). */
 export function namesThisHost(host: string, allowed: readonly string[]): boolean {
-  const name = nameOf(host);
-  return isLoopbackName(name) || allowed.some((one) => nameOf(one) === name);
+  const name = hostName(host);
+  return isLoopbackName(name) || allowed.some((one) => hostName(one) === name);
 }
 
 /** Longer than the wait between two polls, so that a client can keep its connection open. */
@@ -41,7 +41,11 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Listens for plain HTTP. `close` also breaks open connections: a stalled response would block it for ever. */
-export async function listen(onRequest: RequestListener, host: string, port: number): Promise<Listening> {
+export async function listenForMock(
+  onRequest: RequestListener,
+  host: string,
+  port: number,
+): Promise<Listening> {
   const sockets = new Set<Socket>();
   const server = createServer({ keepAliveTimeout: keepAliveMs }, onRequest);
   server.on('connection', (socket) => {

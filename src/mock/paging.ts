@@ -8,7 +8,7 @@ export interface Sliceable<T> {
 }
 
 /** A type, not an interface, because the contract lets a page have more fields. */
-export type Page<T> = {
+export type MockPage<T> = {
   items: T[];
   totalCount: number;
   page: number;
@@ -18,7 +18,7 @@ export type Page<T> = {
   hasPreviousPage: boolean;
 };
 
-export interface PageQuery {
+export interface RequestedPage {
   page?: number | undefined;
   pageSize?: number | undefined;
 }
@@ -33,16 +33,20 @@ export function listed<T>(items: readonly T[]): Sliceable<T> {
 /** Returns a page of a list if the query requests one, otherwise the whole list in its own shape. */
 export function pageIfRequested<T, Sent, Whole>(
   list: readonly T[],
-  query: PageQuery,
+  query: RequestedPage,
   sent: (item: T) => Sent,
   whole: (items: Sent[]) => Whole,
-): Page<Sent> | Whole {
+): MockPage<Sent> | Whole {
   const requested = query.page !== undefined || query.pageSize !== undefined;
-  return requested ? pageOf(listed(list), query, sent) : whole(list.map(sent));
+  return requested ? servedPage(listed(list), query, sent) : whole(list.map(sent));
 }
 
 /** Returns one page of a list (interface, section 2.9). A page beyond the end is empty, not an error. */
-export function pageOf<T, Sent>(list: Sliceable<T>, query: PageQuery, sent: (item: T) => Sent): Page<Sent> {
+export function servedPage<T, Sent>(
+  list: Sliceable<T>,
+  query: RequestedPage,
+  sent: (item: T) => Sent,
+): MockPage<Sent> {
   const { page = 1, pageSize = defaultPageSize } = query;
   if (pageSize > maxPageSize) {
     throw new MockError(422, 'Invalid query', `query.pageSize: expected at most ${maxPageSize}`);

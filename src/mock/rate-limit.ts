@@ -1,16 +1,16 @@
 import type { EndpointName } from '../contract/index.ts';
 import { knownCaller } from './auth.ts';
-import type { Exchange } from './exchange.ts';
+import type { ReceivedRequest } from './exchange.ts';
 import { MockError } from './response.ts';
 import type { State } from './state.ts';
 
 /** The service's limit that applies to a request, besides the one for all requests. */
 export type RequestKind = 'read' | 'create' | 'other';
 
-export type Limits = Readonly<Record<'all' | 'read' | 'create', number>>;
+export type RateLimits = Readonly<Record<'all' | 'read' | 'create', number>>;
 
 /** Interface, section 8: requests per minute. */
-export const documentedLimits: Limits = { all: 100, read: 60, create: 20 };
+export const documentedLimits: RateLimits = { all: 100, read: 60, create: 20 };
 export const windowMs = 60_000;
 
 /** A request within the limits. */
@@ -19,10 +19,10 @@ export interface CountedRequest {
   readonly kind: RequestKind;
 }
 
-export interface Decision {
+export interface RateDecision {
   readonly allowed: boolean;
   /** The closest limit, or the exceeded one: its name, its size and what remains of it. */
-  readonly name: keyof Limits;
+  readonly name: keyof RateLimits;
   readonly limit: number;
   readonly remaining: number;
   /** Milliseconds until this limit allows another request. */
@@ -31,8 +31,8 @@ export interface Decision {
   readonly log: readonly CountedRequest[];
 }
 
-interface Budget {
-  name: keyof Limits;
+interface LimitUse {
+  name: keyof RateLimits;
   limit: number;
   used: number;
   resetMs: number;
@@ -42,14 +42,14 @@ interface Budget {
  * Decides one request by the requests of the sliding minute before it, oldest first. A refused request is not
  * counted, so a client that waits as long as the response says gets through.
  */
-export function decide(
+export function decideRate(
   log: readonly CountedRequest[],
   kind: RequestKind,
   now: number,
-  limits: Limits = documentedLimits,
-): Decision {
+  limits: RateLimits = documentedLimits,
+): RateDecision {
   const recent = log.filter(({ at }) => now - at < windowMs);
-  const budget = (name: keyof Limits): Budget => {
+  const budget = (name: keyof RateLimits): LimitUse => {
     const counted = name === 'all' ? recent : recent.filter((spent) => spent.kind === name);
     const oldest = counted[0]?.at ?? now;
     return { name, limit: limits[name], used: counted.length, resetMs: oldest + windowMs - now };
@@ -61,7 +61,7 @@ export function decide(
   const reported = allowed
     ? budgets.toSorted((a, b) => a.limit - a.used - (b.limit - b.used))[0]
     : exceeded.toSorted((a, b) => b.resetMs - a.resetMs)[0];
-  const { name, limit, used, resetMs } = reported as Budget;
+  const { name, limit, used, resetMs } = reported as LimitUse;
   return {
     allowed,
     name,
@@ -83,17 +83,17 @@ const creating: readonly EndpointName[] = [
   'webhooks.create',
 ];
 
-function kindOf({ method, route }: Exchange): RequestKind {
+function requestKind({ method, route }: ReceivedRequest): RequestKind {
   if (method === 'GET') return 'read';
   return route.kind === 'endpoint' && creating.includes(route.name) ? 'create' : 'other';
 }
 
 /** Counts a request and returns the rate limit headers of its response. Throws a MockError 429 beyond a limit. */
-export type RateLimiter = (exchange: Exchange) => Readonly<Record<string, string>>;
+export type RateLimiter = (exchange: ReceivedRequest) => Readonly<Record<string, string>>;
 
 export const unlimited: RateLimiter = () => ({});
 
-const counted: Record<keyof Limits, string> = {
+const counted: Record<keyof RateLimits, string> = {
   all: 'requests',
   read: 'reads',
   create: 'create operations',
@@ -106,7 +106,7 @@ export function documentedLimiter(state: State): RateLimiter {
     const tenant = knownCaller(exchange.headers, state.credentials)?.tenant;
     const caller = tenant === undefined ? `address ${exchange.address}` : `tenant ${tenant}`;
     const log = logs.get(caller) ?? [];
-    const decision = decide(log, kindOf(exchange), state.clock.monotonic());
+    const decision = decideRate(log, requestKind(exchange), state.clock.monotonic());
     logs.set(caller, decision.log);
     const { allowed, name, limit, remaining } = decision;
     const seconds = String(Math.ceil(decision.resetMs / 1000));

@@ -1,16 +1,16 @@
 import type { EventType } from './data/webhooks.ts';
-import { announce } from './sender.ts';
-import { finalCounts, type Outcome, type Progress, progress, type Run, type State } from './state.ts';
+import { announceEvent } from './sender.ts';
+import { finalCounts, type Outcome, progress, type Run, type RunProgress, type State } from './state.ts';
 
 /** Returns the current progress of a run, even if its status does not show it yet. */
-function actualProgress(state: State, run: Run): Progress {
+function actualProgress(state: State, run: Run): RunProgress {
   const until = run.cancelled?.at ?? state.clock.monotonic();
   const reached = progress(run.outcome, until - run.startedAt, run.durationMs, run.counts);
   return run.cancelled === undefined ? reached : { ...reached, state: 'cancelled' };
 }
 
 /** Returns the progress of a run that its status shows. */
-export function progressNow(state: State, run: Run): Progress {
+export function progressNow(state: State, run: Run): RunProgress {
   const progress = actualProgress(state, run);
   const isHeld = state.clock.monotonic() < (run.statusHeldUntil ?? 0);
   return isHeld ? { ...progress, state: 'in_progress' } : progress;
@@ -22,10 +22,10 @@ export function holdStatus(state: State, runId: unknown, ms: number): void {
   if (run !== undefined) run.statusHeldUntil = state.clock.monotonic() + ms;
 }
 
-export function announceRun(state: State, run: Run, type: EventType, now: Progress): void {
+export function announceRun(state: State, run: Run, type: EventType, now: RunProgress): void {
   const { id: runId, appUrl, request } = run;
   const { projectSlug: projectId } = request;
-  announce(state, run.tenant, { type, projectId, data: { runId, projectId, ...now, appUrl } });
+  announceEvent(state, run.tenant, { type, projectId, data: { runId, projectId, ...now, appUrl } });
 }
 
 /** Announces the end of a run to webhooks, once; does nothing while it is in progress. */

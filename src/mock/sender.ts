@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
-import { type Delivery, type EventType, payloadOf, type Webhook } from './data/webhooks.ts';
+import { type EventType, payloadOf, type StoredDelivery, type StoredWebhook } from './data/webhooks.ts';
 import type { DeliveryWire } from './faults/delivery-kinds.ts';
 import { type DeliveryFault, type Faults, playDeliveryFault } from './faults/faults.ts';
 import { isLoopbackName } from './listen.ts';
@@ -11,13 +11,13 @@ import type { Deliver, State } from './state.ts';
 
 export function deliverTo(
   state: State,
-  webhook: Webhook,
+  webhook: StoredWebhook,
   eventType: EventType,
   data: Record<string, unknown>,
-): Delivery {
+): StoredDelivery {
   const id = state.nextId('dlv');
   const createdAt = new Date(state.clock.now()).toISOString();
-  const delivery: Delivery = {
+  const delivery: StoredDelivery = {
     id,
     webhookId: webhook.id,
     eventType,
@@ -34,7 +34,7 @@ export function deliverTo(
 }
 
 /** Global webhooks, and those of the event's project. An event without a project goes to global webhooks only. */
-export function announce(
+export function announceEvent(
   state: State,
   tenant: string,
   event: { type: EventType; projectId: string | null; data: Record<string, unknown> },
@@ -49,7 +49,7 @@ export const deliveryScopes = ['off', 'loopback', 'any'] as const;
 /** The addresses that webhook deliveries are sent to: none (they are only recorded), this machine's, or any. */
 export type DeliveryScope = (typeof deliveryScopes)[number];
 
-export interface Sender {
+export interface DeliverySender {
   readonly deliver: Deliver;
   /** Resolves when no delivery is in flight. */
   idle(): Promise<void>;
@@ -64,9 +64,9 @@ interface SenderParts {
   readonly tenantSecret: string | undefined;
   readonly faults: Faults;
   /** Called with the fault that affects a delivery. */
-  onFault(delivery: Delivery, fault: DeliveryFault): void;
+  onFault(delivery: StoredDelivery, fault: DeliveryFault): void;
   /** Keeps the status of the run that a delivery is about at `in_progress`. */
-  holdStatus(delivery: Delivery, ms: number): void;
+  holdStatus(delivery: StoredDelivery, ms: number): void;
 }
 
 /** The time that a receiver has to respond, in milliseconds. */
@@ -92,13 +92,13 @@ function post(
   });
 }
 
-function record(delivery: Delivery, status: number | null): void {
+function record(delivery: StoredDelivery, status: number | null): void {
   delivery.responseStatus = status;
   delivery.status = status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed';
 }
 
 /** Signs with the webhook's current secret, or the tenant's if one is set (interface, section 6). Retries only on request. */
-export function createSender({ scope, clock, tenantSecret, faults, ...parts }: SenderParts): Sender {
+export function createSender({ scope, clock, tenantSecret, faults, ...parts }: SenderParts): DeliverySender {
   const stop = new AbortController();
   // Every delivery in flight has a listener; many of them are not a leak.
   setMaxListeners(0, stop.signal);
@@ -106,7 +106,7 @@ export function createSender({ scope, clock, tenantSecret, faults, ...parts }: S
   /** By webhook: ends the wait of a delivery that the next one overtakes. */
   const waiting = new Map<string, AbortController>();
 
-  function wireOf(webhook: Webhook, delivery: Delivery, url: URL): DeliveryWire {
+  function wireOf(webhook: StoredWebhook, delivery: StoredDelivery, url: URL): DeliveryWire {
     const body = JSON.stringify(delivery.payload);
     const timestamp = new Date(clock.now()).toISOString();
     const sendSigned = async (secret: string) => {
@@ -137,7 +137,7 @@ export function createSender({ scope, clock, tenantSecret, faults, ...parts }: S
     };
   }
 
-  async function send(delivery: Delivery, wire: DeliveryWire): Promise<void> {
+  async function send(delivery: StoredDelivery, wire: DeliveryWire): Promise<void> {
     const fault = faults.takeDelivery(delivery.eventType);
     if (fault === undefined) return wire.send();
     parts.onFault(delivery, fault);

@@ -6,24 +6,24 @@ import { UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
 import { automationScopes, knownCaller, seededCredentials } from './auth.ts';
 import { homeTenant } from './data/account.ts';
-import type { Delivery } from './data/webhooks.ts';
-import { type Exchange, headOf, type RecordedRequest, readBody, recordOf } from './exchange.ts';
+import type { StoredDelivery } from './data/webhooks.ts';
+import { headOf, type ReceivedRequest, type RecordedRequest, readBytes, recordOf } from './exchange.ts';
 import { controlFaults, controlPath } from './faults/control.ts';
 import { type DeliveryFault, Faults, playFault } from './faults/faults.ts';
 import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
-import { addKey } from './handlers/keys.ts';
-import { isLoopbackAddress, listen, namesThisHost } from './listen.ts';
+import { issueKey } from './handlers/keys.ts';
+import { isLoopbackAddress, listenForMock, namesThisHost } from './listen.ts';
 import type { ServerOptions } from './options.ts';
 import { createConsole } from './page/console.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { documentedLimiter, unlimited } from './rate-limit.ts';
 import { errorResponse, MockError, type RawResponse } from './response.ts';
 import { announceEnd, holdStatus } from './runs.ts';
-import { createSender, type Sender } from './sender.ts';
+import { createSender, type DeliverySender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
-import { VersionPage, versionTarget } from './version-page.ts';
+import { DeployedVersions, versionTarget } from './version-page.ts';
 
 export type { DataSizes } from './data/account.ts';
 export type { RecordedRequest } from './exchange.ts';
@@ -31,7 +31,7 @@ export type { Fault } from './faults/faults.ts';
 export type { MockOptions, ServerOptions } from './options.ts';
 export { type Counts, type Outcome, outcomes } from './state.ts';
 
-export interface Mock {
+export interface MockServer {
   /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
@@ -58,13 +58,13 @@ const maxUnknownBytes = 64 * 1024;
 interface Parts {
   readonly state: State;
   readonly faults: Faults;
-  readonly sender: Sender;
+  readonly sender: DeliverySender;
   stop(): void;
 }
 
 function partsFrom(
   options: ServerOptions,
-  onFault: (delivery: Delivery, fault: DeliveryFault) => void,
+  onFault: (delivery: StoredDelivery, fault: DeliveryFault) => void,
 ): Parts {
   const { outcome = 'passed', clock = systemClock, deliveries = 'off', seed = 1, tenantSecret } = options;
   const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
@@ -111,7 +111,7 @@ function partsFrom(
 }
 
 /** Starts the mock on a socket of this machine. It keeps the process alive until it is closed. */
-export async function startMock(options: ServerOptions = {}): Promise<Mock> {
+export async function startMock(options: ServerOptions = {}): Promise<MockServer> {
   const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret, allowHosts = [] } = options;
   const { state, faults, sender, stop } = partsFrom(options, (delivery, fault) =>
     page?.onFault(delivery, fault),
@@ -119,7 +119,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   // Tests can add other tenants' credentials to `state.credentials`.
   const seeded = seededCredentials(seed, homeTenant);
   const { apiKey = seeded.apiKey, token = seeded.token } = options;
-  addKey(state, { tenant: homeTenant, name: 'Pipeline', scopes: automationScopes, apiKey });
+  issueKey(state, { tenant: homeTenant, name: 'Pipeline', scopes: automationScopes, apiKey });
   state.credentials.set(token, { kind: 'token', tenant: homeTenant });
   const service = createService(
     state,
@@ -127,11 +127,11 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     options.rateLimit === 'documented' ? documentedLimiter(state) : unlimited,
   );
   const { clock } = state;
-  const versions = new VersionPage(options.deployed, () => clock.monotonic());
+  const versions = new DeployedVersions(options.deployed, () => clock.monotonic());
   const requests: RecordedRequest[] = [];
   const page = options.page ? createConsole({ state, faults, requests, tenantSecret }) : undefined;
 
-  function checkHost({ path, headers: { host = '' } }: Pick<Exchange, 'path' | 'headers'>): void {
+  function checkHost({ path, headers: { host = '' } }: Pick<ReceivedRequest, 'path' | 'headers'>): void {
     if (host === '') throw new MockError(400, 'Bad request', 'the request has no Host header');
     const isService = path !== controlPath && page?.owns(path) !== true;
     // Other machines may call this one by any name.
@@ -143,11 +143,11 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   }
 
   /** Reads a request. Nothing is read of a body before its sender is checked. */
-  async function receive(incoming: IncomingMessage): Promise<Exchange> {
+  async function receive(incoming: IncomingMessage): Promise<ReceivedRequest> {
     const head = headOf(incoming);
     checkHost(head);
     const isKnown = knownCaller(head.headers, state.credentials) !== undefined;
-    return { ...head, bytes: await readBody(incoming, isKnown ? maxBytes : maxUnknownBytes) };
+    return { ...head, bytes: await readBytes(incoming, isKnown ? maxBytes : maxUnknownBytes) };
   }
 
   let recorded = 0;
@@ -163,7 +163,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
 
   /** Returns the response to a request, or undefined if a fault has taken over the connection. */
   async function respond(
-    exchange: Exchange,
+    exchange: ReceivedRequest,
     outgoing: ServerResponse,
     reused: boolean,
   ): Promise<RawResponse | undefined> {
@@ -211,7 +211,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     outgoing.writeHead(status, { ...headers, ...length }).end(body);
   }
 
-  const listening = await listen(
+  const listening = await listenForMock(
     (incoming, outgoing) => {
       // This fails only if the client disconnects while its request is read, so there is no one to respond to.
       onRequest(incoming, outgoing).catch(() => outgoing.destroy());

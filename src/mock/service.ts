@@ -10,11 +10,11 @@ import { api, type EndpointName, type ServiceApi } from '../contract/index.ts';
 import { createOpenApi } from '../contract/openapi.ts';
 import { authenticate, requireScope } from './auth.ts';
 import type { Account } from './data/account.ts';
-import type { Exchange } from './exchange.ts';
+import type { ReceivedRequest } from './exchange.ts';
 import { type RateLimiter, unlimited } from './rate-limit.ts';
 import { errorResponse, jsonResponse, MockError, type RawResponse, textResponse } from './response.ts';
 import type { State } from './state.ts';
-import { check, readBody, readQuery } from './validate.ts';
+import { checkValue, readCheckedBody, readQuery } from './validate.ts';
 
 /** A request that was routed, authenticated and validated. */
 export interface MockRequest<E extends Endpoint> {
@@ -58,7 +58,7 @@ type AnyHandler = (
   request: Omit<MockRequest<Endpoint>, 'body'> & { readonly body: unknown },
 ) => MockResponse<Endpoint>;
 
-function findEndpoint({ route, method, path }: Exchange) {
+function findEndpoint({ route, method, path }: ReceivedRequest) {
   switch (route.kind) {
     case 'endpoint':
       return route;
@@ -81,7 +81,7 @@ function checkedResponse(
 ): RawResponse {
   const { body, text = JSON.stringify(body), headers = {} } = response;
   const value = response.text === undefined ? body : JSON.parse(response.text);
-  check(
+  checkValue(
     endpoint.response,
     value,
     'response',
@@ -119,14 +119,18 @@ function once(
 }
 
 /** Routes, authenticates, validates and handles a request, in this order: a caller without access learns nothing. */
-async function handleRequest(exchange: Exchange, state: State, handlers: Handlers): Promise<RawResponse> {
+async function handleRequest(
+  exchange: ReceivedRequest,
+  state: State,
+  handlers: Handlers,
+): Promise<RawResponse> {
   const { name, params } = findEndpoint(exchange);
   const { headers, bytes } = exchange;
   const endpoint: Endpoint = api[name];
   const auth = authenticate(endpoint.auth, headers, state.credentials);
   requireScope(name, auth);
   const query = readQuery(endpoint, exchange.query);
-  const body = await readBody(endpoint, headers['content-type'] ?? '', bytes);
+  const body = await readCheckedBody(endpoint, headers['content-type'] ?? '', bytes);
 
   const handler = handlers[name] as unknown as AnyHandler;
   const { tenant } = auth;
@@ -137,12 +141,12 @@ async function handleRequest(exchange: Exchange, state: State, handlers: Handler
   return endpoint.keyed && key ? once(state, name, tenant, key, bytes, handle) : handle();
 }
 
-async function openApiResponse({ headers: { host } }: Exchange): Promise<RawResponse> {
+async function openApiResponse({ headers: { host } }: ReceivedRequest): Promise<RawResponse> {
   return jsonResponse(200, createOpenApi({ serverUrl: new URL(`http://${host}`).origin }));
 }
 
 /** Responds to any request to the service; never rejects. */
-export type Service = (exchange: Exchange) => Promise<RawResponse>;
+export type Service = (exchange: ReceivedRequest) => Promise<RawResponse>;
 
 export function createService(state: State, handlers: Handlers, limiter: RateLimiter = unlimited): Service {
   return async (exchange) => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { RunState, TriggerBody } from '../contract/run.ts';
 import { type Account, createAccount, type DataSizes, defaultSizes } from './data/account.ts';
-import type { Delivery, Webhook } from './data/webhooks.ts';
+import type { StoredDelivery, StoredWebhook } from './data/webhooks.ts';
 import { type Draw, seededDraw } from './random.ts';
 import type { RawResponse } from './response.ts';
 
@@ -15,7 +15,7 @@ export interface Counts {
   blocked: number;
 }
 
-export interface Progress extends Counts {
+export interface RunProgress extends Counts {
   state: RunState;
 }
 
@@ -39,7 +39,7 @@ export function progress(
   elapsedMs: number,
   durationMs: number,
   final: Counts = finalCounts(outcome),
-): Progress {
+): RunProgress {
   if (outcome === 'stuck') return { state: 'in_progress', ...final };
   if (elapsedMs >= durationMs)
     return { state: outcome === 'cancelled' ? 'cancelled' : 'completed', ...final };
@@ -111,7 +111,7 @@ interface RunPlan {
 }
 
 /** Sends a recorded delivery to its webhook and records the result, immediately or later. */
-export type Deliver = (webhook: Webhook, delivery: Delivery) => void;
+export type Deliver = (webhook: StoredWebhook, delivery: StoredDelivery) => void;
 
 export interface State {
   readonly clock: Clock;

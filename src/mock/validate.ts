@@ -10,7 +10,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function problemOf(issue: Issue, value: unknown): string {
+function problemText(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type': {
       const received = issue.path.reduce<unknown>(
@@ -43,13 +43,13 @@ function describeProblems(where: string, value: unknown, issues: readonly Issue[
     .flatMap((issue) => {
       const paths =
         issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-      return paths.map((path) => `${name(path)}: ${problemOf(issue, value)}`);
+      return paths.map((path) => `${name(path)}: ${problemText(issue, value)}`);
     })
     .join('; ');
 }
 
 /** @param where the part of the request, `body` or `query` */
-export function check<Out>(
+export function checkValue<Out>(
   schema: Schema<Out, unknown>,
   value: unknown,
   where: string,
@@ -65,8 +65,8 @@ export function invalidBody(details: string): MockError {
 }
 
 /** Checks a body against a schema: the contract's, or the mock's own where the contract shows none. */
-export function checkBody<Out>(schema: Schema<Out, unknown>, value: unknown): Out {
-  return check(schema, value, 'body', invalidBody);
+export function requireBody<Out>(schema: Schema<Out, unknown>, value: unknown): Out {
+  return checkValue(schema, value, 'body', invalidBody);
 }
 
 export function omit(
@@ -95,7 +95,7 @@ async function readUpload(contentType: string, bytes: Uint8Array): Promise<{ fil
   return { file: { name: file.name, type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) } };
 }
 
-export function parseJson(bytes: Uint8Array): unknown {
+export function jsonOfBytes(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
@@ -104,7 +104,11 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** Reads the body and checks it against the contract's schema; undefined if there is none and none is required. */
-export async function readBody(endpoint: Endpoint, contentType: string, bytes: Uint8Array): Promise<unknown> {
+export async function readCheckedBody(
+  endpoint: Endpoint,
+  contentType: string,
+  bytes: Uint8Array,
+): Promise<unknown> {
   if (endpoint.body === undefined) {
     if (bytes.length === 0) return undefined;
     throw invalidBody('body: this endpoint takes no body');
@@ -118,7 +122,7 @@ export async function readBody(endpoint: Endpoint, contentType: string, bytes: U
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
     throw invalidBody(`Content-Type: expected application/json, got ${contentType || 'none'}`);
   }
-  return checkBody(endpoint.body, parseJson(bytes));
+  return requireBody(endpoint.body, jsonOfBytes(bytes));
 }
 
 /** Converts a query parameter, which is always text, to the number or boolean that the contract declares. */
@@ -140,5 +144,5 @@ export function readQuery(endpoint: Endpoint, raw: RawQuery): Record<string, unk
   const query = Object.fromEntries(
     Object.entries(raw).map(([name, value]) => [name, typed(shape[name], value)]),
   );
-  return check(schema, query, 'query', (problems) => new MockError(422, 'Invalid query', problems));
+  return checkValue(schema, query, 'query', (problems) => new MockError(422, 'Invalid query', problems));
 }

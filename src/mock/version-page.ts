@@ -9,15 +9,15 @@ export const versionTarget = 'deployed';
 const path = '/_mock/version';
 
 /** The versions from a time on. Several alternate, as behind a load balancer during a roll-out. */
-interface Step {
+interface VersionStep {
   /** Milliseconds since the mock started. */
   readonly fromMs: number;
   readonly versions: readonly string[];
 }
 
 /** `old,new@30s` changes after 30 s, and `old/new` alternates from request to request. @throws UsageError */
-export function parseDeployed(text: string): Step[] {
-  const steps = text.split(',').map((part): Step => {
+export function parseDeployed(text: string): VersionStep[] {
+  const steps = text.split(',').map((part): VersionStep => {
     const at = part.lastIndexOf('@');
     const fromMs = at < 0 ? 0 : readDuration(part.slice(at + 1));
     const versions = (at < 0 ? part : part.slice(0, at)).split('/').map((version) => version.trim());
@@ -33,8 +33,8 @@ export function parseDeployed(text: string): Step[] {
 }
 
 /** The page that shows which version is deployed, as text or as JSON. */
-export class VersionPage {
-  #steps: readonly Step[];
+export class DeployedVersions {
+  #steps: readonly VersionStep[];
   #requests = 0;
   readonly #startedAt: number;
   readonly #now: () => number;

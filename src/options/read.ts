@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { echoed, instead } from '../suggest.ts';
-import { flagName, type OptionId, type OptionValues, type Row, rowOf, rows } from './table.ts';
+import { flagName, type OptionId, type OptionRow, type OptionValues, rowOf, rows } from './table.ts';
 import type { OptionType } from './types.ts';
 
 /** An invalid value of an option. The message never contains the value, which may be a misplaced secret. */
@@ -47,7 +47,7 @@ export function jsonFor<Id extends OptionId>(id: Id, value: OptionValues[Id]): u
  * @throws UsageError
  */
 export function readTexts<Id extends OptionId>(id: Id, texts: readonly string[]): OptionValues[Id] {
-  const row: Row = rowOf(id);
+  const row: OptionRow = rowOf(id);
   const name = flagName(row);
   const { type } = row;
   if (texts.some((text) => text.trim() === ''))
@@ -62,7 +62,7 @@ export function readTexts<Id extends OptionId>(id: Id, texts: readonly string[])
   if (parts.some((part) => Array.isArray(part) && part.length === 0))
     throw new UsageError(`${name} is empty`, { hint: `give ${name} a value, or leave it out` });
   try {
-    return readValue(id, joined(type.kind, parts));
+    return readValue(id, joinedTexts(type.kind, parts));
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     const last = texts.at(-1) ?? '';
@@ -80,7 +80,7 @@ export function readTexts<Id extends OptionId>(id: Id, texts: readonly string[])
 }
 
 /** Returns the JSON of an option that was given several times. */
-function joined(kind: OptionType<unknown>['kind'], parts: readonly unknown[]): unknown {
+function joinedTexts(kind: OptionType<unknown>['kind'], parts: readonly unknown[]): unknown {
   if (kind === 'list') return parts.flat();
   // Not `Object.assign`, for which `__proto__` is not a field.
   if (kind === 'overrides')

@@ -1,5 +1,5 @@
 import {
-  choice,
+  choiceOf,
   count,
   duration,
   filledList,
@@ -24,7 +24,7 @@ export type CommandName = 'every' | 'trigger' | 'wait' | 'gates' | 'init' | 'hub
 export type Completion = 'environment-keys' | 'overrides' | 'profiles';
 
 /** An option, wherever a user can set it. */
-export interface Row {
+export interface OptionRow {
   readonly type: OptionType<unknown>;
   /** One line about it, as a clause. */
   readonly help: string;
@@ -107,7 +107,7 @@ export const rows = {
   },
   auth: {
     ...global,
-    type: choice(['bearer', 'key']),
+    type: choiceOf(['bearer', 'key']),
     flag: '--auth <kind>',
     file: 'top',
     library: 'auth',
@@ -116,7 +116,7 @@ export const rows = {
   },
   format: {
     ...global,
-    type: choice(['table', 'json', 'ndjson']),
+    type: choiceOf(['table', 'json', 'ndjson']),
     flag: '--format <format>',
     file: 'top',
     help: 'output format: table, json or ndjson',
@@ -519,4 +519,4 @@ export const rows = {
     env: 'RUNGATE_RECEIPT_KEY',
     help: 'private key that signs receipts (PEM)',
   },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, OptionRow>>;

@@ -1,5 +1,5 @@
 import type { Say } from '../errors.ts';
-import { flagName, type OptionId, type Row, rowOf, rows } from './table.ts';
+import { flagName, type OptionId, type OptionRow, rowOf, rows } from './table.ts';
 
 /** Phrases about options: text, or a function of the value in it. */
 type Phrases = Readonly<Record<string, string | ((value: string) => string)>>;
@@ -35,7 +35,7 @@ const inLibrary: Phrases = {
 };
 
 const sayWith =
-  (phrases: Phrases, nameOf: (row: Row) => string | undefined): Say =>
+  (phrases: Phrases, nameOf: (row: OptionRow) => string | undefined): Say =>
   (id, value = '') => {
     const phrase = phrases[id];
     if (phrase !== undefined) return typeof phrase === 'string' ? phrase : phrase(value);

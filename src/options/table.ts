@@ -1,7 +1,7 @@
-import { type Row, rows } from './rows.ts';
+import { type OptionRow, rows } from './rows.ts';
 import type { OptionType } from './types.ts';
 
-export type { CommandName, Row } from './rows.ts';
+export type { CommandName, OptionRow } from './rows.ts';
 export { rows };
 
 type Rows = typeof rows;
@@ -57,9 +57,9 @@ export function groupOf<Values extends object, Name extends string>(
 export const optionIds = Object.keys(rows) as OptionId[];
 
 /** Returns a row, for code that handles all of them. */
-export const rowOf = (id: OptionId): Row => rows[id];
+export const rowOf = (id: OptionId): OptionRow => rows[id];
 
-const idsWhere = <Id extends OptionId>(has: (row: Row) => boolean) =>
+const idsWhere = <Id extends OptionId>(has: (row: OptionRow) => boolean) =>
   optionIds.filter((id) => has(rowOf(id))) as Id[];
 
 export const isFileId = (name: string): name is FileId => (fileIds as readonly string[]).includes(name);
@@ -76,20 +76,20 @@ export const savedIds = idsWhere<SavedId>(({ secret }) => secret === 'sent' || s
 export const sentIds = idsWhere<SentId>(({ secret }) => secret === 'sent');
 
 /** Returns the long name of the option on the command line: `--timeout`. */
-export const flagName = ({ flag = '' }: Row): string => /--[a-z-]+/.exec(flag)?.[0] ?? '';
+export const flagName = ({ flag = '' }: OptionRow): string => /--[a-z-]+/.exec(flag)?.[0] ?? '';
 
 /** Returns the name of the action's input, or null. */
-export function inputName(row: Row): string | null {
+export function inputName(row: OptionRow): string | null {
   return row.input === true ? flagName(row).slice(2) : row.input || null;
 }
 
 /** Returns what the help says in parentheses. */
-export function remarks({ default: value, note }: Row): string[] {
+export function remarks({ default: value, note }: OptionRow): string[] {
   return [...(value === undefined ? [] : [`default ${value}`]), ...(note === undefined ? [] : [note])];
 }
 
 /** Returns the help as a sentence, for schemas, the action and the library. */
-export function sentence(row: Row): string {
+export function sentence(row: OptionRow): string {
   const all = [row.help, ...remarks(row)].map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}.`);
   return all.join(' ');
 }

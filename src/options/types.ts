@@ -104,7 +104,7 @@ export const onOff: OptionType<boolean> = {
   jsonSchema: { type: 'boolean' },
 };
 
-export function choice<const Word extends string>(words: readonly Word[]): OptionType<Word> {
+export function choiceOf<const Word extends string>(words: readonly Word[]): OptionType<Word> {
   const is = `one of ${words.join(', ')}`;
   return {
     kind: 'choice',
@@ -136,7 +136,7 @@ function upTo(maximum: number, largest: string, message: string, numberIn: (json
   });
 }
 
-function wholeNumber(minimum: number, maximum: number, range: string): OptionType<number> {
+function countBetween(minimum: number, maximum: number, range: string): OptionType<number> {
   const is = `a whole number ${range}`;
   return {
     kind: 'count',
@@ -152,8 +152,8 @@ function wholeNumber(minimum: number, maximum: number, range: string): OptionTyp
 
 /** The largest count of a file. The library also takes more, and Infinity. */
 export const largestCount = 999_999_999;
-export const count = wholeNumber(1, largestCount, 'of 1 or more');
-export const retryCount = wholeNumber(0, mostRetries, `from 0 to ${mostRetries}`);
+export const count = countBetween(1, largestCount, 'of 1 or more');
+export const retryCount = countBetween(0, mostRetries, `from 0 to ${mostRetries}`);
 
 /** 31 years: longer than any wait, and small enough that arithmetic cannot overflow. */
 const maxSeconds = 1e9;
@@ -193,7 +193,7 @@ export const splitNames = (words: string) =>
 
 const listExpected = 'expected a list of strings, such as ["smoke", "nightly"]';
 
-function listOf(minimum: number) {
+function listType(minimum: number) {
   return z.pipe(
     z.transform((json: unknown, { issues }) => {
       if (Array.isArray(json) && json.length >= minimum) return json;
@@ -210,14 +210,14 @@ export const nameList: OptionType<readonly string[]> = {
   kind: 'list',
   is: 'a list of names',
   write: 'write names, separated by commas',
-  schema: listOf(0),
+  schema: listType(0),
   fromText: splitNames,
   jsonSchema: { type: 'array', items: text.jsonSchema },
 };
 
 export const filledList: OptionType<readonly string[]> = {
   ...nameList,
-  schema: listOf(1),
+  schema: listType(1),
   jsonSchema: { ...nameList.jsonSchema, minItems: 1 },
 };
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.ts';
-import { type JsonNode, JsonSyntaxError, parseJson, placeOf } from '../json/parse.ts';
+import { type JsonNode, JsonSyntaxError, lineAndColumn, parseJson } from '../json/parse.ts';
 import { isTooLarge } from '../json/tokens.ts';
 import { maxFileBytes } from './locate.ts';
 
@@ -43,7 +43,7 @@ export function readJson(path: string, bytes: Uint8Array): JsonFile {
     throw new ConfigError(`${path}:1:1: the file is empty`, { hint: 'write at least {}' });
   if (isTooLarge(text)) throw new ConfigError(`${path}: the JSON is nested too deeply`);
   const at = (index: number) => {
-    const { line, column } = placeOf(text, index);
+    const { line, column } = lineAndColumn(text, index);
     return `${path}:${line}:${column}`;
   };
   let root: JsonNode;

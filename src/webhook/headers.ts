@@ -24,13 +24,13 @@ export type HeadersInput =
   | readonly string[];
 
 /** Adds the values of a header: one, a list of them (Node's record), or none. Two are enough to see a duplicate. */
-function collect(values: unknown[], value: unknown): void {
+function addValues(values: unknown[], value: unknown): void {
   if (Array.isArray(value)) values.push(...value.slice(0, 2));
   else if (value !== undefined && value !== null) values.push(value);
 }
 
 /** Compares names without regard to case; `wanted` is in lower case. */
-function isSame(given: string, wanted: string): boolean {
+function isSameName(given: string, wanted: string): boolean {
   return given === wanted || (given.length === wanted.length && given.toLowerCase() === wanted);
 }
 
@@ -43,7 +43,7 @@ function fromList(list: readonly unknown[], wanted: string): unknown[] {
     if (!Array.isArray(entry) || typeof entry[0] !== 'string' || entry[1] === undefined) {
       badOption('a list of headers must alternate names and values, or hold [name, value] pairs');
     }
-    if (isSame(entry[0], wanted)) collect(values, entry[1]);
+    if (isSameName(entry[0], wanted)) addValues(values, entry[1]);
   }
   return values;
 }
@@ -51,12 +51,12 @@ function fromList(list: readonly unknown[], wanted: string): unknown[] {
 function fromRecord(record: object, wanted: string): unknown[] {
   const values: unknown[] = [];
   for (const key of Object.keys(record)) {
-    if (isSame(key, wanted)) collect(values, (record as Record<string, unknown>)[key]);
+    if (isSameName(key, wanted)) addValues(values, (record as Record<string, unknown>)[key]);
   }
   return values;
 }
 
-function valuesOf(headers: unknown, name: string): unknown[] {
+function headerValues(headers: unknown, name: string): unknown[] {
   if (typeof headers !== 'object' || headers === null) {
     badOption('headers must be Headers, a record or a list', 'pass request.headers');
   }
@@ -70,7 +70,7 @@ function valuesOf(headers: unknown, name: string): unknown[] {
     return fromRecord(headers, wanted);
   if (headers instanceof Map) return fromList([...headers], wanted);
   const values: unknown[] = [];
-  collect(values, get.call(headers, name));
+  addValues(values, get.call(headers, name));
   return values;
 }
 
@@ -86,7 +86,7 @@ export function trim(value: string): string {
 }
 
 function single(headers: unknown, name: string): string {
-  const values = valuesOf(headers, name);
+  const values = headerValues(headers, name);
   if (values.length === 0) {
     throw new WebhookVerificationError(
       'missing_header',
@@ -110,7 +110,7 @@ function headerName(names: Partial<HeaderNames>, which: keyof HeaderNames): stri
   badOption(`headerNames.${which} is not a valid header name`);
 }
 
-function headerNamesOf(names: Partial<HeaderNames>): HeaderNames {
+function checkedNames(names: Partial<HeaderNames>): HeaderNames {
   return { timestamp: headerName(names, 'timestamp'), signature: headerName(names, 'signature') };
 }
 
@@ -120,6 +120,6 @@ export function readHeaders(headers: HeadersInput, names?: Partial<HeaderNames>)
     badOption('headerNames must be an object: { timestamp, signature }');
   }
   const { timestamp, signature } =
-    names === undefined ? defaultHeaderNames : headerNamesOf(ownOptions(names, ['timestamp', 'signature']));
+    names === undefined ? defaultHeaderNames : checkedNames(ownOptions(names, ['timestamp', 'signature']));
   return { timestamp: single(headers, timestamp), signature: single(headers, signature) };
 }

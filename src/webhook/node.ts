@@ -2,14 +2,14 @@ import { ownOptions } from '../own-options.ts';
 import { asWebhookError } from './error.ts';
 import { indexOfMac, openHmac } from './hmac.ts';
 import {
-  bodyOf,
   type Key,
+  rawBodyOf,
   type Signed,
   type SignOptions,
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { judge, readCandidate, readSignOptions, signed } from './verify.ts';
+import { judgeDelivery, readCandidate, readSignOptions, signed } from './verify.ts';
 
 export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
 export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
@@ -34,9 +34,9 @@ export function signSync(options: SignOptions): Signed {
 export function verifySync(options: VerifyOptions): Verified {
   try {
     const candidate = readCandidate(options);
-    const body = bodyOf(ownOptions(options, ['body']).body);
+    const body = rawBodyOf(ownOptions(options, ['body']).body);
     const macs = candidate.keys.map((key) => hmac(key, candidate.timestamp, body));
-    return judge(candidate, indexOfMac(macs, candidate.mac));
+    return judgeDelivery(candidate, indexOfMac(macs, candidate.mac));
   } catch (error) {
     throw asWebhookError(error);
   }

@@ -100,7 +100,7 @@ function isDetached(bytes: Uint8Array): boolean {
  * Returns the body as text or bytes.
  * @throws `body_not_raw` for an object, whose original bytes are lost
  */
-export function bodyOf(body: unknown): string | Uint8Array {
+export function rawBodyOf(body: unknown): string | Uint8Array {
   if (typeof body === 'string') return body;
   const bytes = isBytes(body) ? body : viewOf(body);
   if (bytes !== null && !isDetached(bytes)) return bytes;
@@ -128,7 +128,7 @@ function rejectMissingSecret(message: string): never {
 /** Non-empty text, or a copy of the bytes, since the caller may change them meanwhile. */
 export type Key = string | Uint8Array<ArrayBuffer>;
 
-export function keyOf(secret: unknown): Key {
+export function signingKey(secret: unknown): Key {
   if (secret === undefined || secret === '') rejectMissingSecret('a secret is empty');
   if (typeof secret === 'string') return secret;
   if (!isBytes(secret)) badOption('a secret must be text or bytes');
@@ -138,14 +138,14 @@ export function keyOf(secret: unknown): Key {
 }
 
 /** Returns the keys in the order of their secrets, or only the tenant's key if a tenant secret is given. */
-export function keysOf(secrets: unknown, tenantSecret?: unknown): Key[] {
-  if (tenantSecret !== undefined) return [keyOf(tenantSecret)];
+export function signingKeys(secrets: unknown, tenantSecret?: unknown): Key[] {
+  if (tenantSecret !== undefined) return [signingKey(tenantSecret)];
   if (secrets === undefined) rejectMissingSecret('no secret to verify with was given');
-  if (!Array.isArray(secrets)) return [keyOf(secrets)];
+  if (!Array.isArray(secrets)) return [signingKey(secrets)];
   const keys: Key[] = [];
   // By index, because iteration methods skip holes; a hole is a secret that was not set.
   for (let index = 0; index < secrets.length; index += 1) {
-    keys.push(keyOf(Object.hasOwn(secrets, index) ? secrets[index] : undefined));
+    keys.push(signingKey(Object.hasOwn(secrets, index) ? secrets[index] : undefined));
   }
   if (keys.length === 0) rejectMissingSecret('no secret to verify with was given');
   return keys;
@@ -173,13 +173,13 @@ function timeOf(now: unknown): number {
   return time;
 }
 
-export interface Limits {
+export interface AgeLimits {
   maxAge: number;
   maxFuture: number;
   now: number;
 }
 
-export function limitsOf(options: Pick<VerifyOptions, 'maxAge' | 'maxFuture' | 'now'>): Limits {
+export function ageLimits(options: Pick<VerifyOptions, 'maxAge' | 'maxFuture' | 'now'>): AgeLimits {
   return {
     maxAge: limit('maxAge', options.maxAge, 300),
     maxFuture: limit('maxFuture', options.maxFuture, 60),

@@ -3,14 +3,14 @@ import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 import { readHeaders } from './headers.ts';
 import {
-  bodyOf,
+  type AgeLimits,
+  ageLimits,
   type Key,
-  keyOf,
-  keysOf,
-  type Limits,
-  limitsOf,
+  rawBodyOf,
   type Signed,
   type SignOptions,
+  signingKey,
+  signingKeys,
   type Verified,
   type VerifyOptions,
 } from './options.ts';
@@ -40,14 +40,14 @@ const candidateOptions = [
 ] as const satisfies readonly (keyof VerifyOptions)[];
 
 /** A well-formed delivery whose signature is not checked yet. */
-export interface Candidate {
+export interface UncheckedDelivery {
   timestamp: string;
   /** Milliseconds since the epoch. */
   at: number;
   /** Lower-case hex. */
   mac: string;
   keys: readonly Key[];
-  limits: Limits;
+  limits: AgeLimits;
 }
 
 function malformedTimestamp(hint?: string): WebhookVerificationError {
@@ -56,13 +56,13 @@ function malformedTimestamp(hint?: string): WebhookVerificationError {
 }
 
 /** Reads and checks everything except the body. */
-export function readCandidate(given: Omit<VerifyOptions, 'body'>): Candidate {
+export function readCandidate(given: Omit<VerifyOptions, 'body'>): UncheckedDelivery {
   if (typeof given !== 'object' || given === null) {
     badOption('verify takes one object: { body, headers, secrets }');
   }
   const options = ownOptions(given, candidateOptions);
-  const limits = limitsOf(options);
-  const keys = keysOf(options.secrets, options.tenantSecret);
+  const limits = ageLimits(options);
+  const keys = signingKeys(options.secrets, options.tenantSecret);
   const { timestamp, signature } = readHeaders(options.headers, options.headerNames);
   const at = parseTimestamp(timestamp);
   if (at === null) {
@@ -85,7 +85,7 @@ function formatSeconds(seconds: number): string {
 }
 
 /** Returns the result for the secret with this index, -1 for none. Checks the age last, when the timestamp is authentic. */
-export function judge(candidate: Candidate, secretIndex: number): Verified {
+export function judgeDelivery(candidate: UncheckedDelivery, secretIndex: number): Verified {
   const { timestamp, at, limits } = candidate;
   const ageSeconds = (limits.now - at) / 1000;
   if (secretIndex < 0) {
@@ -137,7 +137,7 @@ export function readSignOptions(given: SignOptions): {
   if (typeof timestamp !== 'string' || parseTimestamp(timestamp) === null) {
     throw malformedTimestamp();
   }
-  return { timestamp, key: keyOf(secret), body: bodyOf(body) };
+  return { timestamp, key: signingKey(secret), body: rawBodyOf(body) };
 }
 
 export function signed(timestamp: string, mac: string): Signed {

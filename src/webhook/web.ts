@@ -1,15 +1,15 @@
 import { ownOptions } from '../own-options.ts';
 import { asWebhookError } from './error.ts';
 import {
-  bodyOf,
   type Key,
   lengthOf,
+  rawBodyOf,
   type Signed,
   type SignOptions,
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { indexOfMatch, judge, readCandidate, readSignOptions, signed, toHex } from './verify.ts';
+import { indexOfMatch, judgeDelivery, readCandidate, readSignOptions, signed, toHex } from './verify.ts';
 
 export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
 export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
@@ -40,7 +40,7 @@ function importKey(secret: Key): Promise<CryptoKey> {
 }
 
 /** Returns the signed message as a copy, since the caller may change its bytes during the asynchronous signing. */
-function messageOf(timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
+function signedMessage(timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return encoder.encode(`${timestamp}.${body}`);
   const prefix = encoder.encode(`${timestamp}.`);
   const message = new Uint8Array(prefix.length + lengthOf(body));
@@ -68,7 +68,7 @@ function equalHex(a: string, b: string): boolean {
 export async function sign(options: SignOptions): Promise<Signed> {
   try {
     const { timestamp, key, body } = readSignOptions(options);
-    return signed(timestamp, await hmac(key, messageOf(timestamp, body)));
+    return signed(timestamp, await hmac(key, signedMessage(timestamp, body)));
   } catch (error) {
     throw asWebhookError(error);
   }
@@ -81,9 +81,9 @@ export async function sign(options: SignOptions): Promise<Signed> {
 export async function verify(options: VerifyOptions): Promise<Verified> {
   try {
     const candidate = readCandidate(options);
-    const message = messageOf(candidate.timestamp, bodyOf(ownOptions(options, ['body']).body));
+    const message = signedMessage(candidate.timestamp, rawBodyOf(ownOptions(options, ['body']).body));
     const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
-    return judge(
+    return judgeDelivery(
       candidate,
       indexOfMatch(macs, (mac) => equalHex(mac, candidate.mac)),
     );

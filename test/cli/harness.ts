@@ -6,7 +6,7 @@ import type { GroupOptions, GroupResult } from '../../src/host/process-group.ts'
 import type { Sink } from '../../src/host/sink.ts';
 import { openStateFile } from '../../src/host/state-file.ts';
 import { createSecretFile } from '../../src/host/write-file.ts';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 export interface Result {
@@ -183,7 +183,7 @@ export async function cli(argv: readonly string[], settings: Settings = {}): Pro
 }
 
 export interface Stage {
-  mock: Mock;
+  mock: MockServer;
   clock: FakeClock;
   env: Record<string, string>;
   /** Runs a command with the mock's settings, on the mock's clock. */
@@ -208,6 +208,6 @@ export async function stage(options: MockOptions = {}): Promise<Stage> {
 export const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout'] as const;
 
 /** Returns the endpoints of the requests that the mock received, in order. */
-export function asked(mock: Mock): (string | null)[] {
+export function asked(mock: MockServer): (string | null)[] {
   return mock.requests.map((request) => request.endpoint);
 }

@@ -6,7 +6,7 @@ import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import { createHub } from '../../src/hub/hub.ts';
 import { type HubLogEvent, type HubServer, serveHub } from '../../src/hub/server.ts';
 import { memoryWakes } from '../../src/hub/wakes.ts';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { memoryStore } from '../../src/webhook/replay.ts';
@@ -29,7 +29,7 @@ export interface TestHub {
 /** A mock, hubs and commands on one virtual clock, over real sockets. */
 export interface HubStage {
   readonly time: VirtualTime;
-  readonly mock: Mock;
+  readonly mock: MockServer;
   readonly env: Record<string, string>;
   /** Starts a hub; 0 picks any free port. */
   hub(port?: number, redis?: boolean | null): Promise<TestHub>;

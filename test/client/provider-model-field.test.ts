@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 
-let mock: Mock;
+let mock: MockServer;
 afterEach(() => mock?.close());
 
 it('sends and reads the model under the vendor’s name, and returns it as providerModel', async () => {

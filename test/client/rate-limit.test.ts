@@ -5,7 +5,7 @@ import { type CallerOptions, createCaller } from '../../src/client/caller.ts';
 import { readPages } from '../../src/client/pages.ts';
 import { ceilings, Pace } from '../../src/client/rate-limit.ts';
 import { api } from '../../src/contract/index.ts';
-import { type CountedRequest, decide, documentedLimits } from '../../src/mock/rate-limit.ts';
+import { type CountedRequest, decideRate, documentedLimits } from '../../src/mock/rate-limit.ts';
 import type { RawReply, Transport } from '../../src/transport/transport.ts';
 import { cli } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -55,7 +55,7 @@ function service(clock: ReturnType<typeof fakeClock>, pages: number) {
   const transport: Transport = {
     async send(request): Promise<RawReply> {
       clock.advance(20);
-      const decision = decide(log, 'read', clock.monotonic(), documentedLimits);
+      const decision = decideRate(log, 'read', clock.monotonic(), documentedLimits);
       log = decision.log;
       seen.responses += 1;
       if (!decision.allowed) {

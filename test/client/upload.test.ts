@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/client/create-client.ts';
 import { UsageError } from '../../src/errors.ts';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { rejection } from './rejection.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let client: ServiceClient;
 let id: string;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { spawn } from '@lydell/node-pty';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { bin } from '../e2e/built.ts';
 import { type TestScreen, testScreen } from '../screen.ts';
 import type { Picture, Span } from './picture.ts';
@@ -51,7 +51,7 @@ function snapshot(screen: TestScreen): Span[][] {
 }
 
 /** Sets the ends of the runs after the first status read. Returns whether it has done so. */
-function planEnds({ state, requests }: Mock, ids: readonly string[]): boolean {
+function planEnds({ state, requests }: MockServer, ids: readonly string[]): boolean {
   if (!requests.some(({ endpoint }) => endpoint === 'run.status')) return false;
   for (const [index, { endsAfterMs }] of script.entries()) {
     const run = state.runs.get(ids[index] ?? '');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { bin, start } from '../e2e/built.ts';
 import { changed, commit, sealed, trusted } from '../receipt/table.ts';
@@ -68,7 +68,7 @@ export interface ExampleResult {
 }
 
 /** Creates the folder of an example: a repository, a home directory, and the programs on the path. */
-function prepareFolder(folder: string, { needs }: ShellExample, { token, apiKey }: Mock): void {
+function prepareFolder(folder: string, { needs }: ShellExample, { token, apiKey }: MockServer): void {
   const base = { ...files, 'token.txt': `${token}\n`, 'key.txt': `${apiKey}\n` };
   const settings = needs.includes('gates') ? gatesFile : projectFile;
   const all = needs.length > 0 ? { ...base, 'work/.rungate.json': settings } : base;
@@ -82,14 +82,14 @@ function prepareFolder(folder: string, { needs }: ShellExample, { token, apiKey 
 }
 
 /** Adds a key with a fixed id: keys are the only data of the mock whose ids a page cannot know. */
-function addNamedKey({ state, token }: Mock): void {
+function addNamedKey({ state, token }: MockServer): void {
   const { tenant } = state.credentials.get(token) ?? { tenant: '' };
   const facts = { name: 'old', scopes: [], apiKey: 'rg_of_key_123', createdAt: '2026-01-01T00:00:00Z' };
   state.keys.set('key_123', { id: 'key_123', tenant, ...facts });
 }
 
 /** Returns the whole environment: nothing comes from the machine. */
-function environment(folder: string, mock: Mock): string[] {
+function environment(folder: string, mock: MockServer): string[] {
   const env = {
     PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
     HOME: join(folder, 'home'),

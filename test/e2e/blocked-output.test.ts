@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { rungate } from './built.ts';
 import { type FullPipe, fullPipe } from './full-pipe.ts';
 import type { Running } from './process.ts';
 
-const mocks: Mock[] = [];
+const mocks: MockServer[] = [];
 const pipes: FullPipe[] = [];
 /** Also the processes of tests that failed. */
 const started: Running[] = [];

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { bin, root, rungate, start } from './built.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let env: Record<string, string>;
 beforeEach(async () => {
   mock = await startMock({ duration: 300, retryAfterSeconds: 0.1 });

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { until } from '../until.ts';
 import { rungate } from './built.ts';
 
 let folder: string;
-let mock: Mock;
+let mock: MockServer;
 let env: Record<string, string>;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));

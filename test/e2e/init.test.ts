@@ -13,12 +13,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { commandIn } from '../docs/command-in.ts';
 import { bin, root, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let folder: string;
 beforeEach(async () => {
   mock = await startMock({ outcome: ['passed', 'failed'], duration: 50, retryAfterSeconds: 0.05 });

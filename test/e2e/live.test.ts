@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { until } from '../until.ts';
 import { bin, rungate } from './built.ts';
 import { inTerminal, type Terminal } from './pty.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let env: Record<string, string>;
 afterEach(() => mock.close());
 

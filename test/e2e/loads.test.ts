@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { type Running, root, rungate, start } from './built.ts';
 
-let mock: Mock;
+let mock: MockServer;
 beforeEach(async () => {
   mock = await startMock({ duration: 0 });
 });

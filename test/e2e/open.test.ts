@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { bin, rungate, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let folder: string;
 let env: Record<string, string>;
 let id: string;

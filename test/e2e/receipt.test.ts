@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { bin, start } from './built.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-receipt-'));

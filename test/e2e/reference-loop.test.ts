@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Mock, type Outcome, startMock } from '../../src/mock/server.ts';
+import { type MockServer, type Outcome, startMock } from '../../src/mock/server.ts';
 import { root, rungate, start } from './built.ts';
 
 const curl = spawnSync('curl', ['--version']).status === 0;
-let mock: Mock;
+let mock: MockServer;
 afterEach(() => mock?.close());
 
 /** An outcome, the exit code of the loop, and that of `run wait`. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { until } from '../until.ts';
 import { rungate } from './built.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let env: Record<string, string>;
 beforeEach(async () => {
   mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.2 });

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { bin, type Running, start } from './built.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let folder: string;
 let running: Running | undefined;
 beforeAll(async () => {

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import express from 'express';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/index.ts';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { deliveryOf, webhook } from '../../src/webhook/receivers/express.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type Running, rungate } from './built.ts';
 
-let mock: Mock;
+let mock: MockServer;
 let client: ServiceClient;
 let app: Server;
 let folder: string;

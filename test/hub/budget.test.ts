@@ -1,7 +1,7 @@
 import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BudgetLimits, type BudgetStore, type Line, memoryBudget } from '../../src/hub/budget.ts';
+import { type BudgetLimits, type BudgetStore, memoryBudget, type RequestLine } from '../../src/hub/budget.ts';
 import { budgetScript, type RunScript, redisBudget } from '../../src/hub/redis-budget.ts';
 import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
 
@@ -90,7 +90,7 @@ function mostInAMinute(times: readonly number[]): number {
 interface Step {
   afterMs: number;
   hub: number;
-  line: Line;
+  line: RequestLine;
   patienceMs: number;
   /** How far the clock of Redis is set at this step, in milliseconds. */
   clockStep: number;
@@ -106,7 +106,7 @@ const steps = fc.array(
       fc.constant(70_000),
     ),
     hub: fc.nat(1),
-    line: fc.constantFrom<Line>('read', 'read', 'safety', 'create'),
+    line: fc.constantFrom<RequestLine>('read', 'read', 'safety', 'create'),
     patienceMs: fc.nat(60_000),
     clockStep: fc.oneof(
       { weight: 12, arbitrary: fc.constant(0) },

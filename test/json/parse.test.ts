@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type JsonNode, JsonSyntaxError, parseJson, placeOf } from '../../src/json/parse.ts';
+import { type JsonNode, JsonSyntaxError, lineAndColumn, parseJson } from '../../src/json/parse.ts';
 
 /** Returns the value of a node from its parts, as JSON.parse builds it. */
 function build(node: JsonNode): unknown {
@@ -106,7 +106,7 @@ describe('parseJson', () => {
     const [a, c] = root.members;
     const places = [a, c, a?.value, ...(a?.value.elements ?? [])].map((part) => part?.start ?? -1);
     expect(places.map((start) => json[start])).toEqual(['"', '"', '[', '1', '"']);
-    expect(placeOf(json, c?.start ?? -1)).toEqual({ line: 2, column: 2 });
+    expect(lineAndColumn(json, c?.start ?? -1)).toEqual({ line: 2, column: 2 });
     expect(json.slice(root.start, root.end)).toBe(json);
   });
 

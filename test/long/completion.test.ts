@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { isMissing, openTerminal, type Shell, type Terminal } from '../e2e/terminal.ts';
 
 /** Keys of environments with shell syntax. Each begins with a different letter. */
@@ -32,7 +32,7 @@ const hostile = [
 
 describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
   describe.skipIf(isMissing(shell))('with the TAB key', () => {
-    let mock: Mock;
+    let mock: MockServer;
     let terminal: Terminal;
     beforeAll(async () => {
       mock = await startMock();

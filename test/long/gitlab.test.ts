@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { cli } from '../cli/harness.ts';
 import { installInto, root, start } from '../e2e/built.ts';
 
@@ -63,7 +63,7 @@ while [ $# -gt 1 ]; do
 done
 [ -z "$relative" ] || { mkdir -p "$1" && cp -a --parents $files "$1"; }`;
 
-let mock: Mock;
+let mock: MockServer;
 let folder: string;
 
 function executable(path: string, text: string): void {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { rungate, start } from '../e2e/built.ts';
 import { skipped, startBrowser } from './browser.ts';
 
@@ -16,7 +16,7 @@ const evil = '<img src=x onerror="document.title=1"><script>document.title=2</sc
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
-let mock: Mock;
+let mock: MockServer;
 let errors: string[];
 let foreignRequests: string[];
 

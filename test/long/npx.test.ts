@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
 
 let folder: string;
-let mock: Mock;
+let mock: MockServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-npx-'));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import {
   type Env,
   read,
@@ -276,7 +276,7 @@ function stepOf(name: string, store: Store): Step {
 
 async function withMock(
   outcome: 'passed' | 'failed' | 'stuck',
-  use: (mock: Mock, store: Store, folder: string) => Promise<void>,
+  use: (mock: MockServer, store: Store, folder: string) => Promise<void>,
 ): Promise<void> {
   const mock = await startMock({ outcome, duration: 100, retryAfterSeconds: 0.1 });
   const folder = workspace();

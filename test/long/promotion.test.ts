@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import {
   type Env,
   read,
@@ -114,7 +114,7 @@ it('the pipelines pin every action by commit', () => {
 
 describe.concurrent.each(Object.keys(readers))('%s', (name) => {
   /** Runs scripts in order, up to the first one that fails. Returns its exit code and the output. */
-  async function play(scripts: readonly Script[], folder: string, mock: Mock) {
+  async function play(scripts: readonly Script[], folder: string, mock: MockServer) {
     let [code, output]: [number | null, string] = [0, ''];
     for (const step of scripts) {
       const script = step.script?.replace(page, `${mock.url}/_mock/version`) ?? null;
@@ -188,7 +188,7 @@ const hasJq = (() => {
 })();
 
 describe.skipIf(!hasJq)('the keyless pipeline', () => {
-  let mock: Mock;
+  let mock: MockServer;
   let folder: string;
   beforeEach(async () => {
     mock = await startMock({

@@ -1,19 +1,19 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { mockOptions } from '../../src/commands/mock/flags.ts';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { memoryIo } from '../cli/harness.ts';
 
-const mocks: Mock[] = [];
+const mocks: MockServer[] = [];
 afterEach(() => Promise.all(mocks.splice(0).map((mock) => mock.close())));
 
-async function start(options: MockOptions = {}): Promise<Mock> {
+async function start(options: MockOptions = {}): Promise<MockServer> {
   const mock = await startMock(options);
   mocks.push(mock);
   return mock;
 }
 
-function ask(mock: Mock, path: string, host: string): Promise<{ status: number; text: string }> {
+function ask(mock: MockServer, path: string, host: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { host, 'x-api-key': mock.apiKey };
     request({ port: mock.port, host: '127.0.0.1', path, headers }, async (response) => {
@@ -85,7 +85,7 @@ test('without --seed each start has a new key and token but the same data', asyn
   expect(one.apiKey).toMatch(/^rg_\w{40}$/);
   expect(one.apiKey).not.toBe(two.apiKey);
   expect(one.token).not.toBe(two.token);
-  const orders = (mock: Mock) => ask(mock, '/api/orders/summary.json', 'localhost');
+  const orders = (mock: MockServer) => ask(mock, '/api/orders/summary.json', 'localhost');
   expect(await orders(one)).toEqual(await orders(two));
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listed, type Page, pageOf } from '../../src/mock/paging.ts';
+import { listed, type MockPage, servedPage } from '../../src/mock/paging.ts';
 import { startService } from './service.ts';
 
 const numbers = (count: number) => listed(Array.from({ length: count }, (_, index) => index));
@@ -15,12 +15,12 @@ describe('a page', () => {
     [3, { page: 9, pageSize: 2 }, { items: [], page: 9, hasNextPage: false, hasPreviousPage: true }],
     [47, {}, { totalCount: 47, pageSize: 20, totalPages: 3 }],
   ])('has the right part of a list of %i for %j', (count, query, expected) => {
-    expect(pageOf(numbers(count), query, same)).toMatchObject(expected);
+    expect(servedPage(numbers(count), query, same)).toMatchObject(expected);
   });
 
   it('cannot be larger than the maximum', () => {
-    expect(pageOf(numbers(1), { pageSize: 100 }, same).pageSize).toBe(100);
-    expect(() => pageOf(numbers(1), { pageSize: 101 }, same)).toThrow(
+    expect(servedPage(numbers(1), { pageSize: 100 }, same).pageSize).toBe(100);
+    expect(() => servedPage(numbers(1), { pageSize: 101 }, same)).toThrow(
       expect.objectContaining({ status: 422, details: 'query.pageSize: expected at most 100' }),
     );
   });
@@ -29,11 +29,11 @@ describe('a page', () => {
     fc.assert(
       fc.property(fc.nat({ max: 400 }), fc.integer({ min: 1, max: 100 }), (count, pageSize) => {
         const seen: number[] = [];
-        let page: Page<number>;
+        let page: MockPage<number>;
         let number = 0;
         do {
           number += 1;
-          page = pageOf(numbers(count), { page: number, pageSize }, same);
+          page = servedPage(numbers(count), { page: number, pageSize }, same);
           expect(page.hasPreviousPage).toBe(number > 1);
           expect(page.items.length).toBe(page.hasNextPage ? pageSize : page.items.length);
           seen.push(...page.items);

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CountedRequest,
-  decide,
+  decideRate,
   documentedLimits,
-  type Limits,
+  type RateLimits,
   type RequestKind,
   windowMs,
 } from '../../src/mock/rate-limit.ts';
@@ -57,12 +57,12 @@ describe('one request', () => {
       { allowed: true, name: 'all', limit: 100, remaining: 4 },
     ],
   ] as const)('is decided: %s', (_case, log, kind, now, expected) => {
-    expect(decide(log, kind, now)).toMatchObject(expected);
+    expect(decideRate(log, kind, now)).toMatchObject(expected);
   });
 
   it('is not counted when it is refused', () => {
     const log = requests('read', 60);
-    expect(decide(log, 'read', 10).log).toEqual(log);
+    expect(decideRate(log, 'read', 10).log).toEqual(log);
   });
 });
 
@@ -70,7 +70,7 @@ const request = fc.record({
   kind: fc.constantFrom<RequestKind>('read', 'create', 'other'),
   after: fc.nat({ max: 9000 }),
 });
-const small: Limits = { all: 9, read: 5, create: 2 };
+const small: RateLimits = { all: 9, read: 5, create: 2 };
 
 describe('any sequence of requests', () => {
   it('gets exactly as many requests through in a minute as the limits allow', () => {
@@ -84,7 +84,7 @@ describe('any sequence of requests', () => {
           const minute = through.filter(({ at }) => at > now - windowMs);
           const room = minute.length < small.all;
           const ofKind = minute.filter((one) => one.kind === kind).length;
-          const decision = decide(log, kind, now, small);
+          const decision = decideRate(log, kind, now, small);
           expect(decision.allowed).toBe(room && (kind === 'other' || ofKind < small[kind]));
           if (decision.allowed) through.push({ at: now, kind });
           log = decision.log;
@@ -100,11 +100,11 @@ describe('any sequence of requests', () => {
         let log: readonly CountedRequest[] = [];
         for (const { kind, after } of requests) {
           now += after;
-          const decision = decide(log, kind, now, small);
+          const decision = decideRate(log, kind, now, small);
           log = decision.log;
           if (decision.allowed) continue;
-          expect(decide(log, kind, now + decision.resetMs, small).allowed).toBe(true);
-          expect(decide(log, kind, now + decision.resetMs - 1, small).allowed).toBe(false);
+          expect(decideRate(log, kind, now + decision.resetMs, small).allowed).toBe(true);
+          expect(decideRate(log, kind, now + decision.resetMs - 1, small).allowed).toBe(false);
         }
       }),
     );
@@ -112,7 +112,7 @@ describe('any sequence of requests', () => {
 
   it('is not stored longer than needed', () => {
     let log: readonly CountedRequest[] = [];
-    for (let now = 0; now < 1_000_000; now += 100) log = decide(log, 'other', now).log;
+    for (let now = 0; now < 1_000_000; now += 100) log = decideRate(log, 'other', now).log;
     expect(log.length).toBeLessThanOrEqual(documentedLimits.all);
   });
 });

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/index.ts';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { verify } from '../../src/webhook/node.ts';
 import { until } from '../until.ts';
 
@@ -18,7 +18,7 @@ let receiver: Server;
 let received: Received[];
 let receiverStatus: number;
 let url: string;
-let mock: Mock;
+let mock: MockServer;
 let client: ServiceClient;
 
 beforeEach(async () => {

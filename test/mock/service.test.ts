@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Exchange, route } from '../../src/mock/exchange.ts';
+import { type ReceivedRequest, route } from '../../src/mock/exchange.ts';
 import { handlers } from '../../src/mock/handlers/index.ts';
 import { createService, type Handlers } from '../../src/mock/service.ts';
 import { createState } from '../../src/mock/state.ts';
@@ -24,7 +24,7 @@ async function getSummary(handler: Handlers['orders.summary']) {
   });
   state.credentials.set('k', { kind: 'key', tenant: 't' });
   const path = '/api/orders/summary.json';
-  const exchange: Exchange = {
+  const exchange: ReceivedRequest = {
     method: 'GET',
     path,
     target: path,

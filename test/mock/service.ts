@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { type Mock, type ServerOptions, startMock } from '../../src/mock/server.ts';
+import { type MockServer, type ServerOptions, startMock } from '../../src/mock/server.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 export interface TestResponse {
@@ -11,7 +11,7 @@ export interface TestResponse {
 }
 
 export interface Service {
-  mock: Mock;
+  mock: MockServer;
   clock: FakeClock;
   /** Sends a request with the API key, unless the headers have a credential. */
   call(
@@ -29,7 +29,7 @@ export interface Service {
   trigger(): Promise<string>;
 }
 
-const open: Mock[] = [];
+const open: MockServer[] = [];
 
 afterEach(async () => {
   for (const mock of open.splice(0)) await mock.close();

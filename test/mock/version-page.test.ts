@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { parseDeployed } from '../../src/mock/version-page.ts';
 import { fakeClock } from '../fake-clock.ts';
 
-let mock: Mock;
+let mock: MockServer;
 afterEach(() => mock?.close());
 const clock = fakeClock();
 

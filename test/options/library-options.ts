@@ -1,4 +1,4 @@
-import { optionIds, type Row, rowOf, sentence } from '../../src/options/table.ts';
+import { type OptionRow, optionIds, rowOf, sentence } from '../../src/options/table.ts';
 
 /** The objects of options, and what the library says about each. */
 const groups = {
@@ -17,7 +17,7 @@ const groups = {
   },
 } as const;
 
-function typeOf({ type, library }: Row): string {
+function typeOf({ type, library }: OptionRow): string {
   if (library === 'hub.token') return 'string';
   switch (type.kind) {
     case 'url':
@@ -46,7 +46,7 @@ function comment(text: string, indent: string): string {
   return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line.trim()}`), `${indent} */`].join('\n');
 }
 
-function fieldOf(row: Row): string {
+function fieldOf(row: OptionRow): string {
   const name = row.library?.split('.').at(-1) ?? '';
   const about = comment(row.libraryHelp ?? sentence(row), '  ');
   return row.required?.includes('library')

@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest';
 import type { OptionType } from '../../src/client/check-options.ts';
-import type { Row } from '../../src/options/rows.ts';
+import type { OptionRow } from '../../src/options/rows.ts';
 import { duration } from '../../src/options/types.ts';
 
-const row: Row = {
+const row: OptionRow = {
   type: duration,
   flag: '--patience <duration>',
   commands: ['trigger', 'wait', 'gates'],

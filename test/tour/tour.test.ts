@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { kebab } from '../../src/commands/endpoints/body-input.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { createClient } from '../../src/index.ts';
-import { type Mock, startMock } from '../../src/mock/server.ts';
+import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { cli, type Result } from '../cli/harness.ts';
 import { type Ids, type Step, steps } from './steps.ts';
 import { startValidator } from './validator.ts';
@@ -26,7 +26,7 @@ async function setUp() {
 }
 
 /** Checks the request of a step as the mock received it. */
-function checkWire(mock: Mock, step: Step, ids: Ids): void {
+function checkWire(mock: MockServer, step: Step, ids: Ids): void {
   const request = mock.requests.at(-1);
   const endpoint = api[step.name];
   const { params = {}, query = {}, body } = step.wire(ids);
@@ -69,7 +69,7 @@ describe('a tour of all 37 endpoints', () => {
     expect(validator.seen.size).toBe(37);
   });
 
-  async function byCommand(format: string, check: (step: Step, result: Result, mock: Mock) => void) {
+  async function byCommand(format: string, check: (step: Step, result: Result, mock: MockServer) => void) {
     const { mock, validator, env } = await setUp();
     const ids: Ids = {};
     for (const step of steps) {

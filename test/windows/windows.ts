@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 // @ts-expect-error a script without types
 import { installNode } from '../../scripts/node-builds.mjs';
-import type { Mock } from '../../src/mock/server.ts';
+import type { MockServer } from '../../src/mock/server.ts';
 
 export interface Ended {
   code: number | null;
@@ -97,7 +97,7 @@ export async function start(file: string, args: readonly string[], around: Surro
 export const rungate = (args: readonly string[], around: Surroundings) =>
   start(node, [program, ...args], around);
 
-export const serviceEnv = (mock: Mock) => ({
+export const serviceEnv = (mock: MockServer) => ({
   RUNGATE_API_URL: mock.url,
   RUNGATE_API_KEY: mock.apiKey,
   RUNGATE_TOKEN: mock.token,

@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.ts';
-import { JsonSyntaxError, parseJson, placeOf } from '../../json/parse.ts';
+import { JsonSyntaxError, lineAndColumn, parseJson } from '../../json/parse.ts';
 
 /** An `--input` that is not JSON. */
 interface InvalidInput {
@@ -77,7 +77,7 @@ export function notJsonInput(name: string, bytes: Uint8Array): UsageError {
   const input = { name, bytes, text, rest: text.slice(index), before: text.slice(0, index) };
   const row = mistakes.findIndex(([is]) => is(input));
   const [, what, hint] = mistakes[row] as InputMistake;
-  const { line, column } = placeOf(text, index);
+  const { line, column } = lineAndColumn(text, index);
   // The first ones are mistakes of the whole input.
   const where = row < 3 ? '' : `, at line ${line}, column ${column}`;
   return new UsageError(`--input: ${name} ${what}${where}`, { hint: hint(input) });

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
-import { type Mock, startMock } from '../../mock/server.ts';
+import { type MockServer, startMock } from '../../mock/server.ts';
 import { versionUrl } from '../../mock/version-page.ts';
 import { type Bind, examples } from '../binding.ts';
 import type { Context } from '../context.ts';
@@ -10,7 +10,7 @@ import { noHub } from '../run/hub.ts';
 import { addMockFlags, type MockFlags, mockOptions } from './flags.ts';
 
 /** Returns the environment variables that point a command at the mock. */
-export function mockEnvironment(mock: Mock): Record<string, string> {
+export function mockEnvironment(mock: MockServer): Record<string, string> {
   return { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
 }
 

@@ -2,7 +2,7 @@ import { basename, resolve, sep } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { resolveLimits } from '../../gate/limits.ts';
 import type { Policy } from '../../gate/policy.ts';
-import type { Flags, Row } from '../../options/table.ts';
+import type { Flags, OptionRow } from '../../options/table.ts';
 import { excerpt } from '../../sanitize.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Settings } from '../../settings/names.ts';
@@ -55,7 +55,7 @@ export function checkReportFlags(flags: ReportFlags): void {
   }
 }
 
-const isDeployed = ({ group }: Row) => group === 'Deployed build:';
+const isDeployed = ({ group }: OptionRow) => group === 'Deployed build:';
 
 export const deployedFlags = (flags: Flags) => givenOptions(flags, isDeployed);
 

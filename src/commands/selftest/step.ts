@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 import type { ChildResult } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
-import { type Mock, startMock } from '../../mock/server.ts';
+import { type MockServer, startMock } from '../../mock/server.ts';
 import { mockEnvironment } from '../mock/commands.ts';
 import { stepEnvironment } from './environment.ts';
 import { failingFirst, selectorOf } from './gates.ts';
@@ -26,7 +26,7 @@ const nowhere = 'http://127.0.0.1:1';
 /** The size of the end of the output to keep. */
 const outputBytes = 64 * 1024;
 
-async function startScenario(io: Io, scenario: Scenario): Promise<Mock> {
+async function startScenario(io: Io, scenario: Scenario): Promise<MockServer> {
   const { retryAfterSeconds, service } = scenario;
   const mock = await startMock({ clock: io.clock, retryAfterSeconds, duration: runMs });
   mock.state.plan.outcomeOf = failingFirst(scenario);

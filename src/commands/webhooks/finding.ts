@@ -1,6 +1,6 @@
 import { formatDuration } from '../../duration.ts';
 import type { Table } from '../../output/table.ts';
-import { type Cause, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
+import { type FoundCause, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
 import type { Secrets } from './receiver.ts';
@@ -18,7 +18,7 @@ export interface Finding {
 }
 
 interface Diagnosis {
-  causes: readonly Cause[];
+  causes: readonly FoundCause[];
   /** False if the body is too large to diagnose. */
   tried: boolean;
 }

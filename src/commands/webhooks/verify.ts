@@ -5,7 +5,7 @@ import { exitCodes } from '../../exit.ts';
 import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import { type HeaderNames, readHeaders } from '../../webhook/headers.ts';
 import { type HashedBody, hashBody, indexOfMac } from '../../webhook/hmac.ts';
-import { judge, readCandidate } from '../../webhook/verify.ts';
+import { judgeDelivery, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './delivery.ts';
 import { type Finding, findingData, findingTable, reportFinding } from './finding.ts';
@@ -87,7 +87,7 @@ async function checkDelivery({ delivery, secrets, now, limits, isDiagnosed }: Ve
     hashed = await hashBody(candidate.timestamp, body, keys, maxKept);
     const index = indexOfMac(hashed.macs, candidate.mac);
     if (index >= 0) finding.secretIndex = index;
-    judge(candidate, index);
+    judgeDelivery(candidate, index);
   } catch (caught) {
     finding.error = refusalOf(caught, command);
     // The body of a malformed delivery is read only for a diagnosis.

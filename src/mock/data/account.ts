@@ -1,7 +1,7 @@
-import { type Environment, makeEnvironments } from './environments.ts';
+import { makeEnvironments, type StoredEnvironment } from './environments.ts';
 import { type ObservationStore, observationSource, observationStore } from './observations.ts';
-import { makeOrders, type Order, type OwnOrder } from './orders.ts';
-import { makeWebhooks, type Webhook } from './webhooks.ts';
+import { makeOrders, type OwnOrder, type StoredOrder } from './orders.ts';
+import { makeWebhooks, type StoredWebhook } from './webhooks.ts';
 
 /** Sizes of the data set. Only observations are created on demand, so there may be millions of them. */
 export interface DataSizes {
@@ -42,11 +42,11 @@ export const otherSeed = (seed: number) => seed ^ 0x5bd1e995;
 
 /** The data of one tenant, except its runs and keys. Its callers cannot see anything else. */
 export interface Account {
-  readonly orders: readonly Order[];
-  readonly environments: Map<string, Environment>;
+  readonly orders: readonly StoredOrder[];
+  readonly environments: Map<string, StoredEnvironment>;
   /** By the project's slug, which is its id. */
   readonly projects: ReadonlyMap<string, ObservationStore>;
-  readonly webhooks: Map<string, Webhook>;
+  readonly webhooks: Map<string, StoredWebhook>;
 }
 
 /** The other projects of the mock's tenant with their numbers of observations; one has none. */

@@ -1,6 +1,6 @@
 import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
 
-export interface Variable {
+export interface StoredVariable {
   readonly id: string;
   name: string;
   /** The full value; the value of a secret variable is masked in responses. */
@@ -10,7 +10,7 @@ export interface Variable {
   updatedAt: string;
 }
 
-export interface Environment {
+export interface StoredEnvironment {
   readonly id: string;
   name: string | null;
   key: string | null;
@@ -20,7 +20,7 @@ export interface Environment {
   mobileRuntimeOverrides: Readonly<Record<string, unknown>> | null;
   readonly createdAt: string;
   updatedAt: string;
-  readonly variables: Map<string, Variable>;
+  readonly variables: Map<string, StoredVariable>;
   /** Fields from a request that the contract does not show. */
   readonly others: Readonly<Record<string, unknown>>;
 }
@@ -75,10 +75,10 @@ export function environmentTag(seed: number): (index: number) => { key: string; 
   };
 }
 
-function makeVariables(draw: Draw, id: (index: number) => string, at: string): Map<string, Variable> {
+function makeVariables(draw: Draw, id: (index: number) => string, at: string): Map<string, StoredVariable> {
   const count = draw.whole(2, variables.length);
   const list = variables.slice(0, count).map(
-    ({ name, value, secret }, index): Variable => ({
+    ({ name, value, secret }, index): StoredVariable => ({
       id: id(index),
       name,
       value: value(draw),
@@ -91,12 +91,12 @@ function makeVariables(draw: Draw, id: (index: number) => string, at: string): M
 }
 
 /** Returns environments by id, in order of creation. */
-export function makeEnvironments(seed: number, count: number, until: number): Map<string, Environment> {
+export function makeEnvironments(seed: number, count: number, until: number): Map<string, StoredEnvironment> {
   const ids = seededIds(seed, 'env');
   const variableIds = seededIds(seed, 'var');
   const drawAt = drawer(seed, 'environments');
   const tagAt = environmentTag(seed);
-  const list = Array.from({ length: count }, (_, index): Environment => {
+  const list = Array.from({ length: count }, (_, index): StoredEnvironment => {
     const draw = drawAt(index);
     const { key, version } = tagAt(index);
     const device = devices[key] ?? null;

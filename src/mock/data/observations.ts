@@ -17,7 +17,7 @@ export interface Attachment {
   readonly [field: string]: unknown;
 }
 
-export interface Observation {
+export interface StoredObservation {
   readonly id: string;
   readonly projectId: string;
   readonly title: string;
@@ -79,7 +79,7 @@ const spanMs = 90 * 86_400_000;
 export interface ObservationSource {
   readonly count: number;
   readonly ids: Ids;
-  at(index: number): Observation;
+  at(index: number): StoredObservation;
 }
 
 function whereFound(draw: Draw, tagAt: ReturnType<typeof environmentTag>, environments: number) {
@@ -142,25 +142,25 @@ export function observationSource(
 }
 
 /** The observations of a project, newest first. */
-export interface ObservationStore extends Iterable<Observation>, Sliceable<Observation> {
+export interface ObservationStore extends Iterable<StoredObservation>, Sliceable<StoredObservation> {
   /** Returns the observations that match a filter; it stores only their positions. */
-  matching(wanted: (observation: Observation) => boolean): Sliceable<Observation>;
-  find(id: string): Observation | undefined;
-  add(observation: Observation): void;
-  replace(observation: Observation): void;
+  matching(wanted: (observation: StoredObservation) => boolean): Sliceable<StoredObservation>;
+  find(id: string): StoredObservation | undefined;
+  add(observation: StoredObservation): void;
+  replace(observation: StoredObservation): void;
 }
 
 /** Observations of the data set are created on demand; the store keeps only those that were added or changed. */
 export function observationStore(source: ObservationSource): ObservationStore {
-  const created = new Map<string, Observation>();
+  const created = new Map<string, StoredObservation>();
   const order: string[] = [];
-  const changed = new Map<number, Observation>();
+  const changed = new Map<number, StoredObservation>();
 
   const size = () => order.length + source.count;
-  const at = (place: number): Observation => {
+  const at = (place: number): StoredObservation => {
     const index = place - order.length;
     if (index >= 0) return changed.get(index) ?? source.at(index);
-    return created.get(order[order.length - 1 - place] ?? '') as Observation;
+    return created.get(order[order.length - 1 - place] ?? '') as StoredObservation;
   };
   const indexOf = (id: string) => {
     const index = source.ids.indexOf(id);

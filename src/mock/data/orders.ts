@@ -40,7 +40,7 @@ export interface OwnOrder {
   placedAt?: string;
 }
 
-export type Order = Required<OwnOrder>;
+export type StoredOrder = Required<OwnOrder>;
 
 interface Pricing {
   currency: string;
@@ -68,13 +68,13 @@ function total(draw: Draw, { digits, rate }: Pricing): string {
   return formatDecimal({ units: BigInt(units), scale: digits });
 }
 
-function checked(order: Order): Order {
+function checkedOrder(order: StoredOrder): StoredOrder {
   if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(order.total)) return order;
   throw new UsageError(`the mock's order ${order.id}: the total "${order.total}" is not decimal text`);
 }
 
 /** Returns orders, newest first, all placed before `until`. */
-export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], until: number): Order[] {
+export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], until: number): StoredOrder[] {
   const own = typeof wanted === 'number' ? [] : wanted;
   const count = typeof wanted === 'number' ? wanted : wanted.length;
   const ids = seededIds(seed, 'ord');
@@ -83,7 +83,7 @@ export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], u
     const draw = drawAt(index);
     const pricing = draw.pick(pricings);
     const placedAt = until - Math.ceil(((index + draw.fraction()) * spanMs) / count);
-    return checked({
+    return checkedOrder({
       id: ids.at(index),
       customer: customerName(draw),
       total: total(draw, pricing),

@@ -20,7 +20,7 @@ export type EventType = (typeof eventTypes)[number]['type'];
 /** `pending`: in flight; `not_sent`: only recorded, not sent over the network. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'not_sent';
 
-export interface Delivery {
+export interface StoredDelivery {
   readonly id: string;
   readonly webhookId: string;
   readonly eventType: string;
@@ -33,7 +33,7 @@ export interface Delivery {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-export interface Webhook {
+export interface StoredWebhook {
   readonly id: string;
   readonly url: string;
   /** Null for a global one. */
@@ -44,7 +44,7 @@ export interface Webhook {
   /** Shown only when it is created or rotated. */
   secret: string;
   /** Newest last. */
-  readonly deliveries: Map<string, Delivery>;
+  readonly deliveries: Map<string, StoredDelivery>;
   /** Fields from a request that the contract does not show. */
   readonly others: Readonly<Record<string, unknown>>;
 }
@@ -64,7 +64,12 @@ export function payloadOf(id: string, type: string, createdAt: string, data: Rec
   return { id, type, createdAt, data };
 }
 
-function makeDelivery(draw: Draw, id: string, webhook: Omit<Webhook, 'deliveries'>, at: number): Delivery {
+function makeDelivery(
+  draw: Draw,
+  id: string,
+  webhook: Omit<StoredWebhook, 'deliveries'>,
+  at: number,
+): StoredDelivery {
   const [first = 'run.completed', ...rest] = webhook.events;
   const eventType = draw.pick([first, ...rest]);
   const delivered = draw.chance(0.85);
@@ -89,11 +94,11 @@ export function makeWebhooks(
   count: number,
   deliveries: number,
   until: number,
-): Map<string, Webhook> {
+): Map<string, StoredWebhook> {
   const ids = seededIds(seed, 'wh');
   const deliveryIds = seededIds(seed, 'dlv');
   const drawAt = drawer(seed, 'deliveries');
-  const list = Array.from({ length: count }, (_, index): Webhook => {
+  const list = Array.from({ length: count }, (_, index): StoredWebhook => {
     const [url, projectId, events] = receivers[index % receivers.length] ?? receivers[0];
     const webhook = {
       id: ids.at(index),

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
-import type { Exchange } from '../exchange.ts';
+import type { ReceivedRequest } from '../exchange.ts';
 import { isLoopbackAddress } from '../listen.ts';
 import { jsonResponse, MockError, type RawResponse } from '../response.ts';
-import { check } from '../validate.ts';
+import { checkValue } from '../validate.ts';
 import { isDeliveryKind } from './delivery-kinds.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import type { Fault, Faults } from './faults.ts';
@@ -61,15 +61,18 @@ export function checkFault(
   return fault as Fault;
 }
 
-function faultOf(value: unknown): Fault {
+function receivedFault(value: unknown): Fault {
   if (typeof value === 'object' && value !== null && 'fault' in value) return parseFault(String(value.fault));
-  const fault = check(faultBody, value, 'body', (problems) => new UsageError(problems));
+  const fault = checkValue(faultBody, value, 'body', (problems) => new UsageError(problems));
   const { times } = fault;
   return checkFault({ ...fault, ...(times === 'all' && { times: Number.POSITIVE_INFINITY }) }, 'body');
 }
 
 /** `GET` lists the pending faults, `POST` adds one, `DELETE` clears all. Only this machine may use it. */
-export function controlFaults({ address, headers, method, bytes }: Exchange, faults: Faults): RawResponse {
+export function controlFaults(
+  { address, headers, method, bytes }: ReceivedRequest,
+  faults: Faults,
+): RawResponse {
   if (!isLoopbackAddress(address) || headers.origin !== undefined)
     throw new MockError(403, 'Forbidden', 'only this machine can set faults, and web pages cannot');
   switch (method) {
@@ -80,7 +83,7 @@ export function controlFaults({ address, headers, method, bytes }: Exchange, fau
       break;
     case 'POST':
       try {
-        faults.add(faultOf(JSON.parse(Buffer.from(bytes).toString('utf8'))));
+        faults.add(receivedFault(JSON.parse(Buffer.from(bytes).toString('utf8'))));
       } catch (error) {
         throw new MockError(422, 'Not a fault', (error as Error).message);
       }

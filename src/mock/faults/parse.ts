@@ -14,7 +14,7 @@ export const faultNames: readonly string[] = [
   ...Object.keys(deliveryKinds),
 ];
 
-function kindOf(name: string): Fault {
+function faultNamed(name: string): Fault {
   if (/^[2-5]\d\d$/.test(name)) return { kind: 'status', status: Number(name) };
   if (faultNames.includes(name)) return { kind: name } as Fault;
   const otherwise = `use a status code such as 503, or one of ${faultNames.join(', ')}`;
@@ -73,7 +73,7 @@ function whenOf(text: string): FaultWhen | null {
 export function parseFault(text: string): Fault {
   const [, name = '', duration, target, when] =
     /^([^=@:]*)(?:=([^@:]*))?(?:@([^:]*))?(?::(.*))?$/.exec(text) ?? [];
-  const fault = kindOf(name);
+  const fault = faultNamed(name);
   const condition = when === undefined ? {} : whenOf(when);
   if (condition === null) {
     throw new UsageError(`--fault ${name}: "${when}" is not a valid condition`, {

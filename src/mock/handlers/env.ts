@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
 import type { Account } from '../data/account.ts';
-import type { Environment, Variable } from '../data/environments.ts';
+import type { StoredEnvironment, StoredVariable } from '../data/environments.ts';
 import type { EventType } from '../data/webhooks.ts';
-import { listed, pageIfRequested, pageOf } from '../paging.ts';
+import { listed, pageIfRequested, servedPage } from '../paging.ts';
 import { requireFound } from '../response.ts';
-import { announce } from '../sender.ts';
+import { announceEvent } from '../sender.ts';
 import type { HandlersOf } from '../service.ts';
 import type { State } from '../state.ts';
-import { checkBody, invalidBody, omit } from '../validate.ts';
+import { invalidBody, omit, requireBody } from '../validate.ts';
 
 const nonEmpty = z.nullish(z.string().check(z.minLength(1)));
 /** Narrower than the contract: neither may be empty. */
@@ -19,7 +19,7 @@ const readOnlyFields = ['id', 'createdAt', 'updatedAt', 'variables'];
 const contractFields = ['name', 'key', 'baseUrl', 'providerModel', 'version', 'mobileRuntimeOverrides'];
 
 /** Returns an environment as sent. Variables have their own endpoints. */
-function sent({ variables: _variables, others, ...environment }: Environment) {
+function sentEnvironment({ variables: _variables, others, ...environment }: StoredEnvironment) {
   return { ...others, ...environment };
 }
 
@@ -47,8 +47,13 @@ function refuseTaken<T extends { id: string }>(
 }
 
 /** Delivers an event to global webhooks only, because an environment belongs to no project. */
-function announceEnvironment(state: State, tenant: string, type: EventType, { id, key }: Environment): void {
-  announce(state, tenant, { type, projectId: null, data: { id, key } });
+function announceEnvironment(
+  state: State,
+  tenant: string,
+  type: EventType,
+  { id, key }: StoredEnvironment,
+): void {
+  announceEvent(state, tenant, { type, projectId: null, data: { id, key } });
 }
 
 /** Replaces a secret value in responses; independent of its length. */
@@ -62,11 +67,11 @@ const changes = z.looseObject({
   secret: z.nullish(z.boolean()),
 });
 
-function sentVariable(variable: Variable): Variable {
+function sentVariable(variable: StoredVariable): StoredVariable {
   return variable.secret ? { ...variable, value: mask } : { ...variable };
 }
 
-function variablesOf({ environments }: Account, id: string): Map<string, Variable> {
+function variablesIn({ environments }: Account, id: string): Map<string, StoredVariable> {
   return requireFound(environments.get(id), 'Environment', id).variables;
 }
 
@@ -79,15 +84,15 @@ export const envHandlers: HandlersOf<typeof env> = {
   }),
 
   'env.list': ({ query, account }) => ({
-    body: pageOf(listed([...account.environments.values()]), query, sent),
+    body: servedPage(listed([...account.environments.values()]), query, sentEnvironment),
   }),
 
   'env.create': ({ body, account: { environments }, tenant, state, now }) => {
-    const { name, key: given } = checkBody(namedEnvironment, body);
+    const { name, key: given } = requireBody(namedEnvironment, body);
     const key = given ?? keyFrom(name ?? '');
     if (key === '') throw invalidBody('body.key: required, because no key can be derived from the name');
     refuseTaken(environments, 'environment', 'key', key);
-    const environment: Environment = {
+    const environment: StoredEnvironment = {
       id: state.nextId('env'),
       name: name ?? key,
       key,
@@ -102,15 +107,15 @@ export const envHandlers: HandlersOf<typeof env> = {
     };
     environments.set(environment.id, environment);
     announceEnvironment(state, tenant, 'environment.created', environment);
-    return { status: 201, body: sent(environment) };
+    return { status: 201, body: sentEnvironment(environment) };
   },
 
   'env.update': ({ params, body, account: { environments }, tenant, state, now }) => {
     const before = requireFound(environments.get(params.id), 'Environment', params.id);
-    const { key } = checkBody(namedEnvironment, body);
+    const { key } = requireBody(namedEnvironment, body);
     if (typeof key === 'string') refuseTaken(environments, 'environment', 'key', key, before.id);
     const given = omit(body, readOnlyFields);
-    const environment: Environment = {
+    const environment: StoredEnvironment = {
       ...before,
       ...Object.fromEntries(Object.entries(given).filter(([name]) => contractFields.includes(name))),
       updatedAt: now,
@@ -118,7 +123,7 @@ export const envHandlers: HandlersOf<typeof env> = {
     };
     environments.set(environment.id, environment);
     announceEnvironment(state, tenant, 'environment.updated', environment);
-    return { body: sent(environment) };
+    return { body: sentEnvironment(environment) };
   },
 
   'env.delete': ({ params, account: { environments }, tenant, state }) => {
@@ -130,7 +135,7 @@ export const envHandlers: HandlersOf<typeof env> = {
 
   'env.vars.list': ({ params, query, account }) => ({
     body: pageIfRequested(
-      [...variablesOf(account, params.id).values()],
+      [...variablesIn(account, params.id).values()],
       query,
       (variable) => ({ ...sentVariable(variable) }),
       (all) => all,
@@ -138,8 +143,8 @@ export const envHandlers: HandlersOf<typeof env> = {
   }),
 
   'env.vars.create': ({ params, body, account, state, now }) => {
-    const variables = variablesOf(account, params.id);
-    const { name, value, secret } = checkBody(newVariable, body);
+    const variables = variablesIn(account, params.id);
+    const { name, value, secret } = requireBody(newVariable, body);
     refuseTaken(variables, 'variable of the environment', 'name', name);
     const variable = {
       id: state.nextId('var'),
@@ -154,9 +159,9 @@ export const envHandlers: HandlersOf<typeof env> = {
   },
 
   'env.vars.update': ({ params, body, account, now }) => {
-    const variables = variablesOf(account, params.envId);
+    const variables = variablesIn(account, params.envId);
     const variable = requireFound(variables.get(params.varId), 'Variable', params.varId);
-    const { name = variable.name, value, secret = variable.secret } = checkBody(changes, body);
+    const { name = variable.name, value, secret = variable.secret } = requireBody(changes, body);
     refuseTaken(variables, 'variable of the environment', 'name', name, variable.id);
     // A client that sends the mask back has not seen the secret value: keep it.
     const same = value === undefined || (variable.secret && value === mask);
@@ -166,7 +171,7 @@ export const envHandlers: HandlersOf<typeof env> = {
   },
 
   'env.vars.delete': ({ params, account }) => {
-    const variables = variablesOf(account, params.envId);
+    const variables = variablesIn(account, params.envId);
     variables.delete(requireFound(variables.get(params.varId), 'Variable', params.varId).id);
     return {};
   },

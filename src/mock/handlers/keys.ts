@@ -5,7 +5,7 @@ import type { HandlersOf } from '../service.ts';
 import type { ApiKey, State } from '../state.ts';
 
 /** Creates an API key, which is valid from then on. */
-export function addKey(state: State, parts: Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'apiKey'>): ApiKey {
+export function issueKey(state: State, parts: Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'apiKey'>): ApiKey {
   const key = { id: state.nextId('key'), ...parts, createdAt: new Date(state.clock.now()).toISOString() };
   state.keys.set(key.id, key);
   state.credentials.set(key.apiKey, { kind: 'key', tenant: key.tenant, scopes: key.scopes });
@@ -17,7 +17,7 @@ export const keysHandlers: HandlersOf<typeof keys> = {
     const { name } = body;
     const scopes = body.scopes ?? automationScopes;
     const apiKey = state.nextSecret('rg', 40);
-    const { tenant: _, ...shown } = addKey(state, { tenant, name, scopes: [...new Set(scopes)], apiKey });
+    const { tenant: _, ...shown } = issueKey(state, { tenant, name, scopes: [...new Set(scopes)], apiKey });
     return { status: 201, body: shown };
   },
 

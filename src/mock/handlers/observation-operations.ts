@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { observations } from '../../contract/observations.ts';
 import type { Account } from '../data/account.ts';
-import type { Observation, ObservationStatus, ObservationStore } from '../data/observations.ts';
+import type { ObservationStatus, ObservationStore, StoredObservation } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { MockError, requireFound } from '../response.ts';
-import { announce } from '../sender.ts';
+import { announceEvent } from '../sender.ts';
 import type { HandlersOf, MockRequest, MockResponse } from '../service.ts';
 import type { State } from '../state.ts';
-import { checkBody, invalidBody } from '../validate.ts';
+import { invalidBody, requireBody } from '../validate.ts';
 
 export type Operation = 'confirm' | 'archive' | 'supersede' | 'promoteToTicket' | 'promoteToWiki';
 
@@ -47,10 +47,10 @@ export function announceObservation(
   state: State,
   tenant: string,
   type: EventType,
-  observation: Observation,
+  observation: StoredObservation,
 ): void {
   const { id, projectId, title, status } = observation;
-  announce(state, tenant, { type, projectId, data: { id, projectId, title, status } });
+  announceEvent(state, tenant, { type, projectId, data: { id, projectId, title, status } });
 }
 
 const done: Record<Operation, string> = {
@@ -65,7 +65,7 @@ const done: Record<Operation, string> = {
 function operate(
   { params, account, tenant, state, now }: OperationRequest,
   operation: Operation,
-  trace: (found: Observation, store: ObservationStore) => Partial<Observation> = () => ({}),
+  trace: (found: StoredObservation, store: ObservationStore) => Partial<StoredObservation> = () => ({}),
 ): MockResponse<OperationApi[keyof OperationApi]> {
   const { store, found } = observationIn(account, params);
   const status = nextStatus(found.status, operation);
@@ -83,8 +83,12 @@ function operate(
 const superseding = z.looseObject({ supersededBy: z.optional(z.string()) });
 
 /** Returns the reference to the observation that supersedes `found`: another one of the same project. */
-function successor(body: unknown, found: Observation, store: ObservationStore): Partial<Observation> {
-  const { supersededBy } = checkBody(superseding, body ?? {});
+function successor(
+  body: unknown,
+  found: StoredObservation,
+  store: ObservationStore,
+): Partial<StoredObservation> {
+  const { supersededBy } = requireBody(superseding, body ?? {});
   if (supersededBy === undefined) return {};
   if (supersededBy === found.id)
     throw invalidBody('body.supersededBy: an observation cannot supersede itself');

@@ -3,10 +3,10 @@ import * as z from 'zod/mini';
 import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
 import { dateTimeMs } from '../../date-time.ts';
-import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
-import { pageIfRequested, pageOf } from '../paging.ts';
+import type { Attachment, ObservationStatus, StoredObservation } from '../data/observations.ts';
+import { pageIfRequested, servedPage } from '../paging.ts';
 import type { HandlersOf } from '../service.ts';
-import { checkBody, invalidBody, omit, type Upload } from '../validate.ts';
+import { invalidBody, omit, requireBody, type Upload } from '../validate.ts';
 import {
   announceObservation,
   observationIn,
@@ -73,7 +73,7 @@ const exact = [
 ] as const;
 
 /** Returns the filter of a list with all conditions of the query; undefined if it has none. */
-function filterOf(query: ListQuery): ((observation: Observation) => boolean) | undefined {
+function filterOf(query: ListQuery): ((observation: StoredObservation) => boolean) | undefined {
   const names = exact.filter((name) => query[name] !== undefined);
   const after = query.createdAfter === undefined ? null : dateTimeMs(query.createdAfter);
   if (names.length === 0 && after === null) return undefined;
@@ -83,13 +83,13 @@ function filterOf(query: ListQuery): ((observation: Observation) => boolean) | u
 }
 
 /** Normalises text for a search: ignores case and the composition of accented letters. */
-const plain = (text: string) => text.normalize('NFKC').toLowerCase();
+const searchable = (text: string) => text.normalize('NFKC').toLowerCase();
 
 /** Returns a filter for observations with every word in their title or description. */
-function searchOf(text: string): (observation: Observation) => boolean {
-  const words = plain(text).split(/\s+/).filter(Boolean);
+function searchOf(text: string): (observation: StoredObservation) => boolean {
+  const words = searchable(text).split(/\s+/).filter(Boolean);
   return ({ title, description }) => {
-    const searched = plain(`${title}\n${description}`);
+    const searched = searchable(`${title}\n${description}`);
     return words.every((word) => searched.includes(word));
   };
 }
@@ -122,7 +122,7 @@ const fresh = {
   attachments: [],
 } as const;
 
-function firstOf<T>(items: Iterable<T>, wanted: (item: T) => boolean, most: number): T[] {
+function firstMatches<T>(items: Iterable<T>, wanted: (item: T) => boolean, most: number): T[] {
   const found: T[] = [];
   for (const item of items) {
     if (found.length === most) break;
@@ -131,14 +131,14 @@ function firstOf<T>(items: Iterable<T>, wanted: (item: T) => boolean, most: numb
   return found;
 }
 
-const asSent = (observation: Observation) => ({ ...observation });
+const asSent = (observation: StoredObservation) => ({ ...observation });
 
 export const observationsHandlers: HandlersOf<typeof observations> = {
   'observations.list': ({ params, query, account }) => {
     const store = projectOf(account, params.projectId);
     const filter = filterOf(query);
     const list = filter === undefined ? store : store.matching(filter);
-    return { body: pageOf(list, query, asSent) };
+    return { body: servedPage(list, query, asSent) };
   },
 
   'observations.get': ({ params, account }) => ({
@@ -147,14 +147,14 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
 
   'observations.search': ({ params, query, account }) => {
     const store = projectOf(account, params.projectId);
-    const found = firstOf(store, searchOf(query.q ?? ''), maxResults);
+    const found = firstMatches(store, searchOf(query.q ?? ''), maxResults);
     return { body: pageIfRequested(found, query, asSent, (items) => ({ items })) };
   },
 
   'observations.create': ({ params, body, account, tenant, state, now }) => {
     const store = projectOf(account, params.projectId);
-    const { title } = checkBody(newObservation, body);
-    const observation: Observation = {
+    const { title } = requireBody(newObservation, body);
+    const observation: StoredObservation = {
       ...blank,
       ...cleared(writable(body, fresh.status)),
       ...fresh,
@@ -171,8 +171,12 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
 
   'observations.update': ({ params, body, account, now }) => {
     const { store, found } = observationIn(account, params);
-    checkBody(observationChanges, body);
-    const observation: Observation = { ...found, ...cleared(writable(body, found.status)), updatedAt: now };
+    requireBody(observationChanges, body);
+    const observation: StoredObservation = {
+      ...found,
+      ...cleared(writable(body, found.status)),
+      updatedAt: now,
+    };
     store.replace(observation);
     return { body: observation };
   },

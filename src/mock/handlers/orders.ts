@@ -1,7 +1,7 @@
 import type { orders } from '../../contract/orders.ts';
 import { objectText } from '../../json/text.ts';
 import { add, formatDecimal, parseDecimal, zero } from '../../money.ts';
-import type { Order } from '../data/orders.ts';
+import type { StoredOrder } from '../data/orders.ts';
 import { MockError } from '../response.ts';
 import type { HandlersOf } from '../service.ts';
 
@@ -19,7 +19,7 @@ export function displayMoney(total: string, currency: string): string {
   return format.format(total as Intl.StringNumericLiteral);
 }
 
-function currencyOf(orders: readonly Order[]): string {
+function currencyOf(orders: readonly StoredOrder[]): string {
   const [first = accountCurrency, ...more] = new Set(orders.map(({ currency }) => currency));
   return more.length === 0 ? first : accountCurrency;
 }
@@ -32,11 +32,14 @@ function exactText(body: object): string {
   );
 }
 
-const rounded = (order: Order) => ({ ...order, total: Number(order.total) });
+const roundedOrder = (order: StoredOrder) => ({ ...order, total: Number(order.total) });
 
 export const ordersHandlers: HandlersOf<typeof orders> = {
   'orders.list': ({ account: { orders } }) => {
-    return { body: { orders: orders.map(rounded) }, text: `{"orders":[${orders.map(exactText).join(',')}]}` };
+    return {
+      body: { orders: orders.map(roundedOrder) },
+      text: `{"orders":[${orders.map(exactText).join(',')}]}`,
+    };
   },
 
   'orders.summary': ({ account: { orders } }) => {
@@ -57,6 +60,6 @@ export const ordersHandlers: HandlersOf<typeof orders> = {
     if (order === undefined) {
       throw new MockError(404, 'Order not found', 'the account has no order with this id');
     }
-    return { body: rounded(order), text: exactText(order) };
+    return { body: roundedOrder(order), text: exactText(order) };
   },
 };

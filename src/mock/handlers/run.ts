@@ -6,13 +6,13 @@ import { finalCounts, type Run, type State } from '../state.ts';
 
 type Status = MockResponse<(typeof run)['run.status']>['body'];
 
-function findRun(state: State, tenant: string, id: string): Run {
+function runOf(state: State, tenant: string, id: string): Run {
   const found = state.runs.get(id);
   return requireFound(found?.tenant === tenant ? found : undefined, 'Run', id);
 }
 
 /** Interface, section 2.6. A polling interval is suggested only while the run is in progress. */
-function statusOf(state: State, found: Run): Status {
+function shownStatus(state: State, found: Run): Status {
   // Announce the end before the status shows it, because a fault of the delivery can change the status.
   announceEnd(state, found);
   const now = progressNow(state, found);
@@ -47,15 +47,15 @@ export const runHandlers: HandlersOf<typeof run> = {
   },
 
   'run.status': ({ params, tenant, state }) => {
-    const found = findRun(state, tenant, params.runId);
-    const body = statusOf(state, found);
+    const found = runOf(state, tenant, params.runId);
+    const body = shownStatus(state, found);
     if (body.state !== 'in_progress') found.endShown = true;
     return { body };
   },
 
   'run.cancel': ({ params, body, tenant, state }) => {
-    const found = findRun(state, tenant, params.runId);
+    const found = runOf(state, tenant, params.runId);
     cancelRun(state, found, body?.reason ?? undefined);
-    return { body: { runId: found.id, ...statusOf(state, found) } };
+    return { body: { runId: found.id, ...shownStatus(state, found) } };
   },
 };

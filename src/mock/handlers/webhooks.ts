@@ -1,34 +1,34 @@
 import * as z from 'zod/mini';
 import type { webhooks } from '../../contract/webhooks.ts';
 import type { Account } from '../data/account.ts';
-import { type Delivery, eventTypes, type Webhook } from '../data/webhooks.ts';
-import { listed, pageIfRequested, pageOf } from '../paging.ts';
+import { eventTypes, type StoredDelivery, type StoredWebhook } from '../data/webhooks.ts';
+import { listed, pageIfRequested, servedPage } from '../paging.ts';
 import { requireFound } from '../response.ts';
 import { deliverTo } from '../sender.ts';
 import type { HandlersOf } from '../service.ts';
 import type { State } from '../state.ts';
-import { checkBody, invalidBody, omit } from '../validate.ts';
+import { invalidBody, omit, requireBody } from '../validate.ts';
 
-function webhookOf({ webhooks }: Account, id: string): Webhook {
+function webhookOf({ webhooks }: Account, id: string): StoredWebhook {
   return requireFound(webhooks.get(id), 'Webhook', id);
 }
 
-function deliveryOf(webhook: Webhook, id: string): Delivery {
+function deliveryTo(webhook: StoredWebhook, id: string): StoredDelivery {
   return requireFound(webhook.deliveries.get(id), 'Delivery', id);
 }
 
 /** Returns a delivery as sent in a list, without its payload. */
-function withoutPayload({ payload: _payload, ...delivery }: Delivery) {
+function withoutPayload({ payload: _payload, ...delivery }: StoredDelivery) {
   return delivery;
 }
 
 /** Sends a test delivery to a webhook, whatever events it is registered for. */
-export function sendTest(state: State, webhook: Webhook): Delivery {
+export function sendTest(state: State, webhook: StoredWebhook): StoredDelivery {
   return deliverTo(state, webhook, 'webhook.test', { webhookId: webhook.id });
 }
 
-export function sendAgain(state: State, webhook: Webhook, id: string): Delivery {
-  const delivery = deliveryOf(webhook, id);
+export function sendAgain(state: State, webhook: StoredWebhook, id: string): StoredDelivery {
+  const delivery = deliveryTo(webhook, id);
   delivery.attempts += 1;
   delivery.lastAttemptAt = new Date(state.clock.now()).toISOString();
   delivery.responseStatus = null;
@@ -53,7 +53,7 @@ const newWebhook = z.looseObject({
 const readOnlyFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
 
 /** Returns a webhook as sent: without the secret, which only the create and rotate responses have. */
-function sent({ secret: _secret, deliveries: _deliveries, others, ...webhook }: Webhook) {
+function sentWebhook({ secret: _secret, deliveries: _deliveries, others, ...webhook }: StoredWebhook) {
   return { ...others, ...webhook };
 }
 
@@ -65,16 +65,16 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
     const all = [...account.webhooks.values()].filter((webhook) =>
       webhook.projectId === null ? includeGlobal : projectId === undefined || webhook.projectId === projectId,
     );
-    return { body: pageOf(listed(all), query, sent) };
+    return { body: servedPage(listed(all), query, sentWebhook) };
   },
 
   'webhooks.create': ({ body, account, state, now }) => {
-    const { url, events } = checkBody(newWebhook, body);
+    const { url, events } = requireBody(newWebhook, body);
     const projectId = body.projectId ?? null;
     if (projectId !== null && !account.projects.has(projectId)) {
       throw invalidBody(`body.projectId: no project has the id ${JSON.stringify(projectId)}`);
     }
-    const webhook: Webhook = {
+    const webhook: StoredWebhook = {
       id: state.nextId('wh'),
       url,
       projectId,
@@ -86,7 +86,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
       others: omit(body, readOnlyFields),
     };
     account.webhooks.set(webhook.id, webhook);
-    return { status: 201, body: { ...sent(webhook), secret: webhook.secret } };
+    return { status: 201, body: { ...sentWebhook(webhook), secret: webhook.secret } };
   },
 
   'webhooks.delete': ({ params, account }) => {
@@ -98,7 +98,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
     const webhook = webhookOf(account, params.id);
     webhook.secret = state.nextSecret('whsec', 32);
     webhook.secretRotatedAt = now;
-    return { body: { ...sent(webhook), secret: webhook.secret } };
+    return { body: { ...sentWebhook(webhook), secret: webhook.secret } };
   },
 
   'webhooks.test': ({ params, account, state }) => ({
@@ -112,7 +112,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   },
 
   'webhooks.deliveries.get': ({ params, account }) => ({
-    body: { ...deliveryOf(webhookOf(account, params.id), params.deliveryId) },
+    body: { ...deliveryTo(webhookOf(account, params.id), params.deliveryId) },
   }),
 
   'webhooks.deliveries.retry': ({ params, account, state }) => ({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { type Delivery, eventTypes } from '../data/webhooks.ts';
-import type { Exchange, RecordedRequest } from '../exchange.ts';
+import { eventTypes, type StoredDelivery } from '../data/webhooks.ts';
+import type { ReceivedRequest, RecordedRequest } from '../exchange.ts';
 import { isDeliveryKind } from '../faults/delivery-kinds.ts';
 import type { Fault } from '../faults/faults.ts';
 import { faultNames, faultTargets, parseFault } from '../faults/parse.ts';
@@ -16,11 +16,11 @@ import {
   textResponse,
 } from '../response.ts';
 import { endings, endRun } from '../runs.ts';
-import { check, parseJson } from '../validate.ts';
+import { checkValue, jsonOfBytes } from '../validate.ts';
 import style from './page.css?raw';
 import markup from './page.html?raw';
 import script from './page.js?raw';
-import { redactedRequest, redactedUrl, secretsOf } from './redaction.ts';
+import { knownSecrets, redactedRequest, redactedUrl } from './redaction.ts';
 import { findRun, type Note, type Scene, Snapshot, webhooksOf } from './snapshot.ts';
 
 /** Status codes to offer as faults: those that services and proxies commonly send. */
@@ -75,13 +75,13 @@ const actionBody = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('off'), fault: z.int() }),
 ]);
 
-function refuse(problems: string): MockError {
+function refuseAction(problems: string): MockError {
   return new MockError(422, 'Not an action', problems);
 }
 
 /** Performs an action, as a request to the service would, and returns a message about it. */
 export function act({ state, faults, tenantSecret }: Scene, bytes: Uint8Array): string {
-  const action = check(actionBody, parseJson(bytes), 'body', refuse);
+  const action = checkValue(actionBody, jsonOfBytes(bytes), 'body', refuseAction);
   const webhooks = webhooksOf(state);
   switch (action.do) {
     case 'end': {
@@ -93,7 +93,7 @@ export function act({ state, faults, tenantSecret }: Scene, bytes: Uint8Array): 
       const found = webhooks.find((one) => one.id === action.webhook);
       const webhook = requireFound(found, 'Webhook', action.webhook);
       const { status } = sendTest(state, webhook);
-      const url = redactedUrl(webhook.url, secretsOf(state, tenantSecret));
+      const url = redactedUrl(webhook.url, knownSecrets(state, tenantSecret));
       return `Test event to ${url}: ${status.replace('_', ' ')}`;
     }
     case 'retry': {
@@ -106,7 +106,7 @@ export function act({ state, faults, tenantSecret }: Scene, bytes: Uint8Array): 
       try {
         faults.add(parseFault(action.fault));
       } catch (error) {
-        throw refuse((error as Error).message);
+        throw refuseAction((error as Error).message);
       }
       return `Fault ${action.fault} is on`;
     case 'off':
@@ -131,7 +131,7 @@ function forbid(details: string): never {
 }
 
 /** Allows any site to link to the page, which shows nothing without its token, but none to embed it. */
-function guardPage({ method, headers }: Exchange): void {
+function guardPage({ method, headers }: ReceivedRequest): void {
   const { 'sec-fetch-dest': destination = 'document' } = headers;
   if (destination !== 'document') forbid(`the page cannot be loaded as ${destination}`);
   if (method !== 'GET' && method !== 'HEAD')
@@ -142,21 +142,21 @@ function guardPage({ method, headers }: Exchange): void {
  * Allows only the page itself to read data and perform actions. Another page in the same browser can send
  * requests here, but it can neither read the token, nor use this machine's name, nor hide its origin.
  */
-function guardActions({ headers }: Exchange, token: string): void {
+function guardActions({ headers }: ReceivedRequest, token: string): void {
   const { host, origin, 'sec-fetch-site': site = 'same-origin', 'x-mock-page': sent } = headers;
   if (origin !== undefined && origin !== `http://${host}`) forbid(`requests from ${origin} are not allowed`);
   if (site !== 'same-origin') forbid('only the page itself may send this request');
   if (sent !== token) forbid('the mock was restarted: reload the page');
 }
 
-function handleAction(scene: Scene, { method, path, query, bytes }: Exchange): unknown {
+function handleAction(scene: Scene, { method, path, query, bytes }: ReceivedRequest): unknown {
   switch (`${method} ${path.slice(actionsPath.length)}`) {
     case 'GET state':
       return new Snapshot(scene).of(query.run);
     case 'GET request': {
       const found = scene.requests.find((one) => scene.note(one).number === Number(query.number));
       const request = requireFound(found, 'Request', String(query.number));
-      return { text: redactedRequest(request, secretsOf(scene.state, scene.tenantSecret)) };
+      return { text: redactedRequest(request, knownSecrets(scene.state, scene.tenantSecret)) };
     }
     case 'POST do':
       return { message: act(scene, bytes) };
@@ -169,7 +169,7 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
   const token = crypto.randomUUID();
   const { clock } = parts.state;
   const notes = new WeakMap<RecordedRequest, Note>();
-  const faultKindOf = new WeakMap<RecordedRequest | Delivery, string>();
+  const faultKindOf = new WeakMap<RecordedRequest | StoredDelivery, string>();
   let noted = 0;
   const note = (request: RecordedRequest) => {
     const found = notes.get(request) ?? { number: ++noted };
@@ -179,7 +179,7 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
   const faultOf: Scene['faultOf'] = (affected) => faultKindOf.get(affected);
   const scene = { ...parts, note, faultOf, openedAt: clock.now(), offset: clock.now() - clock.monotonic() };
 
-  async function respond(exchange: Exchange): Promise<RawResponse> {
+  async function respond(exchange: ReceivedRequest): Promise<RawResponse> {
     if (!isLoopbackAddress(exchange.address)) forbid('only this machine can open the page');
     if (exchange.path.startsWith(actionsPath)) {
       guardActions(exchange, token);
@@ -196,7 +196,7 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
     /** Returns whether a path belongs to the page; all others belong to the service. */
     owns: (path: string) =>
       path === '/' || path.startsWith(actionsPath) || /^\/projects\/[^/]+\/runs\/[^/]+$/.test(path),
-    async handle(exchange: Exchange): Promise<RawResponse> {
+    async handle(exchange: ReceivedRequest): Promise<RawResponse> {
       const { headers, ...rest } = await respond(exchange).catch(errorResponse);
       return { ...rest, headers: { ...commonHeaders, ...headers } };
     },
@@ -207,7 +207,7 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
       note(request).runId = runId;
     },
     /** Records the fault that affected a request or a delivery. */
-    onFault(affected: RecordedRequest | Delivery, fault: Fault): void {
+    onFault(affected: RecordedRequest | StoredDelivery, fault: Fault): void {
       faultKindOf.set(affected, fault.kind === 'status' ? String(fault.status) : fault.kind);
     },
   };

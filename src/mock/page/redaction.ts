@@ -24,7 +24,7 @@ function withoutCredentials(text: string): string {
 }
 
 /** Returns all credentials and signing secrets that the mock knows. */
-export function secretsOf(state: State, tenantSecret: string | undefined): string[] {
+export function knownSecrets(state: State, tenantSecret: string | undefined): string[] {
   const tenants = new Set([...state.credentials.values()].map(({ tenant }) => tenant));
   const webhooks = [...tenants].flatMap((tenant) => [...state.account(tenant).webhooks.values()]);
   const keys = [...state.keys.values()].map(({ apiKey }) => apiKey);
@@ -32,13 +32,13 @@ export function secretsOf(state: State, tenantSecret: string | undefined): strin
   return [...state.credentials.keys(), ...keys, ...webhooks.map(({ secret }) => secret), ...signing];
 }
 
-function redacted(text: string, secrets: readonly string[]): string {
+function withoutSecrets(text: string, secrets: readonly string[]): string {
   return withoutCredentials(redactSecrets(text, secrets));
 }
 
 /** Returns untrusted text as one harmless line with the secrets redacted. */
 export function redactedLine(text: string, secrets: readonly string[], limit = 200): string {
-  return excerpt(redacted(text, secrets), limit);
+  return excerpt(withoutSecrets(text, secrets), limit);
 }
 
 /** Returns a webhook's URL without its query, which may authenticate the sender. */
@@ -81,7 +81,7 @@ function redactedBody(body: string, secrets: readonly string[]): string {
     if (isTooLarge(body)) throw new RangeError('too large for recursion');
     const text = layOut(tokensOf(redactedValue(parseJson(body))), layout);
     // Cut last: half of a secret would not be recognised.
-    return redacted(text, secrets).slice(0, maxBodyLength);
+    return withoutSecrets(text, secrets).slice(0, maxBodyLength);
   } catch {
     return `(${Buffer.byteLength(body)} bytes that are not JSON)`;
   }
@@ -90,7 +90,7 @@ function redactedBody(body: string, secrets: readonly string[]): string {
 /** Returns a request as text: a line for each header, and the body. */
 export function redactedRequest(request: RecordedRequest, secrets: readonly string[]): string {
   const headers = Object.entries(request.headers).map(
-    ([name, value]) => `${name}: ${secretName.test(name) ? replacement : redacted(value, secrets)}`,
+    ([name, value]) => `${name}: ${secretName.test(name) ? replacement : withoutSecrets(value, secrets)}`,
   );
   const body = redactedBody(request.body, secrets);
   const lines = [

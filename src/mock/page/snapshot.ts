@@ -1,10 +1,10 @@
 import { homeTenant } from '../data/account.ts';
-import type { Delivery, Webhook } from '../data/webhooks.ts';
+import type { StoredDelivery, StoredWebhook } from '../data/webhooks.ts';
 import type { RecordedRequest } from '../exchange.ts';
 import { type Fault, type Faults, isDeliveryFault } from '../faults/faults.ts';
 import { progressNow } from '../runs.ts';
-import type { Progress, Run, State } from '../state.ts';
-import { redactedLine, redactedTarget, redactedUrl, secretsOf } from './redaction.ts';
+import type { Run, RunProgress, State } from '../state.ts';
+import { knownSecrets, redactedLine, redactedTarget, redactedUrl } from './redaction.ts';
 
 /** Details of a request that are not part of it. */
 export interface Note {
@@ -26,10 +26,10 @@ export interface Scene {
   readonly offset: number;
   note(request: RecordedRequest): Note;
   /** Returns the kind of fault that affected a request or a delivery, if any. */
-  faultOf(affected: RecordedRequest | Delivery): string | undefined;
+  faultOf(affected: RecordedRequest | StoredDelivery): string | undefined;
 }
 
-type Sent = readonly [Webhook, Delivery];
+type Sent = readonly [StoredWebhook, StoredDelivery];
 
 /** How many items of each kind the page shows. */
 const most = { runs: 50, deliveries: 50, requests: 100 };
@@ -40,12 +40,12 @@ export function findRun({ runs }: State, id: string): Run | undefined {
   return run?.tenant === homeTenant ? run : undefined;
 }
 
-export function webhooksOf(state: State): Webhook[] {
+export function webhooksOf(state: State): StoredWebhook[] {
   return [...state.account(homeTenant).webhooks.values()];
 }
 
 /** Interface, section 3: failures before a cancellation take precedence. */
-function resultOf({ state, failed, blocked }: Progress): string {
+function shownResult({ state, failed, blocked }: RunProgress): string {
   if (state === 'in_progress') return 'in progress';
   if (failed > 0) return 'failed';
   if (blocked > 0) return 'blocked';
@@ -66,8 +66,8 @@ function faultRow({ id, fault }: { id: number; fault: Fault }) {
 }
 
 const isUnsent = ([, { status }]: Sent) => status === 'not_sent';
-const endOf = ({ cancelled, startedAt, durationMs }: Run) => cancelled?.at ?? startedAt + durationMs;
-const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`;
+const endTime = ({ cancelled, startedAt, durationMs }: Run) => cancelled?.at ?? startedAt + durationMs;
+const secondsText = (ms: number) => `${Math.round(ms / 100) / 10} s`;
 
 /** The content of the page as JSON. Untrusted text is one harmless line with the secrets redacted. */
 export class Snapshot {
@@ -76,7 +76,7 @@ export class Snapshot {
 
   constructor(scene: Scene) {
     this.#scene = scene;
-    this.#secrets = secretsOf(scene.state, scene.tenantSecret);
+    this.#secrets = knownSecrets(scene.state, scene.tenantSecret);
   }
 
   /** Returns one run with its requests and deliveries (`run` is null if it does not exist), or everything. */
@@ -156,7 +156,7 @@ export class Snapshot {
     const { projectSlug, processSlug, tags } = request;
     return {
       key: run.id,
-      result: resultOf(now),
+      result: shownResult(now),
       counts: `${now.failed} failed, ${now.blocked} blocked`,
       what: this.#line(`${projectSlug} / ${processSlug ?? tags?.join(', ')}`),
       at: this.#wallClock(startedAt),
@@ -166,7 +166,7 @@ export class Snapshot {
     };
   }
 
-  #webhookRow({ id, url, projectId }: Webhook) {
+  #webhookRow({ id, url, projectId }: StoredWebhook) {
     const project = projectId === null ? 'global' : this.#line(projectId);
     return { key: id, label: `${redactedUrl(url, this.#secrets)} (${project})` };
   }
@@ -199,7 +199,7 @@ export class Snapshot {
     };
   }
 
-  #faultOf(affected: RecordedRequest | Delivery): string {
+  #faultOf(affected: RecordedRequest | StoredDelivery): string {
     const fault = this.#scene.faultOf(affected);
     return fault === undefined ? '' : `fault: ${fault}`;
   }
@@ -207,7 +207,7 @@ export class Snapshot {
   #fields(run: Run) {
     const { request, outcome, durationMs, startedAt } = run;
     const inProgress = progressNow(this.#scene.state, run).state === 'in_progress';
-    const plan = outcome === 'stuck' ? 'never ends' : `${outcome} after ${seconds(durationMs)}`;
+    const plan = outcome === 'stuck' ? 'never ends' : `${outcome} after ${secondsText(durationMs)}`;
     const fields: Record<string, string | null | undefined> = {
       Project: request.projectSlug,
       Process: request.processSlug,
@@ -218,7 +218,7 @@ export class Snapshot {
       Commit: request.commitSha,
       Event: request.event,
       'CI build': request.externalUrl,
-      ...(inProgress ? { Plan: plan } : { Duration: seconds(endOf(run) - startedAt) }),
+      ...(inProgress ? { Plan: plan } : { Duration: secondsText(endTime(run) - startedAt) }),
     };
     return Object.entries(fields).flatMap(([name, value]) =>
       value === undefined || value === null ? [] : [{ key: name, name, value: this.#line(value) }],
@@ -236,7 +236,10 @@ export class Snapshot {
     const events = [{ at: this.#wallClock(run.startedAt), text: 'Started' }, ...deliveries];
     if (progressNow(this.#scene.state, run).state !== 'in_progress') {
       const reason = run.cancelled?.reason === undefined ? '' : `: ${run.cancelled.reason}`;
-      events.push({ at: this.#wallClock(endOf(run)), text: run.cancelled ? `Cancelled${reason}` : 'Ended' });
+      events.push({
+        at: this.#wallClock(endTime(run)),
+        text: run.cancelled ? `Cancelled${reason}` : 'Ended',
+      });
     }
     return events
       .toSorted((a, b) => a.at.localeCompare(b.at))

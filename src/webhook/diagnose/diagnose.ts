@@ -4,12 +4,12 @@ import { bodyUndo, endings, wrappings } from './body.ts';
 import { type CauseId, causes, type Step, type Undo, undone } from './causes.ts';
 import { jsonSteps } from './json.ts';
 
-export type Key = string | Uint8Array;
+export type HmacKey = string | Uint8Array;
 
 const isHex = (key: string) => key.length % 2 === 0 && /^[0-9A-Fa-f]{8,}$/.test(key);
 const isBase64 = (key: string) => key.length >= 8 && /^[A-Za-z0-9+/_-]+={0,2}$/.test(key);
 
-const secretUndo: Undo<string, Key> = {
+const secretUndo: Undo<string, HmacKey> = {
   secret_white_space: (key) => [key.trim()],
   secret_newline: (key) => ['\n', '\r\n', ' '].map((end) => `${key}${end}`),
   secret_quoted: (key) => [/^(["'`])(.*)\1$/s.exec(key.trim())?.[2] ?? key],
@@ -24,10 +24,10 @@ const secretUndo: Undo<string, Key> = {
 };
 
 /** Yields keys that verification did not use: the webhook's secrets if there is a tenant secret, and their variants. */
-export function* keySteps(
+export function* secretSteps(
   secrets: readonly string[],
   tenantSecret: string | undefined,
-): Generator<Step<Key>> {
+): Generator<Step<HmacKey>> {
   if (tenantSecret !== undefined) {
     for (const [index, value] of secrets.entries()) {
       yield { value, by: [index === 0 ? 'tenant_secret' : 'old_secret'] };
@@ -38,7 +38,7 @@ export function* keySteps(
 }
 
 /** Why a signature does not match, and what to do about it. `id` is stable. */
-export interface Cause {
+export interface FoundCause {
   id: CauseId;
   sentence: string;
   remedy: string;
@@ -99,14 +99,14 @@ function sentMacs(signature: string): Step<Uint8Array>[] {
 }
 
 /** One hypothesis: the received values, except for the given steps. */
-interface Attempt {
+interface Hypothesis {
   body?: Step<Uint8Array>;
-  key?: Step<Key>;
+  key?: Step<HmacKey>;
   timestamp?: Step<string>;
   message?: Step<Build>;
 }
 
-function* combinations(first: readonly Attempt[], second: readonly Attempt[]): Generator<Attempt> {
+function* combinations(first: readonly Hypothesis[], second: readonly Hypothesis[]): Generator<Hypothesis> {
   for (const one of first) for (const other of second) yield { ...one, ...other };
 }
 
@@ -127,8 +127,8 @@ function* bodyPairs(bodies: readonly Step<Uint8Array>[]): Generator<Step<Uint8Ar
 }
 
 /** Yields the attempts, the likeliest first: one mistake, then two. */
-function* attempts({ body, timestamp, secrets, tenantSecret }: DiagnoseInput): Generator<Attempt> {
-  const keys = Array.from(keySteps(secrets, tenantSecret), (key) => ({ key }));
+function* attempts({ body, timestamp, secrets, tenantSecret }: DiagnoseInput): Generator<Hypothesis> {
+  const keys = Array.from(secretSteps(secrets, tenantSecret), (key) => ({ key }));
   const timestamps = Array.from(timestampSteps(timestamp), (step) => ({ timestamp: step }));
   const builds = messages.map((message) => ({ message }));
   const others = [...keys, ...timestamps, ...builds];
@@ -172,7 +172,7 @@ function search(input: DiagnoseInput): readonly CauseId[] | null {
  * Returns the mistakes that make the signature match once they are undone, or an empty list. The match proves the result;
  * if several causes lead to the same bytes, returns the likeliest.
  */
-export function diagnose(input: DiagnoseInput): Cause[] {
+export function diagnose(input: DiagnoseInput): FoundCause[] {
   const found = input.body.length > maxDiagnosedBytes ? null : search(input);
   if (found === null) return [];
   // The received values match the signature, but the timestamp is not acceptable.

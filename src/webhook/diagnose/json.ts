@@ -8,7 +8,7 @@ const layouts: readonly (readonly [CauseId, Layout])[] = [
   ['json_indented_2', { comma: ',', colon: ': ', indent: '  ' }],
 ];
 
-function isJson(text: string): boolean {
+function canParse(text: string): boolean {
   try {
     JSON.parse(text);
     return !isTooLarge(text);
@@ -27,14 +27,14 @@ const respell =
   (json) =>
     json.replace(escapable, change);
 
-const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeOf = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 /** Returns the character that a `\u` escape stands for, or an empty string. */
 const unescaped = (match: string) =>
   match.length === 6 ? String.fromCharCode(Number.parseInt(match.slice(2), 16)) : '';
 const isBeyondAscii = (match: string) => match.length === 1 && match >= '\u007f';
-const isHtml = (match: string) => match === '<' || match === '>' || match === '&';
+const isHtmlSyntax = (match: string) => match === '<' || match === '>' || match === '&';
 
-const toAscii = respell((match) => (isBeyondAscii(match) ? escaped(match) : match));
+const toAscii = respell((match) => (isBeyondAscii(match) ? escapeOf(match) : match));
 const toUnicode = respell((match) => (isBeyondAscii(unescaped(match)) ? unescaped(match) : match));
 const escapeSlashes = respell((match) => (match === '/' ? '\\/' : match));
 const plainSlashes = respell((match) => (match === '\\/' ? '/' : match));
@@ -44,15 +44,15 @@ const spellings: readonly (readonly [CauseId, Respell])[] = [
   ['json_unescaped', toAscii],
   [
     'json_unescaped',
-    respell((match) => (isBeyondAscii(match) ? `\\u${escaped(match).slice(2).toUpperCase()}` : match)),
+    respell((match) => (isBeyondAscii(match) ? `\\u${escapeOf(match).slice(2).toUpperCase()}` : match)),
   ],
   ['json_escaped', toUnicode],
   ['json_slashes', escapeSlashes],
   ['json_slashes', plainSlashes],
   ['json_slashes', (json) => escapeSlashes(toAscii(json))],
   ['json_slashes', (json) => plainSlashes(toUnicode(json))],
-  ['json_html', respell((match) => (isHtml(match) ? escaped(match) : match))],
-  ['json_html', respell((match) => (isHtml(unescaped(match)) ? unescaped(match) : match))],
+  ['json_html', respell((match) => (isHtmlSyntax(match) ? escapeOf(match) : match))],
+  ['json_html', respell((match) => (isHtmlSyntax(unescaped(match)) ? unescaped(match) : match))],
 ];
 
 /** Yields a JSON text with its strings unchanged, and in every other spelling. */
@@ -67,7 +67,7 @@ function* withSpellings(json: string, by: readonly CauseId[], maxCauses: number)
 
 function* jsonVariants(bare: string, maxCauses: number): Generator<Step<string>> {
   // A single token has no layout.
-  if (!/^[[{]/.test(bare) || !isJson(bare)) return;
+  if (!/^[[{]/.test(bare) || !canParse(bare)) return;
   const tokens = tokensOf(bare);
   const receivedLayout = layouts.find(([, layout]) => layOut(tokens, layout) === bare)?.[0];
   if (receivedLayout === undefined) yield* withSpellings(bare, [], maxCauses);

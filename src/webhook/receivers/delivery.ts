@@ -41,7 +41,7 @@ export function notRaw(hint: string): WebhookVerificationError {
 /** Accepts bytes of other realms too (Jest runs tests in their own realm). */
 export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
 
-function parse(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
+function parseBody(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
@@ -67,17 +67,17 @@ export async function deliver(
   const { now, headerNames, json } = ownOptions(options, ['now', 'headerNames', 'json']);
   const verified = await verify({ ...options, now: now?.(), headers, body: bytes });
   // Parsed here, because the receiver can neither log nor handle an error that is thrown in the user's handler.
-  if (json !== false) parse(bytes, verified);
+  if (json !== false) parseBody(bytes, verified);
   return {
     verified,
     signature: readHeaders(headers, headerNames).signature.toLowerCase(),
     bytes,
     text: () => new TextDecoder().decode(bytes),
-    json: () => parse(bytes, verified),
+    json: () => parseBody(bytes, verified),
   };
 }
 
-function ageText(seconds: number): string {
+function shownAge(seconds: number): string {
   const rounded = Math.round(Math.abs(seconds));
   return seconds < 0 ? `, ${rounded} s ahead` : `, ${rounded} s old`;
 }
@@ -87,7 +87,7 @@ export function logRefusal(error: unknown): void {
   const status = statusOf(error);
   const isVerification = error instanceof WebhookVerificationError;
   const code = isVerification || error instanceof WebhookReceiveError ? error.code : 'an unexpected error';
-  const age = isVerification && error.ageSeconds !== undefined ? ageText(error.ageSeconds) : '';
+  const age = isVerification && error.ageSeconds !== undefined ? shownAge(error.ageSeconds) : '';
   const hint = isVerification && error.hint !== undefined ? ` → ${error.hint}` : '';
   console.error(`rungate refused a webhook delivery: ${code} (HTTP ${status})${age}${hint}`);
 }
@@ -103,7 +103,7 @@ export function errorOf(...thrown: unknown[]): object {
 }
 
 /** Calls `onError`, and logs the refusal if that fails: an unhandled rejection would end the process. */
-async function report(error: unknown, onError: (error: unknown) => unknown): Promise<void> {
+async function reportError(error: unknown, onError: (error: unknown) => unknown): Promise<void> {
   try {
     await onError(error);
   } catch {
@@ -120,7 +120,7 @@ export async function reportErrors(
     return await receive();
   } catch (error) {
     const { onError = logRefusal } = ownOptions(options ?? {}, ['onError']);
-    void report(error, onError);
+    void reportError(error, onError);
     throw error;
   }
 }

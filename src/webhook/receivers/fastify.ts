@@ -64,10 +64,10 @@ const remedy =
  * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
  */
 export async function receive(request: FastifyRequest, options: ReceiveOptions): Promise<Delivery> {
-  return reportErrors(options, () => read(request, options));
+  return reportErrors(options, () => verifyRequest(request, options));
 }
 
-async function read(request: FastifyRequest, options: VerificationOptions): Promise<Delivery> {
+async function verifyRequest(request: FastifyRequest, options: VerificationOptions): Promise<Delivery> {
   const { body } = request;
   if (body !== undefined && !isBytes(body)) throw notRaw(remedy);
   return deliver(verify, request.headers, body ?? new Uint8Array(), options);
@@ -100,7 +100,7 @@ export function webhook(scope: FastifyScope, options: FastifyOptions): void {
   // With a callback, since Fastify would call the handler once a promise resolves and the response is not sent, or the sender
   // has left.
   typedScope.addHook('preValidation', (request, reply, done) => {
-    read(request, options)
+    verifyRequest(request, options)
       .then((webhook) => Object.assign(request, { webhook }))
       .then(
         () => done(),

@@ -50,10 +50,10 @@ async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8
  * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
  */
 export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
-  return reportErrors(options, () => read(request, options));
+  return reportErrors(options, () => verifyRequest(request, options));
 }
 
-async function read(request: FetchRequest, options: VerificationOptions): Promise<Delivery> {
+async function verifyRequest(request: FetchRequest, options: VerificationOptions): Promise<Delivery> {
   const maxBytes = maxBytesOf(options);
   const { body, bodyUsed, headers } = request;
   if (bodyUsed || body?.locked) throw notRaw(remedy);

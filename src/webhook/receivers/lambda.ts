@@ -24,7 +24,7 @@ function headersOf(event: LambdaEvent): Record<string, string | readonly string[
   return Object.fromEntries([...rest, ...Object.entries(all)]);
 }
 
-function bytesOf({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
+function bodyBytes({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
   const given: unknown = body ?? '';
   if (typeof given !== 'string') throw notRaw(remedy);
   return Buffer.from(given, isBase64Encoded === true ? 'base64' : 'utf8');
@@ -40,6 +40,6 @@ export async function receive(event: LambdaEvent, options: ReceiveOptions): Prom
     if (typeof given !== 'object' || given === null) {
       badOption('receive takes the event of the Lambda handler');
     }
-    return deliver(verify, headersOf(event), bytesOf(event), options);
+    return deliver(verify, headersOf(event), bodyBytes(event), options);
   });
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Observation,
   type ObservationStore,
   observationSource,
   observationStore,
+  type StoredObservation,
 } from '../../../src/mock/data/observations.ts';
 
 const until = Date.UTC(2026, 0, 1);
@@ -17,7 +17,7 @@ const change = fc.oneof(
 
 function apply(
   store: ObservationStore,
-  model: Observation[],
+  model: StoredObservation[],
   change: { kind: string; place?: number },
   nth: number,
 ) {
@@ -27,7 +27,7 @@ function apply(
     model.unshift(added);
   } else if (model.length > 0) {
     const place = (change.place ?? 0) % model.length;
-    const changed = { ...(model[place] as Observation), title: `changed ${nth}` };
+    const changed = { ...(model[place] as StoredObservation), title: `changed ${nth}` };
     store.replace(changed);
     model[place] = changed;
   }
@@ -46,7 +46,7 @@ describe('the observations of a project', () => {
         expect([...store]).toEqual(model);
         expect(store.slice(1, 3)).toEqual(model.slice(1, 4));
         for (const one of model) expect(store.find(one.id)).toEqual(one);
-        const wanted = ({ title }: Observation) => title.includes('e');
+        const wanted = ({ title }: StoredObservation) => title.includes('e');
         expect(store.matching(wanted).slice(0, 99)).toEqual(model.filter(wanted));
       }),
     );
