@@ -44,9 +44,9 @@ export const burstMs = 10_000;
 /** The budget is never reduced to less than this share of itself. */
 export const leastShare = 1 / 8;
 
-/** The limits while the budget is reduced to a share; at least one request of each kind. */
-function sharedLimits({ reads, creates, requests }: BudgetLimits, share: number): BudgetLimits {
-  const part = (limit: number) => Math.max(1, Math.floor(limit * share));
+/** Returns a part of the limits; at least one request of each kind. */
+export function dividedLimits({ reads, creates, requests }: BudgetLimits, by: number): BudgetLimits {
+  const part = (limit: number) => Math.max(1, Math.floor(limit / by));
   return { reads: part(reads), creates: part(creates), requests: part(requests) };
 }
 
@@ -112,7 +112,7 @@ export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): 
       const time = now();
       forget(time);
       if (time >= reducedUntil) share = 1;
-      const { reads, creates, requests } = sharedLimits(limitsNow(), share);
+      const { reads, creates, requests } = dividedLimits(limitsNow(), 1 / share);
       const ahead = [...claims].filter(
         ([other, { deadline: due, at }]) => other !== line && at > time - claimLifetimeMs && due < deadline,
       );

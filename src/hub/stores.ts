@@ -1,7 +1,14 @@
 import type { SecureContext } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
-import { type BudgetLimits, type BudgetStore, type MemoryBudget, memoryBudget, windowMs } from './budget.ts';
+import {
+  type BudgetLimits,
+  type BudgetStore,
+  dividedLimits,
+  type MemoryBudget,
+  memoryBudget,
+  windowMs,
+} from './budget.ts';
 import { connectRedis } from './redis.ts';
 import { redisBudget, type SharedBudget } from './redis-budget.ts';
 import { type MemoryWakes, memoryWakes, redisWakes, type WakeStore } from './wakes.ts';
@@ -12,21 +19,17 @@ export interface Health {
   report(error: unknown): void;
 }
 
-/** The limits of one of several hubs that can no longer agree on them. */
-function shareOf({ reads, creates, requests }: BudgetLimits, hubs: number): BudgetLimits {
-  const part = (limit: number) => Math.max(1, Math.floor(limit / Math.max(1, hubs)));
-  return { reads: part(reads), creates: part(creates), requests: part(requests) };
-}
-
-/** Calls Redis, and the other store if Redis fails. */
-async function firstOf<Value>(health: Health, redis: () => Promise<Value>, other: () => Promise<Value>) {
-  try {
-    return await redis();
-  } catch (error) {
-    health.report(error);
-    return other();
-  }
-}
+/** Returns a function that calls Redis, and this hub's own store if Redis fails. */
+const withFallback =
+  <Store>(shared: Store, own: Store, health: Health) =>
+  async <Value>(call: (store: Store) => Promise<Value>): Promise<Value> => {
+    try {
+      return await call(shared);
+    } catch (error) {
+      health.report(error);
+      return call(own);
+    }
+  };
 
 /**
  * Returns a budget that is shared while Redis works. Without Redis each hub goes on with its share: the limits divided by
@@ -41,7 +44,7 @@ export function failoverBudget(
 ): BudgetStore {
   /** The hubs that shared the budget before Redis failed: after it, they come back one by one. */
   let hubsBefore = 1;
-  const ownLimits = () => shareOf(limits, Math.max(hubsBefore, shared.seen().hubs));
+  const ownLimits = () => dividedLimits(limits, Math.max(1, hubsBefore, shared.seen().hubs));
   const own: MemoryBudget = memoryBudget(ownLimits, monotonic);
   let sharedFrom = Number.NEGATIVE_INFINITY;
   const isShared = () => monotonic() >= sharedFrom;
@@ -94,21 +97,13 @@ export function failoverBudget(
  * remembers the ids it has heard of.
  */
 export function failoverWakes(shared: WakeStore, own: MemoryWakes, health: Health): WakeStore {
+  const inEither = withFallback<Pick<WakeStore, 'announce' | 'namedSince'>>(shared, own, health);
   return {
-    announce: (ids) =>
-      firstOf(
-        health,
-        () => shared.announce(ids),
-        () => own.announce(ids),
-      ),
+    announce: (ids) => inEither((store) => store.announce(ids)),
     async namedSince(ids, since) {
       const known = await own.namedSince(ids, since);
       const latest = new Map(known.map((wake) => [wake.id, wake]));
-      const others = await firstOf(
-        health,
-        () => shared.namedSince(ids, since),
-        async () => [],
-      );
+      const others = await inEither((store) => store.namedSince(ids, since));
       for (const wake of others) if (wake.at >= (latest.get(wake.id)?.at ?? 0)) latest.set(wake.id, wake);
       return [...latest.values()];
     },
@@ -129,19 +124,10 @@ export function failoverWakes(shared: WakeStore, own: MemoryWakes, health: Healt
 
 /** Returns a store of deliveries that all hubs share while Redis works. */
 export function failoverReplays(shared: ReplayStore, own: ReplayStore, health: Health): ReplayStore {
+  const inEither = withFallback(shared, own, health);
   return {
-    setIfAbsent: (key, ttlMs) =>
-      firstOf(
-        health,
-        () => shared.setIfAbsent(key, ttlMs),
-        () => own.setIfAbsent(key, ttlMs),
-      ),
-    delete: (key) =>
-      firstOf(
-        health,
-        () => shared.delete(key),
-        () => own.delete(key),
-      ),
+    setIfAbsent: (key, ttlMs) => inEither((store) => store.setIfAbsent(key, ttlMs)),
+    delete: (key) => inEither((store) => store.delete(key)),
   };
 }
 

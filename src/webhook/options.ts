@@ -63,7 +63,7 @@ const tagOf = intrinsic(Symbol.toStringTag);
 export const lengthOf = intrinsic('length') as (bytes: Uint8Array) => number;
 
 /** Accepts arrays of other realms too (Jest, vm), but neither proxies nor bare prototypes. */
-function isBytes(value: unknown): value is Uint8Array {
+export function isBytes(value: unknown): value is Uint8Array {
   return tagOf(value) === 'Uint8Array';
 }
 
@@ -152,7 +152,7 @@ export function signingKeys(secrets: unknown, tenantSecret?: unknown): Key[] {
 }
 
 /** Returns a limit in seconds; null turns the check off, and 0 is rejected since no delivery could pass. */
-function limit(name: 'maxAge' | 'maxFuture', value: unknown, fallback: number): number {
+export function limitOf(name: 'maxAge' | 'maxFuture', value: unknown, fallback: number): number {
   if (value === undefined) return fallback;
   if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number' && value > 0) return value;
@@ -181,8 +181,8 @@ export interface AgeLimits {
 
 export function ageLimits(options: Pick<VerifyOptions, 'maxAge' | 'maxFuture' | 'now'>): AgeLimits {
   return {
-    maxAge: limit('maxAge', options.maxAge, 300),
-    maxFuture: limit('maxFuture', options.maxFuture, 60),
+    maxAge: limitOf('maxAge', options.maxAge, 300),
+    maxFuture: limitOf('maxFuture', options.maxFuture, 60),
     now: timeOf(options.now),
   };
 }

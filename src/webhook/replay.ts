@@ -1,6 +1,6 @@
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
-import type { Verified } from './options.ts';
+import { isBytes, limitOf, type Verified } from './options.ts';
 import { memoryStore, type ReplayStore, withTimeout } from './replay-store.ts';
 import { parseSignature, toHex } from './verify.ts';
 
@@ -52,18 +52,9 @@ export interface ReplayGuard {
 }
 
 const encoder = new TextEncoder();
-/** Accepts bytes of other realms too. */
-const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
 
 /** Covers the time between `verify` and `check`, and the difference between the clocks of two receivers. */
 const marginSeconds = 60;
-
-function seconds(name: string, value: unknown, fallback: number): number {
-  if (value === undefined) return fallback;
-  if (value === null) return Number.POSITIVE_INFINITY;
-  if (typeof value === 'number' && value > 0) return value;
-  badOption(`${name} must be a number of seconds above 0`);
-}
 
 function ttlOf(given: unknown, window: number): number {
   if (given === undefined) {
@@ -73,8 +64,9 @@ function ttlOf(given: unknown, window: number): number {
       'set ttlSeconds',
     );
   }
-  const ttl = seconds('ttlSeconds', given ?? 0, 0);
-  if (ttl < Number.POSITIVE_INFINITY && (ttl >= window || window === Number.POSITIVE_INFINITY)) return ttl;
+  if (typeof given !== 'number' || !(given > 0)) badOption('ttlSeconds must be a number of seconds above 0');
+  if (given < Number.POSITIVE_INFINITY && (given >= window || window === Number.POSITIVE_INFINITY))
+    return given;
   badOption(
     `ttlSeconds must be at least ${window}, because verify accepts a delivery for that long`,
     'omit ttlSeconds, or lower maxAge',
@@ -110,8 +102,8 @@ export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
   const options = ownOptions(given, ['store', 'maxAge', 'maxFuture', 'ttlSeconds', 'prefix', 'timeoutMs']);
   const { prefix = 'rungate:replay:' } = options;
   const store = withTimeout(options.store ?? memoryStore(), timeoutOf(options.timeoutMs));
-  const maxAge = seconds('maxAge', options.maxAge, 300);
-  const maxFuture = seconds('maxFuture', options.maxFuture, 60);
+  const maxAge = limitOf('maxAge', options.maxAge, 300);
+  const maxFuture = limitOf('maxFuture', options.maxFuture, 60);
   const ttlMs = ttlOf(options.ttlSeconds, maxAge + maxFuture) * 1000;
 
   /** Rejects a delivery outside the guard's window, since the store may have forgotten it already. */

@@ -38,9 +38,6 @@ export function notRaw(hint: string): WebhookVerificationError {
   );
 }
 
-/** Accepts bytes of other realms too (Jest runs tests in their own realm). */
-export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
-
 function parseBody(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -1,9 +1,9 @@
 import { ownOptions } from '../../own-options.ts';
 import { verify } from '../node.ts';
+import { isBytes } from '../options.ts';
 import {
   deliver,
   errorOf,
-  isBytes,
   logRefusal,
   maxBytesOf,
   notRaw,

@@ -1,8 +1,8 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../node.ts';
+import { isBytes } from '../options.ts';
 import {
   deliver,
-  isBytes,
   maxBytesOf,
   notRaw,
   refuseContentLength,
