@@ -145,7 +145,6 @@ export async function parseAndRun(
 /** Returns the program with all groups loaded, for searching commands. None of them can be run. */
 export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(summaries)]);
 
-/** Returns a program whose commands cannot be run. */
 function unboundProgram(argv: readonly string[]): Promise<Command> {
   return createProgram(argv, (command) => void addGlobals(command), { text: '' });
 }

@@ -36,6 +36,12 @@ export function oneOf<const Word extends string>(
   });
 }
 
+export function numberUpTo(option: string, text: string, most: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= most) return value;
+  throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
+}
+
 export function filled(option: string, value: string | undefined): string | undefined {
   if (value !== undefined && value.trim() === '') {
     throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });

@@ -21,7 +21,6 @@ export function withoutOwn(env: Readonly<Record<string, string | undefined>>) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:RUNGATE|INPUT)_/i.test(name)));
 }
 
-/** Returns the output of a quick command, or null if it is not on the path, failed or took more than 2 s. */
 export function capture([file = '', ...args]: readonly string[]): string | null {
   // Here and below: load the module when a command runs, not at every start.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
@@ -37,7 +36,6 @@ export function capture([file = '', ...args]: readonly string[]): string | null 
   return status === 0 ? stdout.toString() : null;
 }
 
-/** Runs a command with this process's own streams, and passes stop signals on to it. */
 export async function run(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -58,10 +56,7 @@ export async function run(
   }
 }
 
-/**
- * Starts a program that may outlive this process, without this process's streams. Returns false if it cannot be started or
- * fails within 2 s: some openers exit at once, others run until the browser closes.
- */
+/** Some openers exit at once, others run until the browser closes. */
 export function launch(
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -133,6 +133,6 @@ export const systemIo: Io = {
   capture,
   run,
   launch,
-  runGroup: (command, options) => runGroup(command, options),
+  runGroup,
   temporaryFolder,
 };

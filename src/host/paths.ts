@@ -12,7 +12,6 @@ export interface PathFacts {
   readonly exposed: boolean;
 }
 
-/** Returns whether the path exists; a dangling link does. */
 export function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

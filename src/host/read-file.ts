@@ -24,6 +24,17 @@ const mostMiB = 64;
 /** Four times Node's default: a large file is read as fast as its disk allows, and the buffer is still small. */
 export const partBytes = 256 * 1024;
 
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+};
+
+export function readProblem(error: unknown): string {
+  const { code = 'unknown' } = error as NodeJS.ErrnoException;
+  return reasons[code] ?? code;
+}
+
 const problem = (code: string, message: string) => Object.assign(new Error(`${code}: ${message}`), { code });
 
 /** Returns the bytes that have arrived, or null if there are none yet. */

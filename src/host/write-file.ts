@@ -109,7 +109,6 @@ function readableContent(path: string): Uint8Array {
   }
 }
 
-/** @throws a file system error, `ENXIO` for a named pipe without a reader */
 export function appendToFile(path: string, textAfter: (content: Uint8Array) => string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) appendFileSync(path, textAfter(readableContent(path)));

@@ -6,6 +6,10 @@ import { isString, layOut, tokensOf } from '../json/tokens.ts';
 import { type Redact, redactNothing } from '../redact.ts';
 import { escapeJson } from '../sanitize.ts';
 
+/** Whether the result is JSON, which programs read. */
+export const wantsJson = ({ format }: { readonly format: string }) =>
+  format === 'json' || format === 'ndjson';
+
 /** Never redacted: a secret that equals one of these words must not hide the verdict. */
 const outcomes: readonly string[] = [...gateEnds, ...verdicts];
 

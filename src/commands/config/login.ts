@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { unsendable } from '../../client/credential-problems.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import type { Flags } from '../../options/table.ts';
 import { linesIn } from '../../options/types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
@@ -50,10 +51,7 @@ export async function logoutCommand(context: Context, flags: KindFlags): Promise
   return exitCodes.ok;
 }
 
-export interface LoginFlags extends KindFlags {
-  insecureHttp?: boolean;
-  check?: boolean;
-}
+export type LoginFlags = Flags & KindFlags & { readonly check?: boolean };
 
 function chosenKind(flags: LoginFlags): SecretKind {
   const chosen = namedKinds(flags);
@@ -151,7 +149,6 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   return exitCodes.ok;
 }
 
-/** Returns what the old profile had that the new one has not. */
 function replacedParts(kind: SecretKind, old: Profile, updated: Profile): string[] {
   const { name, what } = secretKinds[kind];
   const secret = old.secrets[name];

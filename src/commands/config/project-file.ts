@@ -1,11 +1,12 @@
 import { dirname, join, resolve } from 'node:path';
+import type { SecureContext } from 'node:tls';
 import { ConfigError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import type { FileGate } from '../../settings/gates.ts';
 import { findProjectFile, findRoot, maxFileBytes } from '../../settings/locate.ts';
 import type { SettingSource, Settings } from '../../settings/names.ts';
 import { projectGates, projectSource, readProjectFile } from '../../settings/project-file.ts';
-import { checkPem } from '../../transport/trust.ts';
+import { checkPem, trustAlso } from '../../transport/trust.ts';
 import { sourceName } from '../source-names.ts';
 
 function readCaPem(io: Io, path: string, source: string): string {
@@ -30,6 +31,11 @@ export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): 
   await checkPem(own, `the CA file ${setting.value}`);
   const extra = io.env.NODE_EXTRA_CA_CERTS;
   return extra === undefined || extra === '' ? own : `${own}\n${readCaPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
+}
+
+/** Returns what a TLS connection trusts with `--ca-file`; undefined without it. @throws ConfigError */
+export async function secureContextOf(io: Io, { caFile }: Settings): Promise<SecureContext | undefined> {
+  return caFile && trustAlso(await readCa(io, caFile));
 }
 
 /** Reads only regular files: a pipe or a device such as `/dev/zero` might never end. @throws a file system error, or Error */

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../exit.ts';
 import { jsonFor } from '../../options/read.ts';
 import { buildIds, gateIds, isFileId, isSecretId } from '../../options/table.ts';
+import { wantsJson } from '../../output/json.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
 import { policySettings } from '../../settings/merge.ts';
@@ -26,7 +27,6 @@ function describedSetting(settings: Settings, name: SettingName) {
     : { value: jsonValue(settings, name), ...from };
 }
 
-/** Formats a value as on the command line. */
 function commandLineText(value: unknown): string {
   if (value === null) return '';
   if (Array.isArray(value)) return value.join(',');
@@ -41,7 +41,6 @@ function settingCell(settings: Settings, name: SettingName): string {
   return settings[name] === undefined ? 'not set' : 'set';
 }
 
-/** Returns the build information that a gate has itself. */
 const buildOf = (settings: Settings) =>
   Object.fromEntries(
     buildIds.flatMap((id) => (settings[id] === undefined ? [] : [[id, settings[id].value]])),
@@ -108,7 +107,7 @@ export async function listCommand({ settings, sources, output }: Context): Promi
 
 export async function getCommand({ settings, output }: Context, given: string): Promise<number> {
   const name = settingName(given);
-  if (output.format === 'json' || output.format === 'ndjson') {
+  if (wantsJson(output)) {
     await output.data(
       { schemaVersion: 1, name, ...describedSetting(settings, name) },
       { head: [], rows: [] },
@@ -127,7 +126,7 @@ export async function pathCommand(context: Context): Promise<number> {
   const path = profilesFile(context);
   const { profile, projectFile } = context.sources;
   const report = { schemaVersion: 1, profile: profile.name, profilesFile: path, projectFile };
-  if (context.output.format === 'json' || context.output.format === 'ndjson') {
+  if (wantsJson(context.output)) {
     await context.output.data(report, { head: [], rows: [] });
   } else {
     await context.output.result(`${sanitize(path)}\n`);

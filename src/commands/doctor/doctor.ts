@@ -4,6 +4,7 @@ import { HttpError, NetworkError, RungateError, type Say } from '../../errors.ts
 import { exitCodes } from '../../exit.ts';
 import { openPage } from '../../gate/deployed/open.ts';
 import { hubOpener } from '../../library/open-gate.ts';
+import { wantsJson } from '../../output/json.ts';
 import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { version } from '../../version.ts';
@@ -172,7 +173,7 @@ async function doctorCommand(context: Context): Promise<number> {
   const { io, output } = context;
   // As in all output, lines break at words on a terminal, and not at all in a log.
   const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
-  const json = output.format === 'json' || output.format === 'ndjson';
+  const json = wantsJson(output);
   const checks: DoctorCheck[] = [];
   for await (const result of runChecks(context)) {
     checks.push(result);

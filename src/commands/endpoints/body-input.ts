@@ -50,17 +50,13 @@ function checkJson(source: string, text: string): string {
   }
 }
 
-/** Reads a file, or standard input for `-`. */
-async function readInput(io: Io, path: string): Promise<Uint8Array> {
+async function readObject(io: Io, path: string): Promise<BodyFields> {
+  let bytes: Uint8Array;
   try {
-    return path === '-' ? await io.readStdin() : io.readFile(path);
+    bytes = path === '-' ? await io.readStdin() : io.readFile(path);
   } catch (cause) {
     throw unreadableInput(path, cause);
   }
-}
-
-async function readObject(io: Io, path: string): Promise<BodyFields> {
-  const bytes = await readInput(io, path);
   const text = new TextDecoder().decode(bytes).trim();
   try {
     JSON.parse(text);
@@ -85,7 +81,6 @@ function place(body: BodyFields, path: readonly string[], json: string): void {
   body.set(name, objectText(inner));
 }
 
-/** Converts the text of an option to the type of its field. */
 export function fieldValue(option: string, { type }: Field, given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (type === 'string' || type === 'strings') return given;

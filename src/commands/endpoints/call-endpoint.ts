@@ -41,9 +41,9 @@ function clearing({ path: [name, ...inner] }: Field): string {
 function givenOf(schema: Schema, flags: EndpointFlags, isBody: boolean): GivenField[] {
   const given = fieldsOf(schema)
     .map((field) => ({ option: fieldFlag(field), field, given: flags[flagKey(field)] }))
-    .filter((one) => one.given !== undefined);
+    .filter((field) => field.given !== undefined);
   const isEmpty = (value: unknown) => typeof value === 'string' && value.trim() === '';
-  const empty = given.find((one) => [one.given].flat().some(isEmpty));
+  const empty = given.find((field) => [field.given].flat().some(isEmpty));
   if (empty === undefined) return given;
   const hint = isBody
     ? `check the variable that the value comes from; to clear the field, use ${clearing(empty.field)}`
@@ -68,12 +68,12 @@ function queryOf(
     });
   }
   if (typeof text === 'string') query[textParam] = text;
-  const given = new Map<string, string[]>();
-  for (const pair of Array.isArray(flags.query) ? flags.query : []) {
+  const others = new Map<string, string[]>();
+  for (const pair of flags.query ?? []) {
     const [name, value] = splitPair('--query', pair);
-    given.set(name, [...(given.get(name) ?? []), value]);
+    others.set(name, [...(others.get(name) ?? []), value]);
   }
-  const twice = [...given.keys()].find((name) => Object.hasOwn(query, name));
+  const twice = [...others.keys()].find((name) => Object.hasOwn(query, name));
   if (twice !== undefined) {
     const flag = shown.find(({ field }) => field.path[0] === twice)?.option ?? 'the text to search for';
     throw new UsageError(`--query ${twice}=… and ${flag} are the same parameter`, {
@@ -82,10 +82,9 @@ function queryOf(
   }
   const fields = fieldsOf(endpoint.query);
   // A list is sent as one parameter for each value.
-  for (const [name, texts] of given) {
+  for (const [name, texts] of others) {
     const field = fields.find(({ path }) => path[0] === name);
-    const values =
-      field === undefined ? texts : texts.map((one) => fieldValue(`--query ${name}`, field, one));
+    const values = field ? texts.map((text) => fieldValue(`--query ${name}`, field, text)) : texts;
     query[name] = values.length === 1 ? values[0] : values;
   }
   return query;
@@ -132,7 +131,7 @@ export async function callEndpoint(
   const response = await sent.catch((error) =>
     withHint(error, hint ?? (isVariable ? variablesHint(error, String(args[0])) : undefined)),
   );
-  await printReply(context, name, endpoint, response, columns, query ?? {});
+  await printResponse(context, name, endpoint, response, columns, query ?? {});
   return exitCodes.ok;
 }
 
@@ -149,28 +148,18 @@ function variablesHint(error: unknown, environment: string): string {
   return `rungate env vars list ${shown} shows the ids of the variables${other}`;
 }
 
-/** Says where to keep the secret of a new webhook, which verification needs. */
-async function noteSecret({ output }: Context, name: string, value: unknown): Promise<void> {
-  if (!/^webhooks\.(create|rotateSecret)$/.test(name)) return;
-  if (typeof value !== 'object' || value === null || !('secret' in value)) return;
-  await output.note('store the secret for verify and listen: rungate login --webhook-secret');
-}
-
-function emptyBodyText({ list, method }: Endpoint, askedPage: unknown): string {
-  if (list) return emptyText(askedPage);
-  return method === 'GET' ? 'the response has no body' : 'done';
-}
-
-async function printReply(
-  context: Context,
+async function printResponse(
+  { output, io }: Context,
   name: string,
   endpoint: Endpoint,
   response: Exchange,
   columns: readonly string[] | undefined,
   asked: PageQuery,
 ): Promise<void> {
-  const { output, io } = context;
-  if (response.text === '') return output.note(emptyBodyText(endpoint, asked.page));
+  if (response.text === '') {
+    const done = endpoint.method === 'GET' ? 'the response has no body' : 'done';
+    return output.note(endpoint.list ? emptyText(asked.page) : done);
+  }
   if (await warnOfHtml(output, response)) return;
   const item = itemSchema(endpoint.response);
   const page =
@@ -178,7 +167,10 @@ async function printReply(
   if (page === undefined) {
     await output.response(response.text, fieldTable(response.text));
     await warnOfMismatches(output, response);
-    return noteSecret(context, name, response.value);
+    const isNewSecret = /^webhooks\.(create|rotateSecret)$/.test(name);
+    if (isNewSecret && Object(response.value).secret !== undefined)
+      await output.note('store the secret for verify and listen: rungate login --webhook-secret');
+    return;
   }
   const items = itemTexts(response.text, page);
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
@@ -206,12 +198,8 @@ export async function confirm(context: Context, what: string, yes: boolean): Pro
   if (yes) return true;
   const answer = await context.io.ask(`${context.output.excerpt(what)}? This cannot be undone. [y/N] `);
   if (answer === null) {
-    throw new UsageError(
-      `${context.output.excerpt(what)}: this cannot be undone, and there is no terminal for a confirmation`,
-      {
-        hint: 'add --yes',
-      },
-    );
+    const problem = 'this cannot be undone, and there is no terminal for a confirmation';
+    throw new UsageError(`${context.output.excerpt(what)}: ${problem}`, { hint: 'add --yes' });
   }
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.ts';
+import { readProblem } from '../../host/read-file.ts';
 import { JsonSyntaxError, lineAndColumn, parseJson } from '../../json/parse.ts';
 
 /** An `--input` that is not JSON. */
@@ -61,7 +62,6 @@ const mistakes: readonly InputMistake[] = [
   [() => true, 'is not JSON', () => 'check the text at that place; a JSON body looks like {"name": "value"}'],
 ];
 
-/** Returns the index of the first character that is not JSON. */
 function errorIndex(text: string): number {
   try {
     return parseJson(text).end;
@@ -93,17 +93,11 @@ const notPaths: readonly (readonly [is: RegExp, what: string, hint: string])[] =
   [/^@/, 'the path begins with @', 'remove the @: --input body.json'],
 ];
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'the file does not exist',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-};
-
 export function unreadableInput(path: string, cause: unknown): UsageError {
-  const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+  const { code } = cause as NodeJS.ErrnoException;
   const [, what, hint] = (code === 'EISDIR' ? undefined : notPaths.find(([is]) => is.test(path))) ?? [];
   if (what !== undefined) return new UsageError(`--input: ${what}`, { hint });
-  return new UsageError(`--input: ${path} cannot be read: ${reasons[code] ?? code}`, {
+  return new UsageError(`--input: ${path} cannot be read: ${readProblem(cause)}`, {
     hint: 'give a JSON file with the body, or - for standard input',
     cause,
   });

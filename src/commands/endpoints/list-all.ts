@@ -4,6 +4,7 @@ import type { Endpoint } from '../../contract/endpoint.ts';
 import { fieldsOf, itemSchema } from '../../contract/shape.ts';
 import { exitCodes } from '../../exit.ts';
 import { itemTexts, membersOf } from '../../json/text.ts';
+import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { renderTsv, tableStream } from '../../output/table.ts';
 import type { Context } from '../context.ts';
@@ -75,7 +76,7 @@ export async function listAll(
   columns: readonly string[] | undefined,
 ): Promise<number> {
   const { io, output } = context;
-  const json = output.format === 'json' || output.format === 'ndjson';
+  const json = wantsJson(output);
   const style = json ? asLines(output) : asRows(context, endpoint, columns);
   const caller = await context.connect();
   let warned = false;

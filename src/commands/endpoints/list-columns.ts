@@ -1,6 +1,7 @@
 import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
 import { membersOf } from '../../json/text.ts';
+import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
@@ -21,12 +22,10 @@ const leastColumns = 2;
 /** The fields that identify an item, in order. */
 const first = ['id', 'name', 'key', 'title', 'status', 'state'];
 
-const isJson = ({ format }: Output) => format === 'json' || format === 'ndjson';
-
 /** @throws UsageError if the output is not a table, or a name is empty */
 export function givenColumns(output: Output, given: string | undefined): string[] | undefined {
   if (given === undefined) return undefined;
-  if (isJson(output)) {
+  if (wantsJson(output)) {
     throw new UsageError('--columns has no effect on JSON, which has every field', {
       hint: 'remove it, or add --format table',
     });
@@ -106,7 +105,7 @@ export async function tellColumns(
   hasOption: boolean,
   missing: readonly string[] = shown.filter((name) => !fields.includes(name)),
 ): Promise<void> {
-  if (isJson(output)) return;
+  if (wantsJson(output)) return;
   const list = (names: readonly string[]) => output.excerpt(names.join(', '), 400);
   for (const name of missing) {
     const problem = missingField(name, fields, list);

@@ -4,7 +4,7 @@ import type { Io } from '../../host/io.ts';
 import type { SecretFile } from '../../host/write-file.ts';
 import { redactJson } from '../../json/rewrite.ts';
 import { idText, membersOf, objectText, textAt } from '../../json/text.ts';
-import { renderResponse } from '../../output/json.ts';
+import { renderResponse, wantsJson } from '../../output/json.ts';
 import { redactor, redactSecrets } from '../../redact.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
@@ -26,10 +26,6 @@ export async function maskSecret({ env, err }: Pick<Io, 'env' | 'err'>, secret: 
 /** Returns whether a token can be sent in a header and printed unchanged. */
 function isPrintable(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token) && sanitize(token) === token;
-}
-
-function isJson({ format }: Context['output']): boolean {
-  return format === 'json' || format === 'ndjson';
 }
 
 interface CreatedKey {
@@ -66,18 +62,11 @@ async function print({ io }: Context, key: CreatedKey, text: string): Promise<vo
 }
 
 async function printToken(context: Context, key: CreatedKey): Promise<void> {
-  const text = isJson(context.output) ? replyJson(context, key) : `${key.token}\n`;
+  const text = wantsJson(context.output) ? replyJson(context, key) : `${key.token}\n`;
   await print(context, key, text);
 }
 
-/** Prints the rest of the response, with the key's id, when the token is in a file. */
-async function printRest({ output }: Context, { response, token }: CreatedKey): Promise<void> {
-  if (!isJson(output)) return;
-  const rest = membersOf(response.text).filter(([name]) => name !== 'apiKey');
-  await output.json(redactJson(objectText(rest), redactor([token])));
-}
-
-/** Writes the token to the file, or prints it if that fails, so that it is not lost. */
+/** Writes the token to the file and prints the rest of the response. If that fails, prints the token, so that it is not lost. */
 async function keep(context: Context, key: CreatedKey, file: SecretFile): Promise<void> {
   try {
     file.write(`${key.token}\n`);
@@ -92,7 +81,9 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
       },
     );
   }
-  await printRest(context, key);
+  if (!wantsJson(context.output)) return;
+  const rest = membersOf(key.response.text).filter(([name]) => name !== 'apiKey');
+  await context.output.json(redactJson(objectText(rest), redactor([key.token])));
 }
 
 /** Masks the token in the CI's log first. @throws ConfigError if it could not be written, ContractError if it is not a token */

@@ -1,6 +1,6 @@
 import type { StopSignal } from '../../errors.ts';
 import type { HubLogEvent } from '../../hub/server.ts';
-import { renderJson } from '../../output/json.ts';
+import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Redact } from '../../redact.ts';
 
@@ -55,7 +55,7 @@ export function createLog(
   now: () => number,
   redact: Redact,
 ): { log(event: LoggedEvent): void; flush(): void } {
-  const isJson = output.format === 'json' || output.format === 'ndjson';
+  const isJson = wantsJson(output);
   const counts = new Map<string, number>();
 
   const write = ({ type, ...fields }: LoggedEvent) => {

@@ -1,4 +1,3 @@
-import type { SecureContext } from 'node:tls';
 import type { Command } from 'commander';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
@@ -7,9 +6,8 @@ import { createHub } from '../../hub/hub.ts';
 import { serveHub } from '../../hub/server.ts';
 import { type Health, memoryStores, redisStores } from '../../hub/stores.ts';
 import { redactor } from '../../redact.ts';
-import { trustAlso } from '../../transport/trust.ts';
 import { type Bind, examples } from '../binding.ts';
-import { readCa } from '../config/project-file.ts';
+import { secureContextOf } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { addOptions } from '../options.ts';
 import {
@@ -72,11 +70,6 @@ function watchRedis(log: (event: LoggedEvent) => void): Health & { works(): bool
   };
 }
 
-async function secureContextOf({ io, settings: { caFile } }: Context): Promise<SecureContext | undefined> {
-  if (caFile === undefined) return undefined;
-  return trustAlso(await readCa(io, caFile));
-}
-
 /** `rungate hub`: serves gates and receives deliveries until it is stopped. */
 async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const { io, output, settings } = context;
@@ -99,7 +92,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const stores =
     redisUrl === null
       ? memoryStores(limits, clock)
-      : await redisStores(redisUrl, limits, clock, health, await secureContextOf(context));
+      : await redisStores(redisUrl, limits, clock, health, await secureContextOf(io, settings));
   const hub = createHub(stores.budget, stores.wakes, clock);
   let stop: (signal: StopSignal) => void = () => {};
   const stopped = new Promise<StopSignal>((resolve) => {

@@ -170,7 +170,6 @@ export async function askMergeQueue(context: Context): Promise<boolean> {
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** Asks the user to confirm that the files may be written. @throws DeclinedError if not */
 export async function confirmFiles(context: Context, paths: readonly string[]): Promise<void> {
   const question = `Write ${paths.map((path) => excerpt(path)).join(' and ')}? [Y/n] `;
   const answer = await prompt(context, question);

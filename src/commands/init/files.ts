@@ -102,7 +102,6 @@ export function writePlannedFiles(io: Io, files: readonly PlannedFile[]): void {
   }
 }
 
-/** Returns a path relative to the working directory, for messages. */
 export function displayPath(io: Io, path: string): string {
   return excerpt(relative(io.cwd, path) || path, 200);
 }

@@ -6,6 +6,8 @@ import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
 import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import type { Flags } from '../../options/table.ts';
+import { wantsJson } from '../../output/json.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { version } from '../../version.ts';
 import { namedProjectFile } from '../config/project-file.ts';
@@ -45,15 +47,8 @@ import {
 } from './plan.ts';
 import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
-export interface InitFlags {
-  apiUrl?: string;
-  project?: string;
-  process?: string;
-  tag?: string[];
+export interface InitFlags extends Flags {
   gates?: string[];
-  environment?: string;
-  strict?: boolean;
-  config?: string;
   ci?: string;
   mergeQueue?: boolean;
   pipelineOnly?: boolean;
@@ -79,13 +74,13 @@ interface Configuration extends Pick<Plan, 'gates' | 'addressInFile' | 'timeoutI
 function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
   if (gates === undefined) return [];
   const others = { '--process': process, '--tag': tag, '--pipeline-only': pipelineOnly };
-  const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined) {
     throw new UsageError(`--gates and ${other} cannot be combined`, {
       hint: `leave out ${other}: init writes the gates into the project file`,
     });
   }
-  return gates.flatMap((given) => namesIn('--gates', given));
+  return gates.flatMap((names) => namesIn('--gates', names));
 }
 
 function existsError(
@@ -246,7 +241,7 @@ async function reportFiles(
   const dryRun = flags.dryRun === true;
   const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
   const next = stepsAfterInit(ci, plan, commands, flags.ci !== 'none');
-  if (output.format === 'json' || output.format === 'ndjson') {
+  if (wantsJson(output)) {
     const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });
   }

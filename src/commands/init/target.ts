@@ -67,7 +67,6 @@ export function chooseTarget(
   return { path: own, exists: false, fields, shadowed: { path: found, branches: branches !== undefined } };
 }
 
-/** Returns the names of the settings whose values differ from those in the file. */
 export function differing(fields: FileFields, changes: FileFields): string[] {
   const names = Object.keys(changes);
   return names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]));

@@ -4,6 +4,7 @@ import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
 import { versionUrl } from '../../mock/version-page.ts';
+import { wantsJson } from '../../output/json.ts';
 import { type Bind, examples } from '../binding.ts';
 import type { Context } from '../context.ts';
 import { noHub } from '../run/hub.ts';
@@ -22,7 +23,7 @@ async function serveCommand(context: Context, flags: MockFlags): Promise<number>
   const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
   const settings = mockEnvironment(mock);
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
-  if (output.format === 'json' || output.format === 'ndjson') {
+  if (wantsJson(output)) {
     const data = { schemaVersion: 1, url: mock.url, apiKey: mock.apiKey, token: mock.token };
     await output.data(data, { head: [], rows: [] });
   } else {
@@ -69,7 +70,7 @@ async function execCommand(context: Context, command: readonly string[], flags: 
  * The user's secrets from files would conflict with those of the mock, and the command must not get them. A hub shares the
  * limits of the real service.
  */
-const withheld = {
+export const withheld = {
   RUNGATE_API_KEY_FILE: undefined,
   RUNGATE_TOKEN_FILE: undefined,
   RUNGATE_HUB_URL: noHub,

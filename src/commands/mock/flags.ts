@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { parseDuration, readDuration } from '../../duration.ts';
-import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
 import { homeTenant } from '../../mock/data/account.ts';
@@ -9,9 +8,8 @@ import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { deliveryScopes } from '../../mock/sender.ts';
 import { type Outcome, outcomes } from '../../mock/state.ts';
 import { readSecret } from '../../settings/environment.ts';
-import { echoed } from '../../suggest.ts';
 import { completes } from '../completion/completes.ts';
-import { collect, oneOf } from '../options.ts';
+import { collect, numberUpTo, oneOf } from '../options.ts';
 
 export interface MockFlags {
   port?: string;
@@ -62,12 +60,6 @@ export function addMockFlags(command: Command): Command {
   completes(command, '--deliver', deliveryScopes);
   completes(command, '--fault', { from: 'faults' });
   return completes(command, '--rate-limit', rateLimits);
-}
-
-function numberUpTo(option: string, text: string, most: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= most) return value;
-  throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
 }
 
 /** Reads seconds, as the service's field has them; a unit is allowed too. */

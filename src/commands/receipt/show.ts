@@ -1,25 +1,19 @@
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
+import { readProblem } from '../../host/read-file.ts';
 import { maxBytes, openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
 import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
 import { readStatement, type Statement } from '../../receipt/statement.ts';
 import type { Context } from '../context.ts';
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-};
-
 /** `-` is standard input. Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
-export async function readInput(io: Io, argument: string, path: string): Promise<Uint8Array> {
+export async function readReceipt(io: Io, argument: string, path: string): Promise<Uint8Array> {
   try {
     return path === '-' ? await io.readStdin(maxBytes + 1) : io.readFile(path, maxBytes + 1);
   } catch (cause) {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new UsageError(`${argument}: cannot read ${path}: ${reasons[code] ?? code}`, {
+    throw new UsageError(`${argument}: cannot read ${path}: ${readProblem(cause)}`, {
       hint: 'pass the path of a file that you may read',
       cause,
     });
@@ -79,7 +73,7 @@ export function rowsOf({ subject: [subject], predicate }: Statement): [string, s
 }
 
 export async function showCommand({ io, output }: Context, file: string): Promise<number> {
-  const bytes = await readInput(io, '<file>', file);
+  const bytes = await readReceipt(io, '<file>', file);
   let content: Content;
   try {
     content = receiptContent(bytes);

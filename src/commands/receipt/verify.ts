@@ -6,7 +6,7 @@ import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
 import { ageOf, type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
 import type { Context } from '../context.ts';
 import { filled, namesIn } from '../options.ts';
-import { readInput } from './show.ts';
+import { readReceipt } from './show.ts';
 
 export interface ReceiptFlags {
   key?: string[];
@@ -31,7 +31,7 @@ async function readKeys({ io }: Context, paths: readonly string[] | undefined): 
     });
   return Promise.all(
     paths.map(async (path) => {
-      const pem = new TextDecoder().decode(await readInput(io, '--key', filled('--key', path) ?? ''));
+      const pem = new TextDecoder().decode(await readReceipt(io, '--key', filled('--key', path) ?? ''));
       try {
         return { path, ...(await readPublicKey(pem)) };
       } catch (error) {
@@ -119,7 +119,7 @@ export async function verifyReceiptCommand(
   const { io, output } = context;
   const expected = expectedFacts(context, flags);
   const keys = await readKeys(context, flags.key);
-  const examination = await examine(await readInput(io, '<file>', file), { ...expected, keys });
+  const examination = await examine(await readReceipt(io, '<file>', file), { ...expected, keys });
   const key = keys.find(({ id }) => id === examination.keyId)?.path ?? null;
   const data = examinationData(examination, key);
   const rows = examination.checks.map(({ check, status, reason }) => [

@@ -1,24 +1,13 @@
 import { delimiter, join } from 'node:path';
 import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
-import { noHub } from '../run/hub.ts';
+import { withheld } from '../mock/commands.ts';
 
 /** Files that the CI reads after the step. The step gets copies, so that it cannot affect the real build. */
 const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH'];
 
 /** Variables for temporary folders. The step gets its own, so that the real step finds no journal of a run on the mock. */
 const temporaryFolders = ['RUNNER_TEMP', 'AGENT_TEMPDIRECTORY', 'WORKSPACE_TMP', 'TEMP', 'TMP'];
-
-/** The user's credentials and profile would conflict with those of the mock. The journal and the hub are for real runs only. */
-const withheld = {
-  RUNGATE_API_KEY_FILE: undefined,
-  RUNGATE_TOKEN_FILE: undefined,
-  RUNGATE_PROFILE: undefined,
-  RUNGATE_JOURNAL: undefined,
-  RUNGATE_HUB_URL: noHub,
-  RUNGATE_HUB_TOKEN: undefined,
-  RUNGATE_HUB_TOKEN_FILE: undefined,
-};
 
 /** The variables of a step on Windows with the program under test. */
 const programVariables = ['RUNGATE_SELFTEST_NODE', 'RUNGATE_SELFTEST_CLI'] as const;
@@ -69,5 +58,7 @@ export function stepEnvironment(
   // The mock runs on this machine, which a proxy cannot reach.
   own.NO_PROXY = [...['NO_PROXY', 'no_proxy'].filter(given).map((name) => env[name]), '127.0.0.1'].join(',');
   own.no_proxy = own.NO_PROXY;
-  return { ...env, ...withheld, ...own, TMPDIR: temporary, ...settings, RUNGATE_SELFTEST: scenario };
+  // The profile would conflict with the mock, and the journal is for real runs only.
+  const unset = { ...withheld, RUNGATE_PROFILE: undefined, RUNGATE_JOURNAL: undefined };
+  return { ...env, ...unset, ...own, TMPDIR: temporary, ...settings, RUNGATE_SELFTEST: scenario };
 }

@@ -38,7 +38,6 @@ function selftestReport(judgements: readonly StepJudgement[]): object {
   };
 }
 
-/** Returns the last lines that a step printed, sanitised. */
 function ending(text: string, lines: number): string[] {
   const printed = text.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '');
   const left = printed.length - lines;

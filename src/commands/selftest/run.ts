@@ -72,28 +72,20 @@ function parallelism(text: string | undefined): number {
 /** The part of a script that is read. */
 const scriptBytes = 64 * 1024;
 
-/** Returns the text of the script that an argument names, or an empty string. */
-async function readScript(io: Io, argument: string): Promise<string> {
+function readScript(io: Io, argument: string): string {
   // Reading a device might never end.
   if (argument.startsWith('-') || /\s|^\/(?:dev|proc)\//.test(argument)) return '';
-  const parts: Uint8Array[] = [];
-  let size = 0;
   try {
-    for await (const part of io.streamFile(resolve(io.cwd, argument))) {
-      parts.push(new Uint8Array(part));
-      size += part.length;
-      if (size >= scriptBytes) break;
-    }
+    const text = new TextDecoder().decode(io.readFile(resolve(io.cwd, argument), scriptBytes));
+    return text.includes('\0') ? '' : text;
   } catch {
     return '';
   }
-  const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, scriptBytes));
-  return text.includes('\0') ? '' : text;
 }
 
 /** Returns the text of the step, as far as it is readable: its arguments and the scripts that they name. */
-async function stepText(io: Io, command: readonly string[]): Promise<string> {
-  const scripts = await Promise.all(command.map((argument) => readScript(io, argument)));
+function stepText(io: Io, command: readonly string[]): string {
+  const scripts = command.map((argument) => readScript(io, argument));
   // Leave out the names of scripts: they could match a pattern, as or-true.sh would.
   const others = command.filter((_, index) => scripts[index] === '');
   return normaliseScript([others.join(' '), ...scripts].join('\n'));
@@ -158,7 +150,7 @@ async function selftestCommand(
   const limitMs =
     flags.timeLimit === undefined ? usualLimitMs : parseDuration('--time-limit', flags.timeLimit);
   const parallel = parallelism(flags.parallel);
-  const text = await stepText(io, command);
+  const text = stepText(io, command);
   const list = chosenScenarios(flags, text, context);
   const stop = new AbortController();
   const unsubscribe = io.onStop((signal: StopSignal) => stop.abort(new StoppedError(signal)));

@@ -14,7 +14,6 @@ secrets: one per line). If the tenant secret signs, set RUNGATE_TENANT_SECRET or
 RUNGATE_TENANT_SECRET_FILE instead. No option takes a secret.
 `;
 
-/** Adds the options and the help that the three commands share, and binds the command. */
 function bindSigningCommand<Flags>(
   command: Command,
   bind: Bind,

@@ -111,104 +111,94 @@ function createSaver({ io, output }: Context, folder: string): Save {
   };
 }
 
-/** Handles each delivery: verifies, saves, forwards, responds, and then prints it. */
-export class Deliveries {
-  readonly #context: Context;
-  readonly #options: ListenOptions;
-  readonly #save: Save | null;
-  readonly #via = `1.1 rungate-${crypto.randomUUID()}`;
-  readonly #stop = new AbortController();
-  readonly #open = new Set<Promise<unknown>>();
-  #lines: Promise<void> = Promise.resolve();
-  readonly #onReaderGone: () => void;
-  #crowd = { count: 0, quietUntil: Number.NEGATIVE_INFINITY };
+export type Deliveries = ReturnType<typeof createDeliveries>;
 
-  constructor(context: Context, options: ListenOptions, onReaderGone: () => void) {
-    this.#context = context;
-    this.#options = options;
-    this.#save = options.folder === null ? null : createSaver(context, options.folder);
-    this.#onReaderGone = onReaderGone;
-  }
+/**
+ * Handles each delivery: verifies, saves, forwards, responds, and then prints it.
+ * @param onReaderGone is called when nothing reads the output any more
+ */
+export function createDeliveries(context: Context, options: ListenOptions, onReaderGone: () => void) {
+  const { io, output } = context;
+  const { target, forwardUnverified, secureContext } = options;
+  const save = options.folder === null ? null : createSaver(context, options.folder);
+  const via = `1.1 rungate-${crypto.randomUUID()}`;
+  const stop = new AbortController();
+  const forwarding = new Set<Promise<unknown>>();
+  let printed = Promise.resolve();
+  let crowd = { count: 0, quietUntil: Number.NEGATIVE_INFINITY };
 
   /** Prints lines in order, without delaying the response to the sender. */
-  #print(record: DeliveryRecord): void {
-    const { io, output } = this.#context;
-    this.#lines = this.#lines.then(async () => {
+  function print(record: DeliveryRecord): void {
+    printed = printed.then(async () => {
       await printDelivery(record, output, io);
-      if (!io.out.open) this.#onReaderGone();
+      if (!io.out.open) onReaderGone();
     });
   }
 
-  async #forward(received: ReceivedRequest, verdict: string): Promise<Forwarded | null> {
-    const { target, forwardUnverified, secureContext } = this.#options;
+  async function forwardDelivery(received: ReceivedRequest, verdict: string): Promise<Forwarded | null> {
     if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
-    const { signal } = this.#stop;
-    const forwarding = forward(received, { target, signal, secureContext, via: this.#via });
-    this.#open.add(forwarding);
-    return forwarding.finally(() => this.#open.delete(forwarding));
+    const forwarded = forward(received, { target, signal: stop.signal, secureContext, via });
+    forwarding.add(forwarded);
+    return forwarded.finally(() => forwarding.delete(forwarded));
   }
 
-  /** Returns whether this listener forwarded the request to itself. */
-  isOwn({ headers }: IncomingMessage): boolean {
-    return headers.via?.includes(this.#via) === true;
-  }
+  return {
+    /** Returns whether this listener forwarded the request to itself. */
+    isOwn: ({ headers }: IncomingMessage) => headers.via?.includes(via) === true,
 
-  async handle(received: ReceivedRequest): Promise<SenderResponse> {
-    const at = this.#context.io.clock.now();
-    const verdict = verifyDelivery(received, this.#options, at);
-    const file = this.#save?.(received, at, verdict.verdict === 'authentic') ?? null;
-    const forwarded = await this.#forward(received, verdict.verdict);
-    const isRefused = verdict.verdict !== 'authentic' && verdict.verdict !== 'not_verified';
-    const response = forwarded?.response ?? { status: isRefused ? 401 : 204 };
-    this.#print({
-      time: new Date(at).toISOString(),
-      ...verdict,
-      bytes: received.body.length,
-      forward: forwarded === null ? null : { status: forwarded.status, fault: forwarded.fault },
-      status: response.status,
-      file,
-    });
-    return response;
-  }
+    async handle(received: ReceivedRequest): Promise<SenderResponse> {
+      const now = io.clock.now();
+      const verification = verifyDelivery(received, options, now);
+      const { verdict } = verification;
+      const file = save?.(received, now, verdict === 'authentic') ?? null;
+      const forwarded = await forwardDelivery(received, verdict);
+      const isRefused = verdict !== 'authentic' && verdict !== 'not_verified';
+      const response = forwarded?.response ?? { status: isRefused ? 401 : 204 };
+      print({
+        time: new Date(now).toISOString(),
+        ...verification,
+        bytes: received.body.length,
+        forward: forwarded && { status: forwarded.status, fault: forwarded.fault },
+        status: response.status,
+        file,
+      });
+      return response;
+    },
 
-  /** Prints a delivery that was not read completely. */
-  refused(verdict: 'too_large' | 'too_many', status: number, bytes: number): void {
-    const time = new Date(this.#context.io.clock.now()).toISOString();
-    this.#print({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
-  }
+    /** Prints a delivery that was not read completely. */
+    refused(verdict: 'too_large' | 'too_many', status: number, bytes: number): void {
+      const time = new Date(io.clock.now()).toISOString();
+      print({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
+    },
 
-  looped(): void {
-    const { output } = this.#context;
-    void output.alert(
-      `${output.paint('bad', 'not forwarded:')} --forward-to points to this listener (HTTP 508)`,
-    );
-  }
+    looped(): void {
+      const mark = output.paint('bad', 'not forwarded:');
+      void output.alert(`${mark} --forward-to points to this listener (HTTP 508)`);
+    },
 
-  /** Reports connections that were closed because they sent no whole request, at most once a minute. */
-  crowded(count: number): void {
-    const now = this.#context.io.clock.monotonic();
-    this.#crowd.count += count;
-    if (now < this.#crowd.quietUntil) return;
-    const { output } = this.#context;
-    void output.alert(
-      `${output.paint('warn', 'warning:')} closed ${this.#crowd.count} connections that sent no whole request: more than 128 were open`,
-    );
-    this.#crowd = { count: 0, quietUntil: now + 60_000 };
-  }
+    /** Reports connections that were closed because they sent no whole request, at most once a minute. */
+    crowded(count: number): void {
+      const now = io.clock.monotonic();
+      crowd.count += count;
+      if (now < crowd.quietUntil) return;
+      void output.alert(
+        `${output.paint('warn', 'warning:')} closed ${crowd.count} connections that sent no whole request: more than 128 were open`,
+      );
+      crowd = { count: 0, quietUntil: now + 60_000 };
+    },
 
-  notPosted(method: string): void {
-    const { output } = this.#context;
-    void output.note(
-      `refused the method ${output.excerpt(method, 20)} (HTTP 405): deliveries are POST requests`,
-    );
-  }
+    notPosted(method: string): void {
+      const shown = output.excerpt(method, 20);
+      void output.note(`refused the method ${shown} (HTTP 405): deliveries are POST requests`);
+    },
 
-  /** Aborts forwarding, and waits a moment for open deliveries and their output. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    const settled = Promise.allSettled(this.#open).then(() => this.#lines);
-    const grace = new AbortController();
-    await Promise.race([settled, this.#context.io.clock.sleep(graceMs, grace.signal).catch(() => {})]);
-    grace.abort();
-  }
+    /** Aborts forwarding, and waits a moment for open deliveries and their output. */
+    async close(): Promise<void> {
+      stop.abort();
+      const settled = Promise.allSettled(forwarding).then(() => printed);
+      const grace = new AbortController();
+      await Promise.race([settled, io.clock.sleep(graceMs, grace.signal).catch(() => {})]);
+      grace.abort();
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import { readProblem } from '../../host/read-file.ts';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
@@ -25,54 +26,40 @@ export interface SavedDelivery {
 const headerSources =
   'pass --timestamp <t> and --signature <s>, or --headers-file <file>, or --request-file <file> with headers and body';
 
-function rejectBoth(one: string, other: string, hint: string): never {
-  throw new UsageError(`${one} and ${other} cannot be combined`, { hint });
-}
-
 /** @throws UsageError unless the options give the headers in exactly one way, and the body in at most one */
-function checkSources(flags: DeliveryFlags): void {
-  const { timestamp, signature, headersFile, requestFile, bodyFile } = flags;
-  const byFlag = timestamp !== undefined || signature !== undefined;
-  const given: string[] = [];
-  if (byFlag) given.push(timestamp === undefined ? '--signature' : '--timestamp');
-  if (headersFile !== undefined) given.push('--headers-file');
-  if (requestFile !== undefined) given.push('--request-file');
-  const [one, other] = given;
-  if (one === undefined) {
-    throw new UsageError('the headers of the delivery are missing', { hint: headerSources });
-  }
-  if (other !== undefined) rejectBoth(one, other, headerSources);
-  if (bodyFile !== undefined && requestFile !== undefined) {
-    rejectBoth('--body-file', '--request-file', 'a captured request contains its body');
-  }
-  if (byFlag && timestamp === undefined) {
-    throw new UsageError('--signature requires --timestamp, which is signed too', {
-      hint: 'add --timestamp <t>, exactly as in the header',
-    });
-  }
-  if (byFlag && signature === undefined) {
-    throw new UsageError('--timestamp requires --signature', {
-      hint: 'add --signature <s>: sha256= and 64 hex digits',
-    });
-  }
-  if (headersFile === '-' && (bodyFile === undefined || bodyFile === '-')) {
-    throw new UsageError('headers and body cannot both come from standard input', {
-      hint: 'pass --body-file <file>, or a whole request with --request-file -',
-    });
-  }
-}
-
-function unreadable(option: string, path: string, cause: unknown): UsageError {
-  const { code } = cause as NodeJS.ErrnoException;
-  const reasons: Record<string, string> = {
-    ENOENT: 'no such file',
-    EISDIR: 'it is a folder',
-    EACCES: 'permission denied',
-  };
-  return new UsageError(`${option}: cannot read ${path}: ${reasons[code ?? ''] ?? code ?? 'unknown'}`, {
-    hint: 'pass the path of a file, or - for standard input',
-    cause,
-  });
+function checkSources({ timestamp, signature, headersFile, requestFile, bodyFile }: DeliveryFlags): void {
+  const isByValue = timestamp !== undefined || signature !== undefined;
+  const [source, other] = [
+    ...(isByValue ? [timestamp === undefined ? '--signature' : '--timestamp'] : []),
+    ...(headersFile === undefined ? [] : ['--headers-file']),
+    ...(requestFile === undefined ? [] : ['--request-file']),
+  ];
+  const problems: readonly (readonly [applies: boolean, problem: string, hint: string])[] = [
+    [source === undefined, 'the headers of the delivery are missing', headerSources],
+    [other !== undefined, `${source} and ${other} cannot be combined`, headerSources],
+    [
+      bodyFile !== undefined && requestFile !== undefined,
+      '--body-file and --request-file cannot be combined',
+      'a captured request contains its body',
+    ],
+    [
+      isByValue && timestamp === undefined,
+      '--signature requires --timestamp, which is signed too',
+      'add --timestamp <t>, exactly as in the header',
+    ],
+    [
+      isByValue && signature === undefined,
+      '--timestamp requires --signature',
+      'add --signature <s>: sha256= and 64 hex digits',
+    ],
+    [
+      headersFile === '-' && (bodyFile ?? '-') === '-',
+      'headers and body cannot both come from standard input',
+      'pass --body-file <file>, or a whole request with --request-file -',
+    ],
+  ];
+  const [, problem, hint] = problems.find(([applies]) => applies) ?? [];
+  if (problem !== undefined) throw new UsageError(problem, { hint });
 }
 
 /** Streams a file, or standard input for `-`. A part is valid only until the next one is requested. */
@@ -81,7 +68,10 @@ export async function* streamInput(io: Io, option: string, path: string): AsyncG
     yield* path === '-' ? io.streamStdin() : io.streamFile(path);
   } catch (cause) {
     // Only read errors arrive here: when the consumer throws, the generator returns.
-    throw unreadable(option, path, cause);
+    throw new UsageError(`${option}: cannot read ${path}: ${readProblem(cause)}`, {
+      hint: 'pass the path of a file, or - for standard input',
+      cause,
+    });
   }
 }
 
@@ -122,18 +112,14 @@ function jsonHeaders(json: unknown): HeaderPairs {
   if (typeof inner !== 'object' || inner === null)
     throw invalidHeaders('the JSON is not an object of headers');
   return Object.entries(inner as JsonObject).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)] as const),
+    [value].flat().map((part) => [name, String(part)] as const),
   );
 }
 
-/** Decodes UTF-8 or UTF-16: Windows PowerShell writes UTF-16 with a byte order mark by default. */
-function decode(bytes: Uint8Array): string {
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
-}
-
 function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
-  const text = decode(bytes);
+  // Windows PowerShell writes UTF-16 with a byte order mark by default.
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  const text = new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
   let pairs: HeaderPairs;
   if (/^\s*[[{]/.test(text)) {
     let json: unknown;
@@ -157,17 +143,17 @@ export async function readSavedDelivery(
   flags: DeliveryFlags,
   note: (line: string) => void,
 ): Promise<SavedDelivery> {
-  filled('--body-file', flags.bodyFile);
-  filled('--headers-file', flags.headersFile);
-  filled('--request-file', flags.requestFile);
+  const { timestamp, signature, bodyFile, headersFile, requestFile } = flags;
+  filled('--body-file', bodyFile);
+  filled('--headers-file', headersFile);
+  filled('--request-file', requestFile);
   checkSources(flags);
   const names = deliveryHeaders(settings);
-  const { timestamp, signature, headersFile, requestFile } = flags;
   if (requestFile !== undefined) {
     const { headers, body } = readCapture(await readInput(io, '--request-file', requestFile), note);
     return { names, headers, body: [body] };
   }
-  const body = streamInput(io, '--body-file', flags.bodyFile ?? '-');
+  const body = streamInput(io, '--body-file', bodyFile ?? '-');
   if (headersFile !== undefined) {
     return { names, body, headers: parseHeadersFile(await readInput(io, '--headers-file', headersFile)) };
   }

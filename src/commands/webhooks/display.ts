@@ -1,6 +1,6 @@
 import type { Io } from '../../host/io.ts';
 import { isTooLarge } from '../../json/tokens.ts';
-import { renderJson } from '../../output/json.ts';
+import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { renderTsv } from '../../output/table.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
@@ -75,8 +75,7 @@ function terminalLine(record: DeliveryRecord, paint: Output['paint']): string {
 export function printDelivery(input: DeliveryRecord, output: Output, io: Pick<Io, 'out'>): Promise<void> {
   const record = { ...input, event: input.event === null ? null : output.redact(input.event) };
   const { format } = output;
-  if (format === 'json' || format === 'ndjson')
-    return output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
+  if (wantsJson(output)) return output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
   if (format === 'plain') return output.result(renderTsv({ head: [], rows: [logRow(record)] }));
   return output.result(terminalLine(record, io.out.isTTY ? output.paint : (_tone, text) => text));
 }

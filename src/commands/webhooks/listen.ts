@@ -1,11 +1,9 @@
-import type { SecureContext } from 'node:tls';
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
-import { trustAlso } from '../../transport/trust.ts';
-import { readCa } from '../config/project-file.ts';
+import { secureContextOf } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
-import { Deliveries, type ListenOptions } from './deliveries.ts';
+import { createDeliveries, type ListenOptions } from './deliveries.ts';
 import { forwardTarget } from './forward.ts';
 import {
   deliveryHeaders,
@@ -25,17 +23,6 @@ interface ListenFlags {
   forwardUnverified?: boolean;
   save?: string;
   tolerance?: string;
-}
-
-async function secureContextOf(
-  { io, settings }: Context,
-  target: URL | null,
-): Promise<SecureContext | undefined> {
-  const { caFile } = settings;
-  if (caFile === undefined) return undefined;
-  const caPem = await readCa(io, caFile);
-  if (target?.protocol !== 'https:') return undefined;
-  return trustAlso(caPem);
 }
 
 function prepareFolder({ io }: Context, folder: string): string {
@@ -75,7 +62,7 @@ async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<Li
     limits,
     target,
     forwardUnverified,
-    secureContext: await secureContextOf(context, target),
+    secureContext: await secureContextOf(context.io, context.settings),
     folder: folder === undefined ? null : prepareFolder(context, folder),
   };
 }
@@ -113,7 +100,7 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     end = resolve;
     fail = reject;
   });
-  const deliveries = new Deliveries(context, options, () => end(null));
+  const deliveries = createDeliveries(context, options, () => end(null));
   const receiving = await receiveDeliveries(host, port, deliveries, io.clock, fail);
   const unsubscribe = io.onStop(end);
   try {

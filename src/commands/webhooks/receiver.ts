@@ -1,11 +1,10 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Output } from '../../output/output.ts';
 import type { Settings } from '../../settings/names.ts';
-import { echoed } from '../../suggest.ts';
 import { isLoopback } from '../../transport/address.ts';
 import { WebhookVerificationError } from '../../webhook/error.ts';
 import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
-import { filled } from '../options.ts';
+import { filled, numberUpTo } from '../options.ts';
 
 export interface Secrets {
   kind: 'webhook' | 'tenant';
@@ -43,14 +42,8 @@ export function refusalOf(error: unknown, command: string): WebhookVerificationE
   return error;
 }
 
-/** The port of the servers that receive deliveries: fixed, so that a webhook has to be registered only once; next to the mock's. */
-const defaultPort = 4020;
-
-export function listenPort(text: string | undefined): number {
-  if (text === undefined) return defaultPort;
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
-}
+/** The default is fixed, so that a webhook has to be registered only once. It is next to the mock's. */
+export const listenPort = (text = '4020') => numberUpTo('--port', text, 65_535);
 
 /** Reads `--host`: a name or an address, an IPv6 address also in the brackets of a URL. */
 export function listenHost(text: string | undefined): string {

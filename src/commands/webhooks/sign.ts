@@ -1,6 +1,7 @@
 import { parseTimestamp } from '../../date-time.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { wantsJson } from '../../output/json.ts';
 import { hashBody } from '../../webhook/hmac.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
@@ -28,7 +29,7 @@ export async function signCommand(context: Context, flags: SignFlags): Promise<n
   const signature = `sha256=${Buffer.from(macs[0] ?? []).toString('hex')}`;
   const names = deliveryHeaders(settings);
   const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
-  if (output.format === 'json' || output.format === 'ndjson') {
+  if (wantsJson(output)) {
     await output.data({ schemaVersion: 1, timestamp, signature, headers }, { head: [], rows: [] });
   } else {
     // Header lines even on a terminal, for `curl -H @-`.

@@ -1,3 +1,4 @@
+import { gap } from '../table.ts';
 import { columnsOf, type shorten, shortenMiddle, type Tone } from '../text.ts';
 import { type LiveRun, marks } from './model.ts';
 
@@ -100,8 +101,6 @@ const id: Column = {
   spare: true,
 };
 
-/** The number of spaces between two columns. */
-export const gap = 2;
 /** The width of the mark and the space after it. */
 const markWidth = 2;
 /** A name is shortened to this width before a column is dropped for it. Ids differ at the end, names of gates anywhere. */

@@ -1,6 +1,5 @@
+import type { Io } from '../../host/io.ts';
 import { parseUrl } from '../../parse-url.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Terminals by TERM_PROGRAM, and the first version of each that supports links. */
 const programs: Readonly<Record<string, readonly number[]>> = {
@@ -33,7 +32,7 @@ function isAtLeast(version: string, least: readonly number[]): boolean {
  * Whether the environment shows that the terminal supports OSC 8 links. If in doubt, it does not: some terminals print
  * unknown sequences. The package `supports-hyperlinks` reads the environment of the process, not the one passed in.
  */
-export function supportsLinks(env: Env): boolean {
+export function supportsLinks(env: Io['env']): boolean {
   const forced = env.FORCE_HYPERLINK;
   if (forced !== undefined && forced !== '') return Number.parseInt(forced, 10) !== 0;
   if (env.TERM === 'dumb' || env.TERM === 'linux') return false;

@@ -1,5 +1,6 @@
+import { gap } from '../table.ts';
 import { columnsOf, shorten } from '../text.ts';
-import { clockTime, type FittedColumn, fitColumns, gap } from './columns.ts';
+import { clockTime, type FittedColumn, fitColumns } from './columns.ts';
 import { type LiveModel, type LiveRun, type LiveStyle, marks, type Size } from './model.ts';
 
 /** Which runs are shown first if not all fit: those that are still going, then those that failed. */

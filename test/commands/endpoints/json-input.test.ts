@@ -94,6 +94,6 @@ describe('--input', () => {
       'bodies',
     );
     expect(code).toBe(64);
-    expect(err).toContain('error: --input: bodies cannot be read: it is a directory\n  → give a JSON file');
+    expect(err).toContain('error: --input: bodies cannot be read: it is a folder\n  → give a JSON file');
   });
 });
