@@ -78,26 +78,6 @@ it('ten gates whose hub is killed and comes back say so once, and have their ver
   ]);
 });
 
-it('ten gates whose hub permits nothing say so once, and have their verdicts', async () => {
-  const running = await startTen({ duration: 60_000 }, (stage) =>
-    stage.server((request, response) => {
-      request.resume().on('end', () => {
-        if (!request.url?.endsWith('/wakes')) return response.writeHead(202).end('{}');
-        response.write('event: ready\ndata: {"version":1}\n\n');
-        const beat = () => {
-          response.write(':\n\n');
-          stage.time.at(stage.time.clock.monotonic() + 3000, beat);
-        };
-        beat();
-      });
-    }),
-  );
-  const err = await expectVerdicts(running);
-  expect(about(err, /^warning:|the hub is back/)).toEqual([
-    expect.stringMatching(/the hub permits no request/),
-  ]);
-});
-
 it('a mistake in the URL of the hub is one error, before any run is created', async () => {
   on = await hubStage();
   const gates = { api: { process: 'api' }, web: { process: 'web', needs: ['api'] } };

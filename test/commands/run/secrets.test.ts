@@ -169,7 +169,7 @@ test.each(cases)('no channel shows eight characters of a secret that came in %s'
         }
       },
     ),
-    { numRuns: 5 },
+    { numRuns: 10 },
   );
 });
 
