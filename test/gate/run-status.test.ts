@@ -231,7 +231,7 @@ describe('for any JSON', () => {
         const ended = !Array.isArray(json) && terminal && isCount(body.failed) && isCount(body.blocked);
         expect(reading.kind === 'ended').toBe(ended);
       }),
-      { numRuns: 800 },
+      { numRuns: 2000 },
     );
   });
 
@@ -243,7 +243,7 @@ describe('for any JSON', () => {
         expect(json).toMatchObject({ state: 'completed' });
         expect([reading.failed + 0, reading.blocked + 0]).toEqual([0, 0]);
       }),
-      { numRuns: 800 },
+      { numRuns: 2000 },
     );
   });
 

@@ -119,9 +119,6 @@ describe('gates with invalid options are refused before anything is sent:', () =
   });
   it.each<[string, Partial<GatesOptions>, RegExp]>([
     ['no gates', { gates: {} }, /gates is empty/],
-    ['nothing in place of gates', { gates: undefined as never }, /must be an object/],
-    ['a list of gates', { gates: [of('a')] as never }, /must be an object/],
-    ['a map of gates', { gates: new Map([['a', of('a')]]) as never }, /must be an object/],
     // The literal sets the prototype, so the gate has no name.
     [
       'a gate named __proto__ in a literal',
@@ -138,7 +135,6 @@ describe('gates with invalid options are refused before anything is sent:', () =
       { gates: { 'a\u001b[2J': of('a') } },
       /"a\\u001b\[2J" is not the name of a gate/,
     ],
-    ['nothing in place of a gate', { gates: { api: null as never } }, /gate api: .* must be a plain object/],
     ['a gate without a run', { gates: { api: {} as never } }, /gate api: trigger is missing/],
     ['existing runs', two({ runIds: ['r'] } as never), /gate api: unknown option "runIds"/],
     ['existing runs for all gates', { runIds: ['r'] } as never, /unknown option "runIds"/],
@@ -157,18 +153,14 @@ describe('gates with invalid options are refused before anything is sent:', () =
     ],
     ['an unknown need', two({ needs: ['wep'] }), /gate api needs "wep", which is not a gate/],
     ['a need that an object inherits', two({ needs: ['constructor'] }), /"constructor", which is not a gate/],
-    ['a need that is not in a list', two({ needs: 'web' as never }), /gate api: needs must be an array/],
     ['a need that is not a name', two({ needs: [undefined] as never }), /gate api: needs\[0\] is missing/],
     [
       'a need that is advisory',
       two({ advisory: true }, { needs: ['api'] }),
       /web needs api, which is advisory/,
     ],
-    ['a text for advisory', two({ advisory: 'false' as never }), /gate api: advisory must be true or false/],
     ['a cycle', two({ needs: ['web'] }, { needs: ['api'] }), /api → web → api/],
     ['a gate that needs itself', two({ needs: ['api'] }), /api → api/],
-    ['half a retry', two({ retries: 0.5 }), /gate api: retries must be/],
-    ['a timeout that is not a number', { timeoutMs: Number.NaN }, /timeoutMs/],
     [
       'a pass for a timeout',
       two({ on: { timeout: 'pass' as never } }),
