@@ -1,4 +1,6 @@
+import { redactJson } from './json/rewrite.ts';
 import { withTexts } from './json/text.ts';
+import type { Redact } from './redact.ts';
 
 /** The known facts about the exchange that failed. */
 export interface ExchangeFacts {
@@ -252,16 +254,32 @@ export class DeclinedError extends RungateError {
   }
 }
 
+/** Redacts the text of a response, which stays JSON if it is JSON. */
+export function redactResponse(text: string, redact: Redact): string {
+  try {
+    JSON.parse(text);
+  } catch {
+    return redact(text);
+  }
+  return redactJson(text, redact);
+}
+
 /** Redacts all texts of an error, since other code may print any of them. */
-export function redactError(error: RungateError, redact: (text: string) => string): void {
+export function redactError<Thrown extends RungateError>(error: Thrown, redact: Redact): Thrown {
   const texts = error as unknown as Record<string, unknown>;
   for (const name of Object.getOwnPropertyNames(error)) {
     const text = texts[name];
-    if (typeof text === 'string' && name !== 'name' && name !== 'code') texts[name] = redact(text);
+    if (typeof text !== 'string' || name === 'name' || name === 'code') continue;
+    texts[name] = ['body', 'detailsText'].includes(name) ? redactResponse(text, redact) : redact(text);
   }
+  if (error instanceof HttpError && error.detailsText !== undefined)
+    texts.details = JSON.parse(error.detailsText);
+  const { path } = error.facts;
+  if (path !== undefined) error.facts = { ...error.facts, path: redact(path) };
   const { cause } = error;
   const causeText = cause instanceof Error ? `${cause.message} ${cause.stack}` : String(cause);
   if (cause !== undefined && redact(causeText) !== causeText) error.cause = undefined;
+  return error;
 }
 
 /** An error as data, as `--json` prints it on stderr or inside a run. */

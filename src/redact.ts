@@ -48,16 +48,20 @@ function needlesOf(secret: string): Needle[] {
   const spellings = [
     secret,
     sanitize(secret),
+    // Messages show text in one line.
+    secret.replace(/\s+/g, ' ').trim(),
     bytes.toString('latin1'),
     ...(loose ? [upper, ...base64Forms(bytes)] : []),
   ];
-  return [...new Set(spellings)].map((spelling) => ({
-    codes: Array.from({ length: spelling.length }, (_, at) => {
-      const code = spelling.charCodeAt(at);
-      return loose ? fold(code) : code;
-    }),
-    loose,
-  }));
+  return [...new Set(spellings)]
+    .filter(({ length }) => length >= shortest)
+    .map((spelling) => ({
+      codes: Array.from({ length: spelling.length }, (_, at) => {
+        const code = spelling.charCodeAt(at);
+        return loose ? fold(code) : code;
+      }),
+      loose,
+    }));
 }
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

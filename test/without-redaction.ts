@@ -6,19 +6,17 @@ import { membersOf, parseBody } from '../src/json/text.ts';
 import { redactNothing } from '../src/redact.ts';
 
 /** Response parsers without redaction, for tests with responses that contain no secrets. */
-export const readStatus = (json: unknown) =>
-  read(json, new Map(membersOf(JSON.stringify(json) ?? '')), redactNothing);
-export const describeValue = (value: unknown) => describe(value, redactNothing);
+export const readStatus = (json: unknown) => read(json, new Map(membersOf(JSON.stringify(json) ?? '')));
+export const describeValue = (value: unknown) => describe(value);
 export const appUrlOf = (response: unknown) => addressIn(parseBody(JSON.stringify(response)));
 export const runIdOf = (response: unknown, location?: string, pointer?: string, request: object = {}) =>
   find(
     { value: response, text: JSON.stringify(response), headers: location === undefined ? {} : { location } },
     pointer,
     request,
-    redactNothing,
   );
 export const runIdIn = (json: string, pointer?: string) =>
-  find({ value: JSON.parse(json), text: json, headers: {} }, pointer, {}, redactNothing);
-export const readPage = (value: unknown) => page(value, redactNothing);
+  find({ value: JSON.parse(json), text: json, headers: {} }, pointer, {});
+export const readPage = (value: unknown) => page(value);
 export const openJournal = (file: JournalFile, now: Date, tell: (problem: string) => void) =>
   open(file, now, tell, redactNothing);

@@ -161,7 +161,8 @@ export function openJournal(
         ...(hasSecret(body) ? {} : { body }),
       });
     },
-    created: ({ key }, { runId, appUrl }) => add({ event: 'created', key, runId, appUrl }),
+    created: ({ key }, { runId, appUrl }) =>
+      add({ event: 'created', key, runId, appUrl: appUrl && redact(appUrl) }),
     settled: (runId) => add({ event: 'settled', runId }),
   };
 }

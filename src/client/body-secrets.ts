@@ -1,5 +1,7 @@
+import type { Endpoint } from '../contract/endpoint.ts';
 import { type JsonMember, type JsonNode, parseJson } from '../json/parse.ts';
 import { plainText } from '../json/text.ts';
+import type { RequestInput } from './request.ts';
 import { secretName } from './schema-mismatch.ts';
 
 /** A field that, if true, marks the `value` next to it as a secret. */
@@ -14,6 +16,20 @@ function holdsSecret(members: readonly JsonMember[]): boolean {
       (secretMark.test(name) && isTrue(value.text)) ||
       (/^(?:name|key)$/.test(name) && secretName.test(value.text)),
   );
+}
+
+/** Returns the secrets in the body of a call; none for a file, or for a value that has no JSON form. */
+export function bodySecrets(
+  { secretFields }: Pick<Endpoint, 'secretFields'>,
+  { body, json }: Pick<RequestInput, 'body' | 'json'>,
+): string[] {
+  if (json === undefined && (typeof body !== 'object' || body === null || body instanceof Uint8Array))
+    return [];
+  try {
+    return secretsIn(json ?? JSON.stringify(body), secretFields);
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { ContractError, HttpError, NetworkError, RungateError, redactError } from '../errors.ts';
+import { ContractError, HttpError, NetworkError, RungateError } from '../errors.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import { errorBody } from './error-body.ts';
@@ -9,6 +9,9 @@ import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
 import { type ParsedResponse, parseResponse } from './response.ts';
 import { backoff, limitWait, responseLost, retryKind } from './retry.ts';
+
+/** An exchange before anything of it is redacted. */
+type Received = Omit<Exchange, 'redact'>;
 
 export interface CallContext {
   /** The limits of `CallOptions`, with defaults. Waits for a rate limit count only against `limitTimeoutMs`. */
@@ -45,7 +48,7 @@ class Call {
     this.#limitDeadline = this.#started + context.limits.limitTimeoutMs;
   }
 
-  async run(): Promise<Exchange> {
+  async run(): Promise<Received> {
     try {
       return await this.#attempt();
     } catch (error) {
@@ -54,7 +57,7 @@ class Call {
   }
 
   /** Retries after a failed first attempt, which p-retry does not make: it costs a third of a request. */
-  async #retry(first: unknown): Promise<Exchange> {
+  async #retry(first: unknown): Promise<Received> {
     const { signal, limits } = this.context;
     try {
       return await pRetry((attempt) => (attempt === 1 ? Promise.reject(first) : this.#attempt()), {
@@ -87,7 +90,7 @@ class Call {
     return this.context.clock.monotonic() - this.#started;
   }
 
-  async #attempt(): Promise<Exchange> {
+  async #attempt(): Promise<Received> {
     const { transport, clock, signal, limits, check } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
@@ -117,17 +120,15 @@ class Call {
     }
   }
 
-  /** Adds the refused body to the error, and redacts it. */
+  /** Adds the refused body to the error. */
   #complete(error: RungateError, response: RawReply | undefined): void {
-    const { redact } = this.request;
     if (error instanceof ContractError || error instanceof HttpError) {
       const body = response?.text ?? error.body;
       const newSecret = mayHaveNewSecret(this.endpoint, response?.status ?? error.status ?? 500);
-      error.body = body === undefined ? undefined : errorBody(body, redact, newSecret);
+      error.body = body === undefined ? undefined : errorBody(body, newSecret);
     }
     if (error instanceof NetworkError && !error.unsent && !this.request.repeatable)
       error.hint = error.hint === undefined ? mayHaveActed : `${error.hint}; ${mayHaveActed}`;
-    redactError(error, redact);
   }
 
   /** Returns whether a DELETE that gets a 404 has succeeded before: the response to that attempt was lost. */
@@ -140,8 +141,8 @@ class Call {
   #exchange(
     { status, headers, finalUrl }: RawReply,
     { value, mismatches, text, isJson }: ParsedResponse,
-  ): Exchange {
-    const { redact, method, path } = this.request;
+  ): Received {
+    const { method, path } = this.request;
     const request = `${method} ${path}`;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
     return {
@@ -155,7 +156,6 @@ class Call {
       finalUrl,
       attempts,
       elapsedMs,
-      redact,
     };
   }
 
@@ -230,6 +230,6 @@ class Call {
  * Sends the request, with retries where they are safe and may help, and checks the response.
  * @throws RungateError with `facts` set, or the signal's reason
  */
-export function call(request: PreparedRequest, endpoint: Endpoint, context: CallContext): Promise<Exchange> {
+export function call(request: PreparedRequest, endpoint: Endpoint, context: CallContext): Promise<Received> {
   return new Call(request, endpoint, context).run();
 }

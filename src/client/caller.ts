@@ -10,10 +10,19 @@ import { proxyFor, proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest, Transport } from '../transport/transport.ts';
+import { bodySecrets } from './body-secrets.ts';
 import { call } from './call.ts';
-import type { Caller, CallerInput, CallerOptions, CallOptions, ClientOptions } from './options.ts';
+import type {
+  Caller,
+  CallerInput,
+  CallerOptions,
+  CallOptions,
+  ClientOptions,
+  ExchangeEvent,
+} from './options.ts';
 import { counted, Pace } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
+import type { Mismatch } from './schema-mismatch.ts';
 import { encodeUpload } from './upload.ts';
 
 export type {
@@ -60,9 +69,12 @@ async function withFile(name: string, input: CallerInput): Promise<CallerInput> 
   return { ...input, ...encoded };
 }
 
-/** Returns a redactor for the secrets in the options, and for the token of a gate's hub. */
-export function ownRedactor({ apiKey, token, proxyEnv }: ClientOptions, hubToken?: string): Redact {
-  const secrets = [apiKey, token, hubToken].filter((secret) => secret !== undefined);
+/** Returns a redactor for the secrets in the options, and for others. */
+export function ownRedactor(
+  { apiKey, token, proxyEnv }: ClientOptions,
+  others: readonly (string | undefined)[] = [],
+): Redact {
+  const secrets = [apiKey, token, ...others].filter((secret) => secret !== undefined);
   return redactor([...secrets, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
 }
 
@@ -94,7 +106,7 @@ export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, 
     const { apiKey, token, auth, userAgent } = options;
     const { params, query, body, json, contentType } = input;
     // Copying all options would cost more than the request.
-    const target = { base, apiKey, token, auth, userAgent, redact };
+    const target = { base, apiKey, token, auth, userAgent };
     return prepareRequest(name, endpoint, { params, query, body, json, contentType, idempotencyKey }, target);
   }
 
@@ -111,10 +123,37 @@ export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, 
     }
   }
 
-  function shown(error: RungateError): RungateError {
-    if (say !== undefined) error.word(say);
-    redactError(error, redact);
-    return error;
+  /** Everything that a call hands out besides its result passes through here. */
+  function edgeOf(endpoint: Endpoint, input: CallerInput) {
+    let redactBody: Redact | undefined;
+    const redactAll: Redact = (text) => {
+      // The service may repeat a secret of the body.
+      redactBody ??= redactor(bodySecrets(endpoint, input));
+      return redactBody(redact(text));
+    };
+    const { onExchange } = options;
+    return {
+      redact: redactAll,
+      error(error: RungateError): RungateError {
+        if (say !== undefined) error.word(say);
+        redactError(error, redactAll);
+        return error;
+      },
+      onExchange:
+        onExchange &&
+        ((event: ExchangeEvent) =>
+          onExchange(
+            event.type === 'wait'
+              ? { ...event, reason: redactAll(event.reason) }
+              : { ...event, path: redactAll(event.path) },
+          )),
+      mismatches: (all: readonly Mismatch[]) =>
+        all.map((mismatch) => ({
+          ...mismatch,
+          field: redactAll(mismatch.field),
+          received: redactAll(mismatch.received),
+        })),
+    };
   }
 
   return {
@@ -123,6 +162,7 @@ export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, 
       const input = ownCopy(endpoint.multipart ? await withFile(name, givenInput) : givenInput);
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
+      const edge = edgeOf(endpoint, input);
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;
@@ -131,18 +171,22 @@ export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, 
         const request = prepare(name, endpoint, input, idempotencyKey);
         if (callOptions.pace === true && pace !== null)
           await inPace(pace, name, endpoint.method, either.signal);
-        return await call(request, endpoint, {
+        const exchange = await call(request, endpoint, {
           limits,
           transport,
           clock,
           random,
           check,
           signal: either.signal,
-          onExchange: options.onExchange,
-          onRetry: onRetry && ((error, waitMs) => onRetry(shown(error), waitMs)),
+          onExchange: edge.onExchange,
+          onRetry: onRetry && ((error, waitMs) => onRetry(edge.error(error), waitMs)),
+        });
+        return Object.assign(exchange, {
+          mismatches: edge.mismatches(exchange.mismatches),
+          redact: edge.redact,
         });
       } catch (error) {
-        if (error instanceof RungateError) shown(error);
+        if (error instanceof RungateError) edge.error(error);
         // Facts of a call that was never sent.
         if (error instanceof RungateError && error.facts.endpoint === undefined) {
           error.facts = { endpoint: name, method: endpoint.method, attempts: 0, elapsedMs: 0 };

@@ -7,7 +7,6 @@ import type { DeployedPage, GateHub, LibraryOptions } from '../options/library-o
 import { type OptionRow, optionIds, rowOf } from '../options/table.ts';
 import { largestCount } from '../options/types.ts';
 import { isPlain, ownCopy } from '../own-options.ts';
-import { redactNothing } from '../redact.ts';
 import { instead, isEchoed } from '../suggest.ts';
 import { type Mismatch, mismatches } from './schema-mismatch.ts';
 
@@ -184,7 +183,7 @@ export function checkOptions<Options>(schema: OptionType<Options>, options: unkn
   try {
     const result = schema.safeParse(options);
     if (result.success) return result.data;
-    const wrong = mismatches(schema, options, redactNothing);
+    const wrong = mismatches(schema, options);
     const [first] = wrong;
     const faults = wrong.slice(0, 5).map(faultOf);
     throw new UsageError(`${call}: ${faults.join('; ')}`, { hint: first && hintFor(schema, first) });

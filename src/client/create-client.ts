@@ -1,8 +1,9 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { api } from '../contract/index.ts';
-import { UsageError } from '../errors.ts';
+import { RungateError, redactError, UsageError } from '../errors.ts';
 import { sayInLibrary } from '../options/spelling.ts';
-import { createCaller } from './caller.ts';
+import type { Redact } from '../redact.ts';
+import { createCaller, ownRedactor } from './caller.ts';
 import { checkOptions, optionsOf } from './check-options.ts';
 import { type ExactOptions, listExact } from './exact-orders.ts';
 import { asList, readPage } from './list.ts';
@@ -53,8 +54,17 @@ function parseArgs(
   return [{ params, query: query as CallerInput['query'], body: part('body') }, checked];
 }
 
+/** Passes the items on, and redacts the error of a page that is found to be wrong after its call. */
+async function* withoutSecrets<T>(items: AsyncIterable<T>, redact: Redact) {
+  try {
+    yield* items;
+  } catch (error) {
+    throw error instanceof RungateError ? redactError(error, redact) : error;
+  }
+}
+
 /** Returns the endpoints as methods, in objects by the parts of their names. */
-export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, 'close'> {
+export function bindApi(caller: Pick<Caller, 'exchange'>, redact: Redact): Omit<ServiceClient, 'close'> {
   const tree: Record<string, object> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(api)) {
     const parts = name.split('.');
@@ -66,16 +76,19 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
     }
     const call = async (...args: unknown[]) => {
       const [input, options] = parseArgs(name, endpoint, args);
-      const { value, redact } = await caller.exchange(name, endpoint, input, options);
+      const { value } = await caller.exchange(name, endpoint, input, options);
       if (!endpoint.list || options?.check === false) return value;
-      return asList(value, readPage(value, redact));
+      return asList(value, readPage(value));
     };
-    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args));
+    const all = (...args: unknown[]) =>
+      withoutSecrets(readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args)), redact);
     group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;
   }
   Object.assign(tree.orders ?? {}, {
     listExact: async (options: ExactOptions = {}) =>
-      listExact(caller, checkOptions(exactOptions, options, 'orders.listExact')),
+      listExact(caller, checkOptions(exactOptions, options, 'orders.listExact')).catch((error: unknown) => {
+        throw error instanceof RungateError ? redactError(error, redact) : error;
+      }),
   });
   return tree as unknown as Omit<ServiceClient, 'close'>;
 }
@@ -87,6 +100,7 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
  */
 export function createClient(options: ClientOptions): ServiceClient {
   const checked = checkOptions(clientOptions, options, 'createClient');
-  const caller = createCaller(checked, undefined, sayInLibrary);
-  return { ...bindApi(caller), close: () => caller.close() };
+  const redact = ownRedactor(checked);
+  const caller = createCaller(checked, redact, sayInLibrary);
+  return { ...bindApi(caller, redact), close: () => caller.close() };
 }

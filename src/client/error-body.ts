@@ -1,6 +1,5 @@
-import { nextIndex, redactJson } from '../json/rewrite.ts';
+import { nextIndex } from '../json/rewrite.ts';
 import { closes, isSpace, isString, opens, tokensOf } from '../json/tokens.ts';
-import type { Redact } from '../redact.ts';
 import { secretName } from './schema-mismatch.ts';
 
 /** The most bytes of a response body that an error keeps. */
@@ -21,9 +20,8 @@ function valueEnd(tokens: readonly string[], start: number): number {
 }
 
 /**
- * Redacts the values of fields with secret names in JSON, which may be cut off or broken. Redactors do not know new
- * secrets.
- * @param all redact every text, whatever the name of its field
+ * Hides the values of fields with secret names in JSON, which may be cut off or broken: rungate cannot know new secrets.
+ * @param all hide every text, whatever the name of its field
  */
 function maskSecrets(json: string, all: boolean): string {
   const tokens = tokensOf(json);
@@ -62,15 +60,14 @@ function cut(text: string, more: boolean): string {
 }
 
 /**
- * Returns the body of a refused response as an error keeps it: redacted, 64 KiB at most.
+ * Returns the body of a refused response as an error keeps it: without new secrets, 64 KiB at most.
  * @param hasNewSecret the response has an unknown secret: keep none of its texts
  */
-export function errorBody(text: string, redact: Redact, hasNewSecret = false): string | undefined {
+export function errorBody(text: string, hasNewSecret = false): string | undefined {
   const isJson = /^\s*[[{]/.test(text);
   // In broken JSON, a string may lack its quotes.
   if (hasNewSecret && !(isJson && isWhole(text))) return undefined;
   const head = text.slice(0, 2 * mostBytes);
   const masked = isJson ? maskSecrets(head, hasNewSecret) : head;
-  const shown = isJson && isWhole(masked) ? redactJson(masked, redact) : redact(masked);
-  return cut(shown, head.length < text.length);
+  return cut(masked, head.length < text.length);
 }

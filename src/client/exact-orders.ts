@@ -38,9 +38,9 @@ async function readExact(
   options: ExactOptions,
 ): Promise<{ response: Exchange; body: JsonNode }> {
   const response = await caller.exchange(name, orders[name], { params: {} }, { ...options, check: true });
-  const { status, request, attempts, elapsedMs, text, redact } = response;
+  const { status, request, attempts, elapsedMs, text } = response;
   const refuse = (field: string, expected: string, received: string): never => {
-    const body = errorBody(text, redact);
+    const body = errorBody(text);
     const error = mismatchError(request, { field, expected, received, status, body });
     error.facts = { endpoint: name, method: 'GET', attempts, elapsedMs };
     throw error;

@@ -1,9 +1,7 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError, type Wording } from '../errors.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
-import { redactJson } from '../json/rewrite.ts';
 import { isTooLarge } from '../json/tokens.ts';
-import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { mistakeIn } from './credential-problems.ts';
 import { credentialIn } from './credentials.ts';
@@ -19,9 +17,9 @@ const idHeaders = [
   'traceparent',
 ];
 
-export function requestId(headers: Readonly<Record<string, string>>, redact: Redact): string | undefined {
+export function requestId(headers: Readonly<Record<string, string>>): string | undefined {
   const value = idHeaders.map((name) => headers[name]).find((id) => id !== undefined && id !== '');
-  return value === undefined ? undefined : redact(value).slice(0, 200);
+  return value === undefined ? undefined : oneLine(value, 200);
 }
 
 /** Returns whether the response may have a new secret: a request that fails with 5xx may have taken effect. */
@@ -29,8 +27,8 @@ export function mayHaveNewSecret({ newSecret }: Endpoint, status: number): boole
   return newSecret === true && (status < 300 || status >= 500);
 }
 
-export function oneLine(text: string, limit: number, redact: Redact): string {
-  const line = redact(text).replace(/\s+/g, ' ').trim();
+export function oneLine(text: string, limit: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
@@ -42,11 +40,12 @@ export function isHtml(text: string): boolean {
 const longestHead = 16 * 1024;
 
 /** Returns a summary of a body that is not JSON: the title of a page, or its first characters. */
-export function gist(text: string, redact: Redact): string {
-  const head = text.slice(0, longestHead);
-  if (!isHtml(head)) return oneLine(head, 200, redact);
+export function gist(text: string): string {
+  // The ellipsis marks a secret that may be cut off.
+  const head = text.length > longestHead ? `${text.slice(0, longestHead)}…` : text;
+  if (!isHtml(head)) return oneLine(head, 200);
   const title = /<title\b[^<>]*>([^<]*)/i.exec(head)?.[1]?.trim();
-  return `an HTML page${title ? `, "${oneLine(title, 200, redact)}"` : ''}`;
+  return `an HTML page${title ? `, "${oneLine(title, 200)}"` : ''}`;
 }
 
 /** Characters: enough for any explanation, and short enough for a log. */
@@ -60,27 +59,23 @@ interface ErrorField {
   json?: string;
 }
 
-function fieldOf(node: JsonNode | undefined, redact: Redact): ErrorField | undefined {
+function fieldOf(node: JsonNode | undefined): ErrorField | undefined {
   const value = node?.value ?? null;
   if (node === undefined || value === null) return undefined;
   const json = node.text;
-  const text = typeof value === 'string' ? redact(value) : redactJson(json, redact);
+  const text = typeof value === 'string' ? value : json;
   const cut = text.length > longestField ? `${text.slice(0, longestField)}…` : text;
   if (typeof value === 'string' || cut !== text) return { value: cut, text: cut };
-  return { value: text === json ? value : JSON.parse(text), text, json: text };
+  return { value, text, json };
 }
 
 /** Reads the error body (interface, section 7), or one that resembles it. */
-function explanation(
-  text: string,
-  redact: Redact,
-): { error: string | undefined; details: ErrorField | undefined } {
+function explanation(text: string): { error: string | undefined; details: ErrorField | undefined } {
   const none = { error: undefined, details: undefined };
   try {
     if (isTooLarge(text)) return none;
     const body = parseJson(text);
-    const first = (...names: readonly string[]) =>
-      names.map((name) => fieldOf(body.member(name)?.value, redact));
+    const first = (...names: readonly string[]) => names.map((name) => fieldOf(body.member(name)?.value));
     const error = first('error', 'message', 'title').find(
       (field) => typeof field?.value === 'string' && field.value !== '',
     );
@@ -165,15 +160,11 @@ export function refusal(
 ): HttpError {
   const { status, headers } = response;
   const text = hidden ? '' : response.text;
-  const { redact } = request;
-  // The service may echo the refused key.
-  const { error, details } = explanation(text, redact);
+  const { error, details } = explanation(text);
   const { fact, hint } = explainStatus(status, request);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
-  const reason = encoded
-    ? ''
-    : [error ?? gist(text, redact), details?.text].filter((part) => part).join(': ');
-  const why = reason === '' ? '' : `: ${oneLine(reason, 500, redact)}`;
+  const reason = encoded ? '' : [error ?? gist(text), details?.text].filter((part) => part).join(': ');
+  const why = reason === '' ? '' : `: ${oneLine(reason, 500)}`;
   const plain =
     request.url.protocol === 'http:' && status === 400 && plainHttpOnTls.test(text.slice(0, longestHead));
   // An HTML page instead of JSON probably does not come from the service.
@@ -183,7 +174,7 @@ export function refusal(
     error,
     details: details?.value,
     detailsText: details?.json,
-    requestId: requestId(headers, redact),
+    requestId: requestId(headers),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: plain
       ? (say) => `use https:// instead of http:// in ${say('apiUrl')}`

@@ -1,5 +1,4 @@
 import { defaultPageSize } from '../contract/fields.ts';
-import type { Redact } from '../redact.ts';
 import { type Mismatch, received } from './schema-mismatch.ts';
 
 /** A list, or one page of it, read from a response of any shape. Facts that the response lacks are missing. */
@@ -55,7 +54,7 @@ function fieldOf(response: Fields): string | undefined {
  * Reads the response of a list: the paged shape (interface, section 2.9), a bare array, or an object with one array of any
  * name. A null or empty response (204) is an empty list. Returns undefined for any other response.
  */
-export function readPage(value: unknown, redact: Redact): ReadPage | undefined {
+export function readPage(value: unknown): ReadPage | undefined {
   if (Array.isArray(value)) return { items: value, invalidFields: [] };
   if (value === undefined || value === null) return { items: [], invalidFields: [] };
   if (!isFields(value)) return undefined;
@@ -67,7 +66,7 @@ export function readPage(value: unknown, redact: Redact): ReadPage | undefined {
     const fact = key === field ? undefined : (value[key] ?? undefined);
     if (fact === undefined) continue;
     if (fits(fact)) shown[key] = fact;
-    else invalidFields.push({ field: key, path: [key], expected, received: received(fact, redact) });
+    else invalidFields.push({ field: key, path: [key], expected, received: received(fact) });
   }
   return { items: (value[field] ?? []) as readonly unknown[], field, ...shown, invalidFields };
 }

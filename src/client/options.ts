@@ -116,6 +116,7 @@ export interface Exchange {
   attempts: number;
   /** From the first byte sent to the response, including waits, in milliseconds. */
   elapsedMs: number;
+  /** Redacts the secrets of the client and of the request's body, which the response may repeat. */
   redact: Redact;
 }
 

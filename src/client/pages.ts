@@ -107,12 +107,12 @@ export async function* readPages<T>(
         ...options,
         signal: either.signal,
       });
-      const { value, status, mismatches, text, redact } = response;
+      const { value, status, mismatches, text } = response;
       request = response.request;
-      const page = readPage(value, redact);
+      const page = readPage(value);
       if (page === undefined) {
         const expected = 'an array, or an object with one';
-        throw mismatchError(request, { field: '', expected, received: received(value, redact), status });
+        throw mismatchError(request, { field: '', expected, received: received(value), status });
       }
       return { ...page, request, status, mismatches, converted: convert(text, page) };
     } finally {

@@ -1,9 +1,7 @@
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { type Say, UsageError } from '../errors.ts';
-import { type Redact, redactor } from '../redact.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
-import { secretsIn } from './body-secrets.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
 import { looseFields, type Mismatch, mismatches, zonedDateTime } from './schema-mismatch.ts';
 
@@ -25,7 +23,6 @@ export interface RequestTarget extends Credentials {
   /** The service's base URL, checked (`parseApiUrl`). */
   base: URL;
   userAgent?: string | undefined;
-  redact: Redact;
 }
 
 /** Headers of the connection: by setting one, a caller could split the request in two. */
@@ -36,15 +33,9 @@ const connectionHeaders =
 const safe: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
 /** Throws if a query or body does not match its schema, with all faults in one line. */
-function refuse(
-  name: string,
-  part: 'query' | 'body',
-  schema: Schema,
-  value: unknown,
-  { redact }: RequestTarget,
-): void {
-  const loose = new Set(part === 'body' ? looseFields(schema, value, redact).map(({ field }) => field) : []);
-  const wrong = mismatches(schema, value, redact).filter(({ field }) => !loose.has(field));
+function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unknown): void {
+  const loose = new Set(part === 'body' ? looseFields(schema, value).map(({ field }) => field) : []);
+  const wrong = mismatches(schema, value).filter(({ field }) => !loose.has(field));
   if (wrong.length === 0) return;
   const fault = (say: Say, { field, expected, received, sentence }: Mismatch) => {
     if (sentence !== undefined) return sentence;
@@ -71,26 +62,15 @@ function refuse(
   });
 }
 
-function checkQuery(
-  name: string,
-  endpoint: Endpoint,
-  query: RequestInput['query'],
-  target: RequestTarget,
-): string {
+function checkQuery(name: string, endpoint: Endpoint, query: RequestInput['query']): string {
   if (endpoint.query === undefined) return '';
   // Leave out undefined and null: an option without a value is not a parameter.
   const values = Object.fromEntries(
     Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null),
   );
-  refuse(name, 'query', endpoint.query, values, target);
+  refuse(name, 'query', endpoint.query, values);
   // The schema may rewrite a value. Spread over the given query, so that the keys keep their order.
   return queryString(name, { ...values, ...endpoint.query.safeParse(values).data });
-}
-
-/** A body as sent, and a redactor that also knows its secrets. */
-interface CheckedBody {
-  body?: string | Uint8Array | undefined;
-  redact: Redact;
 }
 
 function writeJson(name: string, body: unknown): string | undefined {
@@ -105,17 +85,12 @@ function checkBody(
   name: string,
   endpoint: Endpoint,
   { json, body = json === undefined ? undefined : JSON.parse(json) }: Pick<RequestInput, 'body' | 'json'>,
-  target: RequestTarget,
-): CheckedBody {
-  const { redact } = target;
-  if (endpoint.body === undefined || (body === undefined && endpoint.bodyOptional)) return { redact };
-  if (endpoint.multipart && body instanceof Uint8Array) return { body, redact };
+): string | Uint8Array | undefined {
+  if (endpoint.body === undefined || (body === undefined && endpoint.bodyOptional)) return undefined;
+  if (endpoint.multipart && body instanceof Uint8Array) return body;
   const text = json ?? writeJson(name, body);
-  const secrets = text === undefined ? [] : secretsIn(text, endpoint.secretFields);
-  const redactOwn = redactor(secrets);
-  const redactAll = secrets.length === 0 ? redact : (shown: string) => redactOwn(redact(shown));
-  refuse(name, 'body', endpoint.body, body, { ...target, redact: redactAll });
-  return { body: text, redact: redactAll };
+  refuse(name, 'body', endpoint.body, body);
+  return text;
 }
 
 export function setHeaders(
@@ -156,9 +131,9 @@ export function prepareRequest(
 ): PreparedRequest {
   const { base } = target;
   const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
-  const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, target));
-  const { body, redact } = checkBody(name, endpoint, input, target);
-  const path = redact(url.pathname);
+  const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query));
+  const body = checkBody(name, endpoint, input);
+  const path = url.pathname;
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
@@ -172,6 +147,6 @@ export function prepareRequest(
   Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, target));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
   const { method, maxReplyBytes } = endpoint;
-  const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes, redact };
+  const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes };
   return body === undefined ? request : { ...request, body };
 }

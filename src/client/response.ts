@@ -2,7 +2,6 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
 import { ContractError, type Wording } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
-import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
 import { type Page, readPage } from './list.ts';
@@ -15,10 +14,10 @@ const responseTo = (request: PreparedRequest) => `the response to ${requestText(
 
 const look: Wording = (say) => say('look');
 
-function lookHint({ endpoint, method, url, path, redact }: PreparedRequest): Wording {
+function lookHint({ endpoint, method, url, path }: PreparedRequest): Wording {
   if (method !== 'GET' || endpoint === 'api') return look;
   // Relative to the base URL, which may have a path.
-  const target = redact(path.slice(path.lastIndexOf('/api/')) + url.search);
+  const target = path.slice(path.lastIndexOf('/api/')) + url.search;
   return (say) => `${say('look')}; ${say('unchecked', target)}`;
 }
 
@@ -40,7 +39,7 @@ function checkEncoding(request: PreparedRequest, response: RawReply): void {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase();
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
   const expected = 'an uncompressed response';
-  const received = `content-encoding ${oneLine(encoding, 100, request.redact)}`;
+  const received = `content-encoding ${oneLine(encoding, 100)}`;
   throw new ContractError(`${responseTo(request)}: expected ${expected}, received ${received}`, {
     field: '',
     expected,
@@ -93,17 +92,15 @@ function parse(request: PreparedRequest, endpoint: Endpoint, response: RawReply)
       return { value: text, mismatches: [], text: JSON.stringify(text), isJson: false };
     // The parser's message would quote the response, which may contain a secret.
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
-    throw unreadable(request, response, hidden ? 'text' : gist(text, request.redact));
+    throw unreadable(request, response, hidden ? 'text' : gist(text));
   }
 }
 
-function itemMismatches({ response }: Endpoint, { items, field }: Page, redact: Redact): Mismatch[] {
+function itemMismatches({ response }: Endpoint, { items, field }: Page): Mismatch[] {
   const item = itemSchema(response);
   if (item === undefined) return [];
   const list = field === undefined ? [] : [field];
-  return items.flatMap((value, index) =>
-    mismatches(item, value, redact, { at: [...list, index], sent: true }),
-  );
+  return items.flatMap((value, index) => mismatches(item, value, { at: [...list, index], sent: true }));
 }
 
 /**
@@ -124,15 +121,15 @@ export function parseResponse(
   if (!check) return read;
   const { value } = read;
   const hint = lookHint(request);
-  const page = endpoint.list ? readPage(value, request.redact) : undefined;
+  const page = endpoint.list ? readPage(value) : undefined;
   if (page !== undefined)
     return {
       ...read,
-      mismatches: [...page.invalidFields, ...itemMismatches(endpoint, page, request.redact)],
+      mismatches: [...page.invalidFields, ...itemMismatches(endpoint, page)],
     };
   // An item that the contract does not show may be any JSON.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
-  const wrong = mismatches(endpoint.response, value, request.redact, {
+  const wrong = mismatches(endpoint.response, value, {
     hidden: endpoint.newSecret,
     sent: true,
   }).filter(({ path }) => !isItem || path.length > 0);

@@ -1,7 +1,6 @@
 import type { Schema } from '../contract/endpoint.ts';
 import { isOpen, isRequired } from '../contract/shape.ts';
 import { ContractError, type ContractErrorParts } from '../errors.ts';
-import type { Redact } from '../redact.ts';
 
 /** A difference between a value and its schema. */
 export interface Mismatch {
@@ -70,13 +69,12 @@ function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-function beginning(text: string, limit: number, redact: Redact): string {
-  const shown = redact(text);
-  return shown.length > limit ? `${shown.slice(0, limit)}…` : shown;
+function beginning(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
 /** Returns a value's type and, unless it is long or a secret, the value: `string "12.50"`, `an array of 3`, `nothing`. */
-export function received(value: unknown, redact: Redact, path: Path = [], hidden = false): string {
+export function received(value: unknown, path: Path = [], hidden = false): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
@@ -84,14 +82,14 @@ export function received(value: unknown, redact: Redact, path: Path = [], hidden
     return 'a number beyond 1.8e308';
   if (typeof value === 'object') {
     const keys = Object.keys(value);
-    const some = keys.slice(0, 8).map((key) => beginning(key, 40, redact));
+    const some = keys.slice(0, 8).map((key) => beginning(key, 40));
     return keys.length === 0
       ? 'an empty object'
       : `an object with ${some.join(', ')}${keys.length > 8 ? ', …' : ''}`;
   }
   if (value === '') return 'an empty string';
   if (hidden || path.some((part) => secretName.test(String(part)))) return typeof value;
-  const short = beginning(String(value), 60, redact);
+  const short = beginning(String(value), 60);
   return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;
 }
 
@@ -120,11 +118,11 @@ function expectedOf(issue: Issue): string {
   return 'a valid value';
 }
 
-function describe(issue: Issue, root: unknown, redact: Redact, hidden: boolean): Omit<Mismatch, 'field'>[] {
+function describe(issue: Issue, root: unknown, hidden: boolean): Omit<Mismatch, 'field'>[] {
   const mismatch = (path: Path, expected: string): Omit<Mismatch, 'field'> => ({
     path,
     expected,
-    received: received(valueAt(root, path), redact, path, hidden),
+    received: received(valueAt(root, path), path, hidden),
   });
   if (issue.code === 'unrecognized_keys') {
     return (issue.keys ?? []).map((key) => mismatch([...issue.path, key], 'no such field'));
@@ -139,7 +137,7 @@ function describe(issue: Issue, root: unknown, redact: Redact, hidden: boolean):
   const depth = (branch: readonly Issue[]) => Math.max(...branch.map((inner) => inner.path.length), 0);
   const deepest = branches.toSorted((a, b) => depth(b) - depth(a))[0];
   if (deepest !== undefined && depth(deepest) > issue.path.length) {
-    return deepest.flatMap((inner) => describe(inner, root, redact, hidden));
+    return deepest.flatMap((inner) => describe(inner, root, hidden));
   }
   return [mismatch(issue.path, branches.flat().map(expectedOf).join(' or '))];
 }
@@ -152,21 +150,19 @@ interface MismatchOptions {
   sent?: boolean;
 }
 
-/** Secrets are redacted before anything is shortened. */
 export function mismatches(
   schema: Schema,
   value: unknown,
-  redact: Redact,
   { at = [], hidden = false, sent = false }: MismatchOptions = {},
 ): Mismatch[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
   return (result.error.issues as unknown as Issue[])
     .filter((issue) => !sent || !isLarge(issue, value))
-    .flatMap((issue) => describe(issue, value, redact, hidden))
+    .flatMap((issue) => describe(issue, value, hidden))
     .map((mismatch) => {
       const path = [...at, ...mismatch.path];
-      return { ...mismatch, path, field: redact(pathText(path)) };
+      return { ...mismatch, path, field: pathText(path) };
     });
 }
 
@@ -198,9 +194,9 @@ const noJson = /^(?:function|symbol|number NaN)/;
  * Returns the optional fields of a body that do not match the contract. If the body may have unknown fields, these are sent
  * unchanged: a response may have had them in this form.
  */
-export function looseFields(schema: Schema, body: unknown, redact: Redact): Mismatch[] {
+export function looseFields(schema: Schema, body: unknown): Mismatch[] {
   if (!isOpen(schema)) return [];
-  return mismatches(schema, body, redact).filter(
+  return mismatches(schema, body).filter(
     ({ path, sentence, received }) =>
       sentence === undefined && !isRequired(schema, path) && !noJson.test(received),
   );

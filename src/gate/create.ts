@@ -51,15 +51,15 @@ function readCreated(
   { body, idempotencyKey, idPointer }: CreateRequest,
   { attempts, sentAt, limitedMs }: Sending,
 ): CreatedRun {
-  const { value, text, headers, redact } = response;
+  const { value, text, headers } = response;
   const appUrl = appUrlOf(parseBody(text));
   // The contract does not name this header; services of this kind send it.
   const values = headers['idempotency-replayed']?.toLowerCase().split(',') ?? [];
   const [replayed = '', ...others] = new Set(values.map((value) => value.trim()));
   return {
     kind: 'created',
-    runId: runIdOf(response, idPointer, { ...body, idempotencyKey }, redact),
-    appUrl: appUrl === null ? null : redact(appUrl),
+    runId: runIdOf(response, idPointer, { ...body, idempotencyKey }),
+    appUrl,
     replayed: others.length === 0 && ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
     sentAt,
     attempts,

@@ -1,7 +1,9 @@
 import {
   type ErrorReport,
   MismatchError,
-  type RungateError,
+  RungateError,
+  redactError,
+  redactResponse,
   reportError,
   type StopCause,
   TimeoutError,
@@ -171,22 +173,30 @@ export function reportStop(report: GateReport, signal: StopCause, cancellation: 
 }
 
 /** Fields whose texts rungate chooses itself. */
-const ownFields: readonly string[] = ['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'];
+const ownFields: readonly string[] = [
+  ...['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'],
+  ...['type', 'phase', 'by'],
+];
 
 function redacted(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
+  if (value instanceof RungateError) return redactError(value, redact);
   if (typeof value !== 'object' || value === null) return value;
   const copy = Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      ownFields.includes(name) ? member : redacted(member, redact),
+      ownFields.includes(name)
+        ? member
+        : name === 'body' && typeof member === 'string'
+          ? redactResponse(member, redact)
+          : redacted(member, redact),
     ]),
   );
   return copyTexts(value, copy, redact);
 }
 
-/** Returns the report without secrets. Call it before a format shortens or escapes the texts. */
+/** Returns a report or an event without secrets. */
 export function redactReport<Report extends object>(report: Report, redact: Redact): Report {
   return redacted(report, redact) as Report;
 }

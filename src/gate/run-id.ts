@@ -5,7 +5,6 @@ import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import type { JsonNode } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
-import type { Redact } from '../redact.ts';
 import { excerpt } from '../sanitize.ts';
 import { fillPath, paramProblem } from '../transport/address.ts';
 
@@ -68,11 +67,11 @@ function repeatsRequest(path: readonly string[], id: string, request: object): b
 }
 
 /** Describes what a create response has instead of an id, to help find the run. */
-function trace(response: unknown, location: string | undefined, redact: Redact): string {
+function trace(response: unknown, location: string | undefined): string {
   const keys =
     typeof response === 'object' && response !== null ? Object.keys(response).slice(0, 20).join(', ') : '';
-  const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500, redact)}`;
-  return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200, redact)}`;
+  const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500)}`;
+  return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200)}`;
 }
 
 /**
@@ -84,14 +83,13 @@ export function runIdOf(
   response: Pick<Exchange, 'value' | 'text' | 'headers'>,
   pointer: string | undefined,
   request: object,
-  redact: Redact,
 ): string {
   const { location } = response.headers;
   const json = parseBody(response.text);
   const idIn = (path: readonly string[]) => (path.length === 0 ? null : idText(json?.at(path)?.text));
-  const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, redact)}`;
-  const has = () => trace(response.value, location, redact);
-  const body = () => errorBody(response.text, redact);
+  const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60)}`;
+  const has = () => trace(response.value, location);
+  const body = () => errorBody(response.text);
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
   const pointedId = idIn(pointed);

@@ -3,7 +3,6 @@ import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
 import { type JsonNode, repeatedMember } from '../json/parse.ts';
 import { idText, parseBody, withTexts } from '../json/text.ts';
-import type { Redact } from '../redact.ts';
 import { lastSegment, runInPath } from './run-id.ts';
 import type { EndedRun } from './verdict.ts';
 
@@ -28,12 +27,12 @@ export type Reading =
   /** `ended`: the run has ended, but the response does not say how. Otherwise the next read may be better. */
   | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
 
-export function describe(value: unknown, redact: Redact): string {
+export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
-  const text = redact(JSON.stringify(value));
+  const text = JSON.stringify(value);
   return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
@@ -62,23 +61,21 @@ const largest = 'a whole number below 1.8e308';
  * number, negative or fractional makes the response invalid; it is never read as 0.
  * @param texts the original text of the fields, since `1e-400` is 0 in `json`
  */
-export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, redact: Redact): Reading {
+export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const body = (isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
   const failed = count(body.failed, texts.get('failed'));
   const blocked = count(body.blocked, texts.get('blocked'));
-  const url = readAppUrl(body.appUrl);
-  const appUrl = url === null ? null : redact(url);
-  const known = { state: state === null ? null : redact(state), failed, blocked, appUrl };
+  const known = { state, failed, blocked, appUrl: readAppUrl(body.appUrl) };
   const seen = withTexts(known, {
     failed: wholeText(texts.get('failed')),
     blocked: wholeText(texts.get('blocked')),
   });
 
   if (state === null) {
-    const received = describe(isObject ? body.state : json, redact);
+    const received = describe(isObject ? body.state : json);
     const expected = 'a state: in_progress, completed or cancelled';
     return { kind: 'broken', ended: false, violation: { field: 'state', expected, received }, ...seen };
   }
@@ -92,9 +89,7 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, re
     const value = body[field];
     const text = texts.get(field);
     const received =
-      typeof value === 'number' && text !== undefined
-        ? `the number ${oneLine(text, 60, redact)}`
-        : describe(value, redact);
+      typeof value === 'number' && text !== undefined ? `the number ${oneLine(text, 60)}` : describe(value);
     // JSON.parse reads 1e400 as infinity.
     const expected = value === Number.POSITIVE_INFINITY ? largest : 'a whole number, 0 or more';
     const violation = { field, expected, received };
@@ -136,7 +131,7 @@ function otherRun(body: JsonNode | undefined, runId: string): { field: string; t
 }
 
 function distrust(
-  { status, finalUrl, redact }: Exchange,
+  { status, finalUrl }: Exchange,
   body: JsonNode | undefined,
   runId: string,
 ): Violation | null {
@@ -145,16 +140,16 @@ function distrust(
   if (finalUrl !== undefined) {
     const { pathname } = new URL(finalUrl);
     if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId) {
-      const received = `the one at ${oneLine(pathname, 200, redact)}, after a redirect`;
+      const received = `the one at ${oneLine(pathname, 200)}, after a redirect`;
       return not('the status of this run', received);
     }
   }
   const twice = repeatedMember(body?.members ?? [])?.name;
   if (twice !== undefined)
-    return not('an object with each field once', `one with "${oneLine(twice, 60, redact)}" twice`);
+    return not('an object with each field once', `one with "${oneLine(twice, 60)}" twice`);
   const other = otherRun(body, runId);
   if (other === undefined) return null;
-  return not('the status of this run', `that of the ${other.field} ${oneLine(other.text, 80, redact)}`);
+  return not('the status of this run', `that of the ${other.field} ${oneLine(other.text, 80)}`);
 }
 
 /** The result is `broken` if the response may not be the whole status of this run. */
@@ -163,7 +158,7 @@ export function readResponse(response: Exchange, runId: string): Reading {
   const violation = distrust(response, body, runId);
   if (violation === null) {
     const texts = new Map(body?.members.map(({ name, value }) => [name, value.text]));
-    return readStatus(response.value, texts, response.redact);
+    return readStatus(response.value, texts);
   }
   return { kind: 'broken', ended: false, violation, state: null, failed: null, blocked: null, appUrl: null };
 }

@@ -3,7 +3,6 @@ import { errorBody } from '../client/error-body.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
-import { type Redact, redactNothing } from '../redact.ts';
 import { fillPath } from '../transport/address.ts';
 import type { Outcome, ReadResult } from './poll.ts';
 import { type Reading, readResponse } from './run-status.ts';
@@ -23,20 +22,20 @@ export interface RunService {
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
 
-const statusHint = (runId: string, redact: Redact) =>
-  `see the response of the service: rungate api GET ${redact(fillPath('run.status', run['run.status'], { runId }))}`;
+const statusHint = (runId: string) =>
+  `see the response of the service: rungate api GET ${fillPath('run.status', run['run.status'], { runId })}`;
 
 function distrusted(
   runId: string,
   { ended, state, violation }: Extract<Reading, { kind: 'broken' }>,
-  { status, text, redact }: Exchange,
+  { status, text }: Exchange,
 ): ContractError {
   const { field, expected, received } = violation;
   const end = ended ? `, though its state is ${state}` : '';
   const what = field === '' ? 'the response' : `"${field}"`;
   return new ContractError(
-    `the status of run ${redact(runId)} cannot be trusted${end}: ${what} should be ${expected}, but is ${received}`,
-    { ...violation, status, hint: statusHint(runId, redact), body: errorBody(text, redact) },
+    `the status of run ${runId} cannot be trusted${end}: ${what} should be ${expected}, but is ${received}`,
+    { ...violation, status, hint: statusHint(runId), body: errorBody(text) },
   );
 }
 
@@ -76,7 +75,7 @@ export function runService(caller: Caller, now: () => number): RunService {
             return { verdict: 'unobserved', cause: distrusted(runId, reading, response) };
           if (reading.kind === 'running' && reading.known) return null;
           trusted = reading.kind === 'running';
-          body = errorBody(response.text, response.redact);
+          body = errorBody(response.text);
         } catch (error) {
           if (!(error instanceof HttpError) || error.status !== 404) throw error;
           trusted = true;
@@ -87,7 +86,7 @@ export function runService(caller: Caller, now: () => number): RunService {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',
-        hint: `${statusHint(runId, redactNothing)}; start a new run with another idempotency salt`,
+        hint: `${statusHint(runId)}; start a new run with another idempotency salt`,
         body,
       });
     },

@@ -20,8 +20,7 @@ async function planGate(
   const idempotencySalt = env === undefined ? salt : [salt, `gate ${name}`].filter(Boolean).join(', ');
   const plan = { env, idPointer, idempotencySalt, idempotencyKey: undefined, retries };
   const { start, journal } = await planStart(trigger, plan, session, name);
-  const { base, redact } = session;
-  const target = { ...options, base, redact };
+  const target = { ...options, base: session.base };
   inGate(name, () =>
     prepareRequest('run.trigger', run['run.trigger'], { params: {}, body: start.body }, target),
   );

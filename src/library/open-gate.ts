@@ -1,7 +1,7 @@
 import { cancelReason } from '../ci/provider.ts';
 import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
-import { RungateError, type Say, type StopCause, StoppedError } from '../errors.ts';
+import { RungateError, redactError, type Say, type StopCause, StoppedError } from '../errors.ts';
 import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
 import type { Emit } from '../gate/events.ts';
 import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
@@ -24,7 +24,7 @@ type DeployedOptions = Omit<Parameters<typeof openDeployed>[0], 'clock' | 'emit'
 export interface OpenOptions {
   connect(): Promise<Caller>;
   /** Returns null without a hub. */
-  hub(): Promise<Omit<HubOptions, 'clock' | 'redact' | 'say'> | null>;
+  hub(): Promise<Omit<HubOptions, 'clock' | 'say'> | null>;
   clock: Clock;
   random: () => number;
   onStop(listener: (cause: StopCause) => void): () => void;
@@ -49,11 +49,10 @@ export interface OpenGateOptions extends OpenOptions {
 }
 
 /** Returns a function that opens a link with the hub; undefined without a hub. */
-export async function hubOpener({ hub, clock, redact, say }: OpenOptions) {
+export async function hubOpener({ hub, clock, say }: OpenOptions) {
   const options = await hub();
   if (options === null) return undefined;
-  return async (emit: Emit) =>
-    openHub({ ...options, clock, redact, say }, (error) => emit({ type: 'hub', error }));
+  return async (emit: Emit) => openHub({ ...options, clock, say }, (error) => emit({ type: 'hub', error }));
 }
 
 async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateOptions, emit: Emit) {
@@ -75,7 +74,7 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
   try {
     await awaitEach(reporters, { type: 'begin', gates });
     const openHub = await hubOpener(options);
-    page = await openBuildCheck(options, (event) => emitTo(reporters, event));
+    page = await openBuildCheck(options, (event) => emitTo(reporters, event, redact));
     return await runPlan(
       {
         ...{ gates, failFast, cancelOnInterrupt, cancelOnTimeout, cancelReason: reasonIn(options) },
@@ -85,16 +84,12 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
         ...{ service: runService(caller, clock.now), clock, random, say, onStop, hooks: page?.hooks },
         ...(openHub !== undefined && { openHub }),
         // A reporter may keep and change what it receives.
-        emit: (event) =>
-          emitTo(
-            reporters,
-            event.type === 'gate' ? { ...event, result: redactReport(event.result, redact) } : event,
-          ),
+        emit: (event) => emitTo(reporters, event, redact),
       },
     );
   } finally {
     await page?.close();
-    emitTo(reporters, { type: 'close' });
+    emitTo(reporters, { type: 'close' }, redact);
     await caller.close();
   }
 }
@@ -112,7 +107,7 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     report = single === undefined ? severalGates(result) : oneGate(result);
   } catch (cause) {
     if (!(cause instanceof RungateError)) throw cause;
-    error = cause.word(options.say);
+    error = redactError(cause.word(options.say), redact);
     report = single === undefined ? unstartedGates(gates, cause) : reportUncreated(knownRuns(single), cause);
   }
   const end: EndEvent = {
@@ -143,9 +138,9 @@ export async function openStart(
   others: readonly Reporter[],
   use: (started: Extract<Started, { kind: 'started' }>, service: RunService) => Promise<void>,
 ): Promise<Started & { stoppedBy: StopCause | null }> {
-  const { start, journal, policy, timeoutMs, clock, random, say } = options;
+  const { start, journal, policy, timeoutMs, clock, random, say, redact } = options;
   const reporters = [journalReporter([{ name: unnamed, journal }]), ...others];
-  const emit: Emit = (event) => emitTo(reporters, event);
+  const emit: Emit = (event) => emitTo(reporters, event, redact);
   const caller = await options.connect();
   const service = runService(caller, clock.now);
   const stop = new AbortController();
@@ -170,7 +165,7 @@ export async function openStart(
   } finally {
     unsubscribe();
     await hub?.close();
-    emitTo(reporters, { type: 'close' });
+    emitTo(reporters, { type: 'close' }, redact);
     await caller.close();
   }
 }

@@ -1,8 +1,9 @@
 import type { RungateError } from '../errors.ts';
 import type { InnerEvent } from '../gate/events.ts';
 import { type GatesEvent, type PlanEvent, type PlannedGate, unnamed } from '../gate/plan/plan.ts';
-import type { SuitesReport } from '../gate/report.ts';
+import { redactReport, type SuitesReport } from '../gate/report.ts';
 import type { GateReport, GatesReport } from '../gate/result-types.ts';
+import type { Redact } from '../redact.ts';
 
 /** The gates are connected and begin. */
 interface BeginEvent {
@@ -59,7 +60,13 @@ export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'jour
   };
 }
 
-export function emitTo(reporters: readonly Reporter[], event: PlanEvent | { type: 'close' }): void {
+/** Events for people and for the library's caller have no secrets; those for the journal and the live view are unchanged. */
+export function emitTo(
+  reporters: readonly Reporter[],
+  given: PlanEvent | { type: 'close' },
+  redact: Redact,
+): void {
+  const event = isInner(given) ? given : redactReport(given, redact);
   for (const reporter of reporters) {
     void call(reporter, event);
     if (!isInner(event)) reporter.progress?.(event);

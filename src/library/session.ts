@@ -1,8 +1,9 @@
 import { detectCi } from '../ci/provider.ts';
+import { bodySecrets } from '../client/body-secrets.ts';
 import { createCaller, ownRedactor } from '../client/caller.ts';
 import type { Checked } from '../client/check-options.ts';
 import { systemClock } from '../clock.ts';
-import { RungateError, UsageError } from '../errors.ts';
+import { RungateError, redactError, UsageError } from '../errors.ts';
 import { checkHeaders } from '../gate/deployed/headers.ts';
 import type { GateEvent } from '../gate/events.ts';
 import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
@@ -25,7 +26,11 @@ export interface Session extends OpenOptions {
 
 /** Waits for the caller's functions afterwards. @throws what one of them has thrown */
 export async function withSession<Event, Result>(
-  options: SharedOptions & { onProgress?: ((event: Event | GateEvent) => void) | undefined },
+  options: SharedOptions & {
+    onProgress?: ((event: Event | GateEvent) => void) | undefined;
+    trigger?: unknown;
+    gates?: unknown;
+  },
   intervalsMs: readonly number[],
   use: (session: Session) => Promise<Result>,
 ): Promise<Result> {
@@ -34,7 +39,9 @@ export async function withSession<Event, Result>(
   const notes = new Set(intervalsMs.flatMap((ms) => intervalNote('intervalMs', ms, local) ?? []));
   const observer = observerOf<Event>(options);
   const progress = observer.emit as NonNullable<Reporter['progress']>;
-  const redact = ownRedactor(options, hub?.token);
+  const { trigger, gates } = options;
+  // The service may repeat the secrets of the request that creates a run.
+  const redact = ownRedactor(options, [hub?.token, ...bodySecrets({}, { body: { trigger, gates } })]);
   const connection = { insecureHttp, caPem, proxyEnv };
   try {
     const base = parseApiUrl(options.apiUrl, insecureHttp);
@@ -48,7 +55,7 @@ export async function withSession<Event, Result>(
       hub: async () => (hub === undefined ? null : { ...hub, url: String(hub.url), ...connection }),
     });
   } catch (error) {
-    throw error instanceof RungateError ? error.word(sayInLibrary) : error;
+    throw error instanceof RungateError ? redactError(error.word(sayInLibrary), redact) : error;
   } finally {
     await observer.hasFailed(clock);
     observer.throwIfFailed();

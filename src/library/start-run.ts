@@ -11,6 +11,7 @@ import { stopBudgetMs } from '../gate/cancel.ts';
 import { givenKeys, type KeyStep, type RunJournal } from '../gate/keys.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { resolvePolicy } from '../gate/policy.ts';
+import { redactReport } from '../gate/report.ts';
 import type { StartedRun } from '../gate/result-types.ts';
 import { reportStarted, type Start } from '../gate/start.ts';
 import { type GateOptions, startShape, triggerOption } from './gate-options.ts';
@@ -124,6 +125,8 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
     });
     const idempotencyKey = started.step.key;
     if (started.kind !== 'started') throw started.kind === 'none' ? signal?.reason : mayExist(idempotencyKey);
-    return reportStarted(start.body, started);
+    const known = reportStarted(start.body, started);
+    const { runId, response } = known;
+    return { ...redactReport(known, session.redact), runId, idempotencyKey, response };
   });
 }

@@ -1,5 +1,4 @@
 import type { Method } from '../contract/endpoint.ts';
-import type { Redact } from '../redact.ts';
 
 /** A complete request: sending it again sends the same bytes. */
 export interface PreparedRequest {
@@ -16,8 +15,6 @@ export interface PreparedRequest {
   readonly maxReplyBytes?: number | undefined;
   /** Whether sending it twice has the same effect as sending it once. */
   readonly repeatable: boolean;
-  /** Redacts secrets in texts of the exchange; applied before a text is shortened. */
-  readonly redact: Redact;
 }
 
 /** A response before it is parsed. */

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { CallerInput, CallOptions } from '../../src/client/caller.ts';
+import type { Caller, CallerInput, CallOptions } from '../../src/client/caller.ts';
 import { bindApi, createClient } from '../../src/client/create-client.ts';
 import { api } from '../../src/contract/index.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
@@ -12,7 +12,7 @@ import { rejection } from './rejection.ts';
 /** Returns the methods of a client whose caller only records the calls. */
 function recordingClient() {
   const calls: { name: string; input: CallerInput; options: CallOptions | undefined }[] = [];
-  const tree = bindApi({
+  const caller: Pick<Caller, 'exchange'> = {
     async exchange(name, _, input, options) {
       calls.push({ name, input, options });
       return {
@@ -28,8 +28,8 @@ function recordingClient() {
         redact: redactNothing,
       };
     },
-  });
-  return { tree, calls };
+  };
+  return { tree: bindApi(caller, redactNothing), calls };
 }
 
 describe('the methods of the client', () => {

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { prepareRequest, type RequestInput, type RequestTarget } from '../../src/client/request.ts';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
-import { ConfigError, CredentialError, type RungateError, UsageError } from '../../src/errors.ts';
+import {
+  ConfigError,
+  CredentialError,
+  type RungateError,
+  redactError,
+  UsageError,
+} from '../../src/errors.ts';
 import { sayInLibrary } from '../../src/options/spelling.ts';
 import { redactor } from '../../src/redact.ts';
 import { parseApiUrl } from '../../src/transport/address.ts';
@@ -18,8 +24,14 @@ type Target = Partial<RequestTarget> & { apiUrl?: string; insecureHttp?: boolean
 function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Target = {}) {
   const endpoint: Endpoint = api[name];
   const base = parseApiUrl(target.apiUrl ?? apiUrl, target.insecureHttp);
-  const redact = redactor(Object.values({ ...both, ...target }).filter((value) => typeof value === 'string'));
-  return prepareRequest(name, endpoint, { params: {}, ...input }, { base, redact, ...both, ...target });
+  const { apiKey = '', token = '' } = { ...both, ...target };
+  const redact = redactor([apiKey, token]);
+  try {
+    return prepareRequest(name, endpoint, { params: {}, ...input }, { base, ...both, ...target });
+  } catch (error) {
+    // As the caller does.
+    throw redactError(error as RungateError, redact);
+  }
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>

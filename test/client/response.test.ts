@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { prepareRequest } from '../../src/client/request.ts';
 import { parseResponse } from '../../src/client/response.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
-import { ContractError, HttpError } from '../../src/errors.ts';
+import { ContractError, HttpError, type RungateError, redactError } from '../../src/errors.ts';
 import { redactor } from '../../src/redact.ts';
 import { connect, secrets, status } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
@@ -25,10 +25,15 @@ function readWhole(
   response: { status?: number; headers?: Record<string, string>; check?: boolean } = {},
 ) {
   const redact = redactor(Object.values(secrets));
-  const target = { base: new URL('https://h.example'), redact, ...secrets };
+  const target = { base: new URL('https://h.example'), ...secrets };
   const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
   const { status = 200, headers = {}, check = true } = response;
-  return parseResponse(request, api[name], { status, headers, text }, { now: 0, check });
+  try {
+    return parseResponse(request, api[name], { status, headers, text }, { now: 0, check });
+  } catch (error) {
+    // As the caller does.
+    throw redactError(error as RungateError, redact);
+  }
 }
 
 const read = (...args: Parameters<typeof readWhole>) => readWhole(...args).value;

@@ -15,6 +15,7 @@ import { type PolicySource, resolvePolicy } from '../../src/gate/policy.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
 import { emitTo, journalReporter } from '../../src/library/reporter.ts';
+import { redactNothing } from '../../src/redact.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rungate-early-'));
@@ -139,7 +140,7 @@ async function runJob(world: ReturnType<typeof fastService>, { ci, journal, poli
       // A process that is killed reads nothing.
       service: job.killed === true ? { ...service, read: () => new Promise(() => {}) } : service,
       emit(event) {
-        emitTo([journalReporter([{ name: unnamed, journal: planned.journal }])], event);
+        emitTo([journalReporter([{ name: unnamed, journal: planned.journal }])], event, redactNothing);
         if (event.type === 'received' && job.killed === true) die();
         events.push(event);
       },

@@ -62,7 +62,6 @@ function connect(url: string, token = 'new-token') {
     token,
     transport,
     clock: systemClock,
-    redact: (text) => text,
   });
   return {
     client,

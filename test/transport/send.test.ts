@@ -3,7 +3,6 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
-import { redactNothing } from '../../src/redact.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -31,7 +30,6 @@ function request(url: string, parts: Partial<PreparedRequest> = {}): PreparedReq
     path: at.pathname,
     headers,
     repeatable: true,
-    redact: redactNothing,
     ...parts,
   };
 }

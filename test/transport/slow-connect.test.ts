@@ -2,7 +2,6 @@ import dns from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { redactNothing } from '../../src/redact.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { turns, until } from '../until.ts';
 
@@ -69,7 +68,7 @@ test.runIf(process.platform === 'linux').each(['directly', 'through a proxy'])(
     onTestFinished(() => transport.close());
     const url = new URL(`http://${host}/`);
     const target = { endpoint: 'x', method: 'GET', url, path: '/', headers: {} } as const;
-    const get = { ...target, repeatable: true, redact: redactNothing };
+    const get = { ...target, repeatable: true };
     const outcome = transport.send(get, { timeoutMs: 100_000 }).then(
       (response) => String(response.status),
       (error: Error) => error.message,

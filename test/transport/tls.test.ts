@@ -3,7 +3,6 @@ import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
-import { redactNothing } from '../../src/redact.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -30,7 +29,7 @@ function open(options: TransportOptions = {}): Transport {
 
 function get(url: string): PreparedRequest {
   const target = { endpoint: 'x.get', method: 'GET', url: new URL(url), path: '/', headers: {} } as const;
-  return { ...target, repeatable: true, redact: redactNothing };
+  return { ...target, repeatable: true };
 }
 
 const patient = { timeoutMs: 100_000 };

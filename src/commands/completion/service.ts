@@ -50,9 +50,9 @@ async function listItems(
     const caller = await context.connect();
     const query = endpoint.paged ? { query: { page: 1, pageSize: maxItems } } : {};
     const limits = { attempts: 1, timeoutMs, requestTimeoutMs: timeoutMs, check: false };
-    const { value, redact } = await caller.exchange(name, endpoint, { params, ...query }, limits);
-    const items = readPage(value, redact)?.items.slice(0, maxItems) ?? [];
-    return items.map((item) => withoutSecrets(item, redact));
+    const { value } = await caller.exchange(name, endpoint, { params, ...query }, limits);
+    const items = readPage(value)?.items.slice(0, maxItems) ?? [];
+    return items.map((item) => withoutSecrets(item, context.output.redact));
   } finally {
     await context.close();
   }

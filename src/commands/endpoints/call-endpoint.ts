@@ -162,8 +162,7 @@ async function printResponse(
   }
   if (await warnOfHtml(output, response)) return;
   const item = itemSchema(endpoint.response);
-  const page =
-    isList(endpoint) || Array.isArray(response.value) ? readPage(response.value, response.redact) : undefined;
+  const page = isList(endpoint) || Array.isArray(response.value) ? readPage(response.value) : undefined;
   if (page === undefined) {
     await output.response(response.text, fieldTable(response.text));
     await warnOfMismatches(output, response);

@@ -17,7 +17,7 @@ export function cell(json: string | undefined): Cell {
 export async function warnOfHtml(output: Output, response: Exchange): Promise<boolean> {
   const { value, status, request, isJson, redact } = response;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
-  const page = output.excerpt(gist(value, redact), 300);
+  const page = output.excerpt(redact(gist(value)), 300);
   await output.alert(
     `${output.paint('warn', 'warning:')} the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}; check RUNGATE_API_URL: if this is not the service, nothing was done`,
   );
@@ -55,10 +55,7 @@ export async function warnOfMismatches(
 
 /** Warns of fields that are sent although they do not match the contract. */
 export async function tellLoose(output: Output, body: Schema, json: string): Promise<void> {
-  for (const { field, expected, received } of looseFields(body, JSON.parse(json), output.redact).slice(
-    0,
-    5,
-  )) {
+  for (const { field, expected, received } of looseFields(body, JSON.parse(json)).slice(0, 5)) {
     const text = `field ${field} is sent unchanged: the contract has ${expected}, but this is ${received}`;
     await output.note(`${output.paint('warn', 'warning:')} ${output.excerpt(text, 500)}`);
   }

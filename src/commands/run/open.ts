@@ -22,7 +22,7 @@ export async function openCommand(context: Context, runId: string): Promise<numb
   const address = typeof appUrl === 'string' ? linkTarget(appUrl) : null;
   const mismatch = (what: string) =>
     mismatchError(status.request, { field: 'appUrl', expected: 'an http or https URL', received: what });
-  if (address === null) throw mismatch(received(appUrl, status.redact));
+  if (address === null) throw mismatch(received(appUrl));
   // Other processes can read the command line of a browser.
   if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');
   if (output.format === 'json' || output.format === 'ndjson') {

@@ -1,3 +1,5 @@
+import type { ExchangeEvent } from '../../client/options.ts';
+import { redactError } from '../../errors.ts';
 import { type Redact, redactor } from '../../redact.ts';
 import { parseApiUrl, shownUrl, toPage } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
@@ -37,9 +39,22 @@ export function openPage(options: PageOptions): OpenPage {
   const redact: Redact = (text) => options.redact(redactHeaders(text));
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const transport = httpTransport({ caPem, proxy, to: toPage });
+  const { onExchange } = options;
+  const shown = redact(shownUrl(url));
+  const trace = {
+    ...options,
+    onExchange:
+      onExchange && ((event: ExchangeEvent) => onExchange({ ...event, path: shown } as ExchangeEvent)),
+  };
+  const read = versionReader({ url, pointer, expected, headers }, transport, trace);
   return {
-    shown: redact(shownUrl(url)),
-    read: versionReader({ url, pointer, expected, headers }, transport, redact, options),
+    shown,
+    async read(limits) {
+      const reading = await read(limits);
+      if (!('error' in reading)) return { ...reading, text: redact(reading.text) };
+      redactError(reading.error, redact);
+      return reading;
+    },
     close: () => transport.close(),
   };
 }

@@ -1,7 +1,6 @@
 import type { ExchangeEvent } from '../../client/options.ts';
 import type { Clock } from '../../clock.ts';
 import { ContractError, HttpError, NetworkError, RungateError, type Say } from '../../errors.ts';
-import type { Redact } from '../../redact.ts';
 import { excerpt } from '../../sanitize.ts';
 import { shownUrl } from '../../transport/address.ts';
 import type { PreparedRequest, Transport } from '../../transport/transport.ts';
@@ -33,15 +32,14 @@ const maxText = 200;
 export function versionReader(
   { url, pointer, expected, headers }: VersionPage,
   transport: Transport,
-  redact: Redact,
   { onExchange, clock, say }: ReadTrace,
 ): (options: { signal: AbortSignal; timeoutMs: number }) => Promise<Reading> {
-  const page = redact(shownUrl(url));
+  const page = shownUrl(url);
   const request: PreparedRequest = {
     endpoint: 'deployed',
     method: 'GET',
     url,
-    path: redact(url.pathname),
+    path: url.pathname,
     headers: {
       'user-agent': 'rungate',
       accept: pointer === undefined ? 'text/plain, */*;q=0.5' : 'application/json',
@@ -52,7 +50,6 @@ export function versionReader(
     },
     maxReplyBytes: maxBytes,
     repeatable: true,
-    redact,
   };
   /** Errors of the page never have exit code 6, which is for the credentials of the service. */
   const failed = (problem: string, hint?: string, status?: number): Reading => ({
@@ -80,16 +77,16 @@ export function versionReader(
       const version = versionIn(body, pointer);
       if ('problem' in version) return failed(version.problem, undefined, status);
       const { text } = version;
-      return { text: excerpt(redact(text), maxText), matches: isExpected(text, expected) };
+      return { text: excerpt(text, maxText), matches: isExpected(text, expected) };
     } catch (error) {
       if (signal.aborted) throw error;
       if (error instanceof RungateError) report(began, { code: error.word(say).code });
       if (error instanceof NetworkError) {
-        const message = `the deployed build could not be read: ${page}: ${redact(error.message)}`;
+        const message = `the deployed build could not be read: ${page}: ${error.message}`;
         return { error: new NetworkError(error.fault, message, { hint: error.hint }) };
       }
-      if (error instanceof HttpError) return failed(redact(error.message), error.hint, error.status);
-      if (error instanceof ContractError) return failed(redact(error.message), undefined, error.status);
+      if (error instanceof HttpError) return failed(error.message, error.hint, error.status);
+      if (error instanceof ContractError) return failed(error.message, undefined, error.status);
       throw error;
     }
   };

@@ -1,7 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
 import { ContractError, CredentialError, HttpError, NetworkError, type Wording } from '../../errors.ts';
-import type { Redact } from '../../redact.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
 import type { HubClient, HubEvent } from './hub-link.ts';
 import { hubVersion } from './hub-protocol.ts';
@@ -12,7 +11,6 @@ export interface HubClientOptions {
   token: string;
   transport: Transport;
   clock: Clock;
-  redact: Redact;
 }
 
 const requestTimeoutMs = 10_000;
@@ -76,7 +74,7 @@ export interface HubHealth {
 }
 
 export function createHubClient(options: HubClientOptions): HubClient & HubHealth {
-  const { url, token, transport, clock, redact } = options;
+  const { url, token, transport, clock } = options;
   const below = (path: string) => new URL(`${url.href.replace(/\/$/, '')}${path}`);
   const prepare = (path: string, body: unknown, headers: Record<string, string> = {}): PreparedRequest => {
     const target = below(path);
@@ -88,7 +86,6 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       repeatable: true,
-      redact,
     };
   };
   const post = async (path: string, body: unknown, timeoutMs: number, signal: AbortSignal) => {
@@ -204,7 +201,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       } as const;
       try {
         const options = { timeoutMs: requestTimeoutMs };
-        const { text } = await transport.send({ ...request, repeatable: true, redact }, options);
+        const { text } = await transport.send({ ...request, repeatable: true }, options);
         return fieldsOf(text).status === 'degraded';
       } catch {
         return false;

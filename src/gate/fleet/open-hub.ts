@@ -1,7 +1,6 @@
 import { unsendable } from '../../client/credential-problems.ts';
 import type { Clock } from '../../clock.ts';
 import { ConfigError, CredentialError, RungateError, type Say } from '../../errors.ts';
-import type { Redact } from '../../redact.ts';
 import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
@@ -16,7 +15,6 @@ export interface HubOptions {
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   clock: Clock;
-  redact: Redact;
   say: Say;
   /** Throws the error for a token that must not be sent to this URL. */
   guard?(): void;
@@ -44,14 +42,14 @@ function tokenProblem(token: string | undefined): RungateError | null {
  * @throws ConfigError if the URL is invalid, ConfigError or CredentialError if the token cannot be sent there
  */
 function openHubClient(options: HubOptions): OpenClient {
-  const { token, caPem, proxyEnv, clock, redact } = options;
+  const { token, caPem, proxyEnv, clock } = options;
   const url = parseApiUrl(options.url, options.insecureHttp, toHub);
   options.guard?.();
   const problem = tokenProblem(token);
   if (problem !== null) throw problem;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const transport = httpTransport({ caPem, proxy, to: toHub });
-  const client = createHubClient({ url, token: String(token), transport, clock, redact });
+  const client = createHubClient({ url, token: String(token), transport, clock });
   return { client, close: () => transport.close() };
 }
 

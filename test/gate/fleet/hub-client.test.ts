@@ -29,7 +29,7 @@ async function connect(handle: (response: ServerResponse, path: string) => void)
   const transport = httpTransport();
   const client = createHubClient({
     url: new URL(`http://127.0.0.1:${port}/prefix/`),
-    ...{ token: 'hub-token', transport, clock: systemClock, redact: (text) => text },
+    ...{ token: 'hub-token', transport, clock: systemClock },
   });
   const changes: (RungateError | null)[] = [];
   const link = createHubLink(client, {

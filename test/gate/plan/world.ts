@@ -13,6 +13,7 @@ import { resolvePolicy } from '../../../src/gate/policy.ts';
 import type { GatesReport } from '../../../src/gate/result-types.ts';
 import type { RunService } from '../../../src/gate/service.ts';
 import { emitTo, journalReporter } from '../../../src/library/reporter.ts';
+import { redactNothing } from '../../../src/redact.ts';
 import { virtualTime } from '../../virtual-time.ts';
 
 /** How one run of a gate goes. */
@@ -239,7 +240,7 @@ export async function world(options: WorldOptions) {
           };
         },
         emit(event) {
-          emitTo([journals], event);
+          emitTo([journals], event, redactNothing);
           if (!isDead()) events.push({ ...event, at: now() });
         },
       },
