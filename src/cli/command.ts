@@ -32,13 +32,13 @@ function isOption({ options }: Command, argument: string): boolean {
  * unset variable without quotes, so `--ref $REF --wait` would start a run and not wait for it.
  */
 function refuseOptionAsValue(command: Command, args: readonly string[], stopsAtOperand: boolean): void {
-  for (let at = 0; at < args.length; at++) {
-    const name = args[at] ?? '';
+  for (let index = 0; index < args.length; index++) {
+    const name = args[index] ?? '';
     if (name === '--' || (stopsAtOperand && !name.startsWith('-'))) return;
     const option = command.options.find(({ short, long }) => short === name || long === name);
     if (option?.required !== true) continue;
-    at += 1;
-    const value = args[at] ?? '';
+    index += 1;
+    const value = args[index] ?? '';
     if (!isOption(command, value)) continue;
     const [next] = value.split('=');
     throw new UsageError(`${name} has no value: the option ${next} follows it`, {

@@ -87,21 +87,22 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
 
 /** Returns the arguments that are neither options nor values of global options. */
 function operandsOf(program: Command, argv: readonly string[]): string[] {
-  const isValue = (at: number) =>
-    program.options.some(({ short, long, required }) => required && [short, long].includes(argv[at - 1]));
-  return argv.filter((argument, at) => !argument.startsWith('-') && (at === 0 || !isValue(at)));
+  const isValue = (index: number) =>
+    program.options.some(({ short, long, required }) => required && [short, long].includes(argv[index - 1]));
+  return argv.filter((argument, index) => !argument.startsWith('-') && (index === 0 || !isValue(index)));
 }
 
-const subcommand = (command: Command, name: string) => command.commands.find((one) => one.name() === name);
+const subcommand = (command: Command, name: string) =>
+  command.commands.find((child) => child.name() === name);
 
 /** Returns the names of the command in `help run trigger` or `run help trigger`, or null if no help is requested. */
 function helpTopic(program: Command, argv: readonly string[]): string[] | null {
   const operands = operandsOf(program, argv);
   let command: Command | undefined = program;
-  for (const [at, operand] of operands.entries()) {
+  for (const [helpIndex, operand] of operands.entries()) {
     // "help" may also be an argument of a command.
     if (command === undefined || command.commands.length === 0) return null;
-    if (operand === 'help') return operands.filter((one, index) => index < at || one !== 'help');
+    if (operand === 'help') return operands.filter((name, index) => index < helpIndex || name !== 'help');
     command = subcommand(command, operand);
   }
   return null;

@@ -4,11 +4,14 @@ import { echoed, nearest } from '../suggest.ts';
 import { fullName, type Misuse } from './command.ts';
 import { likelyMistake, type Mistake, synonyms } from './likely-mistakes.ts';
 
-const subcommands = (command: Command) => command.commands.map((one) => one.name());
+const subcommands = (command: Command) => command.commands.map((child) => child.name());
 
 /** Returns all commands below a group, with their short and full names. */
 function below(group: Command): { name: string; whole: string }[] {
-  return group.commands.flatMap((one) => [{ name: one.name(), whole: fullName(one) }, ...below(one)]);
+  return group.commands.flatMap((command) => [
+    { name: command.name(), whole: fullName(command) },
+    ...below(command),
+  ]);
 }
 
 /** More matches than this are not suggested. */
@@ -36,7 +39,9 @@ async function synonymOf(
   if (equivalent === undefined) return null;
   const group = command.parent === null ? (await everyCommand()).commands : command.commands;
   const next = command.args[1] ?? '';
-  const deeper = group.find((one) => one.name() === equivalent && subcommands(one).includes(next));
+  const deeper = group.find(
+    (candidate) => candidate.name() === equivalent && subcommands(candidate).includes(next),
+  );
   return `did you mean ${fullName(command)} ${equivalent}${deeper === undefined ? '' : ` ${next}`}?`;
 }
 

@@ -23,15 +23,11 @@ export function addGlobals(command: Command): Command {
   return addOptions(command, 'every').helpOption('-h, --help', 'show this help');
 }
 
-export function oneOf<const Word extends string>(
-  option: string,
-  words: readonly Word[],
-  given: string,
-): Word {
-  const found = words.find((word) => word === given);
-  if (found !== undefined) return found;
-  const near = nearest(given, words);
-  throw new UsageError(`${option}: ${echoed(given)} is not one of ${words.join(', ')}`, {
+export function oneOf<const Word extends string>(option: string, words: readonly Word[], text: string): Word {
+  const choice = words.find((word) => word === text);
+  if (choice !== undefined) return choice;
+  const near = nearest(text, words);
+  throw new UsageError(`${option}: ${echoed(text)} is not one of ${words.join(', ')}`, {
     hint: near === null ? undefined : `did you mean ${near}?`,
   });
 }

@@ -10,8 +10,8 @@ function find(command: string, env: NodeJS.ProcessEnv): string | undefined {
   // Windows writes the name as `Path`.
   const path = Object.entries(env).findLast(([name]) => name.toUpperCase() === 'PATH')?.[1];
   const options = { nothrow: true, ...(path !== undefined && { path }) } as const;
-  const found = which.sync(command, options) ?? which.sync(command, { ...options, pathExt: delimiter });
-  return found === null ? undefined : resolve(found);
+  const file = which.sync(command, options) ?? which.sync(command, { ...options, pathExt: delimiter });
+  return file === null ? undefined : resolve(file);
 }
 
 /** Returns the interpreter that the first line of a file names, with its option; null if it names none. */
@@ -36,8 +36,8 @@ function batchQuoted(text: string): string {
     });
   }
   // A backslash only has a meaning before a quote, and the closing quote is one.
-  const closed = `${text}"`.replace(/\\+"?/g, (found) =>
-    found.endsWith('"') ? `${found.slice(0, -1).repeat(2)}"` : found,
+  const closed = `${text}"`.replace(/\\+"?/g, (backslashes) =>
+    backslashes.endsWith('"') ? `${backslashes.slice(0, -1).repeat(2)}"` : backslashes,
   );
   const doubled = `"${closed.replaceAll('"', '""').slice(0, -1)}`;
   // An empty part of a variable before each percent sign, so that two of them do not enclose the name of a variable.
@@ -64,24 +64,24 @@ export function spawnCommand(
   const script = find(file, options.env);
   const interpreter = script === undefined ? null : interpreterOf(script);
   const [name = file, ...own] = interpreter === null ? [] : interpreter.split(' ');
-  const found = find(name, options.env);
-  if (script === undefined || found === undefined) {
+  const program = find(name, options.env);
+  if (script === undefined || program === undefined) {
     throw Object.assign(new Error(`${name}: command not found`), { code: 'ENOENT' });
   }
   const all = interpreter === null ? args : [...own, script, ...args];
   const verbatim = { ...options, windowsVerbatimArguments: true };
-  const how = all.findIndex((one) => /^\/[ck]$/i.test(one));
-  if (/[\\/]cmd\.exe$/i.test(found) && how !== -1 && how === all.length - 2) {
+  const how = all.findIndex((argument) => /^\/[ck]$/i.test(argument));
+  if (/[\\/]cmd\.exe$/i.test(program) && how !== -1 && how === all.length - 2) {
     // cmd does not know the `\"` that Node writes. With /s, it removes the first and the last quote.
-    return spawn(found, ['/s', ...all.slice(0, -1), `"${all.at(-1)}"`], verbatim);
+    return spawn(program, ['/s', ...all.slice(0, -1), `"${all.at(-1)}"`], verbatim);
   }
-  if (/\.(?:exe|com)$/i.test(found)) return spawn(found, all, options);
-  if (!/\.(?:cmd|bat)$/i.test(found)) {
+  if (/\.(?:exe|com)$/i.test(program)) return spawn(program, all, options);
+  if (!/\.(?:cmd|bat)$/i.test(program)) {
     // cmd would open the file with the program for its type, such as an editor, and pass if that starts.
-    throw new UsageError(`${found} is not a program`, {
+    throw new UsageError(`${program} is not a program`, {
       hint: 'start the program that runs it: powershell -File <script>, or bash <script>',
     });
   }
   const shell = process.env.ComSpec ?? 'cmd.exe';
-  return spawn(shell, ['/d', '/e:on', '/v:off', '/s', '/c', `"${batchLine(found, all)}"`], verbatim);
+  return spawn(shell, ['/d', '/e:on', '/v:off', '/s', '/c', `"${batchLine(program, all)}"`], verbatim);
 }

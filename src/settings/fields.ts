@@ -51,13 +51,13 @@ function unknownName(place: string, name: string, known: readonly string[]): Con
 }
 
 function misplacedSecret(place: string, name: string): ConfigError {
-  const own = environmentHint(name);
+  const inEnvironment = environmentHint(name);
   return new ConfigError(
     `${place}: ${quotedKey(name)} looks like a secret, and this file must not contain secrets`,
     {
       hint:
-        own !== null
-          ? `${own}; if the secret was ever committed, make a new one`
+        inEnvironment !== null
+          ? `${inEnvironment}; if the secret was ever committed, make a new one`
           : 'set RUNGATE_API_KEY or RUNGATE_TOKEN (or the same with _FILE) in the environment, or save the secret with rungate login; if the secret was ever committed, have the service issue a new one',
     },
   );

@@ -35,8 +35,8 @@ export interface Place {
 /** Returns the folder for profiles: RUNGATE_CONFIG_DIR, or else the system's settings folder; null if neither is known. */
 function configFolder({ env, cwd, platform }: Place): string | null {
   const filled = (name: string) => (env[name]?.trim() ? env[name] : undefined);
-  const own = filled('RUNGATE_CONFIG_DIR');
-  if (own !== undefined) return resolve(cwd, own);
+  const chosen = filled('RUNGATE_CONFIG_DIR');
+  if (chosen !== undefined) return resolve(cwd, chosen);
   if (platform === 'win32') {
     const data = filled('APPDATA');
     return data === undefined ? null : join(data, 'rungate', 'Config');

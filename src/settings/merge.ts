@@ -51,14 +51,14 @@ function refuseBoth(source: SettingSource): void {
 
 /** A tenant secret replaces the webhook secrets, except those from a stronger source. */
 function isOutranked(name: SettingName, source: SettingSource, merged: Settings): boolean {
-  const given = merged.webhookSecrets;
-  return name === 'tenantSecret' && given !== undefined && given.origin !== source.origin;
+  const secrets = merged.webhookSecrets;
+  return name === 'tenantSecret' && secrets !== undefined && secrets.origin !== source.origin;
 }
 
 /** Adds a weaker source's actions for the verdicts that no stronger source sets, with either `on` or `strict`. */
-function mergeOverrides(source: SettingSource, own: Overrides, { on, strict }: Settings): MergedOverrides {
+function mergeOverrides(source: SettingSource, weaker: Overrides, { on, strict }: Settings): MergedOverrides {
   const stronger = strict === undefined || strict.origin === source.origin ? undefined : strict.value;
-  const rest = remainingOverrides(own, { strict: stronger, on: on?.value });
+  const rest = remainingOverrides(weaker, { strict: stronger, on: on?.value });
   const provenance = { origin: source.origin, detail: source.details?.on };
   const parts = Object.fromEntries(Object.keys(rest).map((verdict) => [verdict, provenance]));
   return { ...provenance, ...on, value: { ...rest, ...on?.value }, parts: { ...parts, ...on?.parts } };

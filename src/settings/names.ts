@@ -21,8 +21,8 @@ export interface SettingSource {
 }
 
 export function sourceAt(origin: SettingOrigin, values: SomeSettings, detail: string): SettingSource {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return { origin, values, details: Object.fromEntries(given.map(([name]) => [name, detail])) };
+  const present = Object.entries(values).filter(([, value]) => value !== undefined);
+  return { origin, values, details: Object.fromEntries(present.map(([name]) => [name, detail])) };
 }
 
 /** The exact place that a value came from. */

@@ -26,7 +26,7 @@ function withAbsolutePaths(path: string, values: SomeSettings): SomeSettings {
 /** Checks every branch, so that a mistake shows at once, not on a later build. @throws ConfigError with file, line and column */
 export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   const file = readJson(path, bytes);
-  const own = readSection(file, file.value, [], ['$schema', 'branches']);
+  const common = readSection(file, file.value, [], ['$schema', 'branches']);
   const { $schema, branches = {} } = file.value as { $schema?: unknown; branches?: unknown };
   if ($schema !== undefined && typeof $schema !== 'string') {
     throw new ConfigError(`${file.place(['$schema'])}: $schema: expected a string`);
@@ -44,9 +44,9 @@ export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
     }
     return [pattern, readSection(file, json, at)] as const;
   });
-  for (const gates of [own.gates, ...read.map(([, section]) => mergeGates(own.gates, section.gates))])
+  for (const gates of [common.gates, ...read.map(([, section]) => mergeGates(common.gates, section.gates))])
     checkGates(file, gates);
-  return { path, ...own, branches: new Map(read) };
+  return { path, ...common, branches: new Map(read) };
 }
 
 function readSection(file: JsonFile, json: unknown, at: JsonPath, others: readonly string[] = []): Section {
@@ -63,15 +63,18 @@ function sectionFor({ branches }: ProjectFile, ref: string | null) {
 /** Returns the settings for a ref: those of the one pattern that applies to it, over those for every ref. */
 export function projectSource(file: ProjectFile, ref: string | null): SettingSource {
   const all = sourceAt('project file', file.values, file.path);
-  const own = sectionFor(file, ref);
-  if (own === undefined) return all;
-  return overlay(all, sourceAt('project file', own.section.values, `${file.path}, branches ${own.pattern}`));
+  const branch = sectionFor(file, ref);
+  if (branch === undefined) return all;
+  return overlay(
+    all,
+    sourceAt('project file', branch.section.values, `${file.path}, branches ${branch.pattern}`),
+  );
 }
 
 /** Returns the gates for a ref: their fields in the one pattern that applies to it, over those for every ref. */
 export function projectGates(file: ProjectFile, ref: string | null): FileGate[] {
-  const own = sectionFor(file, ref)?.section.gates ?? new Map();
-  return [...mergeGates(file.gates, own).values()];
+  const branchGates = sectionFor(file, ref)?.section.gates ?? new Map();
+  return [...mergeGates(file.gates, branchGates).values()];
 }
 
 /** Returns the short name of a branch or a tag: `main` for `refs/heads/main`. */
@@ -89,9 +92,9 @@ function matches(pattern: string, ref: string): boolean {
   let from = first.length;
   // The leftmost match of each part leaves the most room for the next, so no backtracking is needed.
   for (const part of rest) {
-    const found = ref.indexOf(part, from);
-    if (found < 0 || found + part.length > end) return false;
-    from = found + part.length;
+    const position = ref.indexOf(part, from);
+    if (position < 0 || position + part.length > end) return false;
+    from = position + part.length;
   }
   return true;
 }

@@ -33,8 +33,11 @@ function objectOf(names: readonly string[], more: Record<string, JsonSchema>): J
 }
 
 function gateSchema(): JsonSchema {
-  const own = gateIds.filter((id) => !isFileId(id));
-  return objectOf(gateIds.filter(isFileId), Object.fromEntries(own.map((id) => [id, describedOption(id)])));
+  const gateOnly = gateIds.filter((id) => !isFileId(id));
+  return objectOf(
+    gateIds.filter(isFileId),
+    Object.fromEntries(gateOnly.map((id) => [id, describedOption(id)])),
+  );
 }
 
 const gates = {

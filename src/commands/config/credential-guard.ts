@@ -4,61 +4,55 @@ import type { Io } from '../../host/io.ts';
 import { parseUrl } from '../../parse-url.ts';
 import type { Settings } from '../../settings/names.ts';
 
+/** Refuses to send something if a pipeline may run for a fork and its project file decides where. @throws ConfigError */
+function refuseForFork(
+  io: Io,
+  settings: Settings,
+  address: 'apiUrl' | 'hub.url' | 'deployed.url',
+  refusal: string,
+  hint: string,
+): void {
+  const name = [address, 'caFile' as const].find((id) => settings[id]?.origin === 'project file');
+  if (name === undefined || !runsForFork(io.env, io.readFile)) return;
+  const reason = `this pipeline may run for a fork, and its project file sets ${name}`;
+  throw new ConfigError(`${refusal}: ${reason}`, { hint });
+}
+
 /**
  * Stops a project file from redirecting credentials. The file comes from the repository, so anyone who can propose a
  * change can edit it. docs/settings.md lists what this guard covers and what it does not.
  * @throws ConfigError before anything is sent
  */
-export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Settings): void {
-  const credentials = [apiKey, token].filter((one) => one !== undefined);
-  const steering = [apiUrl, caFile].find((setting) => setting?.origin === 'project file');
-  if (credentials.length === 0 || steering === undefined) return;
-  if (caFile?.origin === 'project file' && credentials.some(({ origin }) => origin === 'profile')) {
+export function guardCredentials(io: Io, settings: Settings): void {
+  const { caFile, apiKey, token } = settings;
+  if (apiKey === undefined && token === undefined) return;
+  if (caFile?.origin === 'project file' && [apiKey, token].some((key) => key?.origin === 'profile')) {
     throw new ConfigError(
       "caFile in the project file must not decide where your profile's credentials are sent",
-      {
-        hint: `if you trust ${caFile.value}: rungate config set caFile ${caFile.value}`,
-      },
+      { hint: `if you trust ${caFile.value}: rungate config set caFile ${caFile.value}` },
     );
   }
-  if (runsForFork(io.env, io.readFile)) {
-    const name = steering === apiUrl ? 'apiUrl' : 'caFile';
-    throw new ConfigError(
-      `the credentials were not sent: this pipeline may run for a fork, and its project file sets ${name}`,
-      {
-        hint: 'set RUNGATE_API_URL where the credentials are set (and pass --ca-file if you need one): both take precedence over the file',
-      },
-    );
-  }
-}
-
-/**
- * Stops a project file from sending the hub's token to another server, as `guardCredentials` does for the service.
- * @throws ConfigError before anything is sent
- */
-export function guardHubToken(io: Io, { 'hub.url': url, caFile, hubTokens }: Settings): void {
-  const steering = [url, caFile].find((setting) => setting?.origin === 'project file');
-  if (hubTokens === undefined || steering === undefined || !runsForFork(io.env, io.readFile)) return;
-  const name = steering === url ? 'hub.url' : 'caFile';
-  throw new ConfigError(
-    `the token of the hub was not sent: this pipeline may run for a fork, and its project file sets ${name}`,
-    { hint: 'set RUNGATE_HUB_URL where the token is set, or to none; it takes precedence over the file' },
+  refuseForFork(
+    io,
+    settings,
+    'apiUrl',
+    'the credentials were not sent',
+    'set RUNGATE_API_URL where the credentials are set (and pass --ca-file if you need one): both take precedence over the file',
   );
 }
 
-/**
- * Stops a project file from sending the headers for the version page to another page, as `guardCredentials` does for the
- * service.
- * @throws ConfigError before anything is sent
- */
-export function guardHeaders(io: Io, { 'deployed.url': url, caFile }: Settings): void {
-  const steering = [url, caFile].find((setting) => setting?.origin === 'project file');
-  if (steering === undefined || !runsForFork(io.env, io.readFile)) return;
-  const name = steering === url ? 'deployed.url' : 'caFile';
-  throw new ConfigError(
-    `the headers for the version page were not sent: this pipeline may run for a fork, and its project file sets ${name}`,
-    { hint: 'give --deployed-url and --ca-file with the header file: options take precedence over the file' },
-  );
+/** As `guardCredentials`, for the hub's token. @throws ConfigError before anything is sent */
+export function guardHubToken(io: Io, settings: Settings): void {
+  if (settings.hubTokens === undefined) return;
+  const hint = 'set RUNGATE_HUB_URL where the token is set, or to none; it takes precedence over the file';
+  refuseForFork(io, settings, 'hub.url', 'the token of the hub was not sent', hint);
+}
+
+/** As `guardCredentials`, for the headers of the version page. @throws ConfigError before anything is sent */
+export function guardHeaders(io: Io, settings: Settings): void {
+  const hint =
+    'give --deployed-url and --ca-file with the header file: options take precedence over the file';
+  refuseForFork(io, settings, 'deployed.url', 'the headers for the version page were not sent', hint);
 }
 
 const originOf = (address = '') => parseUrl(address)?.origin ?? null;
@@ -69,9 +63,13 @@ const originOf = (address = '') => parseUrl(address)?.origin ?? null;
  * @throws ConfigError before anything is sent
  */
 export function guardOwnAddress(io: Io, { apiUrl, caFile, apiKey, token }: Settings): void {
-  const own = originOf(io.env.RUNGATE_API_URL?.trim());
-  const isOwn = own !== null && own === originOf(apiUrl?.value) && caFile?.origin !== 'project file';
-  if (isOwn || [apiKey, token].every((one) => one === undefined || one.origin === 'profile')) return;
+  const origin = originOf(io.env.RUNGATE_API_URL?.trim());
+  const isOwn = origin !== null && origin === originOf(apiUrl?.value) && caFile?.origin !== 'project file';
+  if (
+    isOwn ||
+    [apiKey, token].every((credential) => credential === undefined || credential.origin === 'profile')
+  )
+    return;
   throw new ConfigError('the credentials and the URL of the service come from different sources', {
     hint: 'set RUNGATE_API_URL where the credentials are set',
   });

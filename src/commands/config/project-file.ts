@@ -27,10 +27,10 @@ function readCaPem(io: Io, path: string, source: string): string {
  * @throws ConfigError
  */
 export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): Promise<string> {
-  const own = readCaPem(io, setting.value, sourceName('caFile', setting));
-  await checkPem(own, `the CA file ${setting.value}`);
+  const pem = readCaPem(io, setting.value, sourceName('caFile', setting));
+  await checkPem(pem, `the CA file ${setting.value}`);
   const extra = io.env.NODE_EXTRA_CA_CERTS;
-  return extra === undefined || extra === '' ? own : `${own}\n${readCaPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
+  return extra === undefined || extra === '' ? pem : `${pem}\n${readCaPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
 }
 
 /** Returns what a TLS connection trusts with `--ca-file`; undefined without it. @throws ConfigError */
@@ -62,11 +62,11 @@ const reasonOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? (c
 function checkOwner({ inspect, uid, cwd, exists }: Io, path: string): void {
   if (uid === null || dirname(path) === cwd) return;
   const trusted: readonly number[] = [uid, 0, ...inspect(cwd).owners];
-  for (const one of [path, join(findRoot(cwd, exists) ?? cwd, '.git')]) {
-    const stranger = inspect(one).owners.find((owner) => !trusted.includes(owner));
+  for (const checkedPath of [path, join(findRoot(cwd, exists) ?? cwd, '.git')]) {
+    const stranger = inspect(checkedPath).owners.find((owner) => !trusted.includes(owner));
     if (stranger === undefined) continue;
-    const what = one === path ? 'the project file' : 'the repository of the project file';
-    throw new ConfigError(`${what} belongs to another user: ${one} (user id ${stranger})`, {
+    const what = checkedPath === path ? 'the project file' : 'the repository of the project file';
+    throw new ConfigError(`${what} belongs to another user: ${checkedPath} (user id ${stranger})`, {
       hint: `if you trust it, name it: --config ${path} (or RUNGATE_CONFIG); to run without a project file: --config none`,
     });
   }

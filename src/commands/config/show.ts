@@ -48,17 +48,17 @@ const buildOf = (settings: Settings) =>
 
 /** Returns a gate of the project file for `--json`, with its settings from all sources. */
 function describedGate({ name, needs, advisory, settings }: GateSettings) {
-  const own = gateIds.filter(isFileId).map((setting) => [setting, describedSetting(settings, setting)]);
-  return { name, needs, advisory, ...buildOf(settings), settings: Object.fromEntries(own) };
+  const fields = gateIds.filter(isFileId).map((setting) => [setting, describedSetting(settings, setting)]);
+  return { name, needs, advisory, ...buildOf(settings), settings: Object.fromEntries(fields) };
 }
 
 /** Returns the row of a gate: the settings that it has itself, and where they are. */
 function gateRow({ name, needs, advisory, settings }: GateSettings, path: string) {
-  const own = gateIds
+  const ids = gateIds
     .filter(isFileId)
     .filter((setting) => settings[setting]?.detail?.endsWith(`, gates ${name}`));
   const parts = [
-    ...own.map((setting) => `${setting}=${settingCell(settings, setting)}`),
+    ...ids.map((setting) => `${setting}=${settingCell(settings, setting)}`),
     ...Object.entries(buildOf(settings)).map(([id, value]) => `${id}=${excerpt(value, 200)}`),
     ...(needs.length === 0 ? [] : [`needs=${needs.join(',')}`]),
     ...(advisory ? ['advisory'] : []),
@@ -105,8 +105,8 @@ export async function listCommand({ settings, sources, output }: Context): Promi
   return exitCodes.ok;
 }
 
-export async function getCommand({ settings, output }: Context, given: string): Promise<number> {
-  const name = settingName(given);
+export async function getCommand({ settings, output }: Context, text: string): Promise<number> {
+  const name = settingName(text);
   if (wantsJson(output)) {
     await output.data(
       { schemaVersion: 1, name, ...describedSetting(settings, name) },

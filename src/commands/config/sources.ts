@@ -111,11 +111,11 @@ function withhold(
   const origin = parseUrl(apiUrl.value)?.origin ?? null;
   const withheld = sentIds.flatMap((name): Withheld[] => {
     const secret = settings[name];
-    const own = kept[name]?.origin;
-    if (secret?.origin !== 'profile' || own === undefined || own === origin) return [];
-    return [{ name, secret: secret.value, origin: own }];
+    const boundTo = kept[name]?.origin;
+    if (secret?.origin !== 'profile' || boundTo === undefined || boundTo === origin) return [];
+    return [{ name, secret: secret.value, origin: boundTo }];
   });
-  const isUsed = ([name]: [string, unknown]) => !withheld.some((one) => one.name === name);
+  const isUsed = ([name]: [string, unknown]) => !withheld.some((secret) => secret.name === name);
   return { settings: Object.fromEntries(Object.entries(settings).filter(isUsed)), withheld };
 }
 

@@ -29,13 +29,13 @@ const setNames = [
 function remedyForVariable(name: string): string {
   const rest = name.slice(prefix.length);
   const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
-  const setting = fileIds.find((one) => plain(one.replaceAll('.', '_')) === plain(rest));
+  const setting = fileIds.find((id) => plain(id.replaceAll('.', '_')) === plain(rest));
   if (setting !== undefined) {
     const option = flagName(rowOf(setting));
     const written = option === '' ? '' : `${option}, or `;
     return `instead of ${sanitize(name)}, use ${written}the setting ${setting} in .rungate.json or rungate config set`;
   }
-  const parts = readNames.map((one) => one.slice(prefix.length));
+  const parts = readNames.map((name) => name.slice(prefix.length));
   const near = parts.find((part) => part.endsWith(`_${rest}`)) ?? nearest(rest, parts);
   return near === null
     ? `unset ${sanitize(name)} if it is meant for rungate`

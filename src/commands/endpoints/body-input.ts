@@ -33,8 +33,8 @@ type BodyFields = Map<string, string>;
 
 /** Splits `name=value` at the first `=`. */
 export function splitPair(option: string, text: string): [string, string] {
-  const at = text.indexOf('=');
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  const index = text.indexOf('=');
+  if (index > 0) return [text.slice(0, index), text.slice(index + 1)];
   const shown = secretName.test(text) ? 'a text that may be a secret' : `"${text}"`;
   throw new UsageError(`${option}: ${shown} is not name=value`, { hint: `write ${option} name=value` });
 }
@@ -119,7 +119,7 @@ export async function requestBody(
     const [name, value] = splitPair('--json-field', text);
     body.set(name, checkJson(`--json-field ${name}`, value));
   }
-  for (const one of shown) place(body, one.field.path, fieldJson(one));
+  for (const option of shown) place(body, option.field.path, fieldJson(option));
   return objectText(body);
 }
 

@@ -144,8 +144,8 @@ function summaryOf(word: string, parent: Command): string {
 /** Returns the group of a command, and creates it if needed: `env.vars.list` → `env vars`. */
 function subgroup(group: Command, words: readonly string[]): Command {
   return words.reduce((parent, word) => {
-    const found = parent.commands.find((command) => command.name() === kebab(word));
-    if (found !== undefined) return found;
+    const child = parent.commands.find((command) => command.name() === kebab(word));
+    if (child !== undefined) return child;
     return summarise(parent.command(kebab(word)), summaryOf(word, parent)).enablePositionalOptions();
   }, group);
 }

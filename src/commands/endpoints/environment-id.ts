@@ -50,11 +50,11 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
   }
 }
 
-function ambiguous(given: string, found: readonly Listed[]): UsageError {
-  const some = found.slice(0, 5).map(({ id, name }) => `${id ?? 'no id'} (${name ?? 'no name'})`);
-  const more = found.length > some.length ? ', …' : '';
+function ambiguous(key: string, matches: readonly Listed[]): UsageError {
+  const some = matches.slice(0, 5).map(({ id, name }) => `${id ?? 'no id'} (${name ?? 'no name'})`);
+  const more = matches.length > some.length ? ', …' : '';
   return new UsageError(
-    `${found.length} environments have the key ${JSON.stringify(given)}: ${excerpt(some.join(', '), 400)}${more}`,
+    `${matches.length} environments have the key ${JSON.stringify(key)}: ${excerpt(some.join(', '), 400)}${more}`,
     { hint: 'give the id of the environment that you mean' },
   );
 }

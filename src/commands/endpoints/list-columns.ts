@@ -23,16 +23,16 @@ const leastColumns = 2;
 const first = ['id', 'name', 'key', 'title', 'status', 'state'];
 
 /** @throws UsageError if the output is not a table, or a name is empty */
-export function givenColumns(output: Output, given: string | undefined): string[] | undefined {
-  if (given === undefined) return undefined;
+export function givenColumns(output: Output, text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
   if (wantsJson(output)) {
     throw new UsageError('--columns has no effect on JSON, which has every field', {
       hint: 'remove it, or add --format table',
     });
   }
-  const names = given.split(',').map((name) => name.trim());
+  const names = text.split(',').map((name) => name.trim());
   if (!names.includes('')) return names;
-  throw new UsageError(`--columns: ${echoed(given)} has an empty name`, {
+  throw new UsageError(`--columns: ${echoed(text)} has an empty name`, {
     hint: 'separate the names of fields with commas: --columns id,name',
   });
 }

@@ -99,9 +99,9 @@ function orders(count: number): string {
 function verificationJson({ summary, verification, response, settled }: ObservedSummary): string {
   const { addsUp, orderCount, ...figures } = verification;
   const exactCount = withTexts(orderCount, { stated: summary.orderCountText });
-  const given = { schemaVersion: 1, addsUp: settled ? addsUp : null, orderCount: exactCount, ...figures };
-  const own = renderJson(given, 0).trimEnd();
-  return `${own.slice(0, -1)},"summary":${response.text}}`;
+  const report = { schemaVersion: 1, addsUp: settled ? addsUp : null, orderCount: exactCount, ...figures };
+  const json = renderJson(report, 0).trimEnd();
+  return `${json.slice(0, -1)},"summary":${response.text}}`;
 }
 
 function disagreement({ summary, verification: { orderCount, totalRevenue } }: ObservedSummary): string {

@@ -66,37 +66,24 @@ export function createMetrics(): HubMetrics {
     waits.zero({ class: of });
   }
 
-  return {
-    count(event) {
-      switch (event.type) {
-        case 'delivery':
-          deliveries.inc({ result: event.replay ? 'replay' : 'accepted' });
-          if (!event.replay) ages.observe(event.ageSeconds);
-          break;
-        case 'refused-delivery':
-          deliveries.inc({ result: event.code });
-          break;
-        case 'grant':
-          grants.inc({ class: event.class });
-          waits.observe({ class: event.class }, event.waitedMs / 1000);
-          break;
-        case 'wake':
-          wakes.inc();
-          break;
-        case 'limited':
-          limited.inc();
-          break;
-        case 'refused-request':
-          refused.inc({ status: event.status });
-          break;
-        case 'fault':
-          faults.inc();
-          break;
-        case 'stream':
-        case 'closed-connections':
-          break;
-      }
+  const counts: { [Type in HubLogEvent['type']]?: (event: HubLogEvent & { type: Type }) => void } = {
+    delivery({ replay, ageSeconds }) {
+      deliveries.inc({ result: replay ? 'replay' : 'accepted' });
+      if (!replay) ages.observe(ageSeconds);
     },
+    'refused-delivery': ({ code }) => deliveries.inc({ result: code }),
+    grant(event) {
+      grants.inc({ class: event.class });
+      waits.observe({ class: event.class }, event.waitedMs / 1000);
+    },
+    wake: () => wakes.inc(),
+    limited: () => limited.inc(),
+    'refused-request': ({ status }) => refused.inc({ status }),
+    fault: () => faults.inc(),
+  };
+
+  return {
+    count: (event) => (counts[event.type] as ((event: HubLogEvent) => void) | undefined)?.(event),
     async text(state) {
       streams.set(state.streams);
       for (const line of lines) waiting.set({ line }, state.waiting[line]);

@@ -20,10 +20,10 @@ const limitNames = Object.keys(usualBudget) as (keyof BudgetLimits)[];
 /** Reads `reads=48,creates=16,requests=80`. A missing limit has its default. */
 export function budgetOf(text: string | undefined): BudgetLimits {
   const limits = { ...usualBudget };
-  const given = new Set<string>();
+  const seen = new Set<string>();
   for (const part of filled('--budget', text)?.split(',') ?? []) {
     const [, word = part, value = ''] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
-    const name = limitNames.find((one) => one === word);
+    const name = limitNames.find((known) => known === word);
     if (name === undefined) {
       throw new UsageError(`--budget: ${echoed(word)} is not one of ${limitNames.join(', ')}`, {
         hint: `${instead(word, limitNames)}; an example is reads=48,creates=16,requests=80`,
@@ -34,8 +34,8 @@ export function budgetOf(text: string | undefined): BudgetLimits {
         hint: `write the requests per minute, as in ${name}=${usualBudget[name]}`,
       });
     }
-    if (given.has(name)) throw new UsageError(`--budget: ${name} is given twice`, { hint: 'give it once' });
-    given.add(name);
+    if (seen.has(name)) throw new UsageError(`--budget: ${name} is given twice`, { hint: 'give it once' });
+    seen.add(name);
     limits[name] = Number(value);
   }
   return limits;

@@ -48,7 +48,7 @@ const hasGates = ({ gates }: FileFields) => Object.keys(gates ?? {}).length > 0;
 
 /** Tells whether the file has gates that the pipeline runs: no option names what to run instead. */
 export function runsGates(settings: Settings, fields: FileFields): boolean {
-  if ([settings.process, settings.tags].some((one) => one?.origin === 'flag')) return false;
+  if ([settings.process, settings.tags].some((setting) => setting?.origin === 'flag')) return false;
   if (fields.process === undefined && fields.tags === undefined)
     return [fields, ...Object.values(Object(fields.branches))].some((part) => hasGates(Object(part)));
   return hasGates(fields);
@@ -57,9 +57,9 @@ export function runsGates(settings: Settings, fields: FileFields): boolean {
 /** Returns the process or tags of a file with gates, if none of them runs that; otherwise null. */
 export function lostRun({ gates, process, tags }: FileFields): string | null {
   const usual = JSON.stringify(process ?? tags);
-  const own = Object.values(Object(gates) as Record<string, FileFields>);
+  const gateFields = Object.values(Object(gates) as Record<string, FileFields>);
   // A gate that says nothing runs what the file says.
-  const runs = own.map((gate) => JSON.stringify(gate.process ?? gate.tags) ?? usual);
+  const runs = gateFields.map((gate) => JSON.stringify(gate.process ?? gate.tags) ?? usual);
   if (usual === undefined || runs.includes(usual)) return null;
   return process === undefined ? `the tags ${Object(tags).join(', ')}` : `the process ${process}`;
 }
@@ -157,8 +157,8 @@ export async function chooseCi(
   const hint = guess === null ? likely.join(' or ') : `Enter for ${guess}`;
   const question = `CI: github, gitlab, circleci, jenkins, … or none (${hint})`;
   const answer = await promptFor(context, question, (text) => {
-    const found = choices.find((one) => one === text.toLowerCase());
-    if (found !== undefined) return found;
+    const choice = choices.find((known) => known === text.toLowerCase());
+    if (choice !== undefined) return choice;
     throw new InvalidValue(instead(text, choices, `choose one of ${choices.join(', ')}`));
   });
   return answer ?? guess;

@@ -173,11 +173,11 @@ function packageRoot({ io }: Context, root: string): PackageRoot {
 export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
   const { io, output } = context;
   // Check this before any prompt.
-  const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
+  const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.exists) ?? io.cwd;
   const { target, file, asked, reads, extra, lost, ...planned } = await configure(context, root, flags);
   const { path, shadowed } = target;
-  const ci = given ?? (await plannedCi(context, root, asked));
+  const ci = named ?? (await plannedCi(context, root, asked));
   if (file === null && ci === 'none') {
     throw new UsageError('--pipeline-only needs a CI', { hint: 'choose one with --ci' });
   }

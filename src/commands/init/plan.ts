@@ -72,14 +72,14 @@ function shellQuoted(text: string): string {
 }
 
 /** Repeats the user's `--config` for a hint. */
-export const sameConfig = (given: string | undefined) =>
-  given === undefined ? '' : ` --config ${shellQuoted(given)}`;
+export const sameConfig = (path: string | undefined) =>
+  path === undefined ? '' : ` --config ${shellQuoted(path)}`;
 
 /** Returns `--config` for a command in this folder, if the command would otherwise read another project file. */
 export function localConfigFlag(io: Pick<Io, 'env' | 'cwd' | 'exists'>, path: ReadFile): string[] {
   if (path === undefined) return [];
   const named = namedProjectFile(io);
-  const exists = (one: string) => one === path || io.exists(one);
+  const exists = (file: string) => file === path || io.exists(file);
   if (path === (named === undefined ? findProjectFile(io.cwd, exists) : named)) return [];
   return [`--config ${path === null ? noFile : shellQuoted(asValue(relative(io.cwd, path)))}`];
 }

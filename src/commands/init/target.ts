@@ -74,11 +74,11 @@ export function differing(fields: FileFields, changes: FileFields): string[] {
 
 /** Returns the path of the installed rungate's schema, relative to the file's folder; null if rungate is not installed. */
 function schemaPath(exists: Io['exists'], file: string): string | null {
-  const own = dirname(file);
-  for (let folder = own; ; folder = dirname(folder)) {
+  const start = dirname(file);
+  for (let folder = start; ; folder = dirname(folder)) {
     const schema = join(folder, 'node_modules/rungate/docs/rungate.schema.json');
     if (exists(schema)) {
-      const path = relative(own, schema).replaceAll('\\', '/');
+      const path = relative(start, schema).replaceAll('\\', '/');
       return path.startsWith('.') ? path : `./${path}`;
     }
     if (dirname(folder) === folder) return null;

@@ -42,14 +42,14 @@ async function readKeys({ io }: Context, paths: readonly string[] | undefined): 
   );
 }
 
-function requiredCommit(given: string | undefined): string {
-  const commit = wholeCommit(given);
+function requiredCommit(text: string | undefined): string {
+  const commit = wholeCommit(text);
   if (commit !== null) return commit;
-  if (given === undefined)
+  if (text === undefined)
     throw new UsageError('no commit to compare with', {
       hint: 'give --commit <sha>: the commit that this job releases, such as "$(git rev-parse HEAD)"',
     });
-  throw new UsageError(`--commit: "${given}" is not a whole commit of 40 or 64 hex digits`, {
+  throw new UsageError(`--commit: "${text}" is not a whole commit of 40 or 64 hex digits`, {
     hint: 'an abbreviation could name another commit: give the output of git rev-parse <commit>',
   });
 }
@@ -97,9 +97,9 @@ async function reportExamination(
   if (failed !== undefined) {
     const { check, reason, hint } = failed;
     await output.alert(`${output.paint('bad', 'refused:')} ${output.excerpt(reason ?? '', 500)} (${check})`);
-    const also = checks.filter((one) => one.status === 'failed' && one !== failed);
-    for (const one of also)
-      await output.alert(`  also: ${output.excerpt(one.reason ?? '', 500)} (${one.check})`);
+    const also = checks.filter((check) => check.status === 'failed' && check !== failed);
+    for (const check of also)
+      await output.alert(`  also: ${output.excerpt(check.reason ?? '', 500)} (${check.check})`);
     if (hint !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(hint)}`);
     return;
   }

@@ -38,27 +38,29 @@ export function stepEnvironment(
   shims: string,
 ): Io['env'] {
   const { env } = io;
-  const given = (name: string) => env[name] !== undefined && env[name] !== '';
-  const own: Record<string, string> = {};
+  const isSet = (name: string) => env[name] !== undefined && env[name] !== '';
+  const changed: Record<string, string> = {};
   for (const name of ciFiles) {
-    if (env[name] !== undefined) own[name] = folder.write(`${scenario}/${name}`, '');
+    if (env[name] !== undefined) changed[name] = folder.write(`${scenario}/${name}`, '');
   }
   const temporary = join(folder.path, scenario, 'tmp');
   io.makeFolder(temporary);
-  for (const name of temporaryFolders) if (env[name] !== undefined) own[name] = temporary;
+  for (const name of temporaryFolders) if (env[name] !== undefined) changed[name] = temporary;
   // In CircleCI, bash reads this file before each step, and steps append to it.
-  if (given('BASH_ENV'))
-    own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readTextFile(io, env.BASH_ENV ?? ''));
+  if (isSet('BASH_ENV'))
+    changed.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readTextFile(io, env.BASH_ENV ?? ''));
   if (io.platform === 'win32') {
-    for (const [index, name] of programVariables.entries()) own[name] = io.program[index] ?? '';
+    for (const [index, name] of programVariables.entries()) changed[name] = io.program[index] ?? '';
   }
   // Windows writes the name as `Path`.
   const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
-  own[path] = given(path) ? `${shims}${delimiter}${env[path]}` : shims;
+  changed[path] = isSet(path) ? `${shims}${delimiter}${env[path]}` : shims;
   // The mock runs on this machine, which a proxy cannot reach.
-  own.NO_PROXY = [...['NO_PROXY', 'no_proxy'].filter(given).map((name) => env[name]), '127.0.0.1'].join(',');
-  own.no_proxy = own.NO_PROXY;
+  changed.NO_PROXY = [...['NO_PROXY', 'no_proxy'].filter(isSet).map((name) => env[name]), '127.0.0.1'].join(
+    ',',
+  );
+  changed.no_proxy = changed.NO_PROXY;
   // The profile would conflict with the mock, and the journal is for real runs only.
   const unset = { ...withheld, RUNGATE_PROFILE: undefined, RUNGATE_JOURNAL: undefined };
-  return { ...env, ...unset, ...own, TMPDIR: temporary, ...settings, RUNGATE_SELFTEST: scenario };
+  return { ...env, ...unset, ...changed, TMPDIR: temporary, ...settings, RUNGATE_SELFTEST: scenario };
 }

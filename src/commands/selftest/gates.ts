@@ -89,14 +89,14 @@ export function failingFirst({
   let skip = turn?.earlier ?? 0;
   let left = turn === undefined ? 0 : (failures?.get(turn.selector) ?? fails);
   return ({ processSlug, tags }) => {
-    const own = selectorOf(processSlug, tags);
-    const count = failures?.get(own) ?? fails;
-    if (first === null && count > 0) [first, left] = [own, count];
-    if (own === first && skip > 0) {
+    const selector = selectorOf(processSlug, tags);
+    const count = failures?.get(selector) ?? fails;
+    if (first === null && count > 0) [first, left] = [selector, count];
+    if (selector === first && skip > 0) {
       skip -= 1;
       return 'passed';
     }
-    if (own !== first || left === 0) return 'passed';
+    if (selector !== first || left === 0) return 'passed';
     left -= 1;
     return outcome;
   };

@@ -63,14 +63,14 @@ function allowedBySettings(evidence: Evidence): boolean {
 function failsElsewhere({ results, result }: Evidence): boolean {
   if (result.runsCreated > 1) return false;
   return results.some(
-    (one) =>
-      one !== result &&
+    (other) =>
+      other !== result &&
       // With several runs, it may be another gate that fails the step.
-      one.runsCreated <= 1 &&
-      one.scenario.expected === 'red' &&
-      one.scenario.service === 'up' &&
-      !one.stopped &&
-      one.exitCode !== 0,
+      other.runsCreated <= 1 &&
+      other.scenario.expected === 'red' &&
+      other.scenario.service === 'up' &&
+      !other.stopped &&
+      other.exitCode !== 0,
   );
 }
 
@@ -95,21 +95,21 @@ function endedResults(results: readonly StepResult[]): readonly StepResult[] {
 /** Tells whether the step starts runs and never reads the end of one. */
 function startsOnly({ text, results }: Evidence): boolean {
   const ended = endedResults(results);
-  if (ended.length > 0) return ended.every((one) => one.runsCreated > 0 && one.endsRead === 0);
+  if (ended.length > 0) return ended.every((result) => result.runsCreated > 0 && result.endsRead === 0);
   return startsRun.test(text) && !waits.test(text);
 }
 
 /** Tells whether the step starts several runs and reads the end of only some. */
 function waitsForSome({ results }: Evidence): boolean {
-  return endedResults(results).some((one) => one.endsRead > 0 && one.endsRead < one.runsCreated);
+  return endedResults(results).some((result) => result.endsRead > 0 && result.endsRead < result.runsCreated);
 }
 
 /** Tells whether the step passes in a scenario that should fail, and no policy allows it: it loses the exit code. */
 function losesFailure(evidence: Evidence): boolean {
   return evidence.results.some((result) => {
-    const own = { ...evidence, result };
+    const inScenario = { ...evidence, result };
     const isGreen = result.scenario.expected === 'red' && result.exitCode === 0;
-    return isGreen && !allowedByOption(own) && !allowedBySettings(own);
+    return isGreen && !allowedByOption(inScenario) && !allowedBySettings(inScenario);
   });
 }
 
@@ -318,13 +318,13 @@ export function symptomHint(seen: Symptom, evidence: Evidence): string {
   const { text } = evidence;
   // A step that loses other exit codes needs more than --strict.
   const symptom = seen === 'lenient' && losesFailure(evidence) ? 'passes a failure' : seen;
-  const found = causes.find(
+  const cause = causes.find(
     (cause) =>
       (cause.symptoms ?? ['passes a failure']).includes(symptom) &&
       (cause.text?.test(text) ?? true) &&
       !cause.unless?.test(text) &&
       (cause.when?.(evidence) ?? true),
   );
-  const hint = found?.hint ?? 'see the output of the step';
+  const hint = cause?.hint ?? 'see the output of the step';
   return typeof hint === 'string' ? hint : hint(evidence);
 }

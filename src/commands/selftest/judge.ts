@@ -23,8 +23,8 @@ export function looksStrict(text: string, bySettings: Action): boolean {
 
 /** Returns the number of retries that a step seems to give its gate. Its own option overrides the settings. */
 export function retriesIn(text: string, bySettings: number): number {
-  const own = [...text.matchAll(/--retries[ =]['"]?(\d{1,2})\b/g)].at(-1)?.[1];
-  return own === undefined ? bySettings : Math.min(Number(own), mostRetries);
+  const byOption = [...text.matchAll(/--retries[ =]['"]?(\d{1,2})\b/g)].at(-1)?.[1];
+  return byOption === undefined ? bySettings : Math.min(Number(byOption), mostRetries);
 }
 
 function symptomOf(

@@ -58,7 +58,7 @@ function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []
   const pairs = pairsOf(rawHeaders);
   const listed = pairs
     .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.split(',').map((one) => one.trim().toLowerCase()));
+    .flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase()));
   const removed = new Set([...hopByHop, ...listed, ...without]);
   return pairs.filter(([name]) => !removed.has(name.toLowerCase())).flat();
 }

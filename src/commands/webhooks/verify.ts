@@ -33,8 +33,8 @@ export function limitsFor(tolerance: string | undefined): {
 }
 
 function timeAt(text: string): number {
-  const at = parseTimestamp(text);
-  if (at !== null) return at;
+  const time = parseTimestamp(text);
+  if (time !== null) return time;
   throw new UsageError(`--at: "${text}" is not a time`, {
     hint: 'write an RFC 3339 time with a zone, such as 2026-01-15T12:00:00Z',
   });
