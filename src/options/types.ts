@@ -2,7 +2,14 @@ import * as z from 'zod/mini';
 import { durationText, readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { mostRetries } from '../gate/limits.ts';
-import { actions, actionsFor, checkOverride, type Overrides, settableVerdicts } from '../gate/policy.ts';
+import {
+  type Action,
+  actions,
+  actionsFor,
+  checkOverride,
+  type Overrides,
+  settableVerdicts,
+} from '../gate/policy.ts';
 import { nearest } from '../suggest.ts';
 import { parseApiUrl, type Receiver } from '../transport/address.ts';
 
@@ -256,7 +263,7 @@ export const overrides: OptionType<Overrides> = {
         if (typeof action !== 'string' || !(actions as readonly string[]).includes(action))
           return refuse(`expected one of ${actions.join(', ')}${suggestion(action, actions)}`);
         try {
-          return [checkOverride(verdict, action)];
+          return [checkOverride(verdict, action as Action)];
         } catch (error) {
           if (error instanceof UsageError) return refuse(error.message, error.hint);
           throw error;

@@ -145,9 +145,16 @@ describe('--on', () => {
     });
   });
 
-  test.each(['timeout', 'unobserved', 'mismatch'])('suggests warn for %s', (verdict) => {
+  test.each([
+    ['timeout', 'the outcome is unknown'],
+    ['unobserved', 'the outcome is unknown'],
+    ['mismatch', 'another build was tested'],
+  ])('suggests warn for %s', (verdict, meaning) => {
     expect(() => checkOverride(verdict, 'pass')).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining(`set ${verdict} to warn`) }),
+      expect.objectContaining({
+        message: `${verdict} cannot pass: it means that ${meaning}`,
+        hint: expect.stringContaining(`set ${verdict} to warn`),
+      }),
     );
   });
 });
@@ -173,7 +180,7 @@ describe('for any overrides', () => {
 
   test('a refused override leads to a UsageError', () => {
     fc.assert(
-      fc.property(fc.string(), fc.string(), (verdict, action) => {
+      fc.property(fc.string(), fc.constantFrom(...actions), (verdict, action) => {
         try {
           checkOverride(verdict, action);
         } catch (error) {

@@ -12,6 +12,7 @@ import {
 import { exitCodeOf } from '../../src/exit.ts';
 import {
   afterRead,
+  asksForPatience,
   atTheLimit,
   type Decision,
   endedAtFirstRead,
@@ -454,6 +455,32 @@ describe('on 429', () => {
       2 * halfHourMs,
     );
     expect(waitOf(readAll([http(429), running(7200)]).decision)).toBe(7_200_000);
+  });
+});
+
+test.each<[string, ReadResult | null, boolean]>([
+  ['a read that succeeded', null, false],
+  ['a 429', http(429), true],
+  ['a 503 with Retry-After', http(503, 5000), true],
+  ['a 503', http(503), false],
+  ['a broken connection', network('broken'), false],
+])('after %s, a wake-up must wait: %#', (_name, result, mustWait) => {
+  expect(asksForPatience(result === null ? null : errorOf(result))).toBe(mustWait);
+});
+
+describe('a wait that would pass the deadline', () => {
+  const rules = { ...unlimited, deadline: 5000 };
+
+  test('ends the gate with the wait in the outcome', () => {
+    expect(afterRead(firstProgress(), running(10), rules, 0, 0).decision).toMatchObject({
+      done: { verdict: 'timeout', limit: true, nextReadMs: 10_000 },
+    });
+  });
+
+  test('goes on with a hub, which may end it at any time', () => {
+    expect(afterRead(firstProgress(), running(10), { ...rules, hub: true }, 0, 0).decision).toEqual({
+      waitMs: 10_000,
+    });
   });
 });
 

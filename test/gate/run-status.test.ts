@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
 import { readStatus as read, readResponse } from '../../src/gate/run-status.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
+import { exactJson } from '../../src/json/text.ts';
 import { redactNothing } from '../../src/redact.ts';
 import { appUrlOf, describeValue, readStatus } from '../without-redaction.ts';
 
@@ -180,6 +181,35 @@ describe('the shown parts of a response', () => {
     const text = '{"state":"completed","failed":0,"blocked":0}';
     const response = { status: 206, text, value: JSON.parse(text), redact: redactNothing } as Exchange;
     expect(readResponse(response, 'run_1')).toMatchObject({ kind: 'broken', ended: false, state: null });
+  });
+
+  const readText = (text: string) =>
+    readResponse({ status: 200, text, value: JSON.parse(text), redact: redactNothing } as Exchange, 'run_1');
+
+  test.each([
+    ['1e400', 'a whole number below 1.8e308', 'the number 1e400'],
+    ['1.5', 'a whole number, 0 or more', 'the number 1.5'],
+    ['"1"', 'a whole number, 0 or more', 'the string "1"'],
+  ])('include the digits of the invalid count %s', (count, expected, received) => {
+    expect(readText(`{"state":"completed","failed":${count},"blocked":0}`)).toMatchObject({
+      kind: 'broken',
+      violation: { field: 'failed', expected, received },
+    });
+  });
+
+  test('include every digit of a count', () => {
+    const reading = readText(
+      '{"state":"completed","failed":9007199254740993,"blocked":12345678901234567891}',
+    );
+    expect(exactJson(reading)).toContain('"failed":9007199254740993,"blocked":12345678901234567891');
+  });
+
+  test.each([
+    ['"id":"run_2"', 'broken'],
+    ['"id":"status_run_1"', 'running'],
+    ['"id":"runner"', 'running'],
+  ])('name another run in %s: %s', (member, kind) => {
+    expect(readText(`{"state":"in_progress",${member}}`).kind).toBe(kind);
   });
 
   test.each([

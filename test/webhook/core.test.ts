@@ -289,12 +289,17 @@ describe('invalid arguments', () => {
     expect(thrownBy(() => verify({ headers: longer }))).toMatchObject({ code: 'malformed_signature' });
   });
 
-  test('the message of too_old has the age in seconds', () => {
-    const now = new Date(Date.parse(timestamp) + 600_000);
-    expect(thrownBy(() => verify({ now, maxAge: 300 }))).toMatchObject({
-      code: 'too_old',
-      message: expect.stringContaining('600 s'),
-    });
+  const wrong = { ...record, 'X-Service-Signature': `sha256=${'0'.repeat(64)}` };
+  const cut = { ...record, 'X-Service-Signature': 'sha256=00' };
+  test.each([
+    ['too_old', 600, '600 s', { maxAge: 300 }],
+    ['too_new', -600, '600 s', { maxFuture: 60 }],
+    ['mismatch', 600, 'does not match', { headers: wrong }],
+    ['malformed_signature', 600, 'is not sha256=', { headers: cut }],
+  ])('the error %s has the age of %i s', (code, ageSeconds, words, options) => {
+    const now = new Date(Date.parse(timestamp) + ageSeconds * 1000);
+    const message = expect.stringContaining(words);
+    expect(thrownBy(() => verify({ now, ...options }))).toMatchObject({ code, ageSeconds, message });
   });
 
   const headers = new Headers(record);
