@@ -108,7 +108,6 @@ const requiredScopes: Partial<Record<EndpointName, string>> = {
   'run.cancel': 'ci:cancel',
 };
 
-/** Throws a MockError 403 for a key without the endpoint's scope. */
 export function requireScope(name: EndpointName, { scopes }: Credential): void {
   const scope = requiredScopes[name];
   if (scope === undefined || scopes === undefined || scopes.includes(scope)) return;

@@ -62,7 +62,6 @@ export interface ReceivedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
   readonly route: MatchedRoute;
-  /** The client's IP address. */
   readonly address: string;
 }
 

@@ -5,7 +5,6 @@ import { ConfigError } from '../errors.ts';
 interface Listening {
   readonly url: string;
   readonly port: number;
-  /** The IP address that the server listens on. */
   readonly address: string;
   /** Breaks every connection and stops listening, then listens on the same port again once `over` returns true. */
   pause(over: () => boolean): void;
@@ -16,7 +15,6 @@ export function isLoopbackAddress(address: string): boolean {
   return /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
 }
 
-/** Returns whether a host name, as in a URL, is a loopback name. */
 export function isLoopbackName(name: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);
 }

@@ -33,7 +33,6 @@ export function itemSeed(seed: number, index: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** Writes a whole number below 32^length as `length` characters. */
 function writeBase32(value: number, length: number): string {
   let text = '';
   for (let rest = value; text.length < length; rest = Math.floor(rest / 32))
@@ -41,7 +40,6 @@ function writeBase32(value: number, length: number): string {
   return text;
 }
 
-/** Returns the number that was written, or undefined for any other text. */
 function readBase32(text: string): number | undefined {
   let value = 0;
   for (const character of text) {

@@ -13,7 +13,6 @@ export type RateLimits = Readonly<Record<'all' | 'read' | 'create', number>>;
 export const documentedLimits: RateLimits = { all: 100, read: 60, create: 20 };
 export const windowMs = 60_000;
 
-/** A request within the limits. */
 export interface CountedRequest {
   readonly at: number;
   readonly kind: RequestKind;
@@ -72,7 +71,6 @@ export function decideRate(
   };
 }
 
-/** The endpoints whose requests count as create operations. */
 const creating: readonly EndpointName[] = [
   'run.trigger',
   'keys.create',

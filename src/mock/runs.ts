@@ -37,7 +37,6 @@ export function announceEnd(state: State, run: Run): void {
 }
 
 export const endings = ['passed', 'failed', 'blocked', 'cancelled'] as const satisfies readonly Outcome[];
-/** The ways to end a run early. */
 export type Ending = (typeof endings)[number];
 
 /** Cancels a run and returns true. Returns false for a run that has already ended, which stays as it is. */

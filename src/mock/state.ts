@@ -78,7 +78,6 @@ export interface Run {
   /** How the run ends, as planned. Ending it early changes all three fields. */
   outcome: Outcome;
   durationMs: number;
-  /** The final counts. */
   counts: Counts;
   readonly appUrl: string;
   /** Set when the run was cancelled in time. */

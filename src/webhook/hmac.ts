@@ -12,11 +12,9 @@ export function indexOfMac(macs: readonly Uint8Array[], sentHex: string): number
   return indexOfMatch(macs, (mac) => mac.length === sent.length && timingSafeEqual(mac, sent));
 }
 
-/** The result of hashing a streamed body. */
 export interface HashedBody {
   /** One MAC for each key. */
   macs: readonly Uint8Array[];
-  /** The length of the body. */
   bytes: number;
   /** The body, or null if it is longer than `maxKept`. */
   body: Uint8Array | null;

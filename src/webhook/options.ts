@@ -76,7 +76,6 @@ function typeNameOf(value: unknown): string {
   }
 }
 
-/** Returns a view of an ArrayBuffer, or null for any other value. */
 function viewOf(value: unknown): Uint8Array | null {
   try {
     // The getter throws for anything but an ArrayBuffer; the constructor throws for a detached one.

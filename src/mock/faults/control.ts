@@ -41,7 +41,6 @@ const faultBody = z.strictObject({
   times: z.optional(z.union([whole, z.literal('all')])),
 });
 
-/** The required parameters of kinds. */
 const requiredParameters: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>> = {
   status: 'status',
   reply: 'text',

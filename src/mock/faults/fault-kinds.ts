@@ -88,13 +88,15 @@ async function sendChanged(wire: Wire, change: (json: string) => string): Promis
   wire.send({ ...response, body: Buffer.from(change(json)) });
 }
 
-/** Returns a change of an object's fields, which are JSON text. Any other JSON stays as it is. */
-const fieldChange = (change: (fields: Map<string, string>) => void) => (json: string) => {
-  if (!json.startsWith('{')) return json;
-  const fields = new Map(membersOf(json));
-  change(fields);
-  return objectText(fields);
-};
+/** Changes the fields of an object, which are JSON text. Any other JSON stays as it is. */
+function sendWithFields(wire: Wire, change: (fields: Map<string, string>) => void): Promise<void> {
+  return sendChanged(wire, (json) => {
+    if (!json.startsWith('{')) return json;
+    const fields = new Map(membersOf(json));
+    change(fields);
+    return objectText(fields);
+  });
+}
 
 function ofAnotherType(json: string): string {
   if (json.startsWith('"')) return '7';
@@ -102,6 +104,11 @@ function ofAnotherType(json: string): string {
   if (/^[[n]/.test(json)) return '{"not":"a list"}';
   return json.startsWith('{') ? '[]' : '"seven"';
 }
+
+const replies = (status: number, text: string, headers: RawResponse['headers']) => (wire: Wire) =>
+  wire.send(textResponse(status, text, headers));
+const fails = (status: number, error: string, details: string) => (wire: Wire) =>
+  wire.send(jsonResponse(status, { error, details }));
 
 /** How often each fault was played, for kinds that change from request to request. */
 const played = new WeakMap<object, number>();
@@ -126,11 +133,10 @@ export const faultKinds: {
       const headers = Object.entries(response.headers).filter(([name]) => !remove.includes(name));
       wire.send({ ...response, headers: Object.fromEntries(headers) });
     };
-    const patch = fieldChange((fields) => {
+    await sendWithFields({ ...wire, send }, (fields) => {
       for (const [name, value] of Object.entries(merge)) fields.set(name, JSON.stringify(value));
       for (const name of remove) fields.delete(name);
     });
-    await sendChanged({ ...wire, send }, patch);
   },
 
   refused: (wire, { forMs = 5000 }) => wire.refuse(forMs),
@@ -179,43 +185,27 @@ export const faultKinds: {
     wire.send(response, half(response));
   },
 
-  'html-200': (wire) =>
-    wire.send(
-      textResponse(200, '<!doctype html><title>Log in</title><form></form>', { 'content-type': html }),
-    ),
-  'html-502': (wire) =>
-    wire.send(textResponse(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': html })),
-  'empty-200': (wire) => wire.send(textResponse(200, '', { 'content-type': 'application/json' })),
+  'html-200': replies(200, '<!doctype html><title>Log in</title><form></form>', { 'content-type': html }),
+  'html-502': replies(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': html }),
+  'empty-200': replies(200, '', { 'content-type': 'application/json' }),
   'wrong-types': (wire) =>
     sendChanged(wire, (json) => {
       if (!json.startsWith('{')) return ofAnotherType(json);
       return objectText(membersOf(json).map(([name, text]) => [name, ofAnotherType(text)]));
     }),
   'unknown-state': (wire) =>
-    sendChanged(
-      wire,
-      fieldChange((fields) => {
-        if (fields.has('state')) fields.set('state', '"defrosting"');
-      }),
-    ),
+    sendWithFields(wire, (fields) => {
+      if (fields.has('state')) fields.set('state', '"defrosting"');
+    }),
   backwards: (wire, fault) => {
     const count = String(Math.max(0, 7 - timesPlayed(fault)));
-    return sendChanged(
-      wire,
-      fieldChange((fields) => {
-        if (fields.get('state') === '"in_progress"') fields.set('failed', count).set('blocked', count);
-      }),
-    );
+    return sendWithFields(wire, (fields) => {
+      if (fields.get('state') === '"in_progress"') fields.set('failed', count).set('blocked', count);
+    });
   },
 
-  'in-progress': (wire) => {
-    const details = 'the first request with this key is still in progress';
-    wire.send(jsonResponse(409, { error: 'Request in progress', details }));
-  },
-  'key-reuse': (wire) => {
-    const details = 'this key was used with another body';
-    wire.send(jsonResponse(422, { error: 'Idempotency key reused', details }));
-  },
+  'in-progress': fails(409, 'Request in progress', 'the first request with this key is still in progress'),
+  'key-reuse': fails(422, 'Idempotency key reused', 'this key was used with another body'),
   limited: (wire) => wire.send(limited()),
   'limited-seconds': (wire, { seconds = 7 }) => wire.send(limited({ 'retry-after': String(seconds) })),
   'limited-date': (wire) => wire.send(limited({ 'retry-after': dateAt(wire.now() + 10_000) })),
@@ -250,7 +240,6 @@ export const faultKinds: {
 /** Kinds that affect more than one request by default. */
 export const defaultTimes: Readonly<Partial<Record<FaultKind, number>>> = { burst: 3 };
 
-/** The parameter of a kind that is a duration in milliseconds. */
 export const durationParameters: Readonly<Partial<Record<FaultKind, 'forMs' | 'everyMs' | 'byMs'>>> = {
   refused: 'forMs',
   drip: 'everyMs',

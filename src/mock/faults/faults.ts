@@ -93,7 +93,6 @@ export class Faults {
     return this.#list.length;
   }
 
-  /** The faults with their remaining counts, each with the id that `remove` takes. */
   get entries(): { id: number; fault: Fault }[] {
     return this.#list.map(({ id, fault, skip, left }) => ({ id, fault: { ...fault, skip, times: left } }));
   }

@@ -4,9 +4,7 @@ import type { RawResponse } from '../response.ts';
 
 /** The request and the operations that a fault needs besides writing to the connection. */
 interface WireParts {
-  /** The request's target: path and query as received. */
   readonly target: string;
-  /** Whether the connection has carried an earlier request. */
   readonly reused: boolean;
   /** Wall-clock milliseconds of the mock's clock. */
   now(): number;
@@ -62,9 +60,7 @@ export function createWire(outgoing: ServerResponse, parts: WireParts) {
     },
     /** Closes the connection; the client still receives what was sent before. */
     close: () => outgoing.socket?.destroy(),
-    /** Resets the connection: the client sees ECONNRESET. */
     reset: () => outgoing.socket?.resetAndDestroy(),
-    /** Stops reading and writing on this connection. */
     ignore: () => outgoing.socket?.pause(),
   };
 }

@@ -32,7 +32,6 @@ function keyFrom(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Throws 422 if another item has the same value of a unique field. */
 function refuseTaken<T extends { id: string }>(
   all: Map<string, T>,
   what: string,

@@ -72,7 +72,6 @@ const exact = [
   'createdByAgentTemplateId',
 ] as const;
 
-/** Returns the filter of a list with all conditions of the query; undefined if it has none. */
 function filterOf(query: ListQuery): ((observation: StoredObservation) => boolean) | undefined {
   const names = exact.filter((name) => query[name] !== undefined);
   const after = query.createdAfter === undefined ? null : dateTimeMs(query.createdAfter);
@@ -106,7 +105,6 @@ const blank = {
   createdByAgentTemplateId: null,
 };
 
-/** Replaces null fields with their blank values. */
 function cleared(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const blanks: Readonly<Record<string, unknown>> = blank;
   return Object.fromEntries(

@@ -17,7 +17,6 @@ function deliveryTo(webhook: StoredWebhook, id: string): StoredDelivery {
   return requireFound(webhook.deliveries.get(id), 'Delivery', id);
 }
 
-/** Returns a delivery as sent in a list, without its payload. */
 function withoutPayload({ payload: _payload, ...delivery }: StoredDelivery) {
   return delivery;
 }

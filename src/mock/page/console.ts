@@ -66,7 +66,6 @@ export function pageHtml(token: string): string {
 
 const id = z.string();
 
-/** The action behind a button of the page. */
 const actionBody = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('end'), run: id, as: z.enum(endings) }),
   z.strictObject({ do: z.literal('test'), webhook: id }),
@@ -125,7 +124,6 @@ const commonHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** Refuses a request that does not come from the page. */
 function forbid(details: string): never {
   throw new MockError(403, 'Forbidden', details);
 }
@@ -193,20 +191,17 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
   }
 
   return {
-    /** Returns whether a path belongs to the page; all others belong to the service. */
     owns: (path: string) =>
       path === '/' || path.startsWith(actionsPath) || /^\/projects\/[^/]+\/runs\/[^/]+$/.test(path),
     async handle(exchange: ReceivedRequest): Promise<RawResponse> {
       const { headers, ...rest } = await respond(exchange).catch(errorResponse);
       return { ...rest, headers: { ...commonHeaders, ...headers } };
     },
-    /** Records the service's response to a request. */
     onResponse(request: RecordedRequest, { status, body }: RawResponse): void {
       if (request.endpoint !== 'run.trigger' || status !== 201) return;
       const { runId } = JSON.parse(Buffer.from(body).toString('utf8')) as { runId: string };
       note(request).runId = runId;
     },
-    /** Records the fault that affected a request or a delivery. */
     onFault(affected: RecordedRequest | StoredDelivery, fault: Fault): void {
       faultKindOf.set(affected, fault.kind === 'status' ? String(fault.status) : fault.kind);
     },

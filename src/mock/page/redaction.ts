@@ -23,7 +23,6 @@ function withoutCredentials(text: string): string {
   });
 }
 
-/** Returns all credentials and signing secrets that the mock knows. */
 export function knownSecrets(state: State, tenantSecret: string | undefined): string[] {
   const tenants = new Set([...state.credentials.values()].map(({ tenant }) => tenant));
   const webhooks = [...tenants].flatMap((tenant) => [...state.account(tenant).webhooks.values()]);
@@ -47,7 +46,6 @@ export function redactedUrl(url: string, secrets: readonly string[]): string {
   return redactedLine(cut < 0 ? url : `${url.slice(0, cut)}?…`, secrets);
 }
 
-/** Returns path and query with the secrets redacted. */
 export function redactedTarget({ path, query }: RecordedRequest, secrets: readonly string[]): string {
   const pairs = Object.entries(query).flatMap(([name, values]) =>
     [values].flat().map((value) => `${name}=${secretName.test(name) ? replacement : value}`),

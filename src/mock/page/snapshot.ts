@@ -13,7 +13,6 @@ export interface Note {
   runId?: string;
 }
 
-/** The data behind the page. */
 export interface Scene {
   readonly state: State;
   readonly faults: Faults;
@@ -25,16 +24,13 @@ export interface Scene {
   /** The difference between the wall clock and the monotonic clock. */
   readonly offset: number;
   note(request: RecordedRequest): Note;
-  /** Returns the kind of fault that affected a request or a delivery, if any. */
   faultOf(affected: RecordedRequest | StoredDelivery): string | undefined;
 }
 
 type Sent = readonly [StoredWebhook, StoredDelivery];
 
-/** How many items of each kind the page shows. */
 const most = { runs: 50, deliveries: 50, requests: 100 };
 
-/** Returns the run with this id, if it belongs to the page's tenant. */
 export function findRun({ runs }: State, id: string): Run | undefined {
   const run = runs.get(id);
   return run?.tenant === homeTenant ? run : undefined;

@@ -4,7 +4,6 @@ import { type HeadersInput, readHeaders } from '../headers.ts';
 import type { Verified, VerifyOptions } from '../options.ts';
 import { type Delivery, type ReceiveOptions, statusOf, WebhookReceiveError } from './public.ts';
 
-/** The options of a receiver without its error handler. */
 export type VerificationOptions = Omit<ReceiveOptions, 'onError'>;
 
 const defaultMaxBytes = 1024 * 1024;
