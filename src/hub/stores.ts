@@ -21,13 +21,13 @@ export interface Health {
 
 /** Returns a function that calls Redis, and this hub's own store if Redis fails. */
 const withFallback =
-  <Store>(shared: Store, own: Store, health: Health) =>
+  <Store>(shared: Store, local: Store, health: Health) =>
   async <Value>(call: (store: Store) => Promise<Value>): Promise<Value> => {
     try {
       return await call(shared);
     } catch (error) {
       health.report(error);
-      return call(own);
+      return call(local);
     }
   };
 
@@ -45,7 +45,7 @@ export function failoverBudget(
   /** The hubs that shared the budget before Redis failed: after it, they come back one by one. */
   let hubsBefore = 1;
   const ownLimits = () => dividedLimits(limits, Math.max(1, hubsBefore, shared.seen().hubs));
-  const own: MemoryBudget = memoryBudget(ownLimits, monotonic);
+  const local: MemoryBudget = memoryBudget(ownLimits, monotonic);
   let sharedFrom = Number.NEGATIVE_INFINITY;
   const isShared = () => monotonic() >= sharedFrom;
   /** Returns what the call returns, or null if Redis fails. */
@@ -59,7 +59,7 @@ export function failoverBudget(
       if (isShared()) {
         const { hubs, granted } = shared.seen();
         hubsBefore = hubs;
-        own.replace(granted);
+        local.replace(granted);
       }
       sharedFrom = monotonic() + windowMs;
       return null;
@@ -70,20 +70,20 @@ export function failoverBudget(
     async reserve(line, deadline) {
       if (isShared()) {
         const reservation = await inRedis(() => shared.reserve(line, deadline));
-        return reservation ?? own.reserve(line, deadline);
+        return reservation ?? local.reserve(line, deadline);
       }
-      const reservation = await own.reserve(line, deadline);
+      const reservation = await local.reserve(line, deadline);
       if (!reservation.granted) return reservation;
       const other = (await inRedis(() => shared.reserve(line, deadline))) ?? reservation;
-      if (!other.granted) own.undo(line);
+      if (!other.granted) local.undo(line);
       return other;
     },
     async withdraw(line) {
-      await own.withdraw(line);
+      await local.withdraw(line);
       await inRedis(() => shared.withdraw(line));
     },
     async reduce(forMs) {
-      await own.reduce(forMs);
+      await local.reduce(forMs);
       await inRedis(() => shared.reduce(forMs));
     },
     async present() {
@@ -96,12 +96,12 @@ export function failoverBudget(
  * Returns wake-ups that all hubs share while Redis works. Without Redis a hub wakes the gates that are connected to it, and
  * remembers the ids it has heard of.
  */
-export function failoverWakes(shared: WakeStore, own: MemoryWakes, health: Health): WakeStore {
-  const inEither = withFallback<Pick<WakeStore, 'announce' | 'namedSince'>>(shared, own, health);
+export function failoverWakes(shared: WakeStore, local: MemoryWakes, health: Health): WakeStore {
+  const inEither = withFallback<Pick<WakeStore, 'announce' | 'namedSince'>>(shared, local, health);
   return {
     announce: (ids) => inEither((store) => store.announce(ids)),
     async namedSince(ids, since) {
-      const known = await own.namedSince(ids, since);
+      const known = await local.namedSince(ids, since);
       const latest = new Map(known.map((wake) => [wake.id, wake]));
       const others = await inEither((store) => store.namedSince(ids, since));
       for (const wake of others) if (wake.at >= (latest.get(wake.id)?.at ?? 0)) latest.set(wake.id, wake);
@@ -109,9 +109,9 @@ export function failoverWakes(shared: WakeStore, own: MemoryWakes, health: Healt
     },
     listen(listener) {
       const ends = [
-        own.listen(listener),
+        local.listen(listener),
         shared.listen((wake) => {
-          own.remember(wake);
+          local.remember(wake);
           listener(wake);
         }),
       ];
@@ -123,8 +123,8 @@ export function failoverWakes(shared: WakeStore, own: MemoryWakes, health: Healt
 }
 
 /** Returns a store of deliveries that all hubs share while Redis works. */
-export function failoverReplays(shared: ReplayStore, own: ReplayStore, health: Health): ReplayStore {
-  const inEither = withFallback(shared, own, health);
+export function failoverReplays(shared: ReplayStore, local: ReplayStore, health: Health): ReplayStore {
+  const inEither = withFallback(shared, local, health);
   return {
     setIfAbsent: (key, ttlMs) => inEither((store) => store.setIfAbsent(key, ttlMs)),
     delete: (key) => inEither((store) => store.delete(key)),
@@ -162,10 +162,10 @@ export async function redisStores(
   const connection = await connectRedis(url, (error) => health.report(error), secureContext);
   const { monotonic } = clock;
   const shared = redisBudget(connection.budget, limits, crypto.randomUUID(), monotonic);
-  const own = memoryWakes(clock.now);
+  const local = memoryWakes(clock.now);
   return {
     budget: failoverBudget(shared, limits, monotonic, health),
-    wakes: failoverWakes(redisWakes(connection.wakes, clock), own, health),
+    wakes: failoverWakes(redisWakes(connection.wakes, clock), local, health),
     replays: failoverReplays(connection.replays, memoryStore(), health),
     ready: connection.ready,
     close: connection.close,

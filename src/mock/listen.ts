@@ -24,7 +24,7 @@ const hostName = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
 /** Ignores case and port. Another web site may resolve its own domain name to this machine (DNS rebinding). */
 export function namesThisHost(host: string, allowed: readonly string[]): boolean {
   const name = hostName(host);
-  return isLoopbackName(name) || allowed.some((one) => hostName(one) === name);
+  return isLoopbackName(name) || allowed.some((host) => hostName(host) === name);
 }
 
 /** Longer than the wait between two polls, so that a client can keep its connection open. */

@@ -53,6 +53,10 @@ function readBase32(text: string): number | undefined {
 /** A list with at least one item. */
 export type Choices<T> = readonly [T, ...T[]];
 
+/** Returns items by id, in order. */
+export const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
+  new Map(items.map((item) => [item.id, item]));
+
 /** Random draws from a stream: the same sequence for the same seed. */
 export interface Draw {
   /** From 0 to below 1. */

@@ -143,9 +143,9 @@ const dayMs = 86_400_000;
 export function createState({ seed, data, ...parts }: StateParts): State {
   const streams = new Map<string, Draw>();
   const stream = (name: string) => {
-    const found = streams.get(name) ?? seededDraw(seed, name);
-    streams.set(name, found);
-    return found;
+    const draw = streams.get(name) ?? seededDraw(seed, name);
+    streams.set(name, draw);
+    return draw;
   };
   const accounts = new Map<string, Account>();
   const sizes = { ...defaultSizes, ...data };

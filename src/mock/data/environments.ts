@@ -1,4 +1,4 @@
-import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
+import { byId, type Choices, type Draw, drawer, seededIds } from '../random.ts';
 
 export interface StoredVariable {
   readonly id: string;
@@ -87,7 +87,7 @@ function makeVariables(draw: Draw, id: (index: number) => string, at: string): M
       updatedAt: at,
     }),
   );
-  return new Map(list.map((one) => [one.id, one]));
+  return byId(list);
 }
 
 /** Returns environments by id, in order of creation. */
@@ -115,5 +115,5 @@ export function makeEnvironments(seed: number, count: number, until: number): Ma
       others: {},
     };
   });
-  return new Map(list.map((one) => [one.id, one]));
+  return byId(list);
 }

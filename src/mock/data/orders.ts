@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import { formatDecimal } from '../../money.ts';
 import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
 
-const given: Choices<string> = [
+const givenNames: Choices<string> = [
   'Anna',
   'Zoë',
   'José',
@@ -14,7 +14,15 @@ const given: Choices<string> = [
   'Grace',
 ];
 
-const family: Choices<string> = ['Müller', 'García Núñez', "O'Brien", 'Sørensen', 'Patel', 'Ng', 'Dvořák'];
+const familyNames: Choices<string> = [
+  'Müller',
+  'García Núñez',
+  "O'Brien",
+  'Sørensen',
+  'Patel',
+  'Ng',
+  'Dvořák',
+];
 
 /** Other kinds of names: not in Latin letters, or hard to parse. */
 const others: Choices<string> = [
@@ -27,7 +35,7 @@ const others: Choices<string> = [
 ];
 
 function customerName(draw: Draw): string {
-  return draw.chance(0.2) ? draw.pick(others) : `${draw.pick(given)} ${draw.pick(family)}`;
+  return draw.chance(0.2) ? draw.pick(others) : `${draw.pick(givenNames)} ${draw.pick(familyNames)}`;
 }
 
 /** An order for the mock's data set; the mock generates omitted fields. */

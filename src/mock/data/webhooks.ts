@@ -1,4 +1,4 @@
-import { type Choices, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
+import { byId, type Choices, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
 
 /** The events that webhooks can be registered for. The contract lists none. */
 export const eventTypes = [
@@ -114,7 +114,7 @@ export function makeWebhooks(
       const at = index * deliveries + nth;
       return makeDelivery(drawAt(at), deliveryIds.at(at), webhook, until - (deliveries - nth) * 5 * hourMs);
     });
-    return { ...webhook, deliveries: new Map(made.map((one) => [one.id, one])) };
+    return { ...webhook, deliveries: byId(made) };
   });
-  return new Map(list.map((one) => [one.id, one]));
+  return byId(list);
 }

@@ -66,9 +66,12 @@ function textType(text: string): string {
 }
 
 function statusResponse({ status, body, headers = {} }: FaultKinds['status']): RawResponse {
-  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  if (typeof body === 'string') return textResponse(status, body, { 'content-type': textType(body), ...own });
-  return jsonResponse(status, body === undefined ? { error: `Fault: status ${status}` } : body, own);
+  const lowerCased = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  if (typeof body === 'string')
+    return textResponse(status, body, { 'content-type': textType(body), ...lowerCased });
+  return jsonResponse(status, body === undefined ? { error: `Fault: status ${status}` } : body, lowerCased);
 }
 
 function limited(headers: Readonly<Record<string, string>> = {}): RawResponse {

@@ -81,7 +81,7 @@ export class Faults {
   /** Removes a fault; returns false if no pending fault has this id. */
   remove(id: number): boolean {
     const before = this.#list.length;
-    this.#list = this.#list.filter((one) => one.id !== id);
+    this.#list = this.#list.filter((pending) => pending.id !== id);
     return this.#list.length < before;
   }
 
@@ -114,14 +114,14 @@ export class Faults {
     const matches = (fault: Fault): fault is DeliveryFault =>
       isDeliveryFault(fault) &&
       (fault.event ?? event) === event &&
-      affectedEvents[fault.kind]?.some((one) => one === event) !== false;
+      affectedEvents[fault.kind]?.some((affected) => affected === event) !== false;
     return this.#takeFirst(matches);
   }
 
   #takeFirst<F extends Fault>(matches: (fault: Fault) => fault is F): F | undefined {
-    const matching = this.#list.filter((one): one is Pending<F> => matches(one.fault));
-    const applying = matching.find((one) => this.#applies(one));
-    for (const one of matching) one.skip = Math.max(0, one.skip - 1);
+    const matching = this.#list.filter((pending): pending is Pending<F> => matches(pending.fault));
+    const applying = matching.find((pending) => this.#applies(pending));
+    for (const pending of matching) pending.skip = Math.max(0, pending.skip - 1);
     if (applying === undefined) return undefined;
     applying.left -= 1;
     if (applying.left <= 0) this.remove(applying.id);

@@ -42,11 +42,11 @@ export function createWire(outgoing: ServerResponse, parts: WireParts) {
     drip(response: RawResponse, everyMs: number): void {
       writeHead(response, response.body.length);
       outgoing.flushHeaders();
-      let at = 0;
+      let written = 0;
       const timer = setInterval(() => {
-        outgoing.write(response.body.subarray(at, at + 1));
-        at += 1;
-        if (at < response.body.length) return;
+        outgoing.write(response.body.subarray(written, written + 1));
+        written += 1;
+        if (written < response.body.length) return;
         clearInterval(timer);
         outgoing.end();
       }, everyMs);

@@ -87,8 +87,8 @@ export const envHandlers: HandlersOf<typeof env> = {
   }),
 
   'env.create': ({ body, account: { environments }, tenant, state, now }) => {
-    const { name, key: given } = requireBody(namedEnvironment, body);
-    const key = given ?? keyFrom(name ?? '');
+    const { name, key: requestedKey } = requireBody(namedEnvironment, body);
+    const key = requestedKey ?? keyFrom(name ?? '');
     if (key === '') throw invalidBody('body.key: required, because no key can be derived from the name');
     refuseTaken(environments, 'environment', 'key', key);
     const environment: StoredEnvironment = {
@@ -113,12 +113,12 @@ export const envHandlers: HandlersOf<typeof env> = {
     const before = requireFound(environments.get(params.id), 'Environment', params.id);
     const { key } = requireBody(namedEnvironment, body);
     if (typeof key === 'string') refuseTaken(environments, 'environment', 'key', key, before.id);
-    const given = omit(body, readOnlyFields);
+    const written = omit(body, readOnlyFields);
     const environment: StoredEnvironment = {
       ...before,
-      ...Object.fromEntries(Object.entries(given).filter(([name]) => contractFields.includes(name))),
+      ...Object.fromEntries(Object.entries(written).filter(([name]) => contractFields.includes(name))),
       updatedAt: now,
-      others: { ...before.others, ...omit(given, contractFields) },
+      others: { ...before.others, ...omit(written, contractFields) },
     };
     environments.set(environment.id, environment);
     announceEnvironment(state, tenant, 'environment.updated', environment);

@@ -22,8 +22,8 @@ export const keysHandlers: HandlersOf<typeof keys> = {
   },
 
   'keys.delete': ({ params, tenant, state }) => {
-    const found = state.keys.get(params.id);
-    const { id, apiKey } = requireFound(found?.tenant === tenant ? found : undefined, 'API key', params.id);
+    const key = state.keys.get(params.id);
+    const { id, apiKey } = requireFound(key?.tenant === tenant ? key : undefined, 'API key', params.id);
     state.keys.delete(id);
     state.credentials.delete(apiKey);
     return {};

@@ -39,7 +39,7 @@ export function observationIn(account: Account, params: OperationRequest['params
   const store = projectOf(account, params.projectId);
   return {
     store,
-    found: requireFound(store.find(params.observationId), 'Observation', params.observationId),
+    observation: requireFound(store.find(params.observationId), 'Observation', params.observationId),
   };
 }
 
@@ -65,32 +65,32 @@ const done: Record<Operation, string> = {
 function operate(
   { params, account, tenant, state, now }: OperationRequest,
   operation: Operation,
-  trace: (found: StoredObservation, store: ObservationStore) => Partial<StoredObservation> = () => ({}),
+  trace: (observation: StoredObservation, store: ObservationStore) => Partial<StoredObservation> = () => ({}),
 ): MockResponse<OperationApi[keyof OperationApi]> {
-  const { store, found } = observationIn(account, params);
-  const status = nextStatus(found.status, operation);
+  const { store, observation } = observationIn(account, params);
+  const status = nextStatus(observation.status, operation);
   if (status === undefined) {
-    const details = `observation ${found.id} is ${found.status} and cannot be ${done[operation]}`;
+    const details = `observation ${observation.id} is ${observation.status} and cannot be ${done[operation]}`;
     throw new MockError(409, 'Conflict', details);
   }
-  const observation = { ...found, ...trace(found, store), status, updatedAt: now };
-  store.replace(observation);
+  const changed = { ...observation, ...trace(observation, store), status, updatedAt: now };
+  store.replace(changed);
   const promoted = operation === 'promoteToTicket' || operation === 'promoteToWiki';
-  announceObservation(state, tenant, promoted ? 'observation.promoted' : 'observation.changed', observation);
-  return { body: observation };
+  announceObservation(state, tenant, promoted ? 'observation.promoted' : 'observation.changed', changed);
+  return { body: changed };
 }
 
 const superseding = z.looseObject({ supersededBy: z.optional(z.string()) });
 
-/** Returns the reference to the observation that supersedes `found`: another one of the same project. */
+/** Returns the reference to the observation that supersedes `observation`: another one of the same project. */
 function successor(
   body: unknown,
-  found: StoredObservation,
+  observation: StoredObservation,
   store: ObservationStore,
 ): Partial<StoredObservation> {
   const { supersededBy } = requireBody(superseding, body ?? {});
   if (supersededBy === undefined) return {};
-  if (supersededBy === found.id)
+  if (supersededBy === observation.id)
     throw invalidBody('body.supersededBy: an observation cannot supersede itself');
   if (store.find(supersededBy) !== undefined) return { supersededBy };
   throw invalidBody(`body.supersededBy: the project has no observation ${JSON.stringify(supersededBy)}`);
@@ -100,7 +100,7 @@ export const operationHandlers: HandlersOf<OperationApi> = {
   'observations.confirm': (request) => operate(request, 'confirm'),
   'observations.archive': (request) => operate(request, 'archive'),
   'observations.supersede': (request) =>
-    operate(request, 'supersede', (found, store) => successor(request.body, found, store)),
+    operate(request, 'supersede', (observation, store) => successor(request.body, observation, store)),
   'observations.promoteToTicket': (request) =>
     operate(request, 'promoteToTicket', () => ({ ticketId: request.state.nextId('tck') })),
   'observations.promoteToWiki': (request) =>

@@ -121,12 +121,12 @@ const fresh = {
 } as const;
 
 function firstMatches<T>(items: Iterable<T>, wanted: (item: T) => boolean, most: number): T[] {
-  const found: T[] = [];
+  const matches: T[] = [];
   for (const item of items) {
-    if (found.length === most) break;
-    if (wanted(item)) found.push(item);
+    if (matches.length === most) break;
+    if (wanted(item)) matches.push(item);
   }
-  return found;
+  return matches;
 }
 
 const asSent = (observation: StoredObservation) => ({ ...observation });
@@ -140,13 +140,13 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
   },
 
   'observations.get': ({ params, account }) => ({
-    body: asSent(observationIn(account, params).found),
+    body: asSent(observationIn(account, params).observation),
   }),
 
   'observations.search': ({ params, query, account }) => {
     const store = projectOf(account, params.projectId);
-    const found = firstMatches(store, searchOf(query.q ?? ''), maxResults);
-    return { body: pageIfRequested(found, query, asSent, (items) => ({ items })) };
+    const matches = firstMatches(store, searchOf(query.q ?? ''), maxResults);
+    return { body: pageIfRequested(matches, query, asSent, (items) => ({ items })) };
   },
 
   'observations.create': ({ params, body, account, tenant, state, now }) => {
@@ -168,21 +168,21 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
   },
 
   'observations.update': ({ params, body, account, now }) => {
-    const { store, found } = observationIn(account, params);
+    const { store, observation } = observationIn(account, params);
     requireBody(observationChanges, body);
-    const observation: StoredObservation = {
-      ...found,
-      ...cleared(writable(body, found.status)),
+    const changed: StoredObservation = {
+      ...observation,
+      ...cleared(writable(body, observation.status)),
       updatedAt: now,
     };
-    store.replace(observation);
-    return { body: observation };
+    store.replace(changed);
+    return { body: changed };
   },
 
   'observations.attach': ({ params, body, account, state, now }) => {
-    const { store, found } = observationIn(account, params);
+    const { store, observation } = observationIn(account, params);
     const attachment = attachmentFrom(body, state.nextId('att'), now);
-    store.replace({ ...found, attachments: [...found.attachments, attachment], updatedAt: now });
+    store.replace({ ...observation, attachments: [...observation.attachments, attachment], updatedAt: now });
     return { status: 201, body: attachment };
   },
 

@@ -7,17 +7,17 @@ import { finalCounts, type Run, type State } from '../state.ts';
 type Status = MockResponse<(typeof run)['run.status']>['body'];
 
 function runOf(state: State, tenant: string, id: string): Run {
-  const found = state.runs.get(id);
-  return requireFound(found?.tenant === tenant ? found : undefined, 'Run', id);
+  const run = state.runs.get(id);
+  return requireFound(run?.tenant === tenant ? run : undefined, 'Run', id);
 }
 
 /** Interface, section 2.6. A polling interval is suggested only while the run is in progress. */
-function shownStatus(state: State, found: Run): Status {
+function shownStatus(state: State, run: Run): Status {
   // Announce the end before the status shows it, because a fault of the delivery can change the status.
-  announceEnd(state, found);
-  const now = progressNow(state, found);
+  announceEnd(state, run);
+  const now = progressNow(state, run);
   const { retryAfterSeconds } = state.plan;
-  const status = { ...now, appUrl: found.appUrl };
+  const status = { ...now, appUrl: run.appUrl };
   return now.state === 'in_progress' && retryAfterSeconds !== undefined
     ? { ...status, retryAfterSeconds }
     : status;
@@ -47,15 +47,15 @@ export const runHandlers: HandlersOf<typeof run> = {
   },
 
   'run.status': ({ params, tenant, state }) => {
-    const found = runOf(state, tenant, params.runId);
-    const body = shownStatus(state, found);
-    if (body.state !== 'in_progress') found.endShown = true;
+    const run = runOf(state, tenant, params.runId);
+    const body = shownStatus(state, run);
+    if (body.state !== 'in_progress') run.endShown = true;
     return { body };
   },
 
   'run.cancel': ({ params, body, tenant, state }) => {
-    const found = runOf(state, tenant, params.runId);
-    cancelRun(state, found, body?.reason ?? undefined);
-    return { body: { runId: found.id, ...shownStatus(state, found) } };
+    const run = runOf(state, tenant, params.runId);
+    cancelRun(state, run, body?.reason ?? undefined);
+    return { body: { runId: run.id, ...shownStatus(state, run) } };
   },
 };

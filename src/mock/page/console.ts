@@ -89,15 +89,15 @@ export function act({ state, faults, tenantSecret }: Scene, bytes: Uint8Array): 
       return ended ? `${run.id} ended as ${action.as}` : `${run.id} has already ended`;
     }
     case 'test': {
-      const found = webhooks.find((one) => one.id === action.webhook);
-      const webhook = requireFound(found, 'Webhook', action.webhook);
+      const target = webhooks.find(({ id }) => id === action.webhook);
+      const webhook = requireFound(target, 'Webhook', action.webhook);
       const { status } = sendTest(state, webhook);
       const url = redactedUrl(webhook.url, knownSecrets(state, tenantSecret));
       return `Test event to ${url}: ${status.replace('_', ' ')}`;
     }
     case 'retry': {
-      const found = webhooks.find(({ deliveries }) => deliveries.has(action.delivery));
-      const webhook = requireFound(found, 'Delivery', action.delivery);
+      const target = webhooks.find(({ deliveries }) => deliveries.has(action.delivery));
+      const webhook = requireFound(target, 'Delivery', action.delivery);
       const { eventType, status } = sendAgain(state, webhook, action.delivery);
       return `${eventType} sent again: ${status.replace('_', ' ')}`;
     }
@@ -152,8 +152,8 @@ function handleAction(scene: Scene, { method, path, query, bytes }: ReceivedRequ
     case 'GET state':
       return new Snapshot(scene).of(query.run);
     case 'GET request': {
-      const found = scene.requests.find((one) => scene.note(one).number === Number(query.number));
-      const request = requireFound(found, 'Request', String(query.number));
+      const named = scene.requests.find((request) => scene.note(request).number === Number(query.number));
+      const request = requireFound(named, 'Request', String(query.number));
       return { text: redactedRequest(request, knownSecrets(scene.state, scene.tenantSecret)) };
     }
     case 'POST do':
@@ -170,9 +170,9 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
   const faultKindOf = new WeakMap<RecordedRequest | StoredDelivery, string>();
   let noted = 0;
   const note = (request: RecordedRequest) => {
-    const found = notes.get(request) ?? { number: ++noted };
-    notes.set(request, found);
-    return found;
+    const known = notes.get(request) ?? { number: ++noted };
+    notes.set(request, known);
+    return known;
   };
   const faultOf: Scene['faultOf'] = (affected) => faultKindOf.get(affected);
   const scene = { ...parts, note, faultOf, openedAt: clock.now(), offset: clock.now() - clock.monotonic() };

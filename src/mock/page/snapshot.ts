@@ -131,15 +131,15 @@ export class Snapshot {
     // Deliveries that were not sent are more numerous, and must not displace the others.
     const shown = new Set([
       ...this.#newest(
-        sent.filter((one) => !isUnsent(one)),
+        sent.filter((pair) => !isUnsent(pair)),
         most.deliveries,
       ),
       ...this.#newest(sent.filter(isUnsent), most.deliveries),
     ]);
     return {
       deliveries: this.#newest(sent, sent.length)
-        .filter((one) => shown.has(one))
-        .map((one) => this.#deliveryRow(one)),
+        .filter((pair) => shown.has(pair))
+        .map((pair) => this.#deliveryRow(pair)),
       requests: this.#newest(requests, most.requests).map((request) => this.#requestRow(request)),
     };
   }
@@ -224,7 +224,7 @@ export class Snapshot {
   /** Returns the events of a run, oldest first. The mock has no individual tests, only counts. */
   #timeline(run: Run, sent: readonly Sent[]) {
     const deliveries = sent
-      .filter((one) => !isUnsent(one))
+      .filter((pair) => !isUnsent(pair))
       .map(([webhook, { createdAt, eventType, status }]) => ({
         at: createdAt,
         text: `${eventType} to ${redactedUrl(webhook.url, this.#secrets)}: ${status}`,

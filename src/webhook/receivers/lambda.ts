@@ -25,9 +25,9 @@ function headersOf(event: LambdaEvent): Record<string, string | readonly string[
 }
 
 function bodyBytes({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
-  const given: unknown = body ?? '';
-  if (typeof given !== 'string') throw notRaw(remedy);
-  return Buffer.from(given, isBase64Encoded === true ? 'base64' : 'utf8');
+  const unchecked: unknown = body ?? '';
+  if (typeof unchecked !== 'string') throw notRaw(remedy);
+  return Buffer.from(unchecked, isBase64Encoded === true ? 'base64' : 'utf8');
 }
 
 /**
@@ -36,8 +36,8 @@ function bodyBytes({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
  */
 export async function receive(event: LambdaEvent, options: ReceiveOptions): Promise<Delivery> {
   return reportErrors(options, async () => {
-    const given: unknown = event;
-    if (typeof given !== 'object' || given === null) {
+    const unchecked: unknown = event;
+    if (typeof unchecked !== 'object' || unchecked === null) {
       badOption('receive takes the event of the Lambda handler');
     }
     return deliver(verify, headersOf(event), bodyBytes(event), options);
