@@ -4,8 +4,8 @@ import type { DataSizes } from '../mock/data/account.ts';
 import type { OwnOrder } from '../mock/data/orders.ts';
 import { checkFault, faultFields } from '../mock/faults/control.ts';
 import type { Fault } from '../mock/faults/faults.ts';
+import { endings } from '../mock/handlers/run.ts';
 import { type MockOptions, rateLimits } from '../mock/options.ts';
-import { endings } from '../mock/runs.ts';
 import { deliveryScopes } from '../mock/sender.ts';
 import { type Counts, outcomes } from '../mock/state.ts';
 

@@ -1,3 +1,5 @@
+import { defaultPageSize } from '../contract/fields.ts';
+
 /** A response before it is sent. `Content-Length` follows from the body. */
 export interface RawResponse {
   readonly status: number;
@@ -49,4 +51,66 @@ export function errorResponse(error: unknown): RawResponse {
 export function requireFound<T>(item: T | undefined, what: string, id: string): T {
   if (item !== undefined) return item;
   throw new MockError(404, `${what} not found`, `no ${what.toLowerCase()} has the id ${JSON.stringify(id)}`);
+}
+
+/** A list that knows its size and returns a part of itself. */
+export interface Sliceable<T> {
+  readonly size: number;
+  slice(skip: number, take: number): readonly T[];
+}
+
+/** A type, not an interface, because the contract lets a page have more fields. */
+export type MockPage<T> = {
+  items: T[];
+  totalCount: number;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+  hasNextPage: boolean;
+  hasPreviousPage: boolean;
+};
+
+export interface RequestedPage {
+  page?: number | undefined;
+  pageSize?: number | undefined;
+}
+
+/** The contract does not show a maximum (interface, section 8). */
+const maxPageSize = 100;
+
+export function listed<T>(items: readonly T[]): Sliceable<T> {
+  return { size: items.length, slice: (skip, take) => items.slice(skip, skip + take) };
+}
+
+/** Returns a page of a list if the query requests one, otherwise the whole list in its own shape. */
+export function pageIfRequested<T, Sent, Whole>(
+  list: readonly T[],
+  query: RequestedPage,
+  sent: (item: T) => Sent,
+  whole: (items: Sent[]) => Whole,
+): MockPage<Sent> | Whole {
+  const requested = query.page !== undefined || query.pageSize !== undefined;
+  return requested ? servedPage(listed(list), query, sent) : whole(list.map(sent));
+}
+
+/** Returns one page of a list (interface, section 2.9). A page beyond the end is empty, not an error. */
+export function servedPage<T, Sent>(
+  list: Sliceable<T>,
+  query: RequestedPage,
+  sent: (item: T) => Sent,
+): MockPage<Sent> {
+  const { page = 1, pageSize = defaultPageSize } = query;
+  if (pageSize > maxPageSize) {
+    throw new MockError(422, 'Invalid query', `query.pageSize: expected at most ${maxPageSize}`);
+  }
+  const totalPages = Math.ceil(list.size / pageSize);
+  return {
+    items: list.slice((page - 1) * pageSize, pageSize).map(sent),
+    totalCount: list.size,
+    page,
+    pageSize,
+    totalPages,
+    hasNextPage: page < totalPages,
+    hasPreviousPage: page > 1,
+  };
 }

@@ -1,5 +1,5 @@
-import type { Sliceable } from '../paging.ts';
 import { type Choices, type Draw, drawer, type Ids, seededIds } from '../random.ts';
+import type { Sliceable } from '../response.ts';
 import { environmentTag } from './environments.ts';
 
 export const observationStatuses = [

@@ -4,7 +4,7 @@ import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
 import { dateTimeMs } from '../../date-time.ts';
 import type { Attachment, ObservationStatus, StoredObservation } from '../data/observations.ts';
-import { pageIfRequested, servedPage } from '../paging.ts';
+import { pageIfRequested, servedPage } from '../response.ts';
 import type { HandlersOf } from '../service.ts';
 import { invalidBody, omit, requireBody, type Upload } from '../validate.ts';
 import {

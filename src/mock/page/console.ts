@@ -5,6 +5,7 @@ import type { ReceivedRequest, RecordedRequest } from '../exchange.ts';
 import { isDeliveryKind } from '../faults/delivery-kinds.ts';
 import type { Fault } from '../faults/faults.ts';
 import { faultNames, faultTargets, parseFault } from '../faults/parse.ts';
+import { endings, endRun } from '../handlers/run.ts';
 import { sendAgain, sendTest } from '../handlers/webhooks.ts';
 import { isLoopbackAddress } from '../listen.ts';
 import {
@@ -15,7 +16,6 @@ import {
   requireFound,
   textResponse,
 } from '../response.ts';
-import { endings, endRun } from '../runs.ts';
 import { checkValue, jsonOfBytes } from '../validate.ts';
 import style from './page.css?raw';
 import markup from './page.html?raw';

@@ -2,7 +2,7 @@ import { homeTenant } from '../data/account.ts';
 import type { StoredDelivery, StoredWebhook } from '../data/webhooks.ts';
 import type { RecordedRequest } from '../exchange.ts';
 import { type Fault, type Faults, isDeliveryFault } from '../faults/faults.ts';
-import { progressNow } from '../runs.ts';
+import { progressNow } from '../handlers/run.ts';
 import type { Run, RunProgress, State } from '../state.ts';
 import { knownSecrets, redactedLine, redactedTarget, redactedUrl } from './redaction.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listed, type MockPage, servedPage } from '../../src/mock/paging.ts';
+import { listed, type MockPage, servedPage } from '../../src/mock/response.ts';
 import { startService } from './service.ts';
 
 const numbers = (count: number) => listed(Array.from({ length: count }, (_, index) => index));
