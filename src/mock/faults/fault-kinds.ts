@@ -108,7 +108,7 @@ function ofAnotherType(json: string): string {
   return json.startsWith('{') ? '[]' : '"seven"';
 }
 
-const replies = (status: number, text: string, headers: RawResponse['headers']) => (wire: Wire) =>
+const responds = (status: number, text: string, headers: RawResponse['headers']) => (wire: Wire) =>
   wire.send(textResponse(status, text, headers));
 const fails = (status: number, error: string, details: string) => (wire: Wire) =>
   wire.send(jsonResponse(status, { error, details }));
@@ -188,9 +188,9 @@ export const faultKinds: {
     wire.send(response, half(response));
   },
 
-  'html-200': replies(200, '<!doctype html><title>Log in</title><form></form>', { 'content-type': html }),
-  'html-502': replies(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': html }),
-  'empty-200': replies(200, '', { 'content-type': 'application/json' }),
+  'html-200': responds(200, '<!doctype html><title>Log in</title><form></form>', { 'content-type': html }),
+  'html-502': responds(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': html }),
+  'empty-200': responds(200, '', { 'content-type': 'application/json' }),
   'wrong-types': (wire) =>
     sendChanged(wire, (json) => {
       if (!json.startsWith('{')) return ofAnotherType(json);
