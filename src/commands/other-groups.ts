@@ -1,4 +1,4 @@
-import { defineCompletion } from './completion/define.ts';
+import { defineCompletion } from './completion/complete.ts';
 import { defineConfig, defineLogin, defineLogout } from './config/define.ts';
 import { defineDoctor } from './doctor/doctor.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mockOptions } from '../../src/commands/mock/flags.ts';
+import { mockOptions } from '../../src/commands/mock/commands.ts';
 import { memoryIo } from '../cli/harness.ts';
 
 describe('the options of the mock commands', () => {

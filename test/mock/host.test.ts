@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { mockOptions } from '../../src/commands/mock/flags.ts';
+import { mockOptions } from '../../src/commands/mock/commands.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { memoryIo } from '../cli/harness.ts';
 

@@ -18,8 +18,17 @@ import {
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
 import { listAll } from './list-all.ts';
-import { chooseColumns, givenColumns, itemTable, tellColumns } from './list-columns.ts';
-import { emptyText, fieldTable, tellLoose, warnOfHtml, warnOfMismatches } from './response-table.ts';
+import {
+  chooseColumns,
+  emptyText,
+  fieldTable,
+  givenColumns,
+  itemTable,
+  tellColumns,
+  tellLoose,
+  warnOfHtml,
+  warnOfMismatches,
+} from './response-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;

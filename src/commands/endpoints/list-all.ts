@@ -8,8 +8,14 @@ import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { renderTsv, tableStream } from '../../output/table.ts';
 import type { Context } from '../context.ts';
-import { type Columns, chooseColumns, itemTable, tellColumns } from './list-columns.ts';
-import { emptyText, warnOfMismatches } from './response-table.ts';
+import {
+  type Columns,
+  chooseColumns,
+  emptyText,
+  itemTable,
+  tellColumns,
+  warnOfMismatches,
+} from './response-table.ts';
 
 interface Style {
   /** Converts the text of a page until its turn comes. */

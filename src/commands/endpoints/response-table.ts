@@ -3,10 +3,125 @@ import { gist, isHtml } from '../../client/http-error.ts';
 import type { Page } from '../../client/list.ts';
 import { looseFields, mismatchText } from '../../client/schema-mismatch.ts';
 import type { Schema } from '../../contract/endpoint.ts';
+import type { Field } from '../../contract/shape.ts';
+import { UsageError } from '../../errors.ts';
 import { parseJson } from '../../json/parse.ts';
-import { plainText } from '../../json/text.ts';
+import { membersOf, plainText } from '../../json/text.ts';
+import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
-import type { Cell, Table } from '../../output/table.ts';
+import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
+import { echoed, isEchoed, nearest } from '../../suggest.ts';
+
+export interface Columns {
+  readonly shown: readonly string[];
+  /** The fields without a column, if the user chose no columns. */
+  readonly hidden: readonly string[];
+  readonly fields: readonly string[];
+}
+
+const mostColumns = 6;
+
+/** The columns shown on every terminal, however narrow. */
+const leastColumns = 2;
+
+/** The fields that identify an item, in order. */
+const first = ['id', 'name', 'key', 'title', 'status', 'state'];
+
+/** @throws UsageError if the output is not a table, or a name is empty */
+export function givenColumns(output: Output, text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
+  if (wantsJson(output)) {
+    throw new UsageError('--columns has no effect on JSON, which has every field', {
+      hint: 'remove it, or add --format table',
+    });
+  }
+  const names = text.split(',').map((name) => name.trim());
+  if (!names.includes('')) return names;
+  throw new UsageError(`--columns: ${echoed(text)} has an empty name`, {
+    hint: 'separate the names of fields with commas: --columns id,name',
+  });
+}
+
+/** Returns the cells of an item. An item that is not an object fills the first one. */
+function itemRow(item: string, columns: readonly string[]): Cell[] {
+  if (!item.startsWith('{')) return [cell(item), ...columns.slice(1).map(() => null)];
+  const fields = new Map(membersOf(item));
+  return columns.map((name) => cell(fields.get(name)));
+}
+
+/** Converts a field name to a heading: `discoveredInEnvironmentKey` → `DISCOVERED IN ENVIRONMENT KEY`. */
+function heading(name: string): string {
+  return name.replace(/[A-Z]/g, ' $&').toUpperCase().trim();
+}
+
+/** The names come from the service, so they are redacted before the headings add spaces. */
+export function itemTable(
+  items: readonly string[],
+  shown: readonly string[],
+  redact: (text: string) => string = (text) => text,
+): Table {
+  const head = shown.length === 0 ? ['VALUE'] : shown.map((name) => heading(redact(name)));
+  return { head, rows: items.map((item) => itemRow(item, shown)) };
+}
+
+/**
+ * Returns the columns that the user chose. By default, the fields that identify an item, then those of the contract, then
+ * others, without objects, as many as fit into this width.
+ */
+export function chooseColumns(
+  items: readonly string[],
+  contract: readonly Field[],
+  given: readonly string[] | undefined,
+  width: number,
+): Columns {
+  const plain = new Set<string>();
+  const present = new Set<string>();
+  for (const item of items) {
+    for (const [name, value] of membersOf(item)) {
+      present.add(name);
+      if (!/^[[{]/.test(value)) plain.add(name);
+    }
+  }
+  const order = [...first, ...contract.map(({ path }) => path[0] ?? ''), ...plain];
+  const columns = [...new Set(order)].filter((name) => plain.has(name));
+  const fields = [...new Set([...columns, ...present])];
+  if (given !== undefined) return { shown: given, hidden: [], fields };
+  const most = columns.slice(0, mostColumns);
+  const shown = most.slice(0, Math.max(leastColumns, columnsThatFit(itemTable(items, most), width)));
+  return { shown, hidden: fields.filter((name) => !shown.includes(name)), fields };
+}
+
+function missingField(
+  name: string,
+  fields: readonly string[],
+  list: (names: readonly string[]) => string,
+): string {
+  const whole = fields.find((field) => name.startsWith(`${field}.`));
+  if (whole !== undefined) return `a column shows a whole field: write only ${list([whole])}`;
+  const near = nearest(name, fields);
+  const better = near === null ? `the fields are ${list(fields)}` : `did you mean ${list([near])}?`;
+  return `no item has ${isEchoed(name) ? `the field ${echoed(name)}` : 'a field of that name'}: ${better}`;
+}
+
+/** Warns of columns without any value, and lists the hidden fields. */
+export async function tellColumns(
+  output: Output,
+  { shown, hidden, fields }: Columns,
+  hasOption: boolean,
+  missing: readonly string[] = shown.filter((name) => !fields.includes(name)),
+): Promise<void> {
+  if (wantsJson(output)) return;
+  const list = (names: readonly string[]) => output.excerpt(names.join(', '), 400);
+  for (const name of missing) {
+    const problem = missingField(name, fields, list);
+    await output.alert(`${output.paint('warn', 'warning:')} --columns: ${problem}`);
+  }
+  if (hidden.length === 0) return;
+  const named = [...shown.slice(0, leastColumns), ...hidden].filter((name) => /^[\w.-]+$/.test(name));
+  const how = hasOption ? `--columns ${named.slice(0, leastColumns + 1).join(',')}` : '--json';
+  const what = hidden.length === 1 ? '1 column is hidden' : `${hidden.length} columns are hidden`;
+  await output.note(`${what}: ${list(hidden)}; to show them, use ${how}`);
+}
 
 /** Returns a JSON value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
 export function cell(json: string | undefined): Cell {

@@ -9,7 +9,6 @@ import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { Context } from '../context.ts';
 import { collect, oneOf } from '../options.ts';
-import { writeShims } from './environment.ts';
 import { gatesOf, inTurn, withGates } from './gates.ts';
 import { normaliseScript } from './hints.ts';
 import { judgeSteps, looksStrict, retriesIn } from './judge.ts';
@@ -22,7 +21,7 @@ import {
   scenarios,
   scenarioWithRetries,
 } from './scenarios.ts';
-import { runScenario, type StepSetup } from './step.ts';
+import { runScenario, type StepSetup, writeShims } from './step.ts';
 
 export function defineSelftest(command: Command, bind: Bind): void {
   command

@@ -280,7 +280,7 @@ describe('the CI command that masks a new token', () => {
 
   it('has the token escaped', async () => {
     const order: string[] = [];
-    const { maskSecret } = await import('../../../src/commands/endpoints/token-file.ts');
+    const { maskSecret } = await import('../../../src/commands/endpoints/keys-create.ts');
     const sink = { isTTY: false, columns: undefined, failure: null, open: true };
     const err = { ...sink, write: async (text: string) => void order.push(text) };
     await maskSecret({ env: { GITHUB_ACTIONS: 'true' }, err }, 'a%\r\nb');

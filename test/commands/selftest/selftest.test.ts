@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stepEnvironment } from '../../../src/commands/selftest/environment.ts';
 import {
   normaliseScript,
   type PolicySettings,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/commands/selftest/hints.ts';
 import { judgeSteps, looksStrict, retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
+import { stepEnvironment } from '../../../src/commands/selftest/step.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
 import { policySettings } from '../../../src/settings/merge.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
