@@ -217,14 +217,6 @@ describe('if the service does not send Idempotency-Replayed, a retried job', () 
     }
   }
 
-  it('does not use a run that has ended', async () => {
-    await serve({ outcome: ['passed', 'failed'] });
-    silent();
-    await github({ attempt: 1 })(...gate);
-    expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
-    expect(runs()).toHaveLength(2);
-  });
-
   it('attaches to a run in progress', async () => {
     await serve({ outcome: 'stuck' });
     silent();
@@ -260,14 +252,6 @@ describe('a run that was found, but whose state is unclear at first', () => {
   it.each(unclear)('is read again, and never used if it had ended: %s', async (_name, fault) => {
     await serve({ outcome: ['passed', 'failed'], duration: 1000 });
     expect((await github({ attempt: 1 })(...gate)).code).toBe(0);
-    on.mock.faults.add(fault);
-    expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
-    expect(runs()).toHaveLength(2);
-  });
-
-  it.each(unclear)('is judged by its first clear status, however late: %s', async (_name, fault) => {
-    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
-    await github({ attempt: 1 })(...gate);
     on.mock.faults.add({ ...fault, times: 3 });
     expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
     expect(runs()).toHaveLength(2);
