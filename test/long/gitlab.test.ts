@@ -157,11 +157,17 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
     expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 4\b/);
   });
 
-  it('takes its timeout and further options from variables', async () => {
-    const more = { RUNGATE_TIMEOUT: '15s', RUNGATE_ARGS: '--process checkout --cancel-on-timeout' };
+  it('takes further options from a variable', async () => {
+    const more = { RUNGATE_ARGS: '--process checkout --max-attempts 2 --cancel-on-timeout' };
     const ended = await runPipeline({ outcome: 'stuck' }, more);
     expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 3\b/);
     expect([...mock.state.runs.values()].map((run) => run.cancelled !== undefined)).toEqual([true]);
+  });
+
+  it('takes its timeout from a variable', async () => {
+    const ended = await runPipeline({ outcome: 'passed' }, { RUNGATE_TIMEOUT: 'soon' });
+    expect(ended.out + ended.err).toMatch(/--timeout: "soon" is not a duration/);
+    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 64\b/);
   });
 
   it('sends the facts of the commit and the pipeline', async () => {
