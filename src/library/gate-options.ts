@@ -5,7 +5,7 @@ import { run, type TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
 import { type Limits, resolveLimits } from '../gate/limits.ts';
-import { type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
+import { checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
 import type { DeployedPage, GateHub, LibraryOptions } from '../options/library-options.ts';
 
 /** The page that shows which build is deployed. Requests to it use the `caPem`, `proxyEnv` and `insecureHttp` of the gate. */
@@ -87,6 +87,19 @@ export const gateOptions = option.optionsOf<GateOptions>({
   onProgress: z.optional(option.func<NonNullable<GateOptions['onProgress']>>()),
 });
 
+function policyOf({ strict = false, on = {} }: Pick<GateOptions, 'strict' | 'on'>): Policy {
+  const overrides = Object.entries(on).flatMap(([verdict, action]) => {
+    if (action === undefined) return [];
+    try {
+      return [checkOverride(verdict, action)];
+    } catch (error) {
+      if (error instanceof UsageError) error.message = `on.${verdict}: ${error.message}`;
+      throw error;
+    }
+  });
+  return resolvePolicy({ strict, on: Object.fromEntries(overrides) as Overrides });
+}
+
 /** @throws UsageError if two options contradict each other, before anything is sent */
 export function gateRules(
   options: option.Checked<GateOptions>,
@@ -99,8 +112,6 @@ export function gateRules(
   if (runIds?.length === 0) throw new UsageError('runIds is empty: give at least one run id');
   if (retries > 0 && trigger === undefined)
     throw new UsageError('retries only work with trigger: gate cannot start the runs of runIds again');
-  // The checks of the options have left out undefined actions.
-  const policy = resolvePolicy({ strict: options.strict, on: options.on as Overrides | undefined });
   const limits = resolveLimits({ intervalMs, timeoutMs, maxAttempts });
-  return { ...limits, retries, policy };
+  return { ...limits, retries, policy: policyOf(options) };
 }
