@@ -121,7 +121,7 @@ export function readFields(
 }
 
 /** Returns the value that `read` returns. @throws ConfigError with the place of an invalid value */
-export function withPlace<Value>(file: JsonFile, name: string, where: JsonPath, read: () => Value): Value {
+function withPlace<Value>(file: JsonFile, name: string, where: JsonPath, read: () => Value): Value {
   try {
     return read();
   } catch (error) {

@@ -26,7 +26,7 @@ export function findRoot(cwd: string, exists: (path: string) => boolean): string
   }
 }
 
-export interface Place {
+interface Place {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: string;

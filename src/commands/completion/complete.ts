@@ -131,10 +131,8 @@ function plainOutput(answer: Answer, shell: Shell, attached: string): string {
   if (answer.kind !== 'words') return shellResponse(head);
   // fish matches the whole word; the zsh script skips the part before the value.
   const before = shell === 'fish' ? attached : '';
-  return shellResponse(
-    head,
-    answer.candidates.map(({ value, about }) => `${before}${value}${about ? `\t${about}` : ''}`),
-  );
+  const rows = answer.candidates.map(({ value, about }) => `${before}${value}${about ? `\t${about}` : ''}`);
+  return shellResponse(head, rows);
 }
 
 /** Returns the output for bash, which inserts a line of it unquoted in place of the last part of the word. */
@@ -150,15 +148,13 @@ export function bashOutput(
   const typed = typedWords.at(-1) ?? '';
   const fitting = answer.candidates
     .map(({ value }) => attached + value)
-    .filter((word) => word.startsWith(typed) && isPlainInBash(word));
-  return shellResponse(
-    'words',
-    fitting.map((word) => word.slice(kept)),
-  );
+    .filter((word) => word.startsWith(typed) && isPlainInBash(word))
+    .map((word) => word.slice(kept));
+  return shellResponse('words', fitting);
 }
 
 /** Builds the program with the commands that the words need, without running them. */
-export type ProgramFor = (words: readonly string[]) => Promise<Command>;
+type ProgramFor = (words: readonly string[]) => Promise<Command>;
 
 /**
  * Prints the completions. The shell scripts call it when the user presses TAB.
@@ -166,7 +162,7 @@ export type ProgramFor = (words: readonly string[]) => Promise<Command>;
  * the cursor
  * @param programFor builds the program whose commands and options are offered
  */
-export async function completeCommand(
+async function completeCommand(
   io: Io,
   shell: Shell,
   words: readonly string[],

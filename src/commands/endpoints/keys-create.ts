@@ -99,11 +99,7 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
 }
 
 /** Masks the token in the CI's log first. @throws ConfigError if it could not be written, ContractError if it is not a token */
-export async function handOver(
-  context: Context,
-  key: CreatedKey,
-  file: SecretFile | undefined,
-): Promise<void> {
+async function handOver(context: Context, key: CreatedKey, file: SecretFile | undefined): Promise<void> {
   await maskSecret(context.io, key.token);
   if (!isPrintable(key.token)) {
     await print(context, key, replyJson(context, key));
@@ -131,31 +127,22 @@ export interface CreateKeyFlags {
   outputFile?: string;
 }
 
-interface KeyBody {
-  name: string;
-  scopes?: string[];
-}
-
-function keyBody(flags: CreateKeyFlags): KeyBody {
+function keyBody(flags: CreateKeyFlags): { name: string; scopes?: string[] } {
+  const { scope: scopes } = flags;
   const name = filled('--name', flags.name);
-  for (const scope of flags.scope ?? []) filled('--scope', scope);
-  if (name === undefined) {
-    throw new UsageError('the name of the key is missing', { hint: 'give --name <name>' });
-  }
-  return flags.scope === undefined ? { name } : { name, scopes: flags.scope };
+  for (const scope of scopes ?? []) filled('--scope', scope);
+  if (name !== undefined) return scopes === undefined ? { name } : { name, scopes };
+  throw new UsageError('the name of the key is missing', { hint: 'give --name <name>' });
 }
 
 /** Warns of scopes that resemble known ones. Other scopes may exist, so they are sent. */
-async function speakOfScopes({ output }: Context, scopes: readonly string[]): Promise<void> {
+async function warnOfScopes({ output }: Context, scopes: readonly string[]): Promise<void> {
+  const known: readonly string[] = knownScopes;
   for (const scope of scopes) {
-    const known: readonly string[] = knownScopes;
-    if (scope.includes(','))
-      await output.alert(
-        `--scope ${output.excerpt(scope, 60)} is sent as one scope: repeat --scope for each scope`,
-      );
+    const sent = `--scope ${output.excerpt(scope, 60)} is sent`;
+    if (scope.includes(',')) await output.alert(`${sent} as one scope: repeat --scope for each scope`);
     const near = known.includes(scope) ? null : nearest(scope, known);
-    if (near !== null)
-      await output.alert(`--scope ${output.excerpt(scope, 60)} is sent unchanged: did you mean ${near}?`);
+    if (near !== null) await output.alert(`${sent} unchanged: did you mean ${near}?`);
   }
 }
 
@@ -174,14 +161,18 @@ function prepareFile(io: Io, path: string): SecretFile {
   }
 }
 
-/** Adds a warning to an error after which the key may exist, because the request is not repeated. */
+/** Whether the key may exist after an error: the request is not repeated. */
 function keyMayExist(error: unknown): error is RungateError {
   if (error instanceof NetworkError) return !error.unsent;
   if (error instanceof HttpError) return error.status >= 500;
   return error instanceof ContractError || error instanceof StoppedError;
 }
 
-async function create(context: Context, body: KeyBody, signal: AbortSignal): Promise<Exchange> {
+async function create(
+  context: Context,
+  body: ReturnType<typeof keyBody>,
+  signal: AbortSignal,
+): Promise<Exchange> {
   const caller = await context.connect();
   try {
     return await caller.exchange('keys.create', keys['keys.create'], { params: {}, body }, { signal });
@@ -199,7 +190,7 @@ export async function createKeyCommand(context: Context, flags: CreateKeyFlags):
   const body = keyBody(flags);
   const path = filled('--output-file', flags.outputFile);
   await context.connect();
-  await speakOfScopes(context, body.scopes ?? []);
+  await warnOfScopes(context, body.scopes ?? []);
   const file = path === undefined ? undefined : prepareFile(context.io, path);
   const stop = new AbortController();
   // Held to the end: a signal must not interrupt between the response and the output of its token.

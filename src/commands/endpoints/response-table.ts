@@ -124,7 +124,7 @@ export async function tellColumns(
 }
 
 /** Returns a JSON value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
-export function cell(json: string | undefined): Cell {
+function cell(json: string | undefined): Cell {
   return json === undefined || json === 'null' ? null : plainText(json);
 }
 

@@ -20,7 +20,7 @@ import type { Context } from '../context.ts';
 import { collect, numberUpTo, oneOf } from '../options.ts';
 import { noHub } from '../run/hub.ts';
 
-export interface MockFlags {
+interface MockFlags {
   port?: string;
   host?: string;
   allowHost?: string[];
@@ -38,7 +38,7 @@ const faults = `Faults: <kind> is a status code, such as 503, or one of ${faultN
 <target> is an endpoint, such as run.status, or deployed; for a fault of a delivery, an event, such as run.completed.
 <when> is a number (3), a range (2-5 or 2-), all, a probability (20%) or a time window (5s-10s); without it, the fault affects the first request.`;
 
-export function addMockFlags(command: Command): Command {
+function addMockFlags(command: Command): Command {
   command
     .option('--port <port>', 'port to listen on')
     .option(

@@ -20,7 +20,7 @@ interface SignFlags {
 }
 
 /** `rungate webhooks sign`: prints the two headers of a delivery as the service would send them. */
-export async function signCommand(context: Context, flags: SignFlags): Promise<number> {
+async function signCommand(context: Context, flags: SignFlags): Promise<number> {
   const { io, output, settings } = context;
   const bodyFile = filled('--body-file', flags.bodyFile) ?? '-';
   const timestamp = flags.timestamp ?? new Date(io.clock.now()).toISOString();

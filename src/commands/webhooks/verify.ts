@@ -11,7 +11,7 @@ import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './del
 import { type Finding, findingData, findingTable, reportFinding } from './finding.ts';
 import { missingSecret, refusalOf, type Secrets, signingSecrets } from './receiver.ts';
 
-export interface VerifyFlags extends DeliveryFlags {
+interface VerifyFlags extends DeliveryFlags {
   tolerance?: string;
   at?: string;
   diagnose?: boolean;
