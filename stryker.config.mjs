@@ -4,7 +4,7 @@ export default {
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'vitest.mutation.config.ts', related: false },
   mutate: [
-    'src/gate/{verdict,policy,poll,run-status}.ts',
+    'src/gate/{policy,poll,run-status}.ts',
     'src/client/retry.ts',
     'src/webhook/{verify,headers,timestamp}.ts',
   ],

@@ -27,9 +27,9 @@ export {
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
 export type { GateEvent } from './gate/events.ts';
+export type { GateEnd } from './gate/plan/graph.ts';
 export type { GatesEvent } from './gate/plan/plan.ts';
-export type { GateEnd } from './gate/plan/progress.ts';
-export type { Action, GateOverrides } from './gate/policy.ts';
+export type { Action, GateOverrides, Verdict } from './gate/policy.ts';
 export type {
   Cancellation,
   DeployedObservation,
@@ -42,14 +42,12 @@ export type {
   RunSubject,
   StartedRun,
 } from './gate/result-types.ts';
-export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
 export type { GateDeployed, GateOptions, RuleOptions } from './library/gate-options.ts';
-export type { GateResult } from './library/gate-result.ts';
 export { gates } from './library/gates.ts';
 export type { GatesOptions, NamedGate } from './library/gates-options.ts';
 export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';
-export type { ReceiptOptions } from './library/receipt.ts';
+export type { GateResult, ReceiptOptions } from './library/receipt.ts';
 export { startMock } from './library/start-mock.ts';
 export { type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';

@@ -3,15 +3,9 @@ import type { CiContext, GitFacts } from './context.ts';
 import { cleanRef, cleanSha, cleanText, type Env, readerOf } from './provider-env.ts';
 import { type Facts, factsOf, type ProviderRow } from './provider-row.ts';
 import { repositoryOfRemote } from './provider-url.ts';
-import { appveyor } from './providers/appveyor.ts';
-import { azure } from './providers/azure.ts';
-import { circleci } from './providers/circleci.ts';
-import { codebuild } from './providers/codebuild.ts';
-import { github } from './providers/github.ts';
-import { gitlab } from './providers/gitlab.ts';
-import { jenkins } from './providers/jenkins.ts';
+import { azure, github, gitlab } from './providers/hosting.ts';
 import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker } from './providers/rows.ts';
-import { semaphore } from './providers/semaphore.ts';
+import { appveyor, circleci, codebuild, jenkins, semaphore } from './providers/servers.ts';
 
 /*
  * No library fits (reviewed in November 2026). ci-info 4.4 provides little more than the CI's name, and reads process.env when

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
-import { actions, type GateOverrides } from '../gate/policy.ts';
-import { verdicts } from '../gate/verdict.ts';
+import { actions, type GateOverrides, verdicts } from '../gate/policy.ts';
 import type { DeployedPage, GateHub, LibraryOptions } from '../options/library-options.ts';
 import { type OptionRow, optionIds, rowOf } from '../options/table.ts';
 import { largestCount } from '../options/types.ts';

@@ -4,7 +4,7 @@ import { type Attempt, type AttemptOptions, type GateTools, runAttempt } from '.
 import type { Policy } from './policy.ts';
 import { reportFlaky, reportGate, reportUncreated, worst } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
-import { subjectOf } from './subject.ts';
+import { subjectOf } from './watched-run.ts';
 
 export interface AttemptsOptions extends Omit<AttemptOptions, 'retry'> {
   /** How many runs to start after the first one, each only if the last run has the verdict `failed`; default 0. */

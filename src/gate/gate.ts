@@ -1,16 +1,14 @@
-import { type Say, type StopCause, StoppedError } from '../errors.ts';
+import { type RungateError, type Say, type StopCause, StoppedError } from '../errors.ts';
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
-import type { GateHooks } from './hooks.ts';
 import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
-import { endedAtFirstRead, firstProgress, type PollRules, stretchAfter } from './poll.ts';
+import { endedAtFirstRead, firstProgress, type Outcome, type PollRules, stretchAfter } from './poll.ts';
 import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { RunService } from './service.ts';
 import { lateError, type Start, startRun } from './start.ts';
-import { named, subjectOf } from './subject.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
-import { type WatchedRun, watch } from './watched-run.ts';
+import { named, subjectOf, type WatchedRun, watch } from './watched-run.ts';
 
 export interface AttemptOptions {
   /** The run to create and wait for; alternatively, `runIds`. */
@@ -240,4 +238,21 @@ async function createAndWait(start: Start, options: AttemptOptions, tools: Stopp
   return kind === 'unknown'
     ? { ...waited, lost: unknownRun({ ...elapsed(), idempotencyKey: step.key }) }
     : waited;
+}
+
+/** A feature that takes part in a gate: the points at which the gate calls it. After an abort, a hook may throw the signal's reason. */
+export interface GateHooks {
+  /** Before the run is created. Returns the error of a gate that must not create one, or null. */
+  beforeCreate(signal: AbortSignal): Promise<RungateError | null>;
+  /** With each status read. Several reads at once may share the work. */
+  withRead(signal: AbortSignal): Promise<void>;
+  /** When the runs have their outcomes. */
+  afterVerdicts(signal: AbortSignal): Promise<void>;
+  /** Returns the outcome of a run, given its own one; null if a stop prevented the work after the verdicts. */
+  judge(outcome: Outcome, policy: Policy): Outcome | null;
+  report(): Partial<GateReport>;
+  /** Returns the hooks for another run of the gate, which may delay its create for `leftMs` at most. */
+  again(leftMs: number): GateHooks;
+  /** Returns the hooks of one of several gates, which share the work before the create and with the reads. */
+  ofGate(): GateHooks;
 }

@@ -1,6 +1,6 @@
 import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
+import { type Verdict, verdictOf } from './policy.ts';
 import type { Reading } from './run-status.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
 
 /** The limits and the intervals of a wait. Times in milliseconds; `deadline` on the monotonic clock. */
 export interface PollRules {

@@ -11,11 +11,9 @@ import {
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import { copyTexts, textsOf, withTexts } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
-import type { Action, Policy } from './policy.ts';
+import type { Action, Policy, Verdict } from './policy.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';
-import { named } from './subject.ts';
-import type { Verdict } from './verdict.ts';
-import type { WatchedRun } from './watched-run.ts';
+import { named, type WatchedRun } from './watched-run.ts';
 
 export interface Suite {
   name: string;

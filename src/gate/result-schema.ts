@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { described as field, shown } from '../contract/fields.ts';
-import { gateEnds } from './plan/progress.ts';
-import { actions } from './policy.ts';
-import { verdicts } from './verdict.ts';
+import { gateEnds } from './plan/graph.ts';
+import { actions, verdicts } from './policy.ts';
 
 /*
  * The results as `--json`, the reports and the library have them. `npm run client` writes result-types.ts from this file.

@@ -1,8 +1,7 @@
 // Generated from result-schema.ts by `npm run client`; do not edit. A test fails while it is stale.
 import type { ErrorReport, StopCause } from '../errors.ts';
-import type { GateEnd } from '../gate/plan/progress.ts';
-import type { Action } from '../gate/policy.ts';
-import type { Verdict } from '../gate/verdict.ts';
+import type { GateEnd } from '../gate/plan/graph.ts';
+import type { Action, Verdict } from '../gate/policy.ts';
 
 /** The subject of a run: the project and the process or tags that it tests. Unknown facts are null. */
 export interface RunSubject {

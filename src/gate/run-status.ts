@@ -3,8 +3,8 @@ import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
 import { type JsonNode, repeatedMember } from '../json/parse.ts';
 import { idText, parseBody, withTexts } from '../json/text.ts';
+import type { EndedRun } from './policy.ts';
 import { lastSegment, runInPath } from './run-id.ts';
-import type { EndedRun } from './verdict.ts';
 
 /** The field of a status response that breaks the contract. */
 export interface Violation {

@@ -12,10 +12,9 @@ import {
   UsageError,
 } from '../errors.ts';
 import { isWrongAddress } from '../transport/network-error.ts';
-import type { Budget } from './budget.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { permitCreate } from './fleet/permit.ts';
+import { type Budget, permitCreate } from './fleet/permit.ts';
 import type { RunService } from './service.ts';
 
 export interface CreateTools {

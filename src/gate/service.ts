@@ -4,9 +4,9 @@ import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
 import { fillPath } from '../transport/address.ts';
+import { verdictOf } from './policy.ts';
 import type { Outcome, ReadResult } from './poll.ts';
 import { type Reading, readResponse } from './run-status.ts';
-import { verdictOf } from './verdict.ts';
 
 export interface RunService {
   trigger(body: unknown, options: CallOptions): Promise<Exchange>;

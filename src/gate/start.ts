@@ -8,7 +8,7 @@ import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
 import type { Outcome } from './poll.ts';
 import type { DiscardedRun, StartedRun } from './result-types.ts';
-import { subjectOf } from './subject.ts';
+import { subjectOf } from './watched-run.ts';
 
 export interface Start {
   body: TriggerBody;

@@ -2,15 +2,13 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/stop.ts';
-import { type Budget, newBudget, type ReadLimits, readAt } from './budget.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { doneBefore, permitRead } from './fleet/permit.ts';
-import { lookAgain, wakeUps } from './fleet/wake-ups.ts';
+import { type Budget, doneBefore, newBudget, permitRead, type ReadLimits, readAt } from './fleet/permit.ts';
 import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
 import type { Reading } from './run-status.ts';
 import type { RunService } from './service.ts';
-import type { WatchedRun } from './watched-run.ts';
+import { lookAgain, type WatchedRun, wakeUps } from './watched-run.ts';
 
 export interface WaitTools {
   service: RunService;

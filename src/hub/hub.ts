@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
+import type { RequestClass } from '../gate/fleet/hub-link.ts';
 import type { BudgetStore } from './budget.ts';
 import { possibleRunIds } from './deliveries.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';

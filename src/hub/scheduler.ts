@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
+import type { RequestClass } from '../gate/fleet/hub-link.ts';
 import { type BudgetStore, claimLifetimeMs, type RequestLine } from './budget.ts';
 
 export const lineOf = (kind: RequestClass): RequestLine =>

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
-import { hubVersion, type RequestClass, requestClasses } from '../gate/fleet/hub-protocol.ts';
+import { hubVersion, type RequestClass, requestClasses } from '../gate/fleet/hub-link.ts';
 import { statusOf } from '../webhook/receivers/public.ts';
 import type { RequestLine } from './budget.ts';
 import { longestId, type ReceivedDelivery } from './deliveries.ts';

@@ -5,8 +5,8 @@ import { unnamed } from '../gate/plan/plan.ts';
 import type { GateReport } from '../gate/result-types.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
-import { type GateResult, withReceipt } from './gate-result.ts';
 import { openGate } from './open-gate.ts';
+import { type GateResult, withReceipt } from './receipt.ts';
 import { sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 

@@ -58,3 +58,21 @@ export async function gateReceipt(
   const subject = { commit, repository: repository ?? facts.repository };
   return receiptOf(report, { ...facts, ...known, ...subject }, signer, redact);
 }
+
+/** The result of a gate: its report, and a method that returns a receipt. JSON and copies of it have only the report. */
+export interface GateResult extends GateReport {
+  /**
+   * Returns a receipt, to be saved as JSON: the envelope that `verifyReceipt` verifies, or without a key the statement in
+   * it; null if a run has no verdict.
+   * @throws UsageError if the commit is unknown or the key cannot sign
+   */
+  receipt(options?: ReceiptOptions): Promise<Envelope | Statement | null>;
+}
+
+export function withReceipt(report: GateReport, source: ReceiptSource): GateResult {
+  // Taken now: the caller may change the report.
+  const copy = structuredClone(report);
+  return Object.defineProperty(report, 'receipt', {
+    value: (options: ReceiptOptions = {}) => gateReceipt(copy, source, options),
+  }) as GateResult;
+}

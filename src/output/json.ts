@@ -1,5 +1,5 @@
-import { gateEnds } from '../gate/plan/progress.ts';
-import { verdicts } from '../gate/verdict.ts';
+import { gateEnds } from '../gate/plan/graph.ts';
+import { verdicts } from '../gate/policy.ts';
 import { redactToken } from '../json/rewrite.ts';
 import { exactJson } from '../json/text.ts';
 import { isString, layOut, tokensOf } from '../json/tokens.ts';

@@ -1,6 +1,7 @@
-import { fromBase64, toBase64 } from './base64.ts';
 import { Refused } from './error.ts';
 import { isObject, own, parseObject, refuseDuplicates } from './json.ts';
+import { fromBase64, type PrivateKey, sign, toBase64 } from './keys.ts';
+import { payloadType } from './statement.ts';
 
 /** A signature of an envelope. */
 export interface EnvelopeSignature {
@@ -96,4 +97,11 @@ export function openEnvelope(bytes: Uint8Array): OpenEnvelope {
   if (signatures.length > maxSignatures)
     throw new Refused(`the envelope has more than ${maxSignatures} signatures`);
   return { payload, payloadType, signatures: signatures.map(signatureOf) };
+}
+
+/** Returns the text of a statement in an envelope that the key signs. */
+export async function signStatement(text: string, key: PrivateKey): Promise<Envelope> {
+  const payload = new TextEncoder().encode(text);
+  const bytes = await sign(key, preAuthEncoding(payloadType, payload));
+  return envelopeOf(payloadType, payload, { keyId: key.id, bytes });
 }

@@ -1,12 +1,11 @@
+import type { Verdict } from '../gate/policy.ts';
 import { shownAs } from '../gate/report.ts';
 import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
-import type { Verdict } from '../gate/verdict.ts';
 import { redactJson } from '../json/rewrite.ts';
 import type { Redact } from '../redact.ts';
 import { version } from '../version.ts';
-import type { Envelope } from './dsse.ts';
+import { type Envelope, signStatement } from './dsse.ts';
 import type { PrivateKey } from './keys.ts';
-import { signStatement } from './sign.ts';
 import {
   isCommit,
   predicateType,

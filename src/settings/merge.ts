@@ -1,6 +1,12 @@
 import { ConfigError, UsageError } from '../errors.ts';
-import { type Action, type Overrides, remainingOverrides, resolvePolicy } from '../gate/policy.ts';
-import { type Verdict, verdicts } from '../gate/verdict.ts';
+import {
+  type Action,
+  type Overrides,
+  remainingOverrides,
+  resolvePolicy,
+  type Verdict,
+  verdicts,
+} from '../gate/policy.ts';
 import { jsonOf, readValue } from '../options/read.ts';
 import { optionIds, rowOf } from '../options/table.ts';
 import {

@@ -1,5 +1,4 @@
-import type { Overrides } from '../gate/policy.ts';
-import type { Verdict } from '../gate/verdict.ts';
+import type { Overrides, Verdict } from '../gate/policy.ts';
 import type { FileId, GateId, OptionValues, SecretId } from '../options/table.ts';
 
 /** The sources of settings, strongest first. */

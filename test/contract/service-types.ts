@@ -34,9 +34,9 @@ const written: Record<string, { name: string; from: string }> = {
   RunRequest: { name: 'TriggerBody', from: 'contract/run.ts' },
   ErrorReport: { name: 'ErrorReport', from: 'errors.ts' },
   StopCause: { name: 'StopCause', from: 'errors.ts' },
-  Verdict: { name: 'Verdict', from: 'gate/verdict.ts' },
+  Verdict: { name: 'Verdict', from: 'gate/policy.ts' },
   Action: { name: 'Action', from: 'gate/policy.ts' },
-  GateEnd: { name: 'GateEnd', from: 'gate/plan/progress.ts' },
+  GateEnd: { name: 'GateEnd', from: 'gate/plan/graph.ts' },
 };
 
 /** Returns the imports of the types that the text uses, for a file in a folder of src. */

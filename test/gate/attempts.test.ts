@@ -4,13 +4,11 @@ import type { Exchange } from '../../src/client/caller.ts';
 import { NetworkError } from '../../src/errors.ts';
 import { decide, runAttempts } from '../../src/gate/attempts.ts';
 import type { HubLink } from '../../src/gate/fleet/hub-link.ts';
-import type { GateTools } from '../../src/gate/gate.ts';
-import type { GateHooks } from '../../src/gate/hooks.ts';
-import { type Overrides, resolvePolicy } from '../../src/gate/policy.ts';
+import type { GateHooks, GateTools } from '../../src/gate/gate.ts';
+import { type Overrides, resolvePolicy, verdicts } from '../../src/gate/policy.ts';
 import { unknownRun } from '../../src/gate/report.ts';
 import type { GateReport } from '../../src/gate/result-types.ts';
 import type { RunService } from '../../src/gate/service.ts';
-import { verdicts } from '../../src/gate/verdict.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 const codes = { failed: 1, blocked: 2, timeout: 3, cancelled: 4, unobserved: 5, mismatch: 8 } as const;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createCaller } from '../../src/client/caller.ts';
 import { type HttpError, NetworkError, type NetworkFault, RungateError } from '../../src/errors.ts';
-import { newBudget } from '../../src/gate/budget.ts';
 import { createRun } from '../../src/gate/create.ts';
 import type { GateEvent } from '../../src/gate/events.ts';
 import { createHubLink } from '../../src/gate/fleet/hub-link.ts';
+import { newBudget } from '../../src/gate/fleet/permit.ts';
 import { runService } from '../../src/gate/service.ts';
 import { networkError } from '../../src/transport/network-error.ts';
 import type { PreparedRequest, RawReply, SendOptions } from '../../src/transport/transport.ts';

@@ -2,10 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CredentialError, HttpError, MismatchError, NetworkError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
-import { type Action, actions, type Policy, resolvePolicy } from '../../src/gate/policy.ts';
+import {
+  type Action,
+  actions,
+  type Policy,
+  resolvePolicy,
+  type Verdict,
+  verdicts,
+} from '../../src/gate/policy.ts';
 import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
 import { reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
-import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 import { type WatchedRun, watch } from '../../src/gate/watched-run.ts';
 import { readStatus } from '../without-redaction.ts';
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RequestClass, requestClasses } from '../../src/gate/fleet/hub-protocol.ts';
+import { type RequestClass, requestClasses } from '../../src/gate/fleet/hub-link.ts';
 import { type BudgetLimits, type BudgetStore, memoryBudget } from '../../src/hub/budget.ts';
 import { createScheduler } from '../../src/hub/scheduler.ts';
 import { virtualTime } from '../virtual-time.ts';

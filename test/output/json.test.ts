@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gateEnds } from '../../src/gate/plan/progress.ts';
-import { verdicts } from '../../src/gate/verdict.ts';
+import { gateEnds } from '../../src/gate/plan/graph.ts';
+import { verdicts } from '../../src/gate/policy.ts';
 import { renderJson, renderResponse } from '../../src/output/json.ts';
 import { redactor } from '../../src/redact.ts';
 

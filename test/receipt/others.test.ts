@@ -6,11 +6,9 @@ import { type Bundle, bundleFromJSON, envelopeFromJSON } from '@sigstore/bundle'
 import { dsse } from '@sigstore/core';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/receipt/dsse.ts';
-import { preAuthEncoding } from '../../src/receipt/dsse.ts';
+import { type Envelope, preAuthEncoding, signStatement } from '../../src/receipt/dsse.ts';
 import { verifyReceipt } from '../../src/receipt/index.ts';
 import { readPrivateKey } from '../../src/receipt/keys.ts';
-import { signStatement } from '../../src/receipt/sign.ts';
 import { payloadType } from '../../src/receipt/statement.ts';
 import { commit, statement, trusted } from './table.ts';
 

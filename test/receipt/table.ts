@@ -1,9 +1,9 @@
 // The expected results of `verifyReceipt`, run on every runtime. Do not use Node's modules here.
-import { toBase64 } from '../../src/receipt/base64.ts';
+
 import type { Envelope } from '../../src/receipt/dsse.ts';
 import { envelopeOf, preAuthEncoding } from '../../src/receipt/dsse.ts';
 import type { ReceiptErrorCode } from '../../src/receipt/error.ts';
-import { type PrivateKey, readPrivateKey, sign } from '../../src/receipt/keys.ts';
+import { type PrivateKey, readPrivateKey, sign, toBase64 } from '../../src/receipt/keys.ts';
 import { payloadType, type Statement } from '../../src/receipt/statement.ts';
 
 type Options = Record<string, unknown>;

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, UsageError } from '../../src/errors.ts';
-import { type Action, actions, type Policy, resolvePolicy } from '../../src/gate/policy.ts';
-import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
+import {
+  type Action,
+  actions,
+  type Policy,
+  resolvePolicy,
+  type Verdict,
+  verdicts,
+} from '../../src/gate/policy.ts';
 import { environmentSettings, readSecret, readSecrets } from '../../src/settings/environment.ts';
 import { defaultSettings, mergeSettings, policySettings } from '../../src/settings/merge.ts';
 import {

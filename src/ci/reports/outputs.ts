@@ -1,6 +1,6 @@
+import type { Verdict } from '../../gate/policy.ts';
 import { isSkipped, shownAs, worst } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
-import type { Verdict } from '../../gate/verdict.ts';
 import { sanitize } from '../../sanitize.ts';
 
 const verdictsByCode: Readonly<Record<number, readonly Verdict[]>> = {

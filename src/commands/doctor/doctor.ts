@@ -12,7 +12,7 @@ import { type Bind, examples } from '../binding.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
-import { openOptions } from '../run/hub.ts';
+import { openOptions } from '../run/open-gate.ts';
 import { sayFrom } from '../source-names.ts';
 import {
   check,

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { requestClasses } from '../../gate/fleet/hub-protocol.ts';
+import { requestClasses } from '../../gate/fleet/hub-link.ts';
 import { lines } from '../../hub/budget.ts';
 import type { HubLogEvent, HubState } from '../../hub/server.ts';
 

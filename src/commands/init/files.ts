@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative } from 'node:path';
-import { gitlabStage } from '../../ci/gitlab-stage.ts';
+import { gitlabStage, isWritten, jobIn } from '../../ci/existing-pipeline.ts';
 import {
   commandOf,
   gateLines,
@@ -9,7 +9,6 @@ import {
   pipelineOf,
   timeoutFlag,
 } from '../../ci/pipelines.ts';
-import { isWritten, jobIn } from '../../ci/written-pipeline.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';

@@ -1,7 +1,6 @@
 import { runFacts } from '../../ci/context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { parseHeaders } from '../../gate/deployed/headers.ts';
-import type { PageOptions } from '../../gate/deployed/open.ts';
+import { type PageOptions, parseHeaders } from '../../gate/deployed/open.ts';
 import { groupOf } from '../../options/table.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';

@@ -1,13 +1,14 @@
 import { ConfigError } from '../../errors.ts';
 import { intervalNote } from '../../gate/limits.ts';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
-import { openGate } from '../../library/open-gate.ts';
+import { type OpenOptions, openGate } from '../../library/open-gate.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import type { Settings } from '../../settings/names.ts';
 import { isLocal } from '../../transport/address.ts';
+import { guardHubToken } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
+import { sayFrom } from '../source-names.ts';
 import { deployedOptions } from './deployed.ts';
-import { openOptions } from './hub.ts';
 import { progressReporters } from './progress.ts';
 import { writeReports } from './reports.ts';
 import { printGate } from './result.ts';
@@ -73,4 +74,29 @@ export async function runGates(
     reporters,
   );
   return exitCode;
+}
+
+/** The value of RUNGATE_HUB_URL that turns off a hub of the project file or the profile. */
+export const noHub = 'none';
+
+export function openOptions(context: Context): OpenOptions {
+  const { io, settings, output } = context;
+  return {
+    ...{
+      clock: io.clock,
+      random: io.random,
+      onStop: io.onStop,
+      redact: output.redact,
+      say: sayFrom(settings),
+    },
+    connect: () => context.connect(),
+    async hub() {
+      const url = settings['hub.url']?.value;
+      if (url === undefined || url === noHub) return null;
+      const { caPem, insecureHttp, proxyEnv } = await context.connection();
+      const token = settings.hubTokens?.value[0];
+      const guard = () => guardHubToken(io, settings);
+      return { url, token, caPem, insecureHttp, proxyEnv, guard };
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { type BuildSource, buildFacts, receiptOf } from '../../receipt/gate-stat
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
 import { type Context, warnIfExposed } from '../context.ts';
-import { remedyFor, whyOf } from './unwritable.ts';
+import { remedyFor, whyOf } from './reports.ts';
 import { waitRules } from './wait-flags.ts';
 
 const receiptPattern = /^(?:\s*\{.*"(?:payloadType|_type)"|$)/s;

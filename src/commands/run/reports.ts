@@ -6,8 +6,8 @@ import { exitCodes } from '../../exit.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
+import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
-import { remedyFor, whyOf } from './unwritable.ts';
 import type { ReportFlags } from './wait-flags.ts';
 
 /** The formats of `--report` by the file's ending. Any other ending means JSON. */
@@ -102,4 +102,23 @@ export async function writeReports(context: Context, event: EndEvent, flags: Rep
   // A report that could not be written fails a passing gate. A failing gate keeps its exit code.
   if (!complete) event.exitCode ||= exitCodes.config;
   if (flags.ciReport !== false) await reportToCi(context, withCode(event.runs(), event), event.receipt);
+}
+
+export function whyOf(error: unknown, output: Output): string {
+  return output.excerpt(error instanceof Error ? error.message : String(error));
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder: name a file in it',
+  ERR_FS_EISDIR: 'it is a folder: name a file in it',
+  ENOTDIR: 'a part of the path is a file: check the path',
+  EACCES: 'name a file that you may write to',
+  EPERM: 'name a file that you may write to',
+  EROFS: 'name a file that you may write to',
+  ENOSPC: 'free some space on the disk',
+};
+
+export function remedyFor(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return remedies[code] ?? 'check the path and its permissions';
 }

@@ -1,5 +1,4 @@
-import type { Action } from '../../gate/policy.ts';
-import type { Verdict } from '../../gate/verdict.ts';
+import type { Action, Verdict } from '../../gate/policy.ts';
 import type { Setting } from '../../settings/names.ts';
 import type { Scenario, StepResult } from './scenarios.ts';
 

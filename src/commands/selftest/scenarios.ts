@@ -1,4 +1,4 @@
-import type { Verdict } from '../../gate/verdict.ts';
+import type { Verdict } from '../../gate/policy.ts';
 import type { Outcome } from '../../mock/state.ts';
 
 /** The expected result of the step: exit code 0, any other exit code, or either. */

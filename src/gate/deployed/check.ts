@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
 import type { MismatchError, Say } from '../../errors.ts';
 import type { Emit } from '../events.ts';
-import type { GateHooks } from '../hooks.ts';
+import type { GateHooks } from '../gate.ts';
 import type { DeployedReport } from '../result-types.ts';
 import {
   type Expected,

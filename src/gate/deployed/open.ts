@@ -1,10 +1,11 @@
 import type { ExchangeEvent } from '../../client/options.ts';
-import { redactError } from '../../errors.ts';
+import { setHeaders } from '../../client/request.ts';
+import { redactError, UsageError } from '../../errors.ts';
 import { type Redact, redactor } from '../../redact.ts';
 import { parseApiUrl, shownUrl, toPage } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import type { GateHooks } from '../hooks.ts';
+import type { GateHooks } from '../gate.ts';
 import { createDeployedCheck, type DeployedCheckOptions } from './check.ts';
 import type { Reading } from './observations.ts';
 import { type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
@@ -72,4 +73,31 @@ export function openDeployed(
   const { shown, read, close } = openPage(options);
   const expected = { page: shown, version: options.expected };
   return { hooks: createDeployedCheck({ ...options, expected, read }), close };
+}
+
+/**
+ * Parses the headers of the requests for the version page: one `Name: value` in each line, as curl's `--header @file` takes them.
+ * @param what the subject of errors, which never contain a value
+ * @throws UsageError
+ */
+export function parseHeaders(what: string, text: string): Record<string, string> {
+  const pairs = text.split(/\r?\n/).flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const colon = line.indexOf(':');
+    if (colon > 0) return [[line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const];
+    throw new UsageError(`${what}: line ${index + 1} is not a header`, {
+      hint: 'write one header in each line, such as Authorization: Bearer <token>',
+    });
+  });
+  return checkHeaders(what, Object.fromEntries(pairs));
+}
+
+/** Returns the headers with their names in lower case. @throws UsageError for one that cannot be sent */
+export function checkHeaders(
+  what: string,
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const checked: Record<string, string> = {};
+  setHeaders(checked, what, headers);
+  return checked;
 }

@@ -2,8 +2,7 @@ import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
 import { ContractError, CredentialError, HttpError, NetworkError, type Wording } from '../../errors.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
-import type { HubClient, HubEvent } from './hub-link.ts';
-import { hubVersion } from './hub-protocol.ts';
+import { type HubClient, type HubEvent, hubVersion } from './hub-link.ts';
 
 export interface HubClientOptions {
   /** The hub's base URL, with at most a path prefix. */

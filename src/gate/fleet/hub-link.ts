@@ -2,7 +2,13 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
 import { eitherSignal } from '../../transport/stop.ts';
-import type { RequestClass } from './hub-protocol.ts';
+
+/** The version of the interface between gates and hubs. For a gate, a hub of another version is the same as no hub. */
+export const hubVersion = 1;
+
+/** The kinds of requests that a hub grants: the create, the first read of a run, the read after a wake-up, any other read. */
+export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
+export type RequestClass = (typeof requestClasses)[number];
 
 /** An event of a hub's stream. Every event, and every heartbeat, shows that the hub is alive. */
 export type HubEvent =

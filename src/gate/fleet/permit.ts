@@ -1,10 +1,9 @@
+import { ceilings, nextReadAt } from '../../client/rate-limit.ts';
 import type { Clock } from '../../clock.ts';
 import { eitherSignal } from '../../transport/stop.ts';
-import { type Budget, createAt, type ReadLimits, readAt } from '../budget.ts';
 import type { Emit } from '../events.ts';
 import type { WatchedRun } from '../watched-run.ts';
-import type { HubLink } from './hub-link.ts';
-import type { RequestClass } from './hub-protocol.ts';
+import type { HubLink, RequestClass } from './hub-link.ts';
 
 export interface PermitTools {
   clock: Clock;
@@ -140,3 +139,22 @@ export async function permitCreate(
     done.abort();
   }
 }
+
+/** The times of the requests that the gates of one process have sent, in order, on the monotonic clock. They share the limits. */
+export interface Budget {
+  readonly reads: number[];
+  readonly creates: number[];
+}
+
+export const newBudget = (): Budget => ({ reads: [], creates: [] });
+
+export interface ReadLimits {
+  /** The times of earlier reads, in order. */
+  past: readonly number[];
+  /** Whether the reads share the limit of a minute. A single run is read at the intervals of the service. */
+  limited: boolean;
+}
+
+export const readAt = (due: number, { past, limited }: ReadLimits) => (limited ? nextReadAt(past, due) : due);
+
+export const createAt = (now: number, { creates }: Budget) => nextReadAt(creates, now, ceilings.creates);

@@ -10,7 +10,7 @@ import type {
   RunReport,
   RunSubject,
 } from '../result-types.ts';
-import { named, subjectOf } from '../subject.ts';
+import { named, subjectOf } from '../watched-run.ts';
 import type { PlanNode } from './graph.ts';
 
 /** A gate, and the run that it starts or the existing runs that it waits for. */

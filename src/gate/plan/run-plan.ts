@@ -1,10 +1,10 @@
 import { ContractError, RungateError, type StopCause } from '../../errors.ts';
 import { runAttempts } from '../attempts.ts';
-import { newBudget } from '../budget.ts';
 import type { Emit } from '../events.ts';
 import type { HubLink } from '../fleet/hub-link.ts';
+import { newBudget } from '../fleet/permit.ts';
 import type { GateTools } from '../gate.ts';
-import { inOrder } from './graph.ts';
+import { type Halt, haltReason, inOrder, nextGates } from './graph.ts';
 import {
   type GateOutcome,
   type PlanEvent,
@@ -13,7 +13,6 @@ import {
   type PlanResult,
   unnamed,
 } from './plan.ts';
-import { type Halt, haltReason, nextGates } from './progress.ts';
 import { endedGate, failedStart, knownRuns, skippedGate } from './result.ts';
 
 export interface PlanTools extends Omit<GateTools, 'claim' | 'hub' | 'budget' | 'emit'> {

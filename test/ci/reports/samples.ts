@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import type { ErrorReport } from '../../../src/errors.ts';
-import { actions } from '../../../src/gate/policy.ts';
+import { actions, verdicts } from '../../../src/gate/policy.ts';
 import { type SuitesReport, skippedRun } from '../../../src/gate/report.ts';
 import type { GateReport, RunReport } from '../../../src/gate/result-types.ts';
-import { named } from '../../../src/gate/subject.ts';
-import { verdicts } from '../../../src/gate/verdict.ts';
+import { named } from '../../../src/gate/watched-run.ts';
 
 export function run(over: Partial<RunReport> = {}): RunReport {
   return {

@@ -1,5 +1,4 @@
-import type { HubClient, HubEvent } from '../../../src/gate/fleet/hub-link.ts';
-import type { RequestClass } from '../../../src/gate/fleet/hub-protocol.ts';
+import type { HubClient, HubEvent, RequestClass } from '../../../src/gate/fleet/hub-link.ts';
 
 /** A stream that a link has opened. */
 export interface FakeStream {

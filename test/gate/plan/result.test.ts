@@ -11,7 +11,7 @@ import {
 } from '../../../src/gate/plan/result.ts';
 import { unknownRun } from '../../../src/gate/report.ts';
 import type { GateReport, NamedGateResult } from '../../../src/gate/result-types.ts';
-import { named } from '../../../src/gate/subject.ts';
+import { named } from '../../../src/gate/watched-run.ts';
 
 const node = (name: string, advisory = false): PlanNode => ({ name, needs: [], advisory });
 const report = (gate: GateReport['gate'], exitCode: number, more: Partial<GateReport> = {}): GateReport => ({

@@ -1,0 +1,170 @@
+import { cleanRef, cleanSha, cleanText, type Reader } from '../provider-env.ts';
+import { groupOf, type ProviderRow } from '../provider-row.ts';
+import { page } from '../provider-url.ts';
+
+/**
+ * In a pull request, GITHUB_SHA is the merge commit that GitHub generated (`pull_request`) or the base
+ * (`pull_request_target`). Only the event's payload contains the head; without the payload the commit is null, not wrong.
+ */
+export const github: ProviderRow = {
+  provider: 'github',
+  detect: 'GITHUB_ACTIONS',
+  repository: 'GITHUB_REPOSITORY',
+  tag: (read) => groupOf(/^refs\/tags\/(.+)$/, read.text('GITHUB_REF')),
+  ref: 'GITHUB_REF',
+  commitSha: 'GITHUB_SHA',
+  rawEvent: 'GITHUB_EVENT_NAME',
+  events: {
+    push: 'push',
+    create: 'push',
+    pull_request: 'pull_request',
+    pull_request_target: 'pull_request',
+    pull_request_review: 'pull_request',
+    pull_request_review_comment: 'pull_request',
+    schedule: 'schedule',
+    workflow_dispatch: 'manual',
+    repository_dispatch: 'api',
+  },
+  isPullRequest: (read) =>
+    read.text('GITHUB_EVENT_NAME')?.startsWith('pull_request') === true ||
+    read.text('GITHUB_REF')?.startsWith('refs/pull/') === true,
+  inPullRequest: {
+    ref: (read) => read.ref('GITHUB_HEAD_REF') ?? cleanRef(read.payload('pull_request', 'head', 'ref')),
+    commitSha: (read) => cleanSha(read.payload('pull_request', 'head', 'sha')),
+    pullRequest: (read) => {
+      const number = read.payload('pull_request', 'number');
+      const ofRef = groupOf(/^refs\/pull\/(\d+)\//, read.text('GITHUB_REF'));
+      return ofRef ?? (typeof number === 'number' ? cleanText(String(number)) : null);
+    },
+  },
+  buildUrl: (read) =>
+    page(
+      read.url('GITHUB_SERVER_URL'),
+      read.repository('GITHUB_REPOSITORY'),
+      'actions',
+      'runs',
+      read.text('GITHUB_RUN_ID'),
+    ),
+  runId: 'GITHUB_RUN_ID',
+  job: 'GITHUB_JOB',
+  // Unique within the job: `__run`, `__run_2`, or the id of the step.
+  step: 'GITHUB_ACTION',
+  attempt: 'GITHUB_RUN_ATTEMPT',
+  temporaryFolder: 'RUNNER_TEMP',
+};
+
+/** Returns the matrix cell that `parallel: matrix` appends to a job's name: `test: [a, b]`. */
+function cellOf(job: string | null): string | null {
+  const start = job?.indexOf(': [') ?? -1;
+  return (start >= 0 && job?.endsWith(']') && job.slice(start + 3, -1)) || null;
+}
+
+/** Returns whether the pipeline is for merged results or a merge train, where CI_COMMIT_SHA is a generated merge commit. */
+function isMerge(read: Reader): boolean {
+  return (
+    read.text('CI_MERGE_REQUEST_IID') !== null &&
+    !['detached', null].includes(read.text('CI_MERGE_REQUEST_EVENT_TYPE'))
+  );
+}
+
+/** A retried job has the same pipeline and a new job number: GitLab numbers jobs but does not count attempts. */
+export const gitlab: ProviderRow = {
+  provider: 'gitlab',
+  detect: 'GITLAB_CI',
+  repository: 'CI_PROJECT_PATH',
+  tag: 'CI_COMMIT_TAG',
+  ref: 'CI_COMMIT_REF_NAME',
+  commitSha: 'CI_COMMIT_SHA',
+  rawEvent: 'CI_PIPELINE_SOURCE',
+  events: {
+    push: 'push',
+    merge_request_event: 'pull_request',
+    external_pull_request_event: 'pull_request',
+    schedule: 'schedule',
+    web: 'manual',
+    webide: 'manual',
+    chat: 'manual',
+    api: 'api',
+    trigger: 'api',
+  },
+  pullRequest: ['CI_MERGE_REQUEST_IID', 'CI_EXTERNAL_PULL_REQUEST_IID'],
+  inPullRequest: {
+    ref: ['CI_MERGE_REQUEST_SOURCE_BRANCH_NAME', 'CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME'],
+    commitSha: (read) => {
+      const fallback = isMerge(read) ? [] : ['CI_COMMIT_SHA'];
+      return read.sha(
+        'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA',
+        'CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_SHA',
+        ...fallback,
+      );
+    },
+  },
+  buildUrl: 'CI_PIPELINE_URL',
+  runId: 'CI_PIPELINE_ID',
+  job: 'CI_JOB_NAME',
+  jobId: 'CI_JOB_ID',
+  matrix: (read) => cellOf(read.text('CI_JOB_NAME')),
+  parallel: ['CI_NODE_INDEX', 'CI_NODE_TOTAL', 1],
+};
+
+/** Returns the name of a stage, job or leg; null for Azure's default name. */
+function nameOf(read: Reader, variable: string): string | null {
+  const name = read.text(variable);
+  return name === '__default' ? null : name;
+}
+
+function pullOfRef(read: Reader): string | null {
+  return groupOf(/^refs\/pull\/(\d+)\//, read.text('BUILD_SOURCEBRANCH'));
+}
+
+/**
+ * SYSTEM_JOBATTEMPT counts all attempts of a job, including those of a retried stage. SYSTEM_STAGEATTEMPT is not added: two
+ * attempts could have the same sum.
+ */
+export const azure: ProviderRow = {
+  provider: 'azure',
+  detect: 'TF_BUILD',
+  repository: 'BUILD_REPOSITORY_URI',
+  tag: (read) => groupOf(/^refs\/tags\/(.+)$/, read.text('BUILD_SOURCEBRANCH')),
+  // `$/project/branch` is a path in TFVC, not a git branch.
+  ref: (read) =>
+    read.text('BUILD_SOURCEBRANCH')?.startsWith('$/') === true ? null : read.ref('BUILD_SOURCEBRANCH'),
+  commitSha: 'BUILD_SOURCEVERSION',
+  rawEvent: 'BUILD_REASON',
+  events: {
+    IndividualCI: 'push',
+    BatchedCI: 'push',
+    PullRequest: 'pull_request',
+    Schedule: 'schedule',
+    Manual: 'manual',
+  },
+  isPullRequest: (read) => pullOfRef(read) !== null || read.text('BUILD_REASON') === 'PullRequest',
+  inPullRequest: {
+    ref: 'SYSTEM_PULLREQUEST_SOURCEBRANCH',
+    commitSha: 'SYSTEM_PULLREQUEST_SOURCECOMMITID',
+    // A pull request on GitHub has an id and a different number. One in Azure Repos has only the id.
+    pullRequest: (read) =>
+      read.text('SYSTEM_PULLREQUEST_PULLREQUESTNUMBER', 'SYSTEM_PULLREQUEST_PULLREQUESTID') ??
+      pullOfRef(read),
+  },
+  buildUrl: (read) => {
+    const collection = read.url('SYSTEM_TEAMFOUNDATIONCOLLECTIONURI', 'SYSTEM_COLLECTIONURI');
+    const results = page(collection, read.text('SYSTEM_TEAMPROJECT'), '_build', 'results');
+    const id = read.text('BUILD_BUILDID');
+    return results === null || id === null ? null : `${results}?buildId=${encodeURIComponent(id)}`;
+  },
+  runId: 'BUILD_BUILDID',
+  job: (read) => {
+    const job = nameOf(read, 'SYSTEM_PHASENAME') ?? nameOf(read, 'SYSTEM_JOBNAME');
+    return [nameOf(read, 'SYSTEM_STAGENAME'), job].filter((part) => part !== null).join('.') || null;
+  },
+  jobId: 'SYSTEM_JOBID',
+  step: 'SYSTEM_TASKINSTANCENAME',
+  attempt: 'SYSTEM_JOBATTEMPT',
+  matrix: (read) => {
+    const leg = nameOf(read, 'SYSTEM_JOBNAME');
+    return nameOf(read, 'SYSTEM_PHASENAME') === null ? null : leg;
+  },
+  parallel: ['SYSTEM_JOBPOSITIONINPHASE', 'SYSTEM_TOTALJOBSINPHASE', 1],
+  temporaryFolder: 'AGENT_TEMPDIRECTORY',
+};

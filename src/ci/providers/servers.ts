@@ -1,0 +1,205 @@
+import type { CiEvent } from '../context.ts';
+import { cleanRef, type Reader } from '../provider-env.ts';
+import { groupOf, oneAttempt, type ProviderRow } from '../provider-row.ts';
+import { page } from '../provider-url.ts';
+
+/** The documentation does not say whether a job keeps its id when it is run again, so the id does not serve as `jobId`. */
+export const appveyor: ProviderRow = {
+  provider: 'appveyor',
+  detect: 'APPVEYOR',
+  repository: 'APPVEYOR_REPO_NAME',
+  ref: (read) =>
+    read.ref(read.isTrue('APPVEYOR_REPO_TAG') ? 'APPVEYOR_REPO_TAG_NAME' : 'APPVEYOR_REPO_BRANCH'),
+  commitSha: 'APPVEYOR_REPO_COMMIT',
+  event: (read) => {
+    const isTag = read.isTrue('APPVEYOR_REPO_TAG');
+    if (read.isTrue('APPVEYOR_SCHEDULED_BUILD')) return 'schedule';
+    if (read.isTrue('APPVEYOR_FORCED_BUILD')) return 'manual';
+    if (read.text('APPVEYOR_PULL_REQUEST_NUMBER') !== null) return 'pull_request';
+    if (isTag) return 'tag';
+    return read.isTrue('APPVEYOR_RE_BUILD') ? 'manual' : 'push';
+  },
+  pullRequest: 'APPVEYOR_PULL_REQUEST_NUMBER',
+  // In a pull request, APPVEYOR_REPO_BRANCH is the target branch, and APPVEYOR_REPO_COMMIT is the merge commit.
+  inPullRequest: {
+    ref: 'APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH',
+    commitSha: 'APPVEYOR_PULL_REQUEST_HEAD_COMMIT',
+  },
+  buildUrl: (read) => {
+    const [account, project] = [read.text('APPVEYOR_ACCOUNT_NAME'), read.text('APPVEYOR_PROJECT_SLUG')];
+    return page(
+      read.url('APPVEYOR_URL'),
+      'project',
+      account,
+      project,
+      'builds',
+      read.text('APPVEYOR_BUILD_ID'),
+    );
+  },
+  runId: 'APPVEYOR_BUILD_ID',
+  job: 'APPVEYOR_JOB_NAME',
+  // The jobs of a build are the cells of its matrix.
+  matrix: 'APPVEYOR_JOB_NUMBER',
+};
+
+/**
+ * A re-run is a new workflow of the same pipeline, with a new CIRCLE_WORKFLOW_ID. It keeps the workspace, whose id is the id of
+ * the first workflow. The pipeline's id is not used: two workflows that share it may have jobs of the same name.
+ */
+export const circleci: ProviderRow = {
+  provider: 'circleci',
+  detect: 'CIRCLECI',
+  repository: (read) => {
+    const [owner, name] = [read.text('CIRCLE_PROJECT_USERNAME'), read.text('CIRCLE_PROJECT_REPONAME')];
+    const repository = read.repository('CIRCLE_REPOSITORY_URL');
+    return repository ?? (owner === null || name === null ? null : `${owner}/${name}`);
+  },
+  tag: 'CIRCLE_TAG',
+  ref: 'CIRCLE_BRANCH',
+  commitSha: 'CIRCLE_SHA1',
+  // Set only for pull requests from forks. A pull request from the repository itself looks like a push to its branch.
+  isPullRequest: (read) => read.text('CIRCLE_PR_NUMBER') !== null,
+  pullRequest: (read) =>
+    read.text('CIRCLE_PR_NUMBER') ?? groupOf(/\/(\d+)$/, read.text('CIRCLE_PULL_REQUEST')),
+  inPullRequest: {
+    // The branch of a fork is `pull/12` here; its real name is unknown.
+    ref: (read) => {
+      const branch = read.ref('CIRCLE_BRANCH');
+      return /^pull\/\d+/.test(branch ?? '') ? null : branch;
+    },
+  },
+  buildUrl: (read) => {
+    const isCloud = /^https:\/\/(app\.)?circleci\.com\//.test(read.url('CIRCLE_BUILD_URL') ?? '');
+    const workflow = read.text('CIRCLE_WORKFLOW_WORKSPACE_ID', 'CIRCLE_WORKFLOW_ID');
+    return isCloud ? page('https://app.circleci.com', 'pipelines', 'workflows', workflow) : null;
+  },
+  runId: ['CIRCLE_WORKFLOW_WORKSPACE_ID', 'CIRCLE_WORKFLOW_ID'],
+  job: 'CIRCLE_JOB',
+  jobId: ['CIRCLE_WORKFLOW_JOB_ID', 'CIRCLE_BUILD_NUM'],
+  // Re-runs are not counted, but the workflow that gave the workspace its id is the first.
+  attempt: (read) => {
+    const workspace = read.text('CIRCLE_WORKFLOW_WORKSPACE_ID');
+    return workspace !== null && workspace === read.text('CIRCLE_WORKFLOW_ID') ? 1 : null;
+  },
+  parallel: ['CIRCLE_NODE_INDEX', 'CIRCLE_NODE_TOTAL', 0],
+};
+
+function codebuildEvent(read: Reader): CiEvent | null {
+  const word = read.text('CODEBUILD_WEBHOOK_EVENT');
+  const initiator = read.text('CODEBUILD_INITIATOR');
+  if (word === 'PUSH')
+    return read.text('CODEBUILD_WEBHOOK_TRIGGER')?.startsWith('tag/') === true ? 'tag' : 'push';
+  if (word !== null) return word.startsWith('PULL_REQUEST_') ? 'pull_request' : 'other';
+  // Any other initiator is the name of a user or a role, so a manual start looks like a start by the API.
+  return /^(codepipeline|rule)\//.test(initiator ?? '') ? 'other' : null;
+}
+
+/** Returns the branch or tag in CODEBUILD_SOURCE_VERSION, which may also be a commit, a pull request or an S3 object. */
+function refOf(version: string | null): string | null {
+  const name = version?.replace(/\^\{[0-9a-f]+\}$/, '') ?? null;
+  return name === null || /^(arn:|pr\/|[0-9a-f]{40}$)/.test(name) ? null : cleanRef(name);
+}
+
+/** Returns the page of a build in the console; null in China and GovCloud, which have other consoles. */
+function consoleUrl(arn: string | null): string | null {
+  const [, region, account, project, id] =
+    /^arn:aws:codebuild:([\w-]+):(\d+):build\/([^:]+):(.+)$/.exec(arn ?? '') ?? [];
+  if (region === undefined || account === undefined || project === undefined || id === undefined) return null;
+  const base = `https://${region}.console.aws.amazon.com/codesuite/codebuild`;
+  return page(base, account, 'projects', project, 'build', `${project}:${id}`);
+}
+
+/** A retried build has a new id and counts as a new run. */
+export const codebuild: ProviderRow = {
+  provider: 'codebuild',
+  detect: (read) => read.text('CODEBUILD_BUILD_ID') !== null && read.text('CODEBUILD_BUILD_ARN') !== null,
+  repository: 'CODEBUILD_SOURCE_REPO_URL',
+  ref: (read) => {
+    const version = read.text('CODEBUILD_SOURCE_VERSION');
+    return read.ref('CODEBUILD_WEBHOOK_HEAD_REF') ?? refOf(version);
+  },
+  // In a pull request this is the head: CodeBuild does not merge.
+  commitSha: 'CODEBUILD_RESOLVED_SOURCE_VERSION',
+  rawEvent: 'CODEBUILD_WEBHOOK_EVENT',
+  event: codebuildEvent,
+  pullRequest: (read) =>
+    groupOf(/^pr\/(\d+)$/, read.text('CODEBUILD_WEBHOOK_TRIGGER')) ??
+    groupOf(/^pr\/(\d+)$/, read.text('CODEBUILD_SOURCE_VERSION')),
+  buildUrl: (read) => read.url('CODEBUILD_PUBLIC_BUILD_URL') ?? consoleUrl(read.text('CODEBUILD_BUILD_ARN')),
+  runId: 'CODEBUILD_BUILD_ID',
+  job: 'CODEBUILD_BATCH_BUILD_IDENTIFIER',
+  attempt: oneAttempt,
+};
+
+/** A build that is replayed, rebuilt or restarted from a stage is a new build with a new number. */
+export const jenkins: ProviderRow = {
+  provider: 'jenkins',
+  // The image of an agent sets JENKINS_URL even outside a build.
+  detect: (read) =>
+    (read.text('JENKINS_URL') !== null || read.text('BUILD_TAG')?.startsWith('jenkins-') === true) &&
+    read.text('BUILD_NUMBER') !== null &&
+    read.text('JOB_NAME') !== null,
+  repository: ['GIT_URL', 'ghprbGhRepository'],
+  tag: 'TAG_NAME',
+  ref: (read) => {
+    const branch = read.ref('BRANCH_NAME', 'GIT_LOCAL_BRANCH', 'GIT_BRANCH');
+    return branch === 'detached' ? null : (branch?.replace(/^origin\//, '') ?? null);
+  },
+  commitSha: ['ghprbActualCommit', 'gitlabMergeRequestLastCommit', 'GIT_COMMIT'],
+  rawEvent: 'gitlabActionType',
+  // From the GitLab plugin: Jenkins itself provides no event.
+  events: { PUSH: 'push', TAG_PUSH: 'tag', MERGE: 'pull_request', NOTE: 'pull_request' },
+  pullRequest: ['CHANGE_ID', 'ghprbPullId', 'gitlabMergeRequestIid'],
+  inPullRequest: {
+    ref: ['CHANGE_BRANCH', 'ghprbSourceBranch', 'gitlabSourceBranch'],
+    // In a multibranch pull request, GIT_COMMIT is the head or a merge commit, depending on the configuration of the job. If
+    // the job builds both, the branch name of the head ends in `-head`.
+    commitSha: (read) =>
+      read.sha('ghprbActualCommit', 'gitlabMergeRequestLastCommit') ??
+      (read.text('BRANCH_NAME')?.endsWith('-head') === true ? read.sha('GIT_COMMIT') : null),
+  },
+  buildUrl: 'BUILD_URL',
+  // Two servers may have jobs of the same name, but their URLs differ.
+  runId: (read) => read.url('BUILD_URL') ?? read.text('BUILD_TAG'),
+  job: 'JOB_NAME',
+  step: 'STAGE_NAME',
+  attempt: oneAttempt,
+  temporaryFolder: 'WORKSPACE_TMP',
+};
+
+function semaphoreEvent(read: Reader): CiEvent | null {
+  const isHook = read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_HOOK');
+  if (read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_MANUAL_RUN')) return 'manual';
+  if (read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_SCHEDULE')) return 'schedule';
+  if (read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_API')) return 'api';
+  const kind = read.text('SEMAPHORE_GIT_REF_TYPE');
+  if (!isHook) return null;
+  if (kind === 'branch') return 'push';
+  if (kind === 'pull-request') return 'pull_request';
+  return kind === 'tag' ? 'tag' : null;
+}
+
+/** A workflow has a pipeline for each promotion, and two of them may have jobs of the same name, so the pipeline is the run. */
+export const semaphore: ProviderRow = {
+  provider: 'semaphore',
+  detect: 'SEMAPHORE',
+  repository: ['SEMAPHORE_GIT_REPO_SLUG', 'SEMAPHORE_GIT_URL'],
+  tag: 'SEMAPHORE_GIT_TAG_NAME',
+  ref: 'SEMAPHORE_GIT_BRANCH',
+  commitSha: 'SEMAPHORE_GIT_SHA',
+  event: semaphoreEvent,
+  isPullRequest: (read) => read.text('SEMAPHORE_GIT_REF_TYPE') === 'pull-request',
+  // In a pull request, SEMAPHORE_GIT_BRANCH is the target branch, and SEMAPHORE_GIT_SHA is the merge commit.
+  inPullRequest: {
+    ref: 'SEMAPHORE_GIT_PR_BRANCH',
+    commitSha: 'SEMAPHORE_GIT_PR_SHA',
+    pullRequest: 'SEMAPHORE_GIT_PR_NUMBER',
+  },
+  buildUrl: (read) =>
+    page(read.url('SEMAPHORE_ORGANIZATION_URL'), 'workflows', read.text('SEMAPHORE_WORKFLOW_ID')),
+  runId: 'SEMAPHORE_PIPELINE_ID',
+  job: 'SEMAPHORE_JOB_NAME',
+  jobId: 'SEMAPHORE_JOB_ID',
+  attempt: oneAttempt,
+  parallel: ['SEMAPHORE_JOB_INDEX', 'SEMAPHORE_JOB_COUNT', 1],
+};
