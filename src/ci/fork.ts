@@ -35,16 +35,16 @@ const forkVariables = ['CIRCLE_PR_NUMBER', 'CIRCLE_PR_REPONAME', 'CIRCLE_PR_USER
 const possibleForkEvents =
   /^(?:pull_request|workflow_run|issue_comment|discussion_comment|check_run|check_suite|deployment|status$)/;
 
-type Json = { readonly [key: string]: Json | undefined } & { readonly full_name?: string };
+type Payload = { readonly [key: string]: Payload | undefined } & { readonly full_name?: string };
 
 /** Returns whether the GitHub event is about a fork. An event that cannot be read counts as a fork's if it may be one. */
 function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
   const name = env.GITHUB_EVENT_NAME ?? '';
   if (name === '') return false;
   try {
-    const event: Json = JSON.parse(new TextDecoder().decode(readFile(env.GITHUB_EVENT_PATH ?? '')));
+    const event: Payload = JSON.parse(new TextDecoder().decode(readFile(env.GITHUB_EVENT_PATH ?? '')));
     const base = event.repository?.full_name ?? env.GITHUB_REPOSITORY;
-    const isOutside = (head: Json | null | undefined) =>
+    const isOutside = (head: Payload | null | undefined) =>
       typeof head?.full_name !== 'string' || base === undefined || !isSameRepository(head.full_name, base);
     // A comment's payload does not contain the head repository of the pull request.
     if (event.issue != null) return event.issue.pull_request !== undefined;

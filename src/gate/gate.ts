@@ -2,11 +2,11 @@ import { type RungateError, type Say, type StopCause, StoppedError } from '../er
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
 import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
-import { endedAtFirstRead, firstProgress, type Outcome, type PollRules, stretchAfter } from './poll.ts';
+import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stretchAfter } from './poll.ts';
 import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { RunService } from './service.ts';
-import { lateError, type Start, startRun } from './start.ts';
+import { lateError, type Start, startOrAttach } from './start.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { named, subjectOf, type WatchedRun, watch } from './watched-run.ts';
 
@@ -203,7 +203,7 @@ async function createAndWait(start: Start, options: AttemptOptions, tools: Stopp
   };
   if (signal.aborted) return nothingStarted;
   const watched = new Map<string, WatchedRun>();
-  const started = await startRun(
+  const started = await startOrAttach(
     start,
     { latest, deadline },
     {
@@ -249,7 +249,7 @@ export interface GateHooks {
   /** When the runs have their outcomes. */
   afterVerdicts(signal: AbortSignal): Promise<void>;
   /** Returns the outcome of a run, given its own one; null if a stop prevented the work after the verdicts. */
-  judge(outcome: Outcome, policy: Policy): Outcome | null;
+  judge(outcome: RunOutcome, policy: Policy): RunOutcome | null;
   report(): Partial<GateReport>;
   /** Returns the hooks for another run of the gate, which may delay its create for `leftMs` at most. */
   again(leftMs: number): GateHooks;

@@ -1,6 +1,6 @@
 import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
 import { type Verdict, verdictOf } from './policy.ts';
-import type { Reading } from './run-status.ts';
+import type { StatusReading } from './run-status.ts';
 
 /** The limits and the intervals of a wait. Times in milliseconds; `deadline` on the monotonic clock. */
 export interface PollRules {
@@ -30,7 +30,7 @@ export interface Progress {
   /** A read has shown the run in progress, so it had not ended before the first read. */
   inProgress: boolean;
   /** The last valid status. */
-  seen: Reading | null;
+  seen: StatusReading | null;
   /** The error of the last read; null if it succeeded. */
   trouble: RungateError | null;
 }
@@ -44,16 +44,16 @@ interface LimitReached {
   attemptsExhausted?: true;
 }
 
-export type Outcome =
+export type RunOutcome =
   | ({ verdict: Exclude<Verdict, 'flaky' | 'unobserved' | 'mismatch'>; limit?: boolean } & LimitReached)
   /** `limit`: the wait ended at the deadline or the attempt limit, not at an error that cannot pass. */
   | { verdict: 'unobserved' | 'mismatch'; cause: RungateError; limit?: boolean };
 
-export type Decision = { done: Outcome } | { waitMs: number };
+export type Decision = { done: RunOutcome } | { waitMs: number };
 
 /** A valid status, or the error of the read. `retryAfterMs` comes from the `Retry-After` header. */
 export type ReadResult =
-  | { reading: Exclude<Reading, { kind: 'broken' }>; retryAfterMs?: number | undefined }
+  | { reading: Exclude<StatusReading, { kind: 'broken' }>; retryAfterMs?: number | undefined }
   | { error: RungateError };
 
 /** The number of reads after the gate's own trigger in which a 404 means "not visible yet". */
@@ -107,7 +107,7 @@ function isTemporary(error: RungateError, progress: Progress, rules: PollRules):
  * Returns whether the first clear status of the run was that of a run that has ended. After an unknown state or a response
  * that cannot be trusted, the next read decides.
  */
-export function endedAtFirstRead(run: { progress: Progress; outcome: Outcome | null }): boolean {
+export function endedAtFirstRead(run: { progress: Progress; outcome: RunOutcome | null }): boolean {
   const { progress, outcome } = run;
   if (outcome === null || progress.inProgress) return false;
   return progress.seen?.kind === 'ended' || (outcome.verdict === 'unobserved' && saysEnded(outcome.cause));
@@ -135,7 +135,7 @@ function nextWait(progress: Progress, rules: PollRules, requestedMs: number, ran
   return stretched * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual));
 }
 
-export function atTheLimit(progress: Progress, reached: LimitReached = {}): Outcome {
+export function atTheLimit(progress: Progress, reached: LimitReached = {}): RunOutcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
   if (progress.seen !== null) return { verdict: 'timeout', limit: true, ...reached };
   const text = 'the timeout was reached before the state of the run was read';

@@ -53,16 +53,16 @@ function pathOf(url: string): string {
   return url.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
 }
 
-const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+const plainName = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Shortens a value as a service may do: `refs/heads/fix/Old` becomes `old`. */
 const short = (text: unknown) => String(text).trim().toLowerCase().split('/').at(-1);
 
 /** Returns whether the id repeats a field of the request with that name, whose text the caller chooses, not the service. */
 function repeatsRequest(path: readonly string[], id: string, request: object): boolean {
-  const names = new Set(path.map(plain));
+  const names = new Set(path.map(plainName));
   return Object.entries(request).some(
-    ([name, value]) => names.has(plain(name)) && [value].flat().some((text) => short(text) === short(id)),
+    ([name, value]) => names.has(plainName(name)) && [value].flat().some((text) => short(text) === short(id)),
   );
 }
 

@@ -13,7 +13,7 @@ export interface Violation {
   received: string;
 }
 
-interface Seen {
+interface SeenFields {
   state: string | null;
   failed: number | null;
   blocked: number | null;
@@ -21,13 +21,13 @@ interface Seen {
 }
 
 /** A parsed status response (interface, sections 2.6 and 3). */
-export type Reading =
+export type StatusReading =
   | ({ kind: 'ended' } & EndedRun & { appUrl: string | null })
-  | ({ kind: 'running'; known: boolean; retryAfterSeconds: number | null } & Seen)
+  | ({ kind: 'running'; known: boolean; retryAfterSeconds: number | null } & SeenFields)
   /** `ended`: the run has ended, but the response does not say how. Otherwise the next read may be better. */
-  | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
+  | ({ kind: 'broken'; ended: boolean; violation: Violation } & SeenFields);
 
-export function describe(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -49,7 +49,7 @@ const wholeNumber = /^(-?\d+)(?:\.0+)?$/;
 /** Returns the text of a whole number without its fraction of zeros; undefined for any other text, such as `1e-400`. */
 const wholeText = (text: string | undefined) => wholeNumber.exec(text ?? '')?.[1];
 
-function count(value: unknown, text: string | undefined): number | null {
+function countOf(value: unknown, text: string | undefined): number | null {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return null;
   return wholeText(text) === undefined ? null : value;
 }
@@ -61,13 +61,13 @@ const largest = 'a whole number below 1.8e308';
  * number, negative or fractional makes the response invalid; it is never read as 0.
  * @param texts the original text of the fields, since `1e-400` is 0 in `json`
  */
-export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): Reading {
+export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): StatusReading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const body = (isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
-  const failed = count(body.failed, texts.get('failed'));
-  const blocked = count(body.blocked, texts.get('blocked'));
+  const failed = countOf(body.failed, texts.get('failed'));
+  const blocked = countOf(body.blocked, texts.get('blocked'));
   const known = { state, failed, blocked, appUrl: readAppUrl(body.appUrl) };
   const seen = withTexts(known, {
     failed: wholeText(texts.get('failed')),
@@ -75,7 +75,7 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): R
   });
 
   if (state === null) {
-    const received = describe(isObject ? body.state : json);
+    const received = describeValue(isObject ? body.state : json);
     const expected = 'a state: in_progress, completed or cancelled';
     return { kind: 'broken', ended: false, violation: { field: 'state', expected, received }, ...seen };
   }
@@ -89,7 +89,9 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): R
     const value = body[field];
     const text = texts.get(field);
     const received =
-      typeof value === 'number' && text !== undefined ? `the number ${oneLine(text, 60)}` : describe(value);
+      typeof value === 'number' && text !== undefined
+        ? `the number ${oneLine(text, 60)}`
+        : describeValue(value);
     // JSON.parse reads 1e400 as infinity.
     const expected = value === Number.POSITIVE_INFINITY ? largest : 'a whole number, 0 or more';
     const violation = { field, expected, received };
@@ -113,7 +115,7 @@ function isOf(runId: string, text: string): boolean {
 }
 
 /** Returns the kind that an id names, such as `run_` in `run_1`. */
-const kindOf = (id: string | null) => /^[a-z]+[_-]/i.exec(id ?? '')?.[0];
+const idPrefix = (id: string | null) => /^[a-z]+[_-]/i.exec(id ?? '')?.[0];
 
 /**
  * Returns the id of another run in a status. A field `runId` names a run. Without one, so does a field `id` that begins like
@@ -125,8 +127,8 @@ function otherRun(body: JsonNode | undefined, runId: string): { field: string; t
     return text === undefined || text === 'null' ? [] : [{ field: path.join('.'), text }];
   });
   const named = ids.filter(({ field }) => field.endsWith('runId'));
-  const kind = kindOf(runId);
-  const similar = ids.filter(({ text }) => kind !== undefined && kindOf(idText(text)) === kind);
+  const kind = idPrefix(runId);
+  const similar = ids.filter(({ text }) => kind !== undefined && idPrefix(idText(text)) === kind);
   return (named.length > 0 ? named : similar).find(({ text }) => !isOf(runId, text));
 }
 
@@ -153,7 +155,7 @@ function distrust(
 }
 
 /** The result is `broken` if the response may not be the whole status of this run. */
-export function readResponse(response: Exchange, runId: string): Reading {
+export function readResponse(response: Exchange, runId: string): StatusReading {
   const body = parseBody(response.text);
   const violation = distrust(response, body, runId);
   if (violation === null) {

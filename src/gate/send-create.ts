@@ -66,7 +66,7 @@ function surelyRefused(error: unknown): boolean {
 }
 
 /** A deadline is that of one request here. */
-function kindOf(error: RungateError, key: string): ReturnType<typeof retryKind> {
+function retryKindOf(error: RungateError, key: string): ReturnType<typeof retryKind> {
   if (error instanceof NetworkError && error.fault === 'deadline') return 'again';
   return retryKind(error, { method: 'POST', headers: { 'idempotency-key': key }, repeatable: true });
 }
@@ -114,7 +114,7 @@ export async function sendCreate(
       Object.assign(sending, { underWay: false, mayExist: sending.mayExist || !surelyRefused(error) });
       if (!(error instanceof RungateError)) throw error;
       error.facts = { ...error.facts, attempts: sending.attempts, elapsedMs: now - startedAt };
-      const kind = kindOf(error, idempotencyKey);
+      const kind = retryKindOf(error, idempotencyKey);
       wrongAddresses = isWrongAddress(error) ? wrongAddresses + 1 : 0;
       if (kind === 'no' || wrongAddresses >= wrongAddressLimit) throw error;
       const limited = kind === 'limit';

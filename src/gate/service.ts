@@ -5,8 +5,8 @@ import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
 import { fillPath } from '../transport/address.ts';
 import { verdictOf } from './policy.ts';
-import type { Outcome, ReadResult } from './poll.ts';
-import { type Reading, readResponse } from './run-status.ts';
+import type { ReadResult, RunOutcome } from './poll.ts';
+import { readResponse, type StatusReading } from './run-status.ts';
 
 export interface RunService {
   trigger(body: unknown, options: CallOptions): Promise<Exchange>;
@@ -18,7 +18,7 @@ export interface RunService {
    * @param pause waits before another read, if the last one was not clear; default: not at all
    * @throws ContractError if no response can be trusted
    */
-  readEnd(runId: string, options: CallOptions, pause?: () => Promise<void>): Promise<Outcome | null>;
+  readEnd(runId: string, options: CallOptions, pause?: () => Promise<void>): Promise<RunOutcome | null>;
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
 
@@ -27,7 +27,7 @@ const statusHint = (runId: string) =>
 
 function distrusted(
   runId: string,
-  { ended, state, violation }: Extract<Reading, { kind: 'broken' }>,
+  { ended, state, violation }: Extract<StatusReading, { kind: 'broken' }>,
   { status, text }: Exchange,
 ): ContractError {
   const { field, expected, received } = violation;

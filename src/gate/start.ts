@@ -6,7 +6,7 @@ import { type CreatedRun, type CreateTools, createRun, type StartTimes } from '.
 import { permitCreate } from './fleet/permit.ts';
 import type { KeyStep } from './keys.ts';
 import type { Policy } from './policy.ts';
-import type { Outcome } from './poll.ts';
+import type { RunOutcome } from './poll.ts';
 import type { DiscardedRun, StartedRun } from './result-types.ts';
 import { subjectOf } from './watched-run.ts';
 
@@ -45,7 +45,7 @@ export interface StartTools extends CreateTools {
    * Reads the run or waits for it. Returns the outcome of a doubtful run that had ended before its first clear status read, or
    * null. The default reads a doubtful run once.
    */
-  endedEarly?(candidate: Candidate): Promise<Outcome | null>;
+  endedEarly?(candidate: Candidate): Promise<RunOutcome | null>;
 }
 
 /** A run that was started or found again. */
@@ -85,7 +85,7 @@ async function readIfDoubtful(
   { run, doubtful }: Candidate,
   deadline: number,
   { service, clock, signal }: StartTools,
-): Promise<Outcome | null> {
+): Promise<RunOutcome | null> {
   if (!doubtful || signal.aborted) return null;
   try {
     const limitTimeoutMs = Math.max(firstReadTimeoutMs, deadline - clock.monotonic());
@@ -140,7 +140,7 @@ const soonestMs = 5_000;
  * this attempt could have used, a verdict that fails the gate is the gate's. In every other case the run is discarded, and the
  * next key is used. If it had failed, and the run of its retry has not ended, it was an earlier run of this gate.
  */
-export async function startRun(start: Start, times: StartTimes, tools: StartTools): Promise<Started> {
+export async function startOrAttach(start: Start, times: StartTimes, tools: StartTools): Promise<Started> {
   const last: { key?: string } = {};
   try {
     return await startWithKeys(start, times, tools, last);

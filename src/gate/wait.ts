@@ -6,7 +6,7 @@ import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
 import { type Budget, doneBefore, newBudget, permitRead, type ReadLimits, readAt } from './fleet/permit.ts';
 import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
-import type { Reading } from './run-status.ts';
+import type { StatusReading } from './run-status.ts';
 import type { RunService } from './service.ts';
 import { lookAgain, type WatchedRun, wakeUps } from './watched-run.ts';
 
@@ -38,7 +38,7 @@ export function nextRead<Run extends { due: number; outcome: unknown }>(
 }
 
 /** Throws errors that occur before anything is sent, since they say nothing about the run. */
-async function readStatus(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
+async function readOrError(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
   const timeoutMs = Math.max(1, rules.deadline - tools.clock.monotonic());
   try {
     return await tools.service.read(run.runId, { signal: tools.signal, timeoutMs });
@@ -50,13 +50,13 @@ async function readStatus(run: WatchedRun, rules: PollRules, tools: WaitTools): 
   }
 }
 
-function isUnknown(reading: Reading | null): boolean {
+function isUnknown(reading: StatusReading | null): boolean {
   return reading?.kind === 'running' && !reading.known;
 }
 
 async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<void> {
   const { clock, random, emit } = tools;
-  const result = await readStatus(run, rules, tools);
+  const result = await readOrError(run, rules, tools);
   const now = clock.monotonic();
   const before = run.progress.seen;
   // Reads that wake-ups have caused do not count: a hub must not use up the attempts.

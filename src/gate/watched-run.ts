@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { asksForPatience, firstProgress, type Outcome, type Progress } from './poll.ts';
+import { asksForPatience, firstProgress, type Progress, type RunOutcome } from './poll.ts';
 import type { RunSubject } from './result-types.ts';
 
 export interface WatchedRun {
@@ -12,7 +12,7 @@ export interface WatchedRun {
   due: number;
   /** The time at which the limits or the hub permit that read, if that is later; Infinity while only the hub knows it. */
   turn: number;
-  outcome: Outcome | null;
+  outcome: RunOutcome | null;
   /** The times at which the wait for it began and ended, on the monotonic clock. */
   startedAt: number;
   endedAt: number | null;

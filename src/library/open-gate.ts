@@ -14,7 +14,7 @@ import type { Policy } from '../gate/policy.ts';
 import { redactReport, reportUncreated } from '../gate/report.ts';
 import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
-import { lateError, type Start, type Started, startRun } from '../gate/start.ts';
+import { lateError, type Start, type Started, startOrAttach } from '../gate/start.ts';
 import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
 
@@ -155,7 +155,7 @@ export async function openStart(
     hub = await (await hubOpener(options))?.(emit);
     const tools = { service, clock, random, signal: stop.signal, emit, hub: hub?.link, policy, say };
     const deadline = clock.monotonic() + timeoutMs;
-    const started = await startRun(start, { latest: deadline, deadline }, tools);
+    const started = await startOrAttach(start, { latest: deadline, deadline }, tools);
     if (started.kind === 'late') throw lateError(timeoutMs, hub !== undefined, started.discarded);
     if (started.kind === 'started') {
       await use(started, service);

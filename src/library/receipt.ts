@@ -32,7 +32,7 @@ export interface ReceiptSource extends Pick<GateFacts, 'apiUrl' | 'policy' | 'st
   readonly redact: Redact;
 }
 
-async function readKey(key: string): Promise<PrivateKey> {
+async function signingKey(key: string): Promise<PrivateKey> {
   try {
     return await readPrivateKey(key);
   } catch (error) {
@@ -54,7 +54,7 @@ export async function gateReceipt(
     throw new UsageError('receipt: the whole commit is unknown', {
       hint: 'pass commit, 40 or 64 hex digits, or give trigger.commitSha or env to gate',
     });
-  const signer = key === undefined ? null : await readKey(key);
+  const signer = key === undefined ? null : await signingKey(key);
   const subject = { commit, repository: repository ?? facts.repository };
   return receiptOf(report, { ...facts, ...known, ...subject }, signer, redact);
 }

@@ -40,7 +40,7 @@ export type Reporter = {
   progress?: (event: GatesEvent) => void;
 };
 
-function call(reporter: Reporter, event: ReportedEvent): void | Promise<void> {
+function deliver(reporter: Reporter, event: ReportedEvent): void | Promise<void> {
   return (reporter[event.type] as ((given: ReportedEvent) => void | Promise<void>) | undefined)?.(event);
 }
 
@@ -68,12 +68,12 @@ export function emitTo(
 ): void {
   const event = isInner(given) ? given : redactReport(given, redact);
   for (const reporter of reporters) {
-    void call(reporter, event);
+    void deliver(reporter, event);
     if (!isInner(event)) reporter.progress?.(event);
   }
 }
 
 /** Calls the reporters one after the other. */
 export async function awaitEach(reporters: readonly Reporter[], event: BeginEvent | EndEvent): Promise<void> {
-  for (const reporter of reporters) await call(reporter, event);
+  for (const reporter of reporters) await deliver(reporter, event);
 }

@@ -19,7 +19,7 @@ import { openStart } from './open-gate.ts';
 import { type Session, withSession } from './session.ts';
 
 /** Fills in the fields that the caller left out with those of the CI. */
-function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>>): TriggerBody {
+function withFacts(body: TriggerBody, facts: Readonly<Record<string, string | null>>): TriggerBody {
   const given: Readonly<Record<string, unknown>> = { ...body };
   const missing = Object.entries(facts).filter(
     ([name, value]) => value !== null && given[name] === undefined,
@@ -60,7 +60,7 @@ export async function planStart(
     return { start: { body: trigger, keys, idPointer }, journal: undefined };
   }
   const ci = detectCi(env);
-  const body = filled(trigger, runFacts(ci));
+  const body = withFacts(trigger, runFacts(ci));
   const now = new Date(clock.now());
   const { keys, journal } = planKeys({
     given: key,

@@ -17,7 +17,7 @@ import {
   type Decision,
   endedAtFirstRead,
   firstProgress,
-  type Outcome,
+  type RunOutcome,
   type PollRules,
   type Progress,
   type ReadResult,
@@ -55,7 +55,7 @@ const errorOf = (result: ReadResult): RungateError | null => ('error' in result 
 const isLimited = (result: ReadResult) =>
   'error' in result && result.error instanceof HttpError && result.error.status === 429;
 
-const outcomeOf = (decision: Decision): Outcome | null => ('done' in decision ? decision.done : null);
+const outcomeOf = (decision: Decision): RunOutcome | null => ('done' in decision ? decision.done : null);
 
 function waitOf(decision: Decision): number {
   if ('done' in decision) return expect.fail(`expected a wait, but the wait ended: ${decision.done.verdict}`);

@@ -10,7 +10,7 @@ import {
   type Verdict,
   verdicts,
 } from '../../src/gate/policy.ts';
-import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
+import { firstProgress, type RunOutcome } from '../../src/gate/poll.ts';
 import { reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
 import { type WatchedRun, watch } from '../../src/gate/watched-run.ts';
 import { readStatus } from '../without-redaction.ts';
@@ -19,7 +19,7 @@ const refused = new NetworkError('refused', 'no server listens', { hint: 'check 
 const unauthorized = new HttpError('who are you?', { status: 401, details: 'no such key' });
 const strict = resolvePolicy({ strict: true });
 
-function run(runId: string, outcome: Outcome | null, parts: Partial<WatchedRun> = {}): WatchedRun {
+function run(runId: string, outcome: RunOutcome | null, parts: Partial<WatchedRun> = {}): WatchedRun {
   return { ...watch(runId, 1000), outcome, endedAt: outcome === null ? null : 32_234, ...parts };
 }
 
@@ -27,7 +27,7 @@ function run(runId: string, outcome: Outcome | null, parts: Partial<WatchedRun> 
 type RunVerdict = Exclude<Verdict, 'flaky'>;
 const runVerdicts = verdicts.filter((verdict) => verdict !== 'flaky');
 
-function outcomeFor(verdict: RunVerdict, cause = refused as NetworkError | HttpError): Outcome {
+function outcomeFor(verdict: RunVerdict, cause = refused as NetworkError | HttpError): RunOutcome {
   if (verdict === 'mismatch') return { verdict, cause: new MismatchError('another build') };
   return verdict === 'unobserved' ? { verdict, cause } : { verdict };
 }
@@ -145,7 +145,7 @@ describe('the report of a run', () => {
 describe('the gate', () => {
   const passed = run('ok', { verdict: 'passed' });
 
-  test.each<[string, Outcome[], Action, number]>([
+  test.each<[string, RunOutcome[], Action, number]>([
     ['all passed', [{ verdict: 'passed' }, { verdict: 'passed' }], 'pass', 0],
     ['one cancelled', [{ verdict: 'passed' }, { verdict: 'cancelled' }], 'warn', 0],
     ['one failed and a warning', [{ verdict: 'cancelled' }, { verdict: 'failed' }], 'fail', 1],

@@ -80,7 +80,7 @@ function resultOf(run: RunReport): Result {
 }
 
 /** Returns seconds with three decimals and without an exponent. */
-function seconds(value: number): string {
+function secondsText(value: number): string {
   return Number.isFinite(value) && value > 0 && value < 1e15 ? value.toFixed(3) : '0.000';
 }
 
@@ -93,14 +93,14 @@ function className({ project, process, tags }: RunReport): string {
   return project === null ? 'rungate' : `${project}.${process ?? tags?.join('+')}`;
 }
 
-const reasonOf = (run: RunReport) => ({ type: verdictText(run), message: describeOutcome(run) });
+const failureOf = (run: RunReport) => ({ type: verdictText(run), message: describeOutcome(run) });
 
 const linesOf = (run: RunReport) => xmlText(messageLines(run).join('\n'));
 
 /** Returns a run of a gate with retries, as Surefire writes it (surefire-test-report-3.0.xsd). */
 function attempt(kind: 'rerun' | 'flaky', run: RunReport): string {
   const name = `${kind}${resultOf(run) === 'error' ? 'Error' : 'Failure'}`;
-  return element(name, reasonOf(run), element('stackTrace', {}, linesOf(run)));
+  return element(name, failureOf(run), element('stackTrace', {}, linesOf(run)));
 }
 
 function attemptsOf(run: RunReport, { attempts = [] }: GateReport): [RunReport, ...RunReport[]] {
@@ -117,7 +117,7 @@ function caseResult(run: RunReport, report: GateReport): Result {
 function resultElements(run: RunReport, report: GateReport): string[] {
   const [first, ...others] = attemptsOf(run, report);
   const result = caseResult(run, report);
-  const own = (of: RunReport) => (result === 'passed' ? [] : [element(result, reasonOf(of), linesOf(of))]);
+  const own = (of: RunReport) => (result === 'passed' ? [] : [element(result, failureOf(of), linesOf(of))]);
   if (others.length === 0) return own(run);
   if (run.verdict !== 'flaky') return [...own(first), ...others.map((other) => attempt('rerun', other))];
   const failed = [first, ...others].filter(({ verdict }) => verdict !== 'passed');
@@ -129,7 +129,7 @@ function resultElements(run: RunReport, report: GateReport): string[] {
 function testcase(run: RunReport, report: GateReport): string {
   const text = xmlText(messageLines(run, othersOf(run, report)).join('\n'));
   const children = [...resultElements(run, report), element('system-out', {}, text)];
-  const time = seconds(elapsed(run, report));
+  const time = secondsText(elapsed(run, report));
   const attributes = { name: runTitle(run), classname: className(run), time };
   return element('testcase', attributes, `\n${children.map((line) => `      ${line}\n`).join('')}    `);
 }
@@ -176,7 +176,7 @@ function testsuite({ name, report }: Suite, facts: JunitFacts): string {
     failures: tally('failure'),
     errors: tally('error'),
     skipped: tally('skipped'),
-    time: seconds(Math.max(0, ...runs.map((run) => elapsed(run, report)))),
+    time: secondsText(Math.max(0, ...runs.map((run) => elapsed(run, report)))),
     timestamp:
       facts.startedAt === undefined ? undefined : new Date(facts.startedAt).toISOString().slice(0, 19),
   };

@@ -13,7 +13,7 @@ import { fieldTable, warnOfHtml } from '../endpoints/response-table.ts';
 import { filled } from '../options.ts';
 
 /** Describes the result of a cancel as far as the response shows it; the interface does not show that response. */
-function outcomeOf(response: Exchange, runId: string, { excerpt }: Output): string {
+function cancelSummary(response: Exchange, runId: string, { excerpt }: Output): string {
   const { state } = readResponse(response, runId);
   const run = `run ${excerpt(runId, 80)}`;
   if (state === 'completed') return `${run} had already completed, so there was nothing to cancel`;
@@ -35,7 +35,7 @@ export async function cancelCommand(
   const response = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
   const page = await warnOfHtml(context.output, response);
   if (response.text !== '' && !page) await context.output.response(response.text, fieldTable(response.text));
-  if (!page) await context.output.note(outcomeOf(response, runId, context.output));
+  if (!page) await context.output.note(cancelSummary(response, runId, context.output));
   return exitCodes.ok;
 }
 

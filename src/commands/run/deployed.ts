@@ -11,7 +11,7 @@ import { deployedFlags, type WaitFlags } from './wait-flags.ts';
 const headerOption = '--deployed-header-file';
 
 /** Reads the headers of `--deployed-header-file`. Warns if other users may read the file. */
-async function readHeaders(context: Context, path: string): Promise<Record<string, string>> {
+async function readHeaderFile(context: Context, path: string): Promise<Record<string, string>> {
   let text: string;
   try {
     await warnIfExposed(context, path);
@@ -39,7 +39,7 @@ export async function pageOptions(
     ...(await context.connection()),
     url: url?.value ?? '',
     pointer: pointer?.value,
-    headers: file === undefined ? {} : await readHeaders(context, file),
+    headers: file === undefined ? {} : await readHeaderFile(context, file),
     redact: output.redact,
     clock: io.clock,
     say: sayFrom(settings),

@@ -42,7 +42,7 @@ function removeOld({ io, output }: Context, path: string): void {
 }
 
 /** Returns the key that signs, or null if there is none. Warns if other users may read its file. */
-async function readKey(context: Context): Promise<PrivateKey | null> {
+async function signingKey(context: Context): Promise<PrivateKey | null> {
   const { io, settings } = context;
   const { receiptKey } = settings;
   if (receiptKey === undefined) return null;
@@ -59,7 +59,7 @@ async function readKey(context: Context): Promise<PrivateKey | null> {
   }
 }
 
-function commitOf(commit: string | null): string {
+function wholeCommitOf(commit: string | null): string {
   const whole = wholeCommit(commit);
   if (whole !== null) return whole;
   const problem =
@@ -75,10 +75,10 @@ function commitOf(commit: string | null): string {
 async function writerOf(context: Context, path: string, source: BuildSource): Promise<Reporter[]> {
   const { io, output, settings } = context;
   const build = buildFacts(source);
-  const commit = commitOf(build.commit);
+  const commit = wholeCommitOf(build.commit);
   const apiUrl = settings.apiUrl?.value ?? '';
   const { policy } = waitRules(settings);
-  const key = await readKey(context);
+  const key = await signingKey(context);
   const shown = output.excerpt(path);
   const end = async (event: EndEvent) => {
     const { error, startedAt, finishedAt } = event;

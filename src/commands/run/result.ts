@@ -81,7 +81,7 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
 }
 
 /** Returns whether the table says everything about a run: a verdict that needs no explanation and no advice. */
-function isPlain(run: RunReport, report: GateReport): boolean {
+function saysEverything(run: RunReport, report: GateReport): boolean {
   return (
     othersOf(run, report).length === 0 &&
     shownAs(run) !== 'warn' &&
@@ -138,7 +138,7 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
   const printer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
   await printTable(report, gates, context);
   for (const run of report.runs) {
-    if (output.oneScreen && isPlain(run, report)) continue;
+    if (output.oneScreen && saysEverything(run, report)) continue;
     const shown = shownAs(run);
     const [tone, mark] = marks[shown];
     const loud = shown === 'warn' ? ' WARNING:' : '';

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/response-table.ts';
 
 /** Returns the status with its run id first and everything else unchanged; the contract does not promise the id. */
-function withRunId(text: string, runId: string): string {
+function withIdFirst(text: string, runId: string): string {
   if (!text.trimStart().startsWith('{')) return text;
   const sent = membersOf(text);
   const id = sent.findLast(([name, value]) => name === 'runId' && value !== 'null');
@@ -23,7 +23,7 @@ export async function statusCommand({ connect, output }: Context, runId: string)
   // Unchecked, so that you can see a status which the gate does not trust.
   const options = { check: false };
   const response = await caller.exchange('run.status', run['run.status'], { params: { runId } }, options);
-  const text = withRunId(response.text, runId);
+  const text = withIdFirst(response.text, runId);
   await output.response(text, fieldTable(text));
   const reading = readResponse(response, runId);
   if (reading.kind === 'broken') {

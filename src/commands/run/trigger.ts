@@ -101,11 +101,11 @@ export async function commandKeys(
     },
   });
   if (flags.explainKey === true)
-    for (const line of explanation(plan, ci)) await output.alert(output.excerpt(line, 300));
+    for (const line of keyExplanation(plan, ci)) await output.alert(output.excerpt(line, 300));
   return plan;
 }
 
-function explanation({ keys, made }: PlannedKeys, ci: CiContext): string[] {
+function keyExplanation({ keys, made }: PlannedKeys, ci: CiContext): string[] {
   if (made === undefined) return keys.map(({ key, how }) => `idempotency key ${key} (${how})`);
   return [
     `idempotency keys of ${ci.provider}, attempt ${ci.attempt ?? '(not counted)'}:`,

@@ -55,12 +55,12 @@ export function checkReportFlags(flags: ReportFlags): void {
   }
 }
 
-const isDeployed = ({ group }: OptionRow) => group === 'Deployed build:';
+const isDeployedRow = ({ group }: OptionRow) => group === 'Deployed build:';
 
-export const deployedFlags = (flags: Flags) => givenOptions(flags, isDeployed);
+export const deployedFlags = (flags: Flags) => givenOptions(flags, isDeployedRow);
 
 export const waitFlags = (flags: Flags) =>
-  givenOptions(flags, (row) => row.group === 'Wait options:' || row.group === 'Reports:' || isDeployed(row));
+  givenOptions(flags, (row) => row.group === 'Wait options:' || row.group === 'Reports:' || isDeployedRow(row));
 
 /** Returns whether the gate checks the deployed build, or has an option for that. */
 export function asksForBuild(settings: Settings, flags: WaitFlags): boolean {

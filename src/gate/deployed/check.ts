@@ -5,17 +5,17 @@ import type { Emit } from '../events.ts';
 import type { GateHooks } from '../gate.ts';
 import type { DeployedReport } from '../result-types.ts';
 import {
-  type Expected,
+  type ExpectedBuild,
   isConfirmed,
   isDeployed,
   judged,
   matchOf,
   neverDeployed,
   nothingSeen,
+  type PageReading,
   type Phase,
-  type Reading,
   reported,
-  type Seen,
+  type SeenBuild,
   withReading,
 } from './observations.ts';
 
@@ -25,14 +25,14 @@ export interface DeployedCheck extends GateHooks {
 }
 
 export interface DeployedCheckOptions {
-  expected: Expected;
+  expected: ExpectedBuild;
   pointer?: string | undefined;
   /** How long to wait for the build before the create, in milliseconds. */
   timeoutMs: number;
   /** The timeout of one attempt of a request to the service: a read takes no longer. */
   requestTimeoutMs?: number | undefined;
   /** Reads the page once. Rejects only if it is aborted, or for an error that no later read can fix. */
-  read(options: { signal: AbortSignal; timeoutMs: number }): Promise<Reading>;
+  read(options: { signal: AbortSignal; timeoutMs: number }): Promise<PageReading>;
   clock: Clock;
   emit?: Emit | undefined;
   say: Say;
@@ -49,7 +49,7 @@ const confirmMs = 30_000;
 /** Returns the hooks that check which build is deployed while a gate creates a run and waits for it. */
 export function createDeployedCheck(options: DeployedCheckOptions): DeployedCheck {
   const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit, say } = options;
-  let seen: Seen = nothingSeen;
+  let seen: SeenBuild = nothingSeen;
   let reading: Promise<void> | undefined;
   let deployed: Promise<MismatchError | null> | undefined;
   /** The checks of later runs. */
@@ -93,7 +93,7 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
   function ofGate(): DeployedCheck {
     let after = 0;
     let complete = false;
-    const seenByGate = (): Seen => ({ ...seen, after });
+    const seenByGate = (): SeenBuild => ({ ...seen, after });
     return {
       beforeCreate(signal) {
         deployed ??= waitForBuild(signal);

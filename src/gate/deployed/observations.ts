@@ -1,15 +1,15 @@
 import { MismatchError, NetworkError, type RungateError } from '../../errors.ts';
 import type { Policy } from '../policy.ts';
-import type { Outcome } from '../poll.ts';
+import type { RunOutcome } from '../poll.ts';
 import type { DeployedObservation } from '../result-types.ts';
 
 /** One read of the version page: the version, or the reason why there is none. */
-export type Reading = { text: string; matches: boolean } | { error: RungateError };
+export type PageReading = { text: string; matches: boolean } | { error: RungateError };
 
 export type Phase = DeployedObservation['phase'];
 
 /** The reads so far. */
-export interface Seen {
+export interface SeenBuild {
   /** The first read, and each one that differs from the one before it. */
   readonly changes: readonly DeployedObservation[];
   readonly last: DeployedObservation | null;
@@ -23,7 +23,14 @@ export interface Seen {
   readonly error: RungateError | null;
 }
 
-export const nothingSeen: Seen = { changes: [], last: null, inARow: 0, after: 0, other: null, error: null };
+export const nothingSeen: SeenBuild = {
+  changes: [],
+  last: null,
+  inARow: 0,
+  after: 0,
+  other: null,
+  error: null,
+};
 
 /** Reads in a row that must agree before the create: a load balancer may have several builds behind it. */
 const agreeingReads = 3;
@@ -32,7 +39,7 @@ const differs = (a: DeployedObservation, b: DeployedObservation | null) =>
   b === null || a.text !== b.text || a.matches !== b.matches || a.error !== b.error;
 
 /** @param now in milliseconds since the epoch */
-export function withReading(seen: Seen, phase: Phase, reading: Reading, now: number): Seen {
+export function withReading(seen: SeenBuild, phase: Phase, reading: PageReading, now: number): SeenBuild {
   const failed = 'error' in reading;
   const last: DeployedObservation = {
     at: new Date(now).toISOString(),
@@ -52,17 +59,17 @@ export function withReading(seen: Seen, phase: Phase, reading: Reading, now: num
   };
 }
 
-export const isDeployed = ({ inARow }: Seen): boolean => inARow >= agreeingReads;
+export const isDeployed = ({ inARow }: SeenBuild): boolean => inARow >= agreeingReads;
 
-export const isConfirmed = ({ after }: Seen): boolean => after >= agreeingReads;
+export const isConfirmed = ({ after }: SeenBuild): boolean => after >= agreeingReads;
 
 /** Returns the first read, every change and the last read. */
-export function reported({ changes, last }: Seen): DeployedObservation[] {
+export function reported({ changes, last }: SeenBuild): DeployedObservation[] {
   return last === null || changes.at(-1) === last ? [...changes] : [...changes, last];
 }
 
 /** Returns whether the runs tested only the expected build; null if that is unknown. */
-export function matchOf(seen: Seen): boolean | null {
+export function matchOf(seen: SeenBuild): boolean | null {
   if (seen.other !== null) return false;
   return seen.after > 0 ? true : null;
 }
@@ -70,7 +77,7 @@ export function matchOf(seen: Seen): boolean | null {
 const severity = { pass: 0, warn: 1, fail: 2 } as const;
 
 /** The version page and the expected version, for messages. */
-export interface Expected {
+export interface ExpectedBuild {
   /** The URL of the page as it may be shown. */
   page: string;
   version: string;
@@ -82,8 +89,13 @@ export interface Expected {
  * stays: `--on mismatch=warn` does not let a failed run pass. A run that could not be observed stays unobserved, since
  * nothing is known about it at all.
  */
-export function judged(outcome: Outcome, seen: Seen, policy: Policy, expected: Expected): Outcome {
-  const build = outcomeOf(seen, expected);
+export function judged(
+  outcome: RunOutcome,
+  seen: SeenBuild,
+  policy: Policy,
+  expected: ExpectedBuild,
+): RunOutcome {
+  const build = buildOutcome(seen, expected);
   if (build === null) return outcome;
   const [less, more] = [severity[policy[build.verdict]], severity[policy[outcome.verdict]]];
   if (less < more || (less === more && outcome.verdict === 'unobserved')) return outcome;
@@ -91,11 +103,14 @@ export function judged(outcome: Outcome, seen: Seen, policy: Policy, expected: E
 }
 
 /** Null if the reads showed only the expected build. */
-function outcomeOf(seen: Seen, { page, version }: Expected): Exclude<Outcome, { cause?: never }> | null {
+function buildOutcome(
+  seen: SeenBuild,
+  { page, version }: ExpectedBuild,
+): Exclude<RunOutcome, { cause?: never }> | null {
   const { other, error } = seen;
   if (other !== null) {
     const when = other.phase === 'after' ? 'after the run' : 'during the run';
-    const message = `${page} showed ${quoted(other.text)} ${when} (${other.at}), not ${quoted(version)}`;
+    const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${inQuotes(version)}`;
     const hint =
       'deploy nothing else while a gate waits; deployed.observations in the JSON result has every change';
     return { verdict: 'mismatch', cause: new MismatchError(message, { hint }) };
@@ -105,12 +120,12 @@ function outcomeOf(seen: Seen, { page, version }: Expected): Exclude<Outcome, { 
   return { verdict: 'unobserved', cause };
 }
 
-const quoted = (text: string | null) => `"${text ?? ''}"`;
+const inQuotes = (text: string | null) => `"${text ?? ''}"`;
 
 /** Returns the error of a gate that created no run, because the expected build did not appear in time. */
 export function neverDeployed(
-  { changes, error }: Seen,
-  { page, version }: Expected,
+  { changes, error }: SeenBuild,
+  { page, version }: ExpectedBuild,
   waited: string,
 ): MismatchError {
   const texts = [...new Set(changes.flatMap(({ text }) => text ?? []))];
@@ -121,10 +136,10 @@ export function neverDeployed(
         ((say) =>
           `check ${say('deployed.url')} and ${say('deployed.pointer')}, and that the roll-out has finished`),
     });
-  const shown = texts.slice(-3).map(quoted).join(', ');
+  const shown = texts.slice(-3).map(inQuotes).join(', ');
   const isJson = texts.at(-1)?.startsWith('{') === true;
   return new MismatchError(
-    `${page} did not show ${quoted(version)} in ${agreeingReads} reads in a row within ${waited}: it showed ${shown}`,
+    `${page} did not show ${inQuotes(version)} in ${agreeingReads} reads in a row within ${waited}: it showed ${shown}`,
     {
       hint: (say) =>
         isJson

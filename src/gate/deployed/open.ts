@@ -7,7 +7,7 @@ import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import type { GateHooks } from '../gate.ts';
 import { createDeployedCheck, type DeployedCheckOptions } from './check.ts';
-import type { Reading } from './observations.ts';
+import type { PageReading } from './observations.ts';
 import { type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
 
 /** How to reach the version page: with the same certificates and proxies as the service. */
@@ -22,7 +22,7 @@ export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {
 export interface OpenPage {
   /** The URL as it may be shown. */
   shown: string;
-  read(options: { signal: AbortSignal; timeoutMs: number }): Promise<Reading>;
+  read(options: { signal: AbortSignal; timeoutMs: number }): Promise<PageReading>;
   close(): Promise<void>;
 }
 

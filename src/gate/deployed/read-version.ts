@@ -6,7 +6,7 @@ import { excerpt } from '../../sanitize.ts';
 import { shownUrl } from '../../transport/address.ts';
 import type { PreparedRequest, Transport } from '../../transport/transport.ts';
 import { ambiguousIn, parsePointer } from '../run-id.ts';
-import type { Reading } from './observations.ts';
+import type { PageReading } from './observations.ts';
 
 export interface VersionPage {
   url: URL;
@@ -34,7 +34,7 @@ export function versionReader(
   { url, pointer, expected, headers }: VersionPage,
   transport: Transport,
   { onExchange, clock, say }: ReadTrace,
-): (options: { signal: AbortSignal; timeoutMs: number }) => Promise<Reading> {
+): (options: { signal: AbortSignal; timeoutMs: number }) => Promise<PageReading> {
   const page = shownUrl(url);
   const request: PreparedRequest = {
     endpoint: 'deployed',
@@ -53,7 +53,7 @@ export function versionReader(
     repeatable: true,
   };
   /** Errors of the page never have exit code 6, which is for the credentials of the service. */
-  const failed = (problem: string, hint?: string, status?: number): Reading => ({
+  const failed = (problem: string, hint?: string, status?: number): PageReading => ({
     error: new ContractError(`the deployed build could not be read: ${page}: ${problem}`, {
       field: pointer ?? '',
       expected: 'the version of the deployed build',

@@ -27,7 +27,7 @@ export function knownRuns({ start, runIds = [], names = [] }: GateRuns): (RunSub
   return runIds.map((runId, index) => ({ runId, ...named(names[index]) }));
 }
 
-const factsOf = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...needs], advisory });
+const nodeFacts = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...needs], advisory });
 
 /** An advisory gate warns instead of failing. A bug in rungate is never only a warning. */
 function advised(result: NamedGateResult): NamedGateResult {
@@ -46,7 +46,7 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
   // Without a run nothing was tested.
   const empty = report.runs.length === 0 && !cutShort;
   return advised({
-    ...factsOf(node),
+    ...nodeFacts(node),
     gate: empty ? 'fail' : gate,
     exitCode: cutShort ? null : empty ? exitCodes.bug : exitCode,
     reason: cutShort ? stopped : null,
@@ -69,7 +69,7 @@ export function unstartedGates(plan: readonly GateRuns[], error: RungateError): 
 }
 
 export function skippedGate(node: PlanNode, reason: string): NamedGateResult {
-  return { ...factsOf(node), gate: 'skipped', exitCode: null, reason, runs: [] };
+  return { ...nodeFacts(node), gate: 'skipped', exitCode: null, reason, runs: [] };
 }
 
 function cancellationOf(gates: readonly NamedGateResult[]): Cancellation {

@@ -6,7 +6,7 @@ import type { Exchange } from '../../../src/client/caller.ts';
 import { NetworkError } from '../../../src/errors.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
 import type { RunService } from '../../../src/gate/service.ts';
-import { startRun } from '../../../src/gate/start.ts';
+import { startOrAttach } from '../../../src/gate/start.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { fixtures } from '../../ci/provider-fixtures.ts';
 import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
@@ -145,7 +145,7 @@ describe('a run of a derived key', () => {
       const clock = fakeClock();
       const tools = { service, clock, random: () => 0, signal: stop.signal, policy: resolvePolicy() };
       const endedEarly = async () => (looks.length > 0 ? (looks.shift() ?? null) : passed);
-      return startRun(start, { latest: 1000, deadline: 1000 }, { ...tools, endedEarly });
+      return startOrAttach(start, { latest: 1000, deadline: 1000 }, { ...tools, endedEarly });
     };
 
     it('is not used even if a stale status shows it in progress', async () => {
@@ -174,7 +174,7 @@ describe('a run of a derived key', () => {
         },
       } as unknown as RunService;
       const keys = [{ key: 'k', how: '', origin: 'random' as const }];
-      const started = await startRun(
+      const started = await startOrAttach(
         { body: { projectSlug: 'p', processSlug: 'q' }, keys },
         { latest: 60_000, deadline: 60_000 },
         {

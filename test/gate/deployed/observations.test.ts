@@ -9,17 +9,17 @@ import {
   neverDeployed,
   nothingSeen,
   type Phase,
-  type Reading,
+  type PageReading,
   reported,
-  type Seen,
+  type SeenBuild,
   withReading,
 } from '../../../src/gate/deployed/observations.ts';
 import { actions, resolvePolicy } from '../../../src/gate/policy.ts';
-import type { Outcome } from '../../../src/gate/poll.ts';
+import type { RunOutcome } from '../../../src/gate/poll.ts';
 import { sayInCommands } from '../../../src/options/spelling.ts';
 
 const failure = new NetworkError('broken', 'the deployed build could not be read');
-const readings: Record<string, Reading> = {
+const readings: Record<string, PageReading> = {
   // The expected build, two others, and a failed read.
   N: { text: 'new', matches: true },
   O: { text: 'old', matches: false },
@@ -28,12 +28,12 @@ const readings: Record<string, Reading> = {
 };
 
 /** Returns what the reads have shown: `ONNN|NN|NNN` has those before the create, during the run and after it. */
-function seenIn(reads: string): Seen {
-  let [seen, at]: [Seen, number] = [nothingSeen, Date.UTC(2026, 0, 15)];
+function seenIn(reads: string): SeenBuild {
+  let [seen, at]: [SeenBuild, number] = [nothingSeen, Date.UTC(2026, 0, 15)];
   const phases: Phase[] = ['before', 'during', 'after'];
   reads.split('|').forEach((part, index) => {
     for (const read of part) {
-      seen = withReading(seen, phases[index] ?? 'after', readings[read] as Reading, at);
+      seen = withReading(seen, phases[index] ?? 'after', readings[read] as PageReading, at);
       at += 1000;
     }
   });
@@ -41,9 +41,9 @@ function seenIn(reads: string): Seen {
 }
 
 const expected = { page: 'https://shop.example.test/version', version: 'new' };
-const verdict = (own: Outcome, reads: string, on = {}) =>
+const verdict = (own: RunOutcome, reads: string, on = {}) =>
   judged(own, seenIn(reads), resolvePolicy({ on }), expected).verdict;
-const passed: Outcome = { verdict: 'passed' };
+const passed: RunOutcome = { verdict: 'passed' };
 
 describe('a build is deployed', () => {
   it.each(['NNN', 'ONNN', 'xNNN', 'NNONNN', 'NxNNN', 'NNNN'])('after the reads %s', (reads) => {
@@ -86,7 +86,7 @@ describe('the runs tested', () => {
 });
 
 describe('the verdict', () => {
-  it.each<[string, Outcome['verdict'], string, Record<string, string>, Outcome['verdict']]>([
+  it.each<[string, RunOutcome['verdict'], string, Record<string, string>, RunOutcome['verdict']]>([
     ['is that of the run, if the build never changed', 'passed', 'NNN|N|NNN', {}, 'passed'],
     ['is that of the run, even if it failed', 'failed', 'NNN|N|NNN', {}, 'failed'],
     ['is mismatch, whatever a passed run says', 'passed', 'NNN|O|NNN', {}, 'mismatch'],
@@ -105,11 +105,11 @@ describe('the verdict', () => {
     ],
     ['is mismatch, if a failed run may pass', 'failed', 'NNN|O|NNN', { failed: 'pass' }, 'mismatch'],
   ])('%s', (_what, own, reads, on, expectedVerdict) => {
-    expect(verdict({ verdict: own } as Outcome, reads, on)).toBe(expectedVerdict);
+    expect(verdict({ verdict: own } as RunOutcome, reads, on)).toBe(expectedVerdict);
   });
 
   it('stays unobserved with its own cause, if the run could not be observed', () => {
-    const own: Outcome = { verdict: 'unobserved', cause: new NetworkError('dns', 'no address') };
+    const own: RunOutcome = { verdict: 'unobserved', cause: new NetworkError('dns', 'no address') };
     expect(judged(own, seenIn('NNN|O|NNN'), resolvePolicy(), expected)).toBe(own);
   });
 
@@ -121,7 +121,7 @@ describe('the verdict', () => {
   });
 
   it('keeps the limit at which the wait ended', () => {
-    const own: Outcome = { verdict: 'timeout', limit: true };
+    const own: RunOutcome = { verdict: 'timeout', limit: true };
     expect(judged(own, seenIn('NNN|O|NNN'), resolvePolicy(), expected)).toMatchObject({ limit: true });
   });
 
@@ -139,7 +139,7 @@ describe('the verdict', () => {
       },
       { requiredKeys: [] },
     );
-    const own = fc.constantFrom<Outcome>(
+    const own = fc.constantFrom<RunOutcome>(
       ...(['passed', 'failed', 'blocked', 'cancelled', 'timeout'] as const).map((one) => ({ verdict: one })),
       { verdict: 'unobserved', cause: failure },
     );
