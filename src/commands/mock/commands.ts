@@ -18,7 +18,7 @@ import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { Context } from '../context.ts';
 import { collect, numberUpTo, oneOf } from '../options.ts';
-import { noHub } from '../run/open-gate.ts';
+import { noHub } from '../run/wait-flags.ts';
 
 interface MockFlags {
   port?: string;

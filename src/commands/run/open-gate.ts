@@ -12,7 +12,7 @@ import { deployedOptions } from './deployed.ts';
 import { progressReporters } from './progress.ts';
 import { writeReports } from './reports.ts';
 import { printGate } from './result.ts';
-import { asksForBuild, type WaitFlags } from './wait-flags.ts';
+import { asksForBuild, noHub, type WaitFlags } from './wait-flags.ts';
 
 /** A gate with its settings. */
 export interface CommandGate extends PlannedGate {
@@ -75,9 +75,6 @@ export async function runGates(
   );
   return exitCode;
 }
-
-/** The value of RUNGATE_HUB_URL that turns off a hub of the project file or the profile. */
-export const noHub = 'none';
 
 export function openOptions(context: Context): OpenOptions {
   const { io, settings, output } = context;

@@ -12,6 +12,9 @@ export type ReportFlags = Pick<Flags, 'junit' | 'report' | 'receipt' | 'ciReport
 
 export type WaitFlags = Flags;
 
+/** The value of RUNGATE_HUB_URL that turns off a hub of the project file or the profile. */
+export const noHub = 'none';
+
 const windows = sep === '\\';
 /** Node would create a file with such a name, which other programs can neither read nor delete. */
 const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
@@ -60,7 +63,10 @@ const isDeployedRow = ({ group }: OptionRow) => group === 'Deployed build:';
 export const deployedFlags = (flags: Flags) => givenOptions(flags, isDeployedRow);
 
 export const waitFlags = (flags: Flags) =>
-  givenOptions(flags, (row) => row.group === 'Wait options:' || row.group === 'Reports:' || isDeployedRow(row));
+  givenOptions(
+    flags,
+    (row) => row.group === 'Wait options:' || row.group === 'Reports:' || isDeployedRow(row),
+  );
 
 /** Returns whether the gate checks the deployed build, or has an option for that. */
 export function asksForBuild(settings: Settings, flags: WaitFlags): boolean {
