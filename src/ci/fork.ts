@@ -1,4 +1,4 @@
-import type { Env } from './provider-env.ts';
+import type { Env } from './provider-row.ts';
 import { isSameRepository } from './provider-url.ts';
 
 /** The variables with the repository that a change comes from (head) and the one that it goes to (base). */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { givenKeys, type KeyOrigin, type KeyStep } from '../gate/keys.ts';
+import { UsageError } from '../errors.ts';
+import type { KeyOrigin, KeyStep } from '../gate/events.ts';
 import type { CiContext } from './context.ts';
 import type { Journal, JournalFile, JournalRun } from './journal.ts';
 
@@ -139,6 +140,14 @@ export function keySteps(
     ...sharedOf(round),
     ...randomSteps('random, for when the runs of all other keys have ended', retries),
   ];
+}
+
+/** @throws UsageError with retries, which need a new key for each run */
+export function givenKeys(key: string, how: string, retries: number): KeyStep[] {
+  if (retries === 0) return [{ key, how, origin: 'user' }];
+  throw new UsageError('retries cannot use a given idempotency key, which never starts a second run', {
+    hint: 'leave out the key, or set the retries to 0; a salt also distinguishes jobs',
+  });
 }
 
 export interface KeyRequest {

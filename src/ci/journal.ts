@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { ConfigError } from '../errors.ts';
-import type { KeyStep, RunJournal } from '../gate/keys.ts';
+import type { KeyStep, RunJournal } from '../gate/events.ts';
 import type { Redact } from '../redact.ts';
 import { excerpt } from '../sanitize.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';

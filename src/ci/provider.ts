@@ -1,7 +1,15 @@
 import type { StopCause } from '../errors.ts';
 import type { CiContext, GitFacts } from './context.ts';
-import { cleanRef, cleanSha, cleanText, type Env, readerOf } from './provider-env.ts';
-import { type Facts, factsOf, type ProviderRow } from './provider-row.ts';
+import {
+  cleanRef,
+  cleanSha,
+  cleanText,
+  type Env,
+  type Facts,
+  factsOf,
+  type ProviderRow,
+  readerOf,
+} from './provider-row.ts';
 import { repositoryOfRemote } from './provider-url.ts';
 import { azure, github, gitlab } from './providers/hosting.ts';
 import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker } from './providers/rows.ts';

@@ -1,8 +1,35 @@
 import type { TriggerBody } from '../contract/run.ts';
 import type { RungateError, StopCause } from '../errors.ts';
-import type { KeyStep } from './keys.ts';
 import type { DiscardedRun } from './result-types.ts';
 import type { WatchedRun } from './watched-run.ts';
+
+/**
+ * The origin of a key, which says who else may have used it. `user`: the user gave it and gets its run, ended or not. `random`:
+ * no other job has it. `attempt`: derived from this attempt, so only jobs that the CI does not distinguish share it. `journal`:
+ * the same, and this attempt has used it before and was killed. `earlier`: an earlier attempt may have used it.
+ */
+export type KeyOrigin = 'user' | 'random' | 'attempt' | 'journal' | 'earlier';
+
+/** One idempotency key to start a run with. */
+export interface KeyStep {
+  key: string;
+  /** How the key was made, as text for people. */
+  how: string;
+  origin: KeyOrigin;
+  /** The number of the retry that it is for; default 0. It is only used if the run of the key before it has failed. */
+  retry?: number | undefined;
+  /** The round of the job that it was made for, in the journal; default: the round that begins now. */
+  round?: number | undefined;
+}
+
+/** Records the runs that this job starts, so they can be found again even after a crash. */
+export interface RunJournal {
+  /** Called before the request is sent. */
+  triggering(step: KeyStep, body: TriggerBody): void;
+  created(step: KeyStep, run: { runId: string; appUrl: string | null }): void;
+  /** Called when the job is done with the run: it has ended, or nothing waits for it. */
+  settled(runId: string): void;
+}
 
 /** An event of a gate, emitted as it happens. Times in milliseconds; the texts of the service are unchanged. */
 export type GateEvent =

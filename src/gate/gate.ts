@@ -1,6 +1,6 @@
 import { type RungateError, type Say, type StopCause, StoppedError } from '../errors.ts';
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
-import type { KeyStep } from './keys.ts';
+import type { KeyStep } from './events.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stretchAfter } from './poll.ts';
 import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';

@@ -3,12 +3,19 @@ import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import { RungateError, redactError, type Say, type StopCause, StoppedError } from '../errors.ts';
 import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
-import type { Emit } from '../gate/events.ts';
+import type { Emit, RunJournal } from '../gate/events.ts';
 import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
-import type { RunJournal } from '../gate/keys.ts';
 import { shortestWaitMs } from '../gate/limits.ts';
-import { oneGate, type PlannedGate, type PlanResult, severalGates, unnamed } from '../gate/plan/plan.ts';
-import { flatReport, knownRuns, unstartedGates } from '../gate/plan/result.ts';
+import {
+  flatReport,
+  knownRuns,
+  oneGate,
+  type PlannedGate,
+  type PlanResult,
+  severalGates,
+  unnamed,
+  unstartedGates,
+} from '../gate/plan/plan.ts';
 import { runPlan } from '../gate/plan/run-plan.ts';
 import type { Policy } from '../gate/policy.ts';
 import { redactReport, reportUncreated } from '../gate/report.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { runFacts } from '../ci/context.ts';
-import { planKeys } from '../ci/idempotency.ts';
+import { givenKeys, planKeys } from '../ci/idempotency.ts';
 import { openJournal } from '../ci/journal.ts';
 import { cancelReason, detectCi } from '../ci/provider.ts';
 import { checkOptions, func, milliseconds, optionsOf, text } from '../client/check-options.ts';
@@ -8,7 +8,7 @@ import type { ClientOptions } from '../client/options.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { NetworkError, UsageError } from '../errors.ts';
 import { stopBudgetMs } from '../gate/cancel.ts';
-import { givenKeys, type KeyStep, type RunJournal } from '../gate/keys.ts';
+import type { KeyStep, RunJournal } from '../gate/events.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { resolvePolicy } from '../gate/policy.ts';
 import { redactReport } from '../gate/report.ts';

@@ -20,7 +20,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../src/ci/journal.ts';
 import type { TriggerBody } from '../../src/contract/run.ts';
-import type { KeyStep } from '../../src/gate/keys.ts';
+import type { KeyStep } from '../../src/gate/events.ts';
 import { openJournal } from '../without-redaction.ts';
 
 let folder: string;

@@ -17,10 +17,10 @@ import {
   type Decision,
   endedAtFirstRead,
   firstProgress,
-  type RunOutcome,
   type PollRules,
   type Progress,
   type ReadResult,
+  type RunOutcome,
   stretchAfter,
 } from '../../src/gate/poll.ts';
 import { defaultSettings, mergeSettings } from '../../src/settings/merge.ts';

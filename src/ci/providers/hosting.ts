@@ -1,5 +1,4 @@
-import { cleanRef, cleanSha, cleanText, type Reader } from '../provider-env.ts';
-import { groupOf, type ProviderRow } from '../provider-row.ts';
+import { cleanRef, cleanSha, cleanText, groupOf, type ProviderRow, type Reader } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { CiEvent } from '../context.ts';
-import { cleanRef, type Reader } from '../provider-env.ts';
-import { groupOf, oneAttempt, type ProviderRow } from '../provider-row.ts';
+import { cleanRef, groupOf, oneAttempt, type ProviderRow, type Reader } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 /** The documentation does not say whether a job keeps its id when it is run again, so the id does not serve as `jobId`. */

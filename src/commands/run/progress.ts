@@ -1,8 +1,7 @@
 import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
 import type { GateEvent } from '../../gate/events.ts';
-import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
-import { type GateRuns, knownRuns } from '../../gate/plan/result.ts';
+import { type GateRuns, knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import type { NamedGateResult } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';

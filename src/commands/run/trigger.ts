@@ -4,7 +4,7 @@ import { openJournal } from '../../ci/journal.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
-import type { RunJournal } from '../../gate/keys.ts';
+import type { RunJournal } from '../../gate/events.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { reportStarted, type Start, type StartedCandidate } from '../../gate/start.ts';

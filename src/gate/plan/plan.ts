@@ -1,9 +1,19 @@
-import type { RungateError, StopCause } from '../../errors.ts';
+import type { TriggerBody } from '../../contract/run.ts';
+import { type RungateError, reportError, type StopCause } from '../../errors.ts';
+import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
 import type { AttemptsOptions } from '../attempts.ts';
-import type { GateEvent, InnerEvent } from '../events.ts';
-import type { RunJournal } from '../keys.ts';
-import type { GateReport, GatesReport, NamedGateResult } from '../result-types.ts';
-import { combineGates, type GateRuns } from './result.ts';
+import type { GateEvent, InnerEvent, RunJournal } from '../events.ts';
+import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun, worst } from '../report.ts';
+import type {
+  Cancellation,
+  GateReport,
+  GatesReport,
+  NamedGateResult,
+  RunReport,
+  RunSubject,
+} from '../result-types.ts';
+import { named, subjectOf } from '../watched-run.ts';
+import type { PlanNode } from './graph.ts';
 
 /** The name of a gate that is the only one and has none. Its events name no gate. */
 export const unnamed = '';
@@ -68,3 +78,127 @@ export const severalGates = ({ outcomes, stoppedBy, parts }: PlanResult): GatesR
     stoppedBy,
     parts,
   );
+
+/** A gate, and the run that it starts or the existing runs that it waits for. */
+export interface GateRuns extends PlanNode {
+  start?: { body: TriggerBody } | undefined;
+  runIds?: readonly string[] | undefined;
+  /** Names for the existing runs, in the same order. The name of a run without one is its id. */
+  names?: readonly string[] | undefined;
+}
+
+/** Returns what is known about the runs of a gate before anything is sent. */
+export function knownRuns({ start, runIds = [], names = [] }: GateRuns): (RunSubject & { runId?: string })[] {
+  if (start !== undefined) return [subjectOf(start.body)];
+  return runIds.map((runId, index) => ({ runId, ...named(names[index]) }));
+}
+
+const nodeFacts = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...needs], advisory });
+
+/** An advisory gate warns instead of failing. A bug in rungate is never only a warning. */
+function advised(result: NamedGateResult): NamedGateResult {
+  if (!result.advisory || result.gate !== 'fail' || result.exitCode === exitCodes.bug) return result;
+  const runs = result.runs.map(
+    (run): RunReport => (run.gate === 'fail' ? { ...run, gate: 'warn', advisory: true } : run),
+  );
+  const exitCode = result.exitCode === null ? null : exitCodes.ok;
+  return { ...result, gate: 'warn', exitCode, runs };
+}
+
+/** @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came */
+export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): NamedGateResult {
+  const { schemaVersion: _version, deployed: _deployed, gate, exitCode, interruptedBy, ...parts } = report;
+  const cutShort = interruptedBy !== undefined;
+  // Without a run nothing was tested.
+  const empty = report.runs.length === 0 && !cutShort;
+  return advised({
+    ...nodeFacts(node),
+    gate: empty ? 'fail' : gate,
+    exitCode: cutShort ? null : empty ? exitCodes.bug : exitCode,
+    reason: cutShort ? stopped : null,
+    ...parts,
+  });
+}
+
+/**
+ * Returns the result of a gate that could not start a run. No policy lets it pass.
+ * @param known the facts about the run, with the key of its create, by which a lost run can be found
+ */
+export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): NamedGateResult {
+  return { ...endedGate(node, reportUncreated([known], error), null), error: reportError(error) };
+}
+
+/** Returns the result of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */
+export function unstartedGates(plan: readonly GateRuns[], error: RungateError): GatesReport {
+  const gates = plan.map((gate) => failedStart(gate, knownRuns(gate)[0] ?? {}, error));
+  return { ...combineGates(gates, null), gate: 'fail', exitCode: exitCodeOf(error) };
+}
+
+export function skippedGate(node: PlanNode, reason: string): NamedGateResult {
+  return { ...nodeFacts(node), gate: 'skipped', exitCode: null, reason, runs: [] };
+}
+
+function cancellationOf(gates: readonly NamedGateResult[]): Cancellation {
+  const all = gates.flatMap(({ cancellation }) => cancellation ?? []);
+  return (['failed', 'requested'] as const).find((cancellation) => all.includes(cancellation)) ?? 'none';
+}
+
+/** @param stoppedBy what stopped rungate before every gate had ended, or null */
+export function combineGates(
+  gates: readonly NamedGateResult[],
+  stoppedBy: StopCause | null,
+  parts: Pick<GateReport, 'deployed'> = {},
+): GatesReport {
+  const worstCode = mostSevere(gates.map(({ exitCode }) => exitCode ?? exitCodes.ok));
+  const isMet = ({ gate, advisory }: NamedGateResult) => advisory || gate === 'pass' || gate === 'warn';
+  const met = gates.length > 0 && gates.every(isMet);
+  // A gate that is skipped or stopped follows from one that failed, or from a stop. If not, the result still fails.
+  const sure = worstCode === exitCodes.ok && !met ? exitCodes.bug : worstCode;
+  const exitCode = stoppedBy === null ? sure : exitCodeOfSignal(stoppedBy);
+  const actions = gates.map(({ gate }) => (gate === 'skipped' ? 'warn' : gate));
+  const stopped = gates.some((gate) => gate.cancellation !== undefined) || stoppedBy !== null;
+  return {
+    schemaVersion: 1,
+    gate: exitCode === exitCodes.ok ? worst(actions) : 'fail',
+    exitCode,
+    gates: [...gates],
+    ...parts,
+    ...(stoppedBy !== null && { interruptedBy: stoppedBy }),
+    ...(stopped && { cancellation: cancellationOf(gates) }),
+  };
+}
+
+/**
+ * Returns the result as that of one gate with all runs, for reports that list runs. Their names begin with those of the gates.
+ * Each gate that was skipped has an entry with the name that its run would have, so that every build has the same names.
+ */
+export function flatReport({ gates, ...report }: GatesReport, plan: readonly GateRuns[]): SuitesReport {
+  const subjects = new Map(plan.map((gate) => [gate.name, knownRuns(gate)[0]]));
+  const suites = gates.map((result): Suite => {
+    const { name, runs: results, gate: end, reason, attempts, exitCode } = result;
+    const titled = <Run extends RunSubject>(run: Run): Run => ({ ...run, name: `${name}: ${run.name}` });
+    const ended = (run: RunReport): RunReport => ({
+      ...titled(run),
+      ...(run.verdict === null && reason !== null && { error: haltError('stopped', reason) }),
+    });
+    const subject = subjects.get(name);
+    const entry = subject === undefined ? named(name) : titled(subject);
+    // A run without an id was stopped before its create.
+    const runs =
+      end === 'skipped' || results.length === 0
+        ? [skippedRun(entry, reason ?? (end === 'skipped' ? '' : 'rungate was stopped'))]
+        : results.map(ended);
+    return {
+      name,
+      report: {
+        ...{ schemaVersion: 1, gate: end === 'skipped' ? 'fail' : end, runs },
+        // A gate that was skipped or stopped adds no exit code.
+        exitCode: exitCode ?? report.exitCode,
+        ...(attempts !== undefined && { attempts: attempts.map(ended) }),
+      },
+    };
+  });
+  const runs = suites.flatMap((suite) => suite.report.runs);
+  const attempts = suites.flatMap((suite) => suite.report.attempts ?? []);
+  return { ...report, runs, ...(attempts.length > 0 && { attempts }), suites };
+}

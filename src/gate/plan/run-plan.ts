@@ -6,14 +6,17 @@ import { newBudget } from '../fleet/permit.ts';
 import type { GateTools } from '../gate.ts';
 import { type Halt, haltReason, inOrder, nextGates } from './graph.ts';
 import {
+  endedGate,
+  failedStart,
   type GateOutcome,
+  knownRuns,
   type PlanEvent,
   type PlannedGate,
   type PlanOptions,
   type PlanResult,
+  skippedGate,
   unnamed,
 } from './plan.ts';
-import { endedGate, failedStart, knownRuns, skippedGate } from './result.ts';
 
 export interface PlanTools extends Omit<GateTools, 'claim' | 'hub' | 'budget' | 'emit'> {
   emit?: ((event: PlanEvent) => void) | undefined;

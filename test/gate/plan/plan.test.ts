@@ -8,7 +8,7 @@ import {
   failedStart,
   skippedGate,
   unstartedGates,
-} from '../../../src/gate/plan/result.ts';
+} from '../../../src/gate/plan/plan.ts';
 import { unknownRun } from '../../../src/gate/report.ts';
 import type { GateReport, NamedGateResult } from '../../../src/gate/result-types.ts';
 import { named } from '../../../src/gate/watched-run.ts';
