@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
 import { verdictOf } from '../../src/gate/policy.ts';
 import { readStatus as read, readResponse } from '../../src/gate/run-status.ts';
-import { verdictOf } from '../../src/gate/verdict.ts';
 import { exactJson } from '../../src/json/text.ts';
 import { redactNothing } from '../../src/redact.ts';
 import { appUrlOf, describeValue, readStatus } from '../without-redaction.ts';
