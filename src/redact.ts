@@ -48,12 +48,13 @@ function needlesOf(secret: string): Needle[] {
   const spellings = [
     secret,
     sanitize(secret),
-    // Messages show text in one line.
-    secret.replace(/\s+/g, ' ').trim(),
+    secret.replace(/\s+/g, ' '),
     bytes.toString('latin1'),
     ...(loose ? [upper, ...base64Forms(bytes)] : []),
   ];
-  return [...new Set(spellings)]
+  // Messages show text in one line, so whitespace matches any other. Bytes in Latin-1 may look like other whitespace.
+  const collapsed = spellings.map((spelling) => spelling.replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, ''));
+  return [...new Set(collapsed)]
     .filter(({ length }) => length >= shortest)
     .map((spelling) => ({
       codes: Array.from({ length: spelling.length }, (_, at) => {
@@ -131,6 +132,22 @@ function escapesAt(text: string, at: number): readonly Token[] {
 const escapeMarks = [0x25, 0x5c, 0x26, 0x2b] as const;
 const isEscapeMark = (code: number) => code === 0x25 || code === 0x5c || code === 0x26 || code === 0x2b;
 
+const space = 0x20;
+const isSpace = (code: number) => /\s/.test(String.fromCharCode(code));
+
+/** Returns the indexes after the first whitespace at the index, which may be escaped, and after all of it; none without any. */
+function spaceEnds(text: string, start: number): number[] {
+  const ends: number[] = [];
+  for (let at = start; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    const escaped = isEscapeMark(code) ? escapesAt(text, at).find(([meant]) => isSpace(meant)) : undefined;
+    if (escaped === undefined && !isSpace(code)) break;
+    at = escaped?.[1] ?? at + 1;
+    ends[Math.min(ends.length, 1)] = at;
+  }
+  return ends;
+}
+
 /** A cut in the text: an ellipsis in any spelling, possibly after half an escape. */
 const cut =
   /(?:[%\\&][^\s…]{0,7})?(?:…|\.{3}|%(?:25){0,3}e2%(?:25){0,3}80%(?:25){0,3}a6|\\{1,8}u2026|&(?:hellip|#8230|#x2026);)/iy;
@@ -168,7 +185,8 @@ function follow(text: string, start: number, { codes, loose }: Needle, from: num
         reach(to, end);
         next = Math.max(next, to);
       };
-      if (code === 0x5c && codes[index] === 0x5c) {
+      if (codes[index] === space) for (const end of spaceEnds(text, at)) take(index + 1, end);
+      else if (code === 0x5c && codes[index] === 0x5c) {
         let run = 1;
         while (codes[index + run] === 0x5c) run += 1;
         for (const end of backslashEnds(text, at, run)) take(index + run, end);
@@ -206,7 +224,8 @@ export function redactor(secrets: readonly string[]): Redact {
     const next = text.charCodeAt(at + 1);
     for (const needle of starts.get(text.charCodeAt(at)) ?? none) {
       // Most needles fail here; calling `follow` for each of them would dominate the time.
-      if ((needle.loose ? fold(next) : next) !== needle.codes[1] && !isEscapeMark(next)) continue;
+      const second = needle.codes[1];
+      if ((needle.loose ? fold(next) : next) !== second && second !== space && !isEscapeMark(next)) continue;
       end = Math.max(end, follow(text, at, needle, 0));
     }
     for (const [code, after] of escapes)
