@@ -1,6 +1,6 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { type JsonMember, type JsonNode, parseJson } from '../json/parse.ts';
-import { plainText } from '../json/text.ts';
+import { unquoted } from '../json/text.ts';
 import type { RequestInput } from './request.ts';
 import { secretName } from './schema-mismatch.ts';
 
@@ -50,7 +50,7 @@ export function secretsIn(json: string, secretFields: readonly string[] = []): s
     }
     for (const element of node.elements) left.push([element, isSecret]);
     if (isSecret && node.kind === 'scalar' && !/^"?(?:true|false|null)"?$/.test(node.text))
-      secrets.push(plainText(node.text));
+      secrets.push(unquoted(node.text));
   }
   return secrets;
 }

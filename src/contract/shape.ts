@@ -43,13 +43,13 @@ function fieldType(def: SchemaDefinition): FieldType {
 }
 
 /** Returns the fields of an object schema, with the leaves of an object field instead of the field. */
-export function fieldsOf(schema: Schema): Field[] {
+export function schemaFields(schema: Schema): Field[] {
   const { shape = {} } = definition(unwrap(schema));
   return Object.entries(shape).flatMap(([name, field]): Field[] => {
     const inner = definition(unwrap(field));
     const required = definition(field).type !== 'optional';
     if (inner.type === 'object' && Object.keys(inner.shape ?? {}).length > 0) {
-      return fieldsOf(field).map((leaf) => ({ ...leaf, path: [name, ...leaf.path], required: false }));
+      return schemaFields(field).map((leaf) => ({ ...leaf, path: [name, ...leaf.path], required: false }));
     }
     const { description = '' } = shown.get(field) ?? {};
     return [{ path: [name], type: fieldType(inner), required, description: String(description) }];

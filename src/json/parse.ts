@@ -98,7 +98,7 @@ function matchEnd(pattern: RegExp, json: string, start: number): number {
 }
 
 /** Returns the index after the string that begins at `start`. @throws JsonSyntaxError */
-function stringEnd(json: string, start: number): number {
+function validStringEnd(json: string, start: number): number {
   let index = start + 1;
   for (;;) {
     const code = json.charCodeAt(index);
@@ -130,13 +130,13 @@ export function parseJson(json: string): JsonNode {
     const start = index;
     const kind = char === '{' ? 'object' : char === '[' ? 'array' : 'scalar';
     if (kind !== 'scalar') index += 1;
-    else index = char === '"' ? stringEnd(json, start) : matchEnd(scalar, json, start);
+    else index = char === '"' ? validStringEnd(json, start) : matchEnd(scalar, json, start);
     return new JsonNode(json, kind, start, kind === 'scalar' ? index : -1);
   }
   function readMember(): JsonMember {
     if (next() !== '"') throw new JsonSyntaxError(index);
     const start = index;
-    index = stringEnd(json, start);
+    index = validStringEnd(json, start);
     const name = stringOf(json.slice(start, index));
     if (next() !== ':') throw new JsonSyntaxError(index);
     index += 1;

@@ -53,7 +53,7 @@ export function idText(json: string | undefined): string | null {
 }
 
 /** Returns a string without its quotes and escapes, and any other value unchanged. */
-export const plainText = (json: string): string => (json.startsWith('"') ? JSON.parse(json) : json);
+export const unquoted = (json: string): string => (json.startsWith('"') ? JSON.parse(json) : json);
 
 type OriginalTexts = Readonly<Record<string, string | undefined>>;
 

@@ -115,7 +115,7 @@ function checkedNames(names: Partial<HeaderNames>): HeaderNames {
 }
 
 /** Returns the timestamp and the signature of a delivery as text. */
-export function readHeaders(headers: HeadersInput, names?: Partial<HeaderNames>): HeaderNames {
+export function readDeliveryHeaders(headers: HeadersInput, names?: Partial<HeaderNames>): HeaderNames {
   if (names !== undefined && (typeof names !== 'object' || names === null)) {
     badOption('headerNames must be an object: { timestamp, signature }');
   }

@@ -9,7 +9,7 @@ import {
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { judgeDelivery, readCandidate, readSignOptions, signed } from './verify.ts';
+import { judgeDelivery, readSignOptions, readUnchecked, signed } from './verify.ts';
 
 export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
 export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
@@ -33,7 +33,7 @@ export function signSync(options: SignOptions): Signed {
 /** Verifies like `verify`, but synchronously. */
 export function verifySync(options: VerifyOptions): Verified {
   try {
-    const candidate = readCandidate(options);
+    const candidate = readUnchecked(options);
     const body = rawBodyOf(ownOptions(options, ['body']).body);
     const macs = candidate.keys.map((key) => hmac(key, candidate.timestamp, body));
     return judgeDelivery(candidate, indexOfMac(macs, candidate.mac));

@@ -1,7 +1,7 @@
 import { parseTimestamp } from '../date-time.ts';
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
-import { readHeaders } from './headers.ts';
+import { readDeliveryHeaders } from './headers.ts';
 import {
   type AgeLimits,
   ageLimits,
@@ -56,14 +56,14 @@ function malformedTimestamp(hint?: string): WebhookVerificationError {
 }
 
 /** Reads and checks everything except the body. */
-export function readCandidate(given: Omit<VerifyOptions, 'body'>): UncheckedDelivery {
+export function readUnchecked(given: Omit<VerifyOptions, 'body'>): UncheckedDelivery {
   if (typeof given !== 'object' || given === null) {
     badOption('verify takes one object: { body, headers, secrets }');
   }
   const options = ownOptions(given, candidateOptions);
   const limits = ageLimits(options);
   const keys = signingKeys(options.secrets, options.tenantSecret);
-  const { timestamp, signature } = readHeaders(options.headers, options.headerNames);
+  const { timestamp, signature } = readDeliveryHeaders(options.headers, options.headerNames);
   const at = parseTimestamp(timestamp);
   if (at === null) {
     throw malformedTimestamp('pass the value of the header unchanged, such as 2026-11-20T12:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EndpointName } from '../../src/contract/index.ts';
-import { fieldsOf, isOpen } from '../../src/contract/shape.ts';
+import { isOpen, schemaFields } from '../../src/contract/shape.ts';
 import { createClient, type ServiceClient } from '../../src/index.ts';
 import { cli, stage } from '../cli/harness.ts';
 import { json as answer, serve } from '../transport/serve.ts';
@@ -504,7 +504,7 @@ describe('a request', () => {
   /** Returns the names of the optional fields that the contract shows in a body. */
   const optionalFields = (name: EndpointName): string[] => {
     const { body } = endpointOf(name);
-    const all = body === undefined ? [] : fieldsOf(body);
+    const all = body === undefined ? [] : schemaFields(body);
     return [...new Set(all.filter(({ required }) => !required).map(({ path }) => path[0] ?? ''))];
   };
   const withFields = endpoints.filter((name) => optionalFields(name).length > 0);

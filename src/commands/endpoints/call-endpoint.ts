@@ -1,7 +1,7 @@
 import type { Exchange } from '../../client/caller.ts';
 import { hasNext, type Page, type PageQuery, readPage } from '../../client/list.ts';
 import { type Endpoint, pathParams, type Schema } from '../../contract/endpoint.ts';
-import { type Field, fieldsOf, isList, itemSchema } from '../../contract/shape.ts';
+import { type Field, isList, itemSchema, schemaFields } from '../../contract/shape.ts';
 import { HttpError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { itemTexts } from '../../json/text.ts';
@@ -48,7 +48,7 @@ function clearing({ path: [name, ...inner] }: Field): string {
 
 /** Returns the fields given as options. @throws UsageError if one is empty, as with an unset variable */
 function givenOf(schema: Schema, flags: EndpointFlags, isBody: boolean): GivenField[] {
-  const given = fieldsOf(schema)
+  const given = schemaFields(schema)
     .map((field) => ({ option: fieldFlag(field), field, given: flags[flagKey(field)] }))
     .filter((field) => field.given !== undefined);
   const isEmpty = (value: unknown) => typeof value === 'string' && value.trim() === '';
@@ -89,7 +89,7 @@ function queryOf(
       hint: 'give one of them',
     });
   }
-  const fields = fieldsOf(endpoint.query);
+  const fields = schemaFields(endpoint.query);
   // A list is sent as one parameter for each value.
   for (const [name, texts] of others) {
     const field = fields.find(({ path }) => path[0] === name);
@@ -182,7 +182,7 @@ async function printResponse(
   }
   const items = itemTexts(response.text, page);
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
-  const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
+  const chosen = chooseColumns(items, item === undefined ? [] : schemaFields(item), columns, width);
   await output.response(response.text, itemTable(items, chosen.shown, output.redact));
   await warnOfMismatches(output, response);
   if (items.length === 0) await output.note(emptyText(asked.page, page));

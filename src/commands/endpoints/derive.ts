@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import type { EndpointName } from '../../contract/index.ts';
-import { type Field, fieldsOf, isList, isOpen } from '../../contract/shape.ts';
+import { type Field, isList, isOpen, schemaFields } from '../../contract/shape.ts';
 import { type Bind, examples, summarise } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { collect } from '../options.ts';
@@ -102,8 +102,8 @@ function describeEndpoint(command: Command, endpoint: Endpoint): Command {
 }
 
 function addFlags(command: Command, name: string, endpoint: Endpoint): void {
-  const query = endpoint.query === undefined ? [] : fieldsOf(endpoint.query);
-  const body = endpoint.body === undefined ? [] : fieldsOf(endpoint.body);
+  const query = endpoint.query === undefined ? [] : schemaFields(endpoint.query);
+  const body = endpoint.body === undefined ? [] : schemaFields(endpoint.body);
   command.optionsGroup('Options:');
   const isSearch = name === 'observations.search';
   if (isSearch) {

@@ -4,7 +4,7 @@ import { mismatchError } from '../../client/schema-mismatch.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { env } from '../../contract/env.ts';
 import { ContractError, HttpError, UsageError } from '../../errors.ts';
-import { idText, itemTexts, membersOf, plainText, repeatedName } from '../../json/text.ts';
+import { idText, itemTexts, membersOf, repeatedName, unquoted } from '../../json/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
 
@@ -21,7 +21,7 @@ interface Listed {
 /** Converts the JSON text of a string or a number to plain text; undefined for anything else. */
 function scalarText(json: string | undefined): string | undefined {
   if (json === undefined || !/^["\d-]/.test(json)) return undefined;
-  return plainText(json);
+  return unquoted(json);
 }
 
 async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {

@@ -1,7 +1,7 @@
 import type { CallerInput } from '../../client/caller.ts';
 import { type Convert, type ConvertedPage, readPages } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { fieldsOf, itemSchema } from '../../contract/shape.ts';
+import { itemSchema, schemaFields } from '../../contract/shape.ts';
 import { exitCodes } from '../../exit.ts';
 import { itemTexts, membersOf } from '../../json/text.ts';
 import { wantsJson } from '../../output/json.ts';
@@ -52,7 +52,7 @@ const asLines = ({ lines: write }: Output): Style => ({
 /** Shows one row per item. The first page determines the columns and their widths. */
 function asRows({ output, io }: Context, endpoint: Endpoint, columns: readonly string[] | undefined): Style {
   const schema = itemSchema(endpoint.response);
-  const shown = schema === undefined ? [] : fieldsOf(schema);
+  const shown = schema === undefined ? [] : schemaFields(schema);
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const write = output.format === 'table' ? tableStream(width) : renderTsv;
   const missing = new Set(columns);

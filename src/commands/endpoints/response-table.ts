@@ -6,7 +6,7 @@ import type { Schema } from '../../contract/endpoint.ts';
 import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
 import { parseJson } from '../../json/parse.ts';
-import { membersOf, plainText } from '../../json/text.ts';
+import { membersOf, unquoted } from '../../json/text.ts';
 import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
@@ -125,7 +125,7 @@ export async function tellColumns(
 
 /** Returns a JSON value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
 function cell(json: string | undefined): Cell {
-  return json === undefined || json === 'null' ? null : plainText(json);
+  return json === undefined || json === 'null' ? null : unquoted(json);
 }
 
 /** A success that is HTML is probably a login page, even if the contract allows it. True if nothing else needs printing. */

@@ -3,9 +3,9 @@ import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
-import { type HeaderNames, readHeaders } from '../../webhook/headers.ts';
+import { type HeaderNames, readDeliveryHeaders } from '../../webhook/headers.ts';
 import { type HashedBody, hashBody, indexOfMac } from '../../webhook/hmac.ts';
-import { judgeDelivery, readCandidate } from '../../webhook/verify.ts';
+import { judgeDelivery, readUnchecked } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './delivery.ts';
 import { type Finding, findingData, findingTable, reportFinding } from './finding.ts';
@@ -51,7 +51,7 @@ interface VerifyInput {
 /** Returns the received headers if each is present exactly once. */
 function sentHeaders({ headers, names }: SavedDelivery): HeaderNames | null {
   try {
-    return readHeaders(headers, names);
+    return readDeliveryHeaders(headers, names);
   } catch {
     return null;
   }
@@ -77,7 +77,7 @@ async function checkDelivery({ delivery, secrets, now, limits, isDiagnosed }: Ve
   const maxKept = isDiagnosed ? maxDiagnosedBytes : 0;
   let hashed: HashedBody | null = null;
   try {
-    const candidate = readCandidate({
+    const candidate = readUnchecked({
       headers,
       headerNames: names,
       secrets: keys,

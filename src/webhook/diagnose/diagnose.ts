@@ -1,15 +1,14 @@
 import { parseTimestamp } from '../../date-time.ts';
 import { openHmac } from '../hmac.ts';
+import type { Secret } from '../options.ts';
 import { bodyUndo, endings, wrappings } from './body.ts';
 import { type CauseId, causes, type Step, type Undo, undone } from './causes.ts';
 import { jsonSteps } from './json.ts';
 
-export type HmacKey = string | Uint8Array;
-
 const isHex = (key: string) => key.length % 2 === 0 && /^[0-9A-Fa-f]{8,}$/.test(key);
 const isBase64 = (key: string) => key.length >= 8 && /^[A-Za-z0-9+/_-]+={0,2}$/.test(key);
 
-const secretUndo: Undo<string, HmacKey> = {
+const secretUndo: Undo<string, Secret> = {
   secret_white_space: (key) => [key.trim()],
   secret_newline: (key) => ['\n', '\r\n', ' '].map((end) => `${key}${end}`),
   secret_quoted: (key) => [/^(["'`])(.*)\1$/s.exec(key.trim())?.[2] ?? key],
@@ -27,7 +26,7 @@ const secretUndo: Undo<string, HmacKey> = {
 export function* secretSteps(
   secrets: readonly string[],
   tenantSecret: string | undefined,
-): Generator<Step<HmacKey>> {
+): Generator<Step<Secret>> {
   if (tenantSecret !== undefined) {
     for (const [index, value] of secrets.entries()) {
       yield { value, by: [index === 0 ? 'tenant_secret' : 'old_secret'] };
@@ -101,7 +100,7 @@ function sentMacs(signature: string): Step<Uint8Array>[] {
 /** One hypothesis: the received values, except for the given steps. */
 interface Hypothesis {
   body?: Step<Uint8Array>;
-  key?: Step<HmacKey>;
+  key?: Step<Secret>;
   timestamp?: Step<string>;
   message?: Step<Build>;
 }

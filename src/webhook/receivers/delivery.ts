@@ -1,6 +1,6 @@
 import { ownOptions } from '../../own-options.ts';
 import { badOption, WebhookVerificationError } from '../error.ts';
-import { type HeadersInput, readHeaders } from '../headers.ts';
+import { type HeadersInput, readDeliveryHeaders } from '../headers.ts';
 import type { Verified, VerifyOptions } from '../options.ts';
 import { type Delivery, type ReceiveOptions, statusOf, WebhookReceiveError } from './public.ts';
 
@@ -37,7 +37,7 @@ export function notRaw(hint: string): WebhookVerificationError {
   );
 }
 
-function parseBody(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
+function parseDelivery(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
@@ -63,13 +63,13 @@ export async function deliver(
   const { now, headerNames, json } = ownOptions(options, ['now', 'headerNames', 'json']);
   const verified = await verify({ ...options, now: now?.(), headers, body: bytes });
   // Parsed here, because the receiver can neither log nor handle an error that is thrown in the user's handler.
-  if (json !== false) parseBody(bytes, verified);
+  if (json !== false) parseDelivery(bytes, verified);
   return {
     verified,
-    signature: readHeaders(headers, headerNames).signature.toLowerCase(),
+    signature: readDeliveryHeaders(headers, headerNames).signature.toLowerCase(),
     bytes,
     text: () => new TextDecoder().decode(bytes),
-    json: () => parseBody(bytes, verified),
+    json: () => parseDelivery(bytes, verified),
   };
 }
 

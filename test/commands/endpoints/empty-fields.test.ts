@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fieldFlag, kebab } from '../../../src/commands/endpoints/body-input.ts';
 import { type Endpoint, pathParams } from '../../../src/contract/endpoint.ts';
 import { api } from '../../../src/contract/index.ts';
-import { fieldsOf } from '../../../src/contract/shape.ts';
+import { schemaFields } from '../../../src/contract/shape.ts';
 import { asked, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;
@@ -28,7 +28,7 @@ it('the hint for a nested field clears only that field', async () => {
 const derived = Object.entries<Endpoint>(api).filter(([name]) => !/^(run|keys)\./.test(name));
 const options = derived.flatMap(([name, { path, query, body }]) =>
   [query, body].flatMap((schema) =>
-    (schema === undefined ? [] : fieldsOf(schema))
+    (schema === undefined ? [] : schemaFields(schema))
       .filter(({ type, path }) => type !== 'boolean' && !(name === 'observations.search' && path[0] === 'q'))
       .map((field) => [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x'), fieldFlag(field)]),
   ),
