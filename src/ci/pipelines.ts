@@ -286,5 +286,5 @@ ${line(!plan.addressInFile, '      - RUNGATE_API_URL')}      - RUNGATE_API_KEY
 ];
 
 export function pipelineOf(provider: Provider): Pipeline | undefined {
-  return pipelines.find((one) => one.provider === provider);
+  return pipelines.find((pipeline) => pipeline.provider === provider);
 }

@@ -150,17 +150,17 @@ export function observerOf<Event = GateEvent>(options: {
       if (failure !== undefined) throw failure.error;
     },
     onStop(listener: (cause: StopCause) => void): () => void {
-      const own = [options.signal, broken.signal].filter((signal) => signal !== undefined);
+      const aborting = [options.signal, broken.signal].filter((signal) => signal !== undefined);
       const onAbort = () => {
         remove();
-        listener(causeOf(own.find(({ aborted }) => aborted)?.reason));
+        listener(causeOf(aborting.find(({ aborted }) => aborted)?.reason));
       };
       // The option `signal` of addEventListener would leave the listener there after a garbage collection, in Node 20.
       const remove = () => {
-        for (const signal of own) signal.removeEventListener('abort', onAbort);
+        for (const signal of aborting) signal.removeEventListener('abort', onAbort);
       };
-      if (own.some(({ aborted }) => aborted)) onAbort();
-      else for (const signal of own) signal.addEventListener('abort', onAbort);
+      if (aborting.some(({ aborted }) => aborted)) onAbort();
+      else for (const signal of aborting) signal.addEventListener('abort', onAbort);
       return remove;
     },
   };

@@ -20,9 +20,9 @@ import { type Session, withSession } from './session.ts';
 
 /** Fills in the fields that the caller left out with those of the CI. */
 function withFacts(body: TriggerBody, facts: Readonly<Record<string, string | null>>): TriggerBody {
-  const given: Readonly<Record<string, unknown>> = { ...body };
+  const fields: Readonly<Record<string, unknown>> = { ...body };
   const missing = Object.entries(facts).filter(
-    ([name, value]) => value !== null && given[name] === undefined,
+    ([name, value]) => value !== null && fields[name] === undefined,
   );
   return { ...body, ...Object.fromEntries(missing) };
 }

@@ -147,7 +147,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
 const optional = ['repository', 'project', 'process', 'tags', 'environment'] as const;
 
 function isAsked(check: CheckName, expected: Expected): boolean {
-  const name = optional.find((one) => one === check);
+  const name = optional.find((fact) => fact === check);
   return name === undefined || expected[name] !== undefined;
 }
 

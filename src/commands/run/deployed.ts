@@ -57,9 +57,9 @@ async function expectedVersion({ io, settings }: Context, commit: string | undef
 
 /** Refuses options that have no effect without the URL of the page. */
 function refuseAlone(flags: WaitFlags): void {
-  const given = deployedFlags(flags)[0];
-  if (given === undefined) return;
-  throw new UsageError(`${given} has no effect without the URL of the version page`, {
+  const useless = deployedFlags(flags)[0];
+  if (useless === undefined) return;
+  throw new UsageError(`${useless} has no effect without the URL of the version page`, {
     hint: 'add --deployed-url <url>',
   });
 }

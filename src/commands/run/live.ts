@@ -85,7 +85,7 @@ function gateRows(
       // An advisory gate warns where another one fails.
       return advisory && phase === 'fail' ? 'warn' : phase;
     };
-    return runs.map(rowOf).map((one) => ({ ...one, gate: gate.name, phase: phaseOf(one) }));
+    return runs.map(rowOf).map((run) => ({ ...run, gate: gate.name, phase: phaseOf(run) }));
   }
   if (result !== null) return [{ ...row, phase: result.gate, state: result.runs[0]?.verdict ?? 'stopped' }];
   const open = gate.needs.filter((need) => !ended.has(need));

@@ -34,14 +34,9 @@ function checkNames(names: readonly string[], runIds: readonly string[]): void {
   }
 }
 
-/** Returns the facts of the CI job. Another job may have started the runs, so their environment is unknown. */
-async function factsOfJob({ io }: Context) {
-  return runFacts(await ciContext(io));
-}
-
 export async function waitCommand(
   context: Context,
-  given: readonly string[],
+  texts: readonly string[],
   flags: NamedWaitFlags,
 ): Promise<number> {
   if (flags.retries !== undefined) {
@@ -49,9 +44,10 @@ export async function waitCommand(
       hint: 'give --retries to run trigger --wait',
     });
   }
-  const runIds = [...new Set(given.map(parseRunId))];
+  const runIds = [...new Set(texts.map(parseRunId))];
   if (flags.name !== undefined) checkNames(flags.name, runIds);
   const openReceipt = replaceReceipt(context, flags.receipt);
-  const receipt = await openReceipt?.(await factsOfJob(context));
+  // Another job may have started the runs, so their environment is unknown.
+  const receipt = await openReceipt?.(runFacts(await ciContext(context.io)));
   return runGates(context, [gateOf(context, { runIds, names: flags.name })], flags, receipt);
 }

@@ -4,7 +4,7 @@ import type { SettingName } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { type WaitFlags, waitFlags } from './wait-flags.ts';
 
-type Flags = WaitFlags & { wait?: boolean };
+type StartFlags = WaitFlags & { wait?: boolean };
 
 /** Options whose promise nothing keeps without a wait. */
 const promises = ['--junit', '--report', '--receipt', '--deployed-url', '--deployed-is'];
@@ -14,18 +14,18 @@ const promises = ['--junit', '--report', '--receipt', '--deployed-url', '--deplo
  * several commands may share their arguments; a report is not, since none would be written, and neither is the deployed build,
  * since nothing would check it.
  */
-export function refuseWaitFlags(flags: Flags): void {
-  const given = waitFlags(flags).filter((name) => flags.wait !== false || promises.includes(name));
-  if (given.length === 0) return;
+export function refuseWaitFlags(flags: StartFlags): void {
+  const useless = waitFlags(flags).filter((name) => flags.wait !== false || promises.includes(name));
+  if (useless.length === 0) return;
   const cause = flags.wait === false ? 'with --no-wait' : 'without --wait';
   const hint =
     flags.wait === false
       ? 'remove --no-wait, or give them to the run wait that follows'
-      : given.some((name) => promises.includes(name))
+      : useless.some((name) => promises.includes(name))
         ? 'add --wait'
         : 'add --wait, or --no-wait if run wait follows';
-  const names = new Intl.ListFormat('en').format(given);
-  throw new UsageError(`${names} ${given.length === 1 ? 'has' : 'have'} no effect ${cause}`, { hint });
+  const names = new Intl.ListFormat('en').format(useless);
+  throw new UsageError(`${names} ${useless.length === 1 ? 'has' : 'have'} no effect ${cause}`, { hint });
 }
 
 const gateSettings = [
@@ -41,18 +41,18 @@ const gateSettings = [
 /** Warns that a CI job starts a run and does not wait for it, unless `--no-wait` says that it should not. */
 export async function warnWithoutWait(
   { io, output, settings }: Context,
-  flags: Flags,
+  flags: StartFlags,
   provider: string | null,
 ): Promise<void> {
   if (flags.wait === false || (provider === null && !inCi(io.env))) return;
-  const found = gateSettings.flatMap((name) => {
+  const unused = gateSettings.flatMap((name) => {
     const setting = settings[name];
     return setting === undefined || setting.origin === 'default' ? [] : [`${name} (${setting.detail})`];
   });
   const effect =
-    found.length === 0
+    unused.length === 0
       ? 'the run cannot fail this job'
-      : `no gate uses these settings: ${output.excerpt(found.join(', '), 400)}`;
+      : `no gate uses these settings: ${output.excerpt(unused.join(', '), 400)}`;
   await output.alert(
     `${output.paint('warn', 'warning:')} run trigger does not wait for the run, so ${effect}`,
   );
