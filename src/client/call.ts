@@ -6,12 +6,9 @@ import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import { errorBody } from './error-body.ts';
 import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
-import type { Exchange, ExchangeEvent } from './options.ts';
+import type { ExchangeEvent, RawExchange } from './options.ts';
 import { type ParsedResponse, parseResponse } from './response.ts';
 import { backoff, limitWait, responseLost, retryKind } from './retry.ts';
-
-/** An exchange before anything of it is redacted. */
-type Received = Omit<Exchange, 'redact'>;
 
 export interface CallContext {
   /** The limits of `CallOptions`, with defaults. Waits for a rate limit count only against `limitTimeoutMs`. */
@@ -48,7 +45,7 @@ class Call {
     this.#limitDeadline = this.#started + context.limits.limitTimeoutMs;
   }
 
-  async run(): Promise<Received> {
+  async run(): Promise<RawExchange> {
     try {
       return await this.#attempt();
     } catch (error) {
@@ -57,7 +54,7 @@ class Call {
   }
 
   /** Retries after a failed first attempt, which p-retry does not make: it costs a third of a request. */
-  async #retry(first: unknown): Promise<Received> {
+  async #retry(first: unknown): Promise<RawExchange> {
     const { signal, limits } = this.context;
     try {
       return await pRetry((attempt) => (attempt === 1 ? Promise.reject(first) : this.#attempt()), {
@@ -90,7 +87,7 @@ class Call {
     return this.context.clock.monotonic() - this.#started;
   }
 
-  async #attempt(): Promise<Received> {
+  async #attempt(): Promise<RawExchange> {
     const { transport, clock, signal, limits, check } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
@@ -141,7 +138,7 @@ class Call {
   #exchange(
     { status, headers, finalUrl }: RawReply,
     { value, mismatches, text, isJson }: ParsedResponse,
-  ): Received {
+  ): RawExchange {
     const { method, path } = this.request;
     const request = `${method} ${path}`;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
@@ -230,6 +227,10 @@ class Call {
  * Sends the request, with retries where they are safe and may help, and checks the response.
  * @throws RungateError with `facts` set, or the signal's reason
  */
-export function call(request: PreparedRequest, endpoint: Endpoint, context: CallContext): Promise<Received> {
+export function call(
+  request: PreparedRequest,
+  endpoint: Endpoint,
+  context: CallContext,
+): Promise<RawExchange> {
   return new Call(request, endpoint, context).run();
 }

@@ -96,7 +96,8 @@ export const callShape: option.Shape<CallOptions> = {
 };
 export const callOptions = option.optionsOf<CallOptions>(callShape);
 
-export interface Exchange {
+/** A call's response, and texts about it that may contain secrets. */
+export interface RawExchange {
   /** The response, checked against the contract; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
   /** The optional parts that do not match the contract. */
@@ -116,6 +117,9 @@ export interface Exchange {
   attempts: number;
   /** From the first byte sent to the response, including waits, in milliseconds. */
   elapsedMs: number;
+}
+
+export interface Exchange extends RawExchange {
   /** Redacts the secrets of the client and of the request's body, which the response may repeat. */
   redact: Redact;
 }

@@ -83,7 +83,7 @@ export type GateEvent =
       type: 'deployed';
       /** Before the create, during the wait for the runs, or after their verdicts. */
       phase: 'before' | 'during' | 'after';
-      /** Redacted, and cut to 200 characters. */
+      /** Without secrets, and cut to 200 characters. */
       text: string | null;
       matches: boolean;
       agreed: boolean;

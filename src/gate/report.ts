@@ -9,7 +9,8 @@ import {
   TimeoutError,
 } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
-import { copyTexts, textsOf, withTexts } from '../json/text.ts';
+import { redactJson } from '../json/rewrite.ts';
+import { textsOf, withTexts } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
 import type { Action, Policy, Verdict } from './policy.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';
@@ -191,7 +192,11 @@ function redacted(value: unknown, redact: Redact): unknown {
           : redacted(member, redact),
     ]),
   );
-  return copyTexts(value, copy, redact);
+  const texts = Object.entries(textsOf(value)).map(([name, text]) => [
+    name,
+    text && redactJson(text, redact),
+  ]);
+  return withTexts(copy, Object.fromEntries(texts));
 }
 
 /** Returns a report or an event without secrets. */

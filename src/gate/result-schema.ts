@@ -97,7 +97,7 @@ const observation = result('DeployedObservation', 'A read of the version page in
   ),
   text: field(
     textOrNull(),
-    'The version, redacted and cut to 200 characters; untrusted. Null if the read failed.',
+    'The version without secrets, cut to 200 characters; untrusted. Null if the read failed.',
   ),
   matches: field(z.boolean(), 'Whether the version was the expected one.'),
   error: field(textOrNull(), 'The reason why the read failed; null if it did not.'),

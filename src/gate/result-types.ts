@@ -20,7 +20,7 @@ export interface DeployedObservation {
   at: string;
   /** Before the create, during the wait for the runs, or after their verdicts. */
   phase: 'before' | 'during' | 'after';
-  /** The version, redacted and cut to 200 characters; untrusted. Null if the read failed. */
+  /** The version without secrets, cut to 200 characters; untrusted. Null if the read failed. */
   text: string | null;
   /** Whether the version was the expected one. */
   matches: boolean;

@@ -1,6 +1,4 @@
-import type { Redact } from '../redact.ts';
 import { type JsonNode, parseJson, repeatedMember } from './parse.ts';
-import { redactJson } from './rewrite.ts';
 
 /** The name of a member, and its value as text. */
 export type MemberText = readonly [name: string, text: string];
@@ -72,15 +70,6 @@ export function withTexts<T extends object>(object: T, original: OriginalTexts):
 
 export function textsOf(object: object): OriginalTexts {
   return (object as { [texts]?: OriginalTexts })[texts] ?? {};
-}
-
-/** Returns the copy with the redacted texts of the object. */
-export function copyTexts<T extends object>(object: object, copy: T, redact: Redact): T {
-  const redacted = Object.entries(textsOf(object)).map(([name, text]) => [
-    name,
-    text && redactJson(text, redact),
-  ]);
-  return withTexts(copy, Object.fromEntries(redacted));
 }
 
 /** Returns the JSON text of a plain value, with the texts that `withTexts` recorded. */

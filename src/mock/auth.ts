@@ -5,7 +5,7 @@ import { seededDraw } from './random.ts';
 import { MockError } from './response.ts';
 import type { Credential } from './state.ts';
 
-/** An API key and a session token shaped like real ones, so that redaction is tested on real shapes. */
+/** An API key and a session token shaped like real ones, so that tests for leaks use real shapes. */
 export interface MockCredentials {
   apiKey: string;
   token: string;

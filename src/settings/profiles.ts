@@ -92,7 +92,7 @@ export function profileSource({ settings, secrets }: Profile, detail: string): S
   return sourceAt('profile', { ...settings, ...sent, webhookSecrets, tenantSecret }, detail);
 }
 
-/** Returns every secret of every profile, so that messages can be redacted. */
+/** Returns every secret of every profile, so that no message shows one. */
 export function profileSecrets(profiles: Profiles): string[] {
   return Object.values(profiles).flatMap(({ secrets: { apiKey, token, webhookSecrets, tenantSecret } }) =>
     [apiKey?.value, token?.value, ...(webhookSecrets ?? []), tenantSecret].filter(

@@ -161,7 +161,7 @@ export async function loadSettings(
   return { settings, sources };
 }
 
-/** Returns every secret in the readable profiles, so that messages can be redacted. */
+/** Returns every secret in the readable profiles, so that no message shows one. */
 export async function keptSecrets(io: Io): Promise<string[]> {
   try {
     const stored = readStored(io);
