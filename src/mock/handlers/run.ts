@@ -40,6 +40,7 @@ export function announceEnd(state: State, run: Run): void {
 }
 
 export const endings = ['passed', 'failed', 'blocked', 'cancelled'] as const satisfies readonly Outcome[];
+/** How a caller may end a run of the mock. */
 export type Ending = (typeof endings)[number];
 
 /** Cancels a run and returns true. Returns false for a run that has already ended, which stays as it is. */
