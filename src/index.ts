@@ -20,10 +20,12 @@ export {
   NetworkError,
   type NetworkFault,
   RungateError,
+  type Say,
   type StopCause,
   StoppedError,
   type StopSignal,
   UsageError,
+  type Wording,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
 export type { GateEvent } from './gate/events.ts';

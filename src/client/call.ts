@@ -55,15 +55,16 @@ class Call {
 
   /** Retries after a failed first attempt, which p-retry does not make: it costs a third of a request. */
   async #retry(first: unknown): Promise<RawExchange> {
-    const { signal, limits } = this.context;
+    const { signal } = this.context;
     try {
       return await pRetry((attempt) => (attempt === 1 ? Promise.reject(first) : this.#attempt()), {
-        retries: limits.attempts - 1,
+        // `#mayRetry` has the limit: a 429 after the last attempt is repeated, too.
+        retries: Number.POSITIVE_INFINITY,
         signal,
         // The waits are on our clock, in `onFailedAttempt`.
         minTimeout: 0,
         shouldConsumeRetry: ({ error }) => retryKind(error, this.request) !== 'limit',
-        shouldRetry: ({ error }) => retryKind(error, this.request) !== 'no',
+        shouldRetry: (failure) => this.#mayRetry(failure),
         onFailedAttempt: (failure) => this.#wait(failure),
       });
     } catch (error) {
@@ -179,14 +180,21 @@ class Call {
     return new NetworkError('deadline', message, { hint, cause });
   }
 
+  #mayRetry({ error, retriesConsumed }: RetryContext): boolean {
+    const kind = retryKind(error, this.request);
+    const most = this.context.limits.attempts - 1;
+    return kind === 'limit' ? most > 0 : kind === 'again' && retriesConsumed < most;
+  }
+
   /** Sleeps until the next attempt, or throws the final error of the call. */
-  async #wait({ error, retriesConsumed, retriesLeft }: RetryContext): Promise<void> {
+  async #wait(failure: RetryContext): Promise<void> {
+    const { error, retriesConsumed } = failure;
     const { clock, signal, onRetry } = this.context;
     // The reason may be any value; p-retry would turn it into an error.
     signal.throwIfAborted();
     const kind = retryKind(error, this.request);
     if (kind === 'no' || !(error instanceof RungateError)) return;
-    if (retriesLeft === 0) throw this.#ended(error);
+    if (!this.#mayRetry(failure)) throw this.#ended(error);
     const now = clock.monotonic();
     const end = kind === 'limit' ? this.#limitDeadline : this.#deadline;
     const waitMs = this.#waitMs(kind, error, retriesConsumed, end - now);
