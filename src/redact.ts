@@ -53,7 +53,10 @@ function needlesOf(secret: string): Needle[] {
     ...(loose ? [upper, ...base64Forms(bytes)] : []),
   ];
   // Messages show text in one line, so whitespace matches any other. Bytes in Latin-1 may look like other whitespace.
-  const collapsed = spellings.map((spelling) => spelling.replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, ''));
+  const collapsed = spellings.map((spelling) => {
+    const words = spelling.replace(/[\t-\r ]+/g, ' ').replace(/^ | $/g, '');
+    return words.length < shortest ? spelling : words;
+  });
   return [...new Set(collapsed)]
     .filter(({ length }) => length >= shortest)
     .map((spelling) => ({
@@ -88,21 +91,26 @@ function backslashEnds(text: string, at: number, count: number): number[] {
   return [8, 4, 2, 1].map((times) => at + times * count).filter((one) => one <= end);
 }
 
+const isHexDigit = (code: number) =>
+  (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
+
 /** Returns the character at the index of the text after decoding it from percent-encoding `times` times. */
 function percentDecoded(text: string, at: number, times: number): Token {
   if (times === 0) return [text.charCodeAt(at), at + 1];
   const sign = percentDecoded(text, at, times - 1);
   if (sign[0] !== 0x25) return sign;
   const [high, next] = percentDecoded(text, sign[1], times - 1);
+  if (!isHexDigit(high)) return sign;
   const [low, end] = percentDecoded(text, next, times - 1);
-  const hex = String.fromCharCode(high, low);
-  return /^[0-9a-f]{2}$/i.test(hex) ? [Number.parseInt(hex, 16), end] : sign;
+  return isHexDigit(low) ? [Number.parseInt(String.fromCharCode(high, low), 16), end] : sign;
 }
 
 /** Returns the possible meanings of an escape that begins at the index, or nothing if none does. */
 function escapesAt(text: string, at: number): readonly Token[] {
   switch (text.charCodeAt(at)) {
     case 0x25:
+      // Each sign in a row takes one more decoding.
+      if (text.startsWith('%%%%%', at)) return none;
       // `%25` is either a percent sign or the beginning of a character that was encoded again.
       return [4, 3, 2, 1].map((times) => percentDecoded(text, at, times)).filter(([, end]) => end > at + 1);
     case 0x5c: {
