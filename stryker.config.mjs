@@ -6,7 +6,8 @@ export default {
   mutate: [
     'src/gate/{policy,poll,run-status}.ts',
     'src/client/retry.ts',
-    'src/webhook/{verify,headers,timestamp}.ts',
+    'src/date-time.ts',
+    'src/webhook/{verify,headers}.ts',
   ],
   // Texts are for people: tests compare their facts, not every word.
   mutator: { excludedMutations: ['StringLiteral'] },

@@ -143,16 +143,26 @@ const isEscapeMark = (code: number) => code === 0x25 || code === 0x5c || code ==
 const space = 0x20;
 const isSpace = (code: number) => /\s/.test(String.fromCharCode(code));
 
-/** Returns the indexes after the first whitespace at the index, which may be escaped, and after all of it; none without any. */
+/** Longer whitespace does not match: text of `+` only would be read again from each of its characters. */
+const longestSpace = 256;
+
+/**
+ * Returns the indexes at which whitespace that begins at the index may end, which may be escaped: after its first character,
+ * before a `+`, which may be one of the secret, and after all of it; none without any.
+ */
 function spaceEnds(text: string, start: number): number[] {
+  const stop = Math.min(text.length, start + longestSpace);
   const ends: number[] = [];
-  for (let at = start; at < text.length; ) {
+  let at = start;
+  while (at < stop) {
     const code = text.charCodeAt(at);
     const escaped = isEscapeMark(code) ? escapesAt(text, at).find(([meant]) => isSpace(meant)) : undefined;
     if (escaped === undefined && !isSpace(code)) break;
+    // After the first character, or before the first `+`.
+    if (at > start && (ends.length === 0 || (code === 0x2b && ends.length === 1))) ends.push(at);
     at = escaped?.[1] ?? at + 1;
-    ends[Math.min(ends.length, 1)] = at;
   }
+  if (at > start && ends.at(-1) !== at) ends.push(at);
   return ends;
 }
 

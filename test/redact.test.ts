@@ -192,3 +192,14 @@ test.each([1, 2, 3, 7, 16, 40])('a secret with %i backslashes in a row is found'
   expect(redact(`<${encodeURIComponent(secret)}>`)).toBe('<***>');
   expect(redact(JSON.stringify(`${secret}"`))).toBe('"***\\""');
 });
+
+test.each([
+  ['two spaces', 'correct  +horse battery'],
+  ['an indented line', 'first-Line_4711\n  +second-Line_0815'],
+  ['CRLF, as in a key file', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\r\n+KcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'],
+])('a secret with a plus after %s is redacted', (_, secret) => {
+  const redact = redactor([secret]);
+  for (const spell of Object.values(spellings).slice(0, 10))
+    expect(shared(redact(`echo: ${spell(secret)} end`), spell(secret))).toBeLessThan(8);
+  expect(redact(secret.replace(/\s+/g, ' '))).toBe('***');
+});

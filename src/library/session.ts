@@ -29,7 +29,7 @@ export async function withSession<Event, Result>(
   options: SharedOptions & {
     onProgress?: ((event: Event | GateEvent) => void) | undefined;
     trigger?: unknown;
-    gates?: unknown;
+    gates?: Readonly<Record<string, { trigger: unknown }>>;
   },
   intervalsMs: readonly number[],
   use: (session: Session) => Promise<Result>,
@@ -39,9 +39,10 @@ export async function withSession<Event, Result>(
   const notes = new Set(intervalsMs.flatMap((ms) => intervalNote('intervalMs', ms, local) ?? []));
   const observer = observerOf<Event>(options);
   const progress = observer.emit as NonNullable<Reporter['progress']>;
-  const { trigger, gates } = options;
+  // The names of gates say nothing about secrets.
+  const triggers = [options.trigger, ...Object.values(options.gates ?? {}).map(({ trigger }) => trigger)];
   // The service may repeat the secrets of the request that creates a run.
-  const redact = ownRedactor(options, [hub?.token, ...bodySecrets({}, { body: { trigger, gates } })]);
+  const redact = ownRedactor(options, [hub?.token, ...bodySecrets({}, { body: triggers })]);
   const connection = { insecureHttp, caPem, proxyEnv };
   try {
     const base = parseApiUrl(options.apiUrl, insecureHttp);
