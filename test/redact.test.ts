@@ -196,7 +196,7 @@ test.each([1, 2, 3, 7, 16, 40])('a secret with %i backslashes in a row is found'
 test.each([
   ['two spaces', 'correct  +horse battery'],
   ['an indented line', 'first-Line_4711\n  +second-Line_0815'],
-  ['CRLF, as in a key file', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\r\n+KcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'],
+  ['CRLF, as in a key file', 'Zk3J9aQ7Lm2XvT5b\r\n+Nc8RfW1dHs6Gy4Pe'],
 ])('a secret with a plus after %s is redacted', (_, secret) => {
   const redact = redactor([secret]);
   for (const spell of Object.values(spellings).slice(0, 10))

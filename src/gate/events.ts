@@ -31,7 +31,7 @@ export interface RunJournal {
   settled(runId: string): void;
 }
 
-/** An event of a gate, emitted as it happens. Times in milliseconds; the texts of the service are unchanged. */
+/** An event of a gate, emitted as it happens. Times in milliseconds. The texts of the service are untrusted; reporters get them without secrets. */
 export type GateEvent =
   /**
    * The create failed and is retried with the same key and the same bytes, for at most `leftMs`. `leftRequests`: how many more

@@ -98,6 +98,17 @@ describe('gates', () => {
     ]);
   });
 
+  it('failFast cancels the others when one fails', async () => {
+    await play({ outcome: ['failed', 'stuck'], duration: 0 });
+    const report = await run({
+      gates: { api: of('api'), web: of('web'), perf: of('perf', { needs: ['web'] }) },
+      failFast: true,
+    });
+    expect(short(report).map(([, gate]) => gate)).toEqual(['fail', 'fail', 'skipped']);
+    expect(report).toMatchObject({ exitCode: 1, cancellation: 'requested' });
+    expect(mock.runs.map(({ state }) => state)).toEqual(['completed', 'cancelled']);
+  });
+
   it('waits for the deployed build once, and expects the commit that all gates have', async () => {
     await play({ deployed: 'old,abc1234@5s', duration: 60_000 });
     const commit = (processSlug: string, commitSha: string) => ({
