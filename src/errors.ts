@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { redactJson } from './json/rewrite.ts';
 import { withTexts } from './json/text.ts';
 import type { Redact } from './redact.ts';
@@ -267,6 +268,7 @@ export function redactResponse(text: string, redact: Redact): string {
 /** Redacts all texts of an error, since other code may print any of them. */
 export function redactError<Thrown extends RungateError>(error: Thrown, redact: Redact): Thrown {
   const texts = error as unknown as Record<string, unknown>;
+  const { message: whole, stack } = error;
   for (const name of Object.getOwnPropertyNames(error)) {
     const text = texts[name];
     if (typeof text !== 'string' || name === 'name' || name === 'code') continue;
@@ -276,9 +278,13 @@ export function redactError<Thrown extends RungateError>(error: Thrown, redact: 
     texts.details = JSON.parse(error.detailsText);
   const { path } = error.facts;
   if (path !== undefined) error.facts = { ...error.facts, path: redact(path) };
+  // A secret that is cut off at the end of the message is in the middle of the stack.
+  if (stack !== undefined) error.stack = redact(stack.replace(whole, () => error.message));
   const { cause } = error;
-  const causeText = cause instanceof Error ? `${cause.message} ${cause.stack}` : String(cause);
-  if (cause !== undefined && redact(causeText) !== causeText) error.cause = undefined;
+  // An error of undici has the response as `data`; others have a cause or several errors.
+  const all = { depth: 8, breakLength: Infinity, maxStringLength: null, maxArrayLength: null };
+  const causeText = cause === undefined ? '' : inspect(cause, all);
+  if (redact(causeText) !== causeText) error.cause = undefined;
   return error;
 }
 

@@ -14,7 +14,8 @@ export function redactToken(token: string, redact: Redact): string {
  * @param json one or several texts that JSON.parse accepts
  */
 export function redactJson(json: string, redact: Redact): string {
-  if (redact(json) === json) return json;
+  // A string without its escapes may have a secret in another encoding: `\u0026amp;`.
+  if (!json.includes('\\') && redact(json) === json) return json;
   return tokensOf(json)
     .map((token) => redactToken(token, redact))
     .join('');

@@ -1,0 +1,37 @@
+import { createServer } from 'node:net';
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { createClient } from '../../src/index.ts';
+
+const token = 'sk-live&part&Ab1234567890';
+
+/** Returns the error of a call to a server that sends this text. */
+async function errorOf(response: string): Promise<Error> {
+  const server = createServer((socket) =>
+    socket.on('error', () => {}).once('data', () => socket.end(response)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const client = createClient({ apiUrl: `http://127.0.0.1:${port}`, token });
+  try {
+    await client.env.list({ attempts: 1 });
+    throw new Error('no error');
+  } catch (error) {
+    return error as Error;
+  } finally {
+    await client.close();
+    server.close();
+  }
+}
+
+const withBody = (body: string, type = 'application/json') =>
+  `HTTP/1.1 400 Bad Request\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+test.each([
+  ['a header that is not HTTP', `HTTP/1.1 200 OK\r\nbad ${token}\r\n\r\n`],
+  ['HTML within JSON', withBody('{"error":"sk-live\\u0026amp;part\\u0026amp;Ab1234567890"}')],
+])('an error has no secret from %s', async (_, response) => {
+  const error = await errorOf(response);
+  const { body } = error as Error & { body?: string };
+  expect(`${inspect(error, { depth: 9 })} ${body}`).not.toMatch(/sk-live|Ab1234567890/);
+});
