@@ -44,7 +44,9 @@ export function gist(text: string): string {
   // The ellipsis marks a secret that may be cut off.
   const head = text.length > longestHead ? `${text.slice(0, longestHead)}…` : text;
   if (!isHtml(head)) return oneLine(head, 200);
-  const title = /<title\b[^<>]*>([^<]*)/i.exec(head)?.[1]?.trim();
+  const [, inner = '', end] = /<title\b[^<>]*>([^<]*)(<\/title)?/i.exec(head) ?? [];
+  // As above: a secret may contain `<`.
+  const title = `${inner.trim()}${inner !== '' && end === undefined ? '…' : ''}`.replace(/……$/, '…');
   return `an HTML page${title ? `, "${oneLine(title, 200)}"` : ''}`;
 }
 
