@@ -91,18 +91,42 @@ function backslashEnds(text: string, at: number, count: number): number[] {
   return [8, 4, 2, 1].map((times) => at + times * count).filter((one) => one <= end);
 }
 
-const isHexDigit = (code: number) =>
-  (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
+/** Returns the value of a hexadecimal digit, or -1. */
+function hexValue(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+/** Returns the character that two hexadecimal digits at the index stand for, each percent-encoded up to `times` times. */
+function hexPair(text: string, at: number, times: number): Token | null {
+  const [first, next] = percentDecoded(text, at, times);
+  const high = hexValue(first);
+  if (high < 0) return null;
+  const [second, end] = percentDecoded(text, next, times);
+  const low = hexValue(second);
+  return low < 0 ? null : [16 * high + low, end];
+}
 
 /** Returns the character at the index of the text after decoding it from percent-encoding `times` times. */
 function percentDecoded(text: string, at: number, times: number): Token {
-  if (times === 0) return [text.charCodeAt(at), at + 1];
-  const sign = percentDecoded(text, at, times - 1);
-  if (sign[0] !== 0x25) return sign;
-  const [high, next] = percentDecoded(text, sign[1], times - 1);
-  if (!isHexDigit(high)) return sign;
-  const [low, end] = percentDecoded(text, next, times - 1);
-  return isHexDigit(low) ? [Number.parseInt(String.fromCharCode(high, low), 16), end] : sign;
+  let token: Token = [text.charCodeAt(at), at + 1];
+  for (let time = 0; time < times && token[0] === 0x25; time += 1)
+    token = hexPair(text, token[1], time) ?? token;
+  return token;
+}
+
+/** Returns the meanings of a percent sign, decoded up to four times, the longest first; none if it encodes nothing. */
+function percentEscapes(text: string, at: number): readonly Token[] {
+  const found: Token[] = [];
+  let end = at + 1;
+  for (let time = 0; time < 4 && (found[0]?.[0] ?? 0x25) === 0x25; time += 1) {
+    const token = hexPair(text, end, time);
+    if (token === null) continue;
+    found.unshift(token);
+    end = token[1];
+  }
+  return found;
 }
 
 /** Returns the possible meanings of an escape that begins at the index, or nothing if none does. */
@@ -112,7 +136,7 @@ function escapesAt(text: string, at: number): readonly Token[] {
       // Each sign in a row takes one more decoding.
       if (text.startsWith('%%%%%', at)) return none;
       // `%25` is either a percent sign or the beginning of a character that was encoded again.
-      return [4, 3, 2, 1].map((times) => percentDecoded(text, at, times)).filter(([, end]) => end > at + 1);
+      return percentEscapes(text, at);
     case 0x5c: {
       const [whole = '', long4, short2, letter = ''] = matchAt(backslash, text, at) ?? [];
       if (whole === '') return none;
@@ -141,29 +165,51 @@ const escapeMarks = [0x25, 0x5c, 0x26, 0x2b] as const;
 const isEscapeMark = (code: number) => code === 0x25 || code === 0x5c || code === 0x26 || code === 0x2b;
 
 const space = 0x20;
-const isSpace = (code: number) => /\s/.test(String.fromCharCode(code));
+const isSpace = (code: number) =>
+  code === space || (code >= 0x09 && code <= 0x0d) || (code > 0x7f && /\s/.test(String.fromCharCode(code)));
 
-/** Longer whitespace does not match: text of `+` only would be read again from each of its characters. */
-const longestSpace = 256;
+/** Returns the index after one whitespace character at the index, which may be escaped, or -1. */
+function spaceEnd(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (isSpace(code)) return at + 1;
+  return (isEscapeMark(code) && escapesAt(text, at).find(([meant]) => isSpace(meant))?.[1]) || -1;
+}
+
+/** From this many characters on, the end of whitespace is remembered: it may be needed from each of its characters. */
+const longSpace = 16;
+
+/** Returns a function of an index at which the following characters end; `next` gives the index after one of them, or -1. */
+function runsIn(text: string, next: (at: number) => number): (start: number) => number {
+  /** The end of a long run, by the index of each character in it; 0 for any other. */
+  let ends: Uint32Array | undefined;
+  return (start) => {
+    let last = start;
+    let count = 0;
+    for (let at = start; at >= 0; at = ends?.[last] || next(last)) {
+      last = at;
+      count += 1;
+    }
+    if (count > longSpace) {
+      ends ??= new Uint32Array(text.length + 1);
+      for (let at = start; at < last && ends[at] === 0; at = next(at)) ends[at] = last;
+    }
+    return last;
+  };
+}
 
 /**
- * Returns the indexes at which whitespace that begins at the index may end, which may be escaped: after its first character,
- * before a `+`, which may be one of the secret, and after all of it; none without any.
+ * Returns the indexes at which whitespace that begins at an index may end: after its first character, before a `+`, which
+ * may be one of the secret, and after all of it; none without any.
  */
-function spaceEnds(text: string, start: number): number[] {
-  const stop = Math.min(text.length, start + longestSpace);
-  const ends: number[] = [];
-  let at = start;
-  while (at < stop) {
-    const code = text.charCodeAt(at);
-    const escaped = isEscapeMark(code) ? escapesAt(text, at).find(([meant]) => isSpace(meant)) : undefined;
-    if (escaped === undefined && !isSpace(code)) break;
-    // After the first character, or before the first `+`.
-    if (at > start && (ends.length === 0 || (code === 0x2b && ends.length === 1))) ends.push(at);
-    at = escaped?.[1] ?? at + 1;
-  }
-  if (at > start && ends.at(-1) !== at) ends.push(at);
-  return ends;
+type SpaceEnds = (start: number) => readonly number[];
+
+function spacesIn(text: string): SpaceEnds {
+  const beforePlus = runsIn(text, (at) => (text.charCodeAt(at) === 0x2b ? -1 : spaceEnd(text, at)));
+  const afterAll = runsIn(text, (at) => spaceEnd(text, at));
+  return (start) => {
+    const first = spaceEnd(text, start);
+    return first < 0 ? none : [first, beforePlus(first), afterAll(first)];
+  };
 }
 
 /** A cut in the text: an ellipsis in any spelling, possibly after half an escape. */
@@ -184,7 +230,13 @@ function isCut(text: string, at: number, matched: number): boolean {
  * are followed in parallel, so that no place is examined twice for the same character.
  * @param from the index of the first character of the needle to match
  */
-function follow(text: string, start: number, { codes, loose }: Needle, from: number): number {
+function follow(
+  text: string,
+  start: number,
+  { codes, loose }: Needle,
+  from: number,
+  spaceEnds: SpaceEnds,
+): number {
   const reached: (number[] | undefined)[] = [];
   const reach = (index: number, at: number) => {
     const places = reached[index];
@@ -203,7 +255,7 @@ function follow(text: string, start: number, { codes, loose }: Needle, from: num
         reach(to, end);
         next = Math.max(next, to);
       };
-      if (codes[index] === space) for (const end of spaceEnds(text, at)) take(index + 1, end);
+      if (codes[index] === space) for (const end of spaceEnds(at)) take(index + 1, end);
       else if (code === 0x5c && codes[index] === 0x5c) {
         let run = 1;
         while (codes[index + run] === 0x5c) run += 1;
@@ -237,28 +289,30 @@ export function redactor(secrets: readonly string[]): Redact {
   const isStart = new Uint8Array(0x10000);
   for (const code of [...starts.keys(), ...escapeMarks]) isStart[code] = 1;
 
-  const endAt = (text: string, at: number, escapes: readonly Token[]): number => {
+  const endAt = (text: string, at: number, escapes: readonly Token[], spaceEnds: SpaceEnds): number => {
     let end = -1;
     const next = text.charCodeAt(at + 1);
     for (const needle of starts.get(text.charCodeAt(at)) ?? none) {
       // Most needles fail here; calling `follow` for each of them would dominate the time.
       const second = needle.codes[1];
       if ((needle.loose ? fold(next) : next) !== second && second !== space && !isEscapeMark(next)) continue;
-      end = Math.max(end, follow(text, at, needle, 0));
+      end = Math.max(end, follow(text, at, needle, 0, spaceEnds));
     }
     for (const [code, after] of escapes)
-      for (const needle of starts.get(code) ?? none) end = Math.max(end, follow(text, after, needle, 1));
+      for (const needle of starts.get(code) ?? none)
+        end = Math.max(end, follow(text, after, needle, 1, spaceEnds));
     return end;
   };
 
   return (text) => {
     const found: { start: number; end: number }[] = [];
+    const spaceEnds = spacesIn(text);
     let [escapeStart, escapeEnd] = [-1, -1];
     for (let at = 0; at < text.length; at += 1) {
       if (isStart[text.charCodeAt(at)] === 0) continue;
       const escapes = escapesAt(text, at);
       if (at >= escapeEnd && escapes[0] !== undefined) [escapeStart, escapeEnd] = [at, escapes[0][1]];
-      const end = endAt(text, at, escapes);
+      const end = endAt(text, at, escapes, spaceEnds);
       if (end < 0) continue;
       // Cutting an escape in half would change the rest of the text, or break JSON.
       const start = at < escapeEnd ? escapeStart : at;

@@ -171,6 +171,16 @@ test.each(['%', '%25', '\\', '\\\\u0061', '&#', '+', '…', 'r', 'rg_k3J9a', 'RG
 );
 
 test.each([
+  ['- name: shop\n- name: cart', '+'],
+  ['---- BEGIN SSH2 KEY ----', '+'],
+  ['\\ secret', '\\\\n'],
+  ['        ', ' '],
+])('the work for %j in a text of many %j grows only with its length', (secret, unit) => {
+  const work = (length: number) => reads([secret], unit.repeat(length));
+  expect(work(2000)).toBeLessThan(2.2 * work(1000) + 100);
+});
+
+test.each([
   ['\\', '\\'],
   ['\\', '\\u005c'],
   ['%25', '%25'],
