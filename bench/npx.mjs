@@ -8,7 +8,11 @@ import { inTurn } from './statistics.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** An address where nothing listens, so that any request to a registry fails. */
-const nowhere = { npm_config_registry: 'http://127.0.0.1:9/' };
+const nowhere = {
+  npm_config_registry: 'http://127.0.0.1:9/',
+  // npm looks up `@redis/client`, an optional peer, and would retry for a minute.
+  npm_config_fetch_retries: '0',
+};
 
 const atInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
 

@@ -57,7 +57,9 @@ export abstract class RungateError extends Error {
     this.hint = hint === undefined ? undefined : worded(hint);
     this.lines = lines;
     let from = cause;
-    while (from instanceof Error && !(from instanceof RungateError)) from = from.cause;
+    // A transport of the caller may throw an error that is its own cause.
+    for (let depth = 0; depth < 8 && from instanceof Error && !(from instanceof RungateError); depth += 1)
+      from = from.cause;
     const inherited = from instanceof RungateError ? from.#wordings : [];
     this.#wordings = [...inherited, ...[message, hint].filter((text) => typeof text === 'function')];
   }

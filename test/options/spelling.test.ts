@@ -53,3 +53,9 @@ test('an error words the texts of its cause, which it repeats', () => {
   });
   expect(error.word(sayInCommands).hint).toBe('check RUNGATE_API_URL!');
 });
+
+test('a cause that is its own cause is the cause of an error', () => {
+  const cause: Error = new Error('socket');
+  cause.cause = cause;
+  expect(new ConfigError('no connection', { cause }).cause).toBe(cause);
+});
