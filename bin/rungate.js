@@ -27,7 +27,7 @@ function isTooOld(version) {
 }
 
 async function run(argv) {
-  if (argv.length === 1 && argv[0] === '--version') {
+  if (argv.length === 1 && ['--version', '-V', 'version'].includes(argv[0])) {
     // Installers and monitors run this most; it needs no other module.
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
     process.stdout.write(`${version}\n`);

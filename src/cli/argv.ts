@@ -20,7 +20,7 @@ function ownArguments(argv: readonly string[]): readonly string[] {
 }
 
 /** Matches an option strictly enough that a secret does not pass for one. */
-const anotherOption = /^(?:-[hqv]|--[a-z]+(?:-[a-z]+)*(?:=.*)?)$/;
+const anotherOption = /^(?:-[a-zA-Z]|--[a-z]+(?:-[a-z]+)*(?:=.*)?)$/;
 
 /** Whether an option has no value, as in `login --api-key`, which only selects the kind of secret. */
 function hasNoValue(args: readonly string[], index: number): boolean {
@@ -60,9 +60,7 @@ export function refuseSecrets(argv: readonly string[]): void {
 
 /** Whether errors show the response, even if the command line cannot be parsed. */
 export function isVerbose(argv: readonly string[]): boolean {
-  return ownArguments(argv).some(
-    (argument) => argument === '--verbose' || (/^-[qv]+$/.test(argument) && argument.includes('v')),
-  );
+  return ownArguments(argv).some((argument) => argument === '--verbose' || /^-q*v/.test(argument));
 }
 
 /** Returns the format for errors, even if the command line cannot be parsed. */

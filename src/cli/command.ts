@@ -35,14 +35,21 @@ function refuseOptionAsValue(command: Command, args: readonly string[], stopsAtO
   for (let index = 0; index < args.length; index++) {
     const name = args[index] ?? '';
     if (name === '--' || (stopsAtOperand && !name.startsWith('-'))) return;
-    const option = command.options.find(({ short, long }) => short === name || long === name);
+    const [flag] = name.split('=');
+    const option = command.options.find(({ short, long }) => short === flag || long === name);
     if (option?.required !== true) continue;
+    const long = option.long ?? name;
+    // commander would take `=shop` as the value of `-p=shop`.
+    if (flag !== name)
+      throw new UsageError(`${flag} takes its value after a space`, {
+        hint: `write ${flag} "…" or ${long}="…"`,
+      });
     index += 1;
     const value = args[index] ?? '';
     if (!isOption(command, value)) continue;
     const [next] = value.split('=');
-    throw new UsageError(`${name} has no value: the option ${next} follows it`, {
-      hint: `if the value comes from a variable, that variable is unset: quote it, as in ${name} "$NAME", and check where it is set; write a value that begins with a dash after =, as in ${name}=${next}`,
+    throw new UsageError(`${long} has no value: the option ${next} follows it`, {
+      hint: `if the value comes from a variable, that variable is unset: quote it, as in ${long} "$NAME", and check where it is set; write a value that begins with a dash after =, as in ${long}=${next}`,
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { noList } from '../commands/no-list.ts';
 
 /** A word of the command line that its command does not know: as a subcommand, an option or a further argument. */
 export interface Mistake {
@@ -33,13 +34,11 @@ const doctor = 'rungate doctor shows which credential is used and whether the se
 const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
   command: [
     [/^rungate version\b/, 'write rungate --version'],
+    [/^rungate (?:runs|runs? (?:list|ls))$/, noList.run],
+    [/^rungate keys? (?:list|ls)$/, noList.keys],
     [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
     [/^rungate auth logout\b/, 'write rungate logout'],
     [/^rungate auth\b/, 'write rungate login'],
-    [
-      /^rungate run (?:list|ls)\b/,
-      'the service has no list of runs; rungate run trigger prints the id of a run, and rungate run status <runId> shows it',
-    ],
     [/^rungate run (?:rerun|retry|restart)\b/, 'rungate run trigger starts a new run'],
   ],
   option: [
@@ -130,6 +129,7 @@ export const synonyms: ReadonlyMap<string, readonly string[]> = new Map([
   ['watch', ['wait', 'listen']],
   ['start', ['trigger']],
   ['create', ['trigger']],
+  ['runs', ['run']],
   ['new', ['create', 'trigger']],
   ['add', ['create']],
   ['edit', ['update', 'set']],

@@ -13,25 +13,25 @@ const otherGroups = () => import('../commands/other-groups.ts');
 
 type GroupName = 'run' | keyof typeof definitions;
 
-/** In the order of the help. A group is loaded only if the command line has its name. */
-const summaries: Readonly<Record<GroupName, string>> = {
-  run: 'trigger, wait for, show and cancel test runs',
-  init: 'write .rungate.json and a pipeline',
-  orders: 'list orders and verify their summary',
-  keys: 'create and delete API keys',
-  env: 'manage environments and their variables',
-  observations: 'read and manage findings of explorations',
-  webhooks: 'manage, receive and verify webhooks',
-  hub: 'serve the hub of a fleet of gates',
-  receipt: 'create keys for receipts, show and verify them',
-  config: 'show settings and change your profile',
-  login: 'save an API key or a token in your profile',
-  logout: 'remove secrets from your profile',
-  api: 'send a request to any path of the service',
-  doctor: 'check the configuration and suggest fixes',
-  mock: 'run a mock of the service',
-  selftest: 'test a pipeline step against every outcome',
-  completion: 'print a completion script for your shell',
+/** With their headings in the help, in its order. A group is loaded only if the command line has its name. */
+const groups: Readonly<Record<GroupName, readonly [heading: string, summary: string]>> = {
+  run: ['Gate:', 'trigger, wait for, show and cancel test runs'],
+  init: ['Gate:', 'write .rungate.json and a pipeline'],
+  selftest: ['Gate:', 'test a pipeline step against every outcome'],
+  doctor: ['Gate:', 'check the configuration and suggest fixes'],
+  config: ['Settings:', 'show settings and change your profile'],
+  login: ['Settings:', 'save an API key or a token in your profile'],
+  logout: ['Settings:', 'remove secrets from your profile'],
+  completion: ['Settings:', 'print a completion script for your shell'],
+  env: ['Service:', 'manage environments and their variables'],
+  keys: ['Service:', 'create and delete API keys'],
+  observations: ['Service:', 'read and manage findings of explorations'],
+  orders: ['Service:', 'list orders and verify their summary'],
+  webhooks: ['Service:', 'manage, receive and verify webhooks'],
+  api: ['Service:', 'send a request to any path of the service'],
+  mock: ['Around it:', 'run a mock of the service'],
+  hub: ['Around it:', 'serve the hub of a fleet of gates'],
+  receipt: ['Around it:', 'create keys for receipts, show and verify them'],
 };
 
 const about = 'Gate a pipeline on a test run. For first steps, run rungate without a command.';
@@ -68,15 +68,16 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
     })
     .exitOverride();
   addGlobals(program)
-    .version(version, '--version', 'show the version')
+    .version(version, '-V, --version', 'show the version')
     // The reader of this help knows the option. Without its row, the help fits on a screen.
     .addHelpOption(new Option('-h, --help', 'show this help').hideHelp());
   const [called = ''] = operandsOf(program, argv);
-  const isGroup = Object.hasOwn(summaries, called);
-  for (const [name, summary] of Object.entries(summaries) as [GroupName, string][]) {
+  const isGroup = Object.hasOwn(groups, called);
+  for (const name of Object.keys(groups) as GroupName[]) {
     // If a group is called, creating the others would only delay the command.
     if (isGroup && name !== called) continue;
-    const group = summarise(program.command(name), summary).enablePositionalOptions();
+    const [heading, summary] = groups[name];
+    const group = summarise(program.command(name), summary).helpGroup(heading).enablePositionalOptions();
     if (!argv.includes(name)) continue;
     const define = name === 'run' ? defineRun : (await otherGroups()).definitions[name];
     define(group, bind, unboundProgram);
@@ -115,6 +116,9 @@ function usageOf(command: Command): string {
   return `${usage.replace(' [options]', '')}\n         [options]`;
 }
 
+/** Whether the only argument is `version`, as some people write `--version`. */
+const isVersionWord = (argv: readonly string[]) => argv.length === 1 && argv[0] === 'version';
+
 /** @throws UsageError if the command line cannot be parsed */
 export async function parseAndRun(
   program: Command,
@@ -130,7 +134,7 @@ export async function parseAndRun(
       }, program);
       return command.outputHelp();
     }
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(isVersionWord(argv) ? ['--version'] : [...argv], { from: 'user' });
   } catch (error) {
     // commander throws this after it has printed help or the version.
     if (error instanceof CommanderError) return;
@@ -144,7 +148,7 @@ export async function parseAndRun(
 }
 
 /** Returns the program with all groups loaded, for searching commands. None of them can be run. */
-export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(summaries)]);
+export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(groups)]);
 
 function unboundProgram(argv: readonly string[]): Promise<Command> {
   return createProgram(argv, (command) => void addGlobals(command), { text: '' });

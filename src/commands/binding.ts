@@ -75,3 +75,9 @@ export function summarise(group: Command, summary: string): Command {
 export function examples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 }
+
+/** Adds a sentence to the end of a command's help. */
+export function note(command: Command, sentence: string): Command {
+  const text = `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+  return command.addHelpText('after', () => `\n${command.createHelp().boxWrap(text, 80)}`);
+}

@@ -158,7 +158,7 @@ export const rows = {
   project: {
     ...selection,
     type: text,
-    flag: '--project <slug>',
+    flag: '-p, --project <slug>',
     commands: ['trigger', 'gates', 'init'],
     env: 'RUNGATE_PROJECT',
     help: 'slug of the project',
@@ -181,7 +181,7 @@ export const rows = {
   environment: {
     ...selection,
     type: text,
-    flag: '--environment <key>',
+    flag: '-e, --environment <key>',
     commands: ['trigger', 'gates', 'init'],
     env: 'RUNGATE_ENVIRONMENT',
     help: 'key of the environment',

@@ -23,6 +23,8 @@ describe('an option in the place of the value of another option is a usage error
     [[...trigger, '--wait', '--environment', '--strict'], '--environment', '--strict'],
     [[...trigger, '--wait', '--junit', '--strict'], '--junit', '--strict'],
     [[...trigger, '--wait', '--junit', '--no-strict'], '--junit', '--no-strict'],
+    [['run', 'trigger', '-p', '-e', 'staging', '--tag', 'a'], '--project', '-e'],
+    [['run', 'trigger', '-e', '--wait'], '--environment', '--wait'],
     [['run', 'wait', 'run_1', '--name', '--json'], '--name', '--json'],
     [['run', 'wait', 'run_1', '--name', '--timeout=5m'], '--name', '--timeout'],
     [['run', 'cancel', 'run_1', '--reason', '-q'], '--reason', '-q'],
@@ -85,3 +87,15 @@ describe('a value that looks like an option is accepted', () => {
     expect(child.err).not.toContain('has no value');
   });
 });
+
+it.each([[['-p', 'shop', '-e', 'staging']], [['-pshop', '-estaging']]])(
+  '%j names the project and the environment',
+  async (options) => {
+    const { code, err } = await on.rungate('run', 'trigger', '--process', 'checkout', ...options);
+    expect(code, err).toBe(0);
+    expect(JSON.parse(on.mock.requests.at(-1)?.body ?? '{}')).toMatchObject({
+      projectSlug: 'shop',
+      environmentKey: 'staging',
+    });
+  },
+);

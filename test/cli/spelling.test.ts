@@ -36,8 +36,7 @@ it.each<[string, string[]]>([
 });
 
 it.each<[string, string]>([
-  ['version', 'rungate --version'],
-  ['-V', 'rungate --version'],
+  ['version 1', 'rungate --version'],
   ['run -V', 'rungate --version'],
   ['whoami', 'rungate doctor'],
   ['auth status', 'rungate doctor'],
@@ -54,7 +53,14 @@ it.each<[string, string]>([
   ['run stop run_1', 'did you mean rungate run cancel?'],
   ['run delete run_1', 'did you mean rungate run cancel?'],
   ['run rerun run_1', 'rungate run trigger starts a new run'],
-  ['run list', 'the service has no list of runs'],
+  ...['run list', 'run ls', 'runs', 'runs list', 'runs ls'].map((line): [string, string] => [
+    line,
+    'the service has no endpoint that lists runs: rungate run trigger prints the id',
+  ]),
+  ['runs wait run_1', 'did you mean rungate run wait?'],
+  ['keys list', 'the service has no endpoint that lists API keys'],
+  ['key ls', 'the service has no endpoint that lists API keys'],
+  ['run trigger -p=shop', 'write -p "…" or --project="…"'],
   ['env show staging', 'did you mean rungate env list?'],
   ['env rm staging', 'did you mean rungate env delete?'],
   ['env set staging', 'did you mean rungate env update?'],

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { version } from '../../src/version.ts';
 import { cli, type Stage, stage, trigger } from './harness.ts';
 
 let on: Stage;
@@ -125,10 +126,11 @@ describe('help and version', () => {
     },
   );
 
-  it('--version prints the version of the package, but is not an option of commands', async () => {
-    const { code, out } = await cli(['--version']);
-    expect(code).toBe(0);
-    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  it.each(['--version', '-V', 'version'])('%s prints the version of the package', async (word) => {
+    expect(await cli([word])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+
+  it('--version is not an option of commands', async () => {
     expect((await cli(['run', 'status', 'x', '--version'])).code).toBe(64);
   });
 

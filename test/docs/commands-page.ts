@@ -60,19 +60,22 @@ function section(command: Command, depth: number): string {
 /** Returns docs/commands.md, generated from the program. */
 export function commandsPage(program: Command): string {
   const groups = subcommandsOf(program);
-  const index = groups.map(
-    (group) =>
-      [`[\`${nameOf(group)}\`](#${nameOf(group).replaceAll(' ', '-')})`, plain(group.summary())] as const,
-  );
+  const headings = [...new Set(groups.map((group) => group.helpGroup()))];
+  const link = (group: Command) =>
+    [`[\`${nameOf(group)}\`](#${nameOf(group).replaceAll(' ', '-')})`, plain(group.summary())] as const;
+  const index = headings.map((heading) => {
+    const rows = groups.filter((group) => group.helpGroup() === heading).map(link);
+    return table([heading.replace(/:$/, ''), ''], rows);
+  });
   return `# Commands
 
 \`rungate <command> --help\` shows the same text in a terminal. Exit codes are in [gate.md](gate.md#exit-codes), settings in
 [settings.md](settings.md). \`npm run docs:commands\` generates this page from the program, and tests run its examples.
 
-${table(['Command', ''], index)}
+${index.join('\n')}
 ## Options of every command
 
-Put them before or after the command's name. \`rungate --version\` shows the version. Write durations as \`250ms\`, \`10s\`, \`5m\` or \`1h\`; a number without a unit is in seconds.
+Put them before or after the command's name. \`rungate --version\`, \`rungate -V\` and \`rungate version\` show the version. Write durations as \`250ms\`, \`10s\`, \`5m\` or \`1h\`; a number without a unit is in seconds.
 Put variables in quotes. To use the name of an option as a value, write \`=\`: \`--ref=--wait\`.
 ${optionTables(program, (name) => name === globalHeading)}
 ## Tables

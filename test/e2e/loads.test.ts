@@ -102,8 +102,8 @@ it('only hub has the server of the hub and its metrics, and the package has no R
   expect(filesWith('@redis/client/')).toEqual([]);
 });
 
-it('--version loads nothing of dist', async () => {
-  expect((await loaded(['--version'])).files).toEqual([]);
+it.each(['--version', '-V', 'version'])('%s loads nothing of dist', async (word) => {
+  expect((await loaded([word])).files).toEqual([]);
 });
 
 describe('the library', () => {

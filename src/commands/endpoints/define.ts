@@ -3,8 +3,9 @@ import { env } from '../../contract/env.ts';
 import { keys, knownScopes } from '../../contract/keys.ts';
 import { observations } from '../../contract/observations.ts';
 import { orders } from '../../contract/orders.ts';
-import { type Bind, examples } from '../binding.ts';
+import { type Bind, examples, note } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
+import { noList } from '../no-list.ts';
 import { collect } from '../options.ts';
 import { type ApiFlags, apiCommand } from './api-call.ts';
 import { deriveCommands } from './derive.ts';
@@ -43,6 +44,7 @@ function scopeLines(): string[] {
 }
 
 export function defineKeys(group: Command, bind: Bind): void {
+  note(group, noList.keys);
   deriveCommands(group, bind, keys, {
     'keys.create': (command, tie) => {
       command

@@ -17,10 +17,10 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--key <file>', 'public key to trust, PEM (repeatable: any of them may have signed)', collect)
     .option('--commit <sha>', 'the commit that must have been tested, in full')
     .option('--repository <name>', 'expected repository')
-    .option('--project <slug>', 'expected project')
+    .option('-p, --project <slug>', 'expected project')
     .option('--process <slug>', 'expected process')
     .option('--tag <tag>', 'expected tag (repeatable, or separated by commas): exactly these', collect)
-    .option('--environment <key>', 'expected environment')
+    .option('-e, --environment <key>', 'expected environment')
     .option('--max-age <duration>', 'maximum time since the runs ended, such as 24h (default: any)')
     .option(
       '--allow-warned',

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
-import { type Bind, examples } from '../binding.ts';
+import { type Bind, examples, note } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
+import { noList } from '../no-list.ts';
 import { addOptions, collect } from '../options.ts';
 import { cancelCommand } from './cancel.ts';
 import { type GatesFlags, gatesCommand } from './gates.ts';
@@ -12,6 +13,7 @@ import { type NamedWaitFlags, waitCommand } from './wait.ts';
 import { checkReportFlags } from './wait-flags.ts';
 
 export function defineRun(group: Command, bind: Bind): void {
+  note(group, noList.run);
   const trigger = group
     .command('trigger')
     .summary('start a test run, and with --wait gate on it')
