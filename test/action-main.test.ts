@@ -83,7 +83,8 @@ describe('the main step', () => {
       'app-url': runs()[0]?.appUrl,
     });
     expect(files['/summary']).toContain(runs()[0]?.id);
-    expect(ended.out + ended.err).toMatch(/^::(error|notice) title=rungate/m);
+    expect(/^::error title=rungate/m.test(ended.err)).toBe(gate === 'fail');
+    expect(ended.err).not.toContain('::notice');
   });
 
   it('sends the inputs and the facts of the job', async () => {

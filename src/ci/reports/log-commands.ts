@@ -14,22 +14,19 @@ const githubData = { '%': '%25', '\r': '%0D', '\n': '%0A' };
 const githubProperty = { ...githubData, ':': '%3A', ',': '%2C' };
 const azureData = { '%': '%AZP25', '\r': '%0D', '\n': '%0A', ';': '%3B', ']': '%5D' };
 
-export function githubAnnotation(
-  level: 'notice' | 'warning' | 'error',
-  subject: string,
-  text: string,
-): string {
+export function githubAnnotation(level: 'warning' | 'error', subject: string, text: string): string {
   return `::${level} title=${escaped(subject, githubProperty)}::${escaped(text, githubData)}`;
 }
 
-const levels = { fail: 'error', warn: 'warning', pass: 'notice' } as const;
+/** The levels of the runs that did not pass the gate. */
+const levels = { fail: 'error', warn: 'warning' } as const;
 
 /** GitHub shows ten annotations of each level per step and silently drops the others. */
 const maxAnnotations = 10;
 
 export function githubAnnotations(report: GateReport): string[] {
-  const titles = { fail: headline(report), warn: 'the gate lets it pass', pass: 'passed' };
-  return (['fail', 'warn', 'pass'] as const).flatMap((shown) => {
+  const titles = { fail: headline(report), warn: 'the gate lets it pass' };
+  return (['fail', 'warn'] as const).flatMap((shown) => {
     const runs = report.runs.filter((run) => shownAs(run) === shown);
     const texts = runs.map((run) => messageLines(run, othersOf(run, report)).join('\n'));
     if (texts.length > maxAnnotations) {
@@ -45,12 +42,12 @@ export function githubAnnotations(report: GateReport): string[] {
  * code fails the task.
  */
 export function azureCommands(report: GateReport): string[] {
-  const issues = report.runs
-    .filter((run) => shownAs(run) !== 'pass')
-    .map((run) => {
-      const text = escaped(`rungate: ${messageLines(run, othersOf(run, report)).join('; ')}`, azureData);
-      return `##vso[task.logissue type=${levels[shownAs(run)]}]${text}`;
-    });
+  const issues = report.runs.flatMap((run) => {
+    const shown = shownAs(run);
+    if (shown === 'pass') return [];
+    const text = escaped(`rungate: ${messageLines(run, othersOf(run, report)).join('; ')}`, azureData);
+    return `##vso[task.logissue type=${levels[shown]}]${text}`;
+  });
   const variables = Object.entries(gateOutputs(report)).map(([output, value]) => {
     // Azure inserts a variable into later scripts as text and would expand this there.
     const text = /\$[([{]/.test(value) ? '' : escaped(value, azureData);
