@@ -41,11 +41,13 @@ function parse(text: string): { ms: number; rfc3339: string; zoned: boolean } | 
 /** Returns a date and time in milliseconds since the epoch, or null; a time without a zone is UTC. */
 export const dateTimeMs = (text: string): number | null => parse(text)?.ms ?? null;
 
+const dateOnly = /^\d{4}-\d\d-\d\d$/;
+
 /**
- * Returns a date and time as RFC 3339 writes it, in its own zone and with all digits of its fraction, or null. A text without a
- * zone could mean several times.
+ * Returns a date and time as RFC 3339 writes it, in its own zone and with all digits of its fraction, or null. A date alone is its
+ * midnight in UTC. A time without a zone could mean several times.
  */
 export function toRfc3339(text: string): string | null {
-  const parsed = parse(text);
+  const parsed = parse(dateOnly.test(text) ? `${text}T00:00Z` : text);
   return parsed?.zoned ? parsed.rfc3339 : null;
 }

@@ -68,6 +68,7 @@ describe('a date and time in a request', () => {
     ['2026-05-01T00:00Z', '2026-05-01T00:00:00Z'],
     ['2026-05-01T00:00:00-0530', '2026-05-01T00:00:00-05:30'],
     ['2026-05-01T00:00:00+02', '2026-05-01T00:00:00+02:00'],
+    ['2026-05-01', '2026-05-01T00:00:00Z'],
   ])('%s is sent as %s', (text, sent) => {
     expect(toRfc3339(text)).toBe(sent);
     expect(isDateTime(sent)).toBe(true);
@@ -75,7 +76,7 @@ describe('a date and time in a request', () => {
 
   it.each([
     ['has no zone', '2026-05-01T00:00:00'],
-    ['has no time', '2026-05-01'],
+    ['is a date that does not exist', '2026-02-29'],
     ['has a zone of 25 hours', '2026-05-01T00:00:00+25:00'],
     ['has 60 minutes in its zone', '2026-05-01T00:00:00+01:60'],
     ['is on a day that does not exist', '2026-02-29T00:00:00Z'],

@@ -57,7 +57,7 @@ function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unk
       unknown && known.length > 0
         ? `the known names are ${known.join(', ')}`
         : wrong.some(({ expected }) => expected === zonedDateTime)
-          ? 'write it as in RFC 3339: 2026-01-31T12:00:00Z or 2026-01-31T14:00:00+02:00'
+          ? 'write 2026-01-31 for its midnight in UTC, or 2026-01-31T14:00:00+02:00 as in RFC 3339'
           : undefined,
   });
 }

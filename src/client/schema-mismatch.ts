@@ -42,7 +42,7 @@ const types: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-export const zonedDateTime = 'a date and time with a zone';
+export const zonedDateTime = 'a date, or a date and time with a zone';
 
 const formats: Readonly<Record<string, string>> = {
   datetime: 'an ISO 8601 date and time',

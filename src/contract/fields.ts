@@ -44,7 +44,7 @@ export const dateTime = z
   .stringFormat('datetime', (text) => dateTimeMs(text) !== null)
   .register(shown, { format: 'date-time' });
 
-/** A date and time in a request, as text. It is sent as RFC 3339 writes it. */
+/** A date and time in a request, as text, or a date. It is sent as RFC 3339 writes it. */
 export const sentDateTime = z
   .stringFormat('date-time', (text) => toRfc3339(text) !== null)
   .check(z.overwrite((text) => toRfc3339(text) ?? text))

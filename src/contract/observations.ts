@@ -45,7 +45,7 @@ export const observations = defineApi(
         createdByAgentTemplateId: filter('only observations created by this agent template'),
         createdAfter: described(
           z.optional(sentDateTime),
-          'only observations created after this time (RFC 3339, with a zone)',
+          'only observations created after this time: a date (its midnight in UTC), or RFC 3339 with a zone',
         ),
       }),
       paged: true,

@@ -338,7 +338,7 @@ export const rows = {
     file: 'gate',
     library: 'on',
     libraryHelp: 'Actions for single verdicts; they override `strict`.',
-    help: 'action for a verdict: pass, warn or fail; overrides strict from the same source',
+    help: 'action for a verdict: pass, warn or fail, such as failed=warn,blocked=warn; overrides strict from the same source',
     complete: 'overrides',
   },
   cancelOnTimeout: {

@@ -248,7 +248,7 @@ export const tokens: OptionType<readonly string[]> = {
 export const overrides: OptionType<Overrides> = {
   kind: 'overrides',
   is: '<verdict>=<action>',
-  write: 'write <verdict>=<action>, such as --on cancelled=fail; repeat --on for each verdict',
+  write: 'write <verdict>=<action>, such as --on cancelled=fail or --on failed=warn,blocked=warn',
   schema: z.pipe(
     z.custom<Record<string, unknown>>(
       (json) => typeof json === 'object' && json !== null && !Array.isArray(json),

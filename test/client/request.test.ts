@@ -185,8 +185,12 @@ describe('the query', () => {
       params: { projectId: 'p' },
       query: { createdAfter: 'yesterday' },
     });
-    expect(when.message).toContain('createdAfter must be a date and time with a zone, not "yesterday"');
-    expect(when.hint).toBe('write it as in RFC 3339: 2026-01-31T12:00:00Z or 2026-01-31T14:00:00+02:00');
+    expect(when.message).toContain(
+      'createdAfter must be a date, or a date and time with a zone, not "yesterday"',
+    );
+    expect(when.hint).toBe(
+      'write 2026-01-31 for its midnight in UTC, or 2026-01-31T14:00:00+02:00 as in RFC 3339',
+    );
     expect(
       refused('observations.search', { params: { projectId: 'p' }, query: { a: {} } }).message,
     ).toContain('query key a must');

@@ -22,6 +22,8 @@ describe('the exit code follows the verdict and the policy', () => {
     ['cancelled', ['--strict', '--on', 'cancelled=pass'], 0, 'pass', 'cancelled'],
     ['cancelled', ['--no-strict'], 0, 'warn', 'cancelled'],
     ['failed', ['--on', 'failed=warn'], 0, 'warn', 'failed'],
+    ['failed', ['--on', 'failed=warn,blocked=warn'], 0, 'warn', 'failed'],
+    ['blocked', ['--on', 'failed=warn,blocked=warn'], 0, 'warn', 'blocked'],
     ['failed', ['--on', 'failed=pass'], 0, 'pass', 'failed'],
     ['blocked', ['--on', 'blocked=warn', '--strict'], 0, 'warn', 'blocked'],
     ['stuck', ['--on', 'timeout=warn'], 0, 'warn', 'timeout'],
