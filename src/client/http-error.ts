@@ -169,8 +169,17 @@ export function refusal(
   const why = reason === '' ? '' : `: ${oneLine(reason, 500)}`;
   const plain =
     request.url.protocol === 'http:' && status === 400 && plainHttpOnTls.test(text.slice(0, longestHead));
-  // An HTML page instead of JSON probably does not come from the service.
-  const elsewhere = isHtml(text) && status < 500 && status !== 401 && status !== 403 && status !== 429;
+  // An HTML page instead of JSON probably does not come from the service, unless a server before it is busy.
+  const elsewhere: Wording | false =
+    isHtml(text) &&
+    status < 500 &&
+    status !== 429 &&
+    ((say) => {
+      const other = status === 401 || status === 403 ? hint : undefined;
+      const otherwise =
+        other === undefined ? '' : `; otherwise ${typeof other === 'string' ? other : other(say)}`;
+      return `check ${say('apiUrl')}: it may not be the URL of the service${otherwise}`;
+    });
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
     status,
     error,
@@ -178,10 +187,6 @@ export function refusal(
     detailsText: details?.json,
     requestId: requestId(headers),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
-    hint: plain
-      ? (say) => `use https:// instead of http:// in ${say('apiUrl')}`
-      : elsewhere
-        ? (say) => `check ${say('apiUrl')}: it may not be the URL of the service`
-        : hint,
+    hint: plain ? (say) => `use https:// instead of http:// in ${say('apiUrl')}` : elsewhere || hint,
   });
 }

@@ -43,8 +43,8 @@ export interface Endpoint {
   readonly newSecret?: true;
   /** A POST that is safe to repeat after a lost response. */
   readonly idempotent?: true;
-  /** Removes or invalidates something: the command asks for confirmation. */
-  readonly destructive?: true;
+  /** Removes or invalidates something, as a sentence with the parameters of the path: the command asks for confirmation. */
+  readonly destructive?: `${'delete' | 'replace'} ${string}`;
   /** Returns a list in any of the accepted shapes (`client/list.ts`); `response` is the documented shape. */
   readonly list?: true;
   /** Accepts `page` and `pageSize`. */

@@ -67,7 +67,7 @@ export const env = defineApi(
       method: 'DELETE',
       path: '/api/environments/{id}',
       summary: 'Delete an environment',
-      destructive: true,
+      destructive: 'delete the environment {id}',
     },
     'env.vars.list': {
       method: 'GET',
@@ -95,7 +95,7 @@ export const env = defineApi(
       method: 'DELETE',
       path: '/api/environments/{envId}/variables/{varId}',
       summary: 'Delete a variable of an environment',
-      destructive: true,
+      destructive: 'delete the variable {varId} of the environment {envId}',
     },
   },
 );

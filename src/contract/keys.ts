@@ -44,7 +44,7 @@ export const keys = defineApi(
       method: 'DELETE',
       path: '/api/settings/api-keys/{id}',
       summary: 'Delete an API key',
-      destructive: true,
+      destructive: 'delete the API key {id}',
     },
   },
 );

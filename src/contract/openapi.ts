@@ -176,7 +176,7 @@ function operationText({ auth, keyed, idempotent, destructive }: Endpoint): stri
     credentials[auth].text,
     keyed && 'A repetition with the same `Idempotency-Key` has no further effect.',
     idempotent && 'A repetition has no further effect.',
-    destructive && 'It cannot be undone.',
+    destructive !== undefined && 'It cannot be undone.',
   ];
   return sentences.filter(Boolean).join(' ');
 }

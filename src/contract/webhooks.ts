@@ -38,7 +38,7 @@ export const webhooks = defineApi(
       method: 'DELETE',
       path: '/api/webhooks/{id}',
       summary: 'Delete a webhook',
-      destructive: true,
+      destructive: 'delete the webhook {id}',
     },
     'webhooks.rotateSecret': {
       method: 'POST',
@@ -46,7 +46,7 @@ export const webhooks = defineApi(
       summary: "Replace a webhook's secret; the old one stops signing",
       body: openBody,
       bodyOptional: true,
-      destructive: true,
+      destructive: 'replace the secret of the webhook {id}',
     },
     'webhooks.test': {
       method: 'POST',

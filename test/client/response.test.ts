@@ -293,7 +293,11 @@ describe('an error says what happened, to what, and what to do', () => {
   });
 
   test('names RUNGATE_API_URL if the body is an HTML page', () => {
-    expect(refused(404, '<html><title>Not found</title>').hint).toContain('RUNGATE_API_URL');
+    const page = '<html><title>Not found</title>';
+    expect(refused(404, page).hint).toContain('RUNGATE_API_URL');
+    expect(refused(401, page).hint).toMatch(/RUNGATE_API_URL.*; otherwise check .*mistyped/);
+    expect(refused(403, page).hint).toMatch(/RUNGATE_API_URL.*; otherwise check the scopes/);
+    expect(refused(503, page).hint).not.toContain('RUNGATE_API_URL');
   });
 
   test.each(['x-request-id', 'x-correlation-id', 'cf-ray', 'traceparent'])(

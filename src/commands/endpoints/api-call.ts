@@ -8,6 +8,7 @@ import { sanitizeLines } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { filled, oneOf } from '../options.ts';
 import { type OpenFlags, requestBody } from './body-input.ts';
+import { warnOfHtml } from './response-table.ts';
 
 export interface ApiFlags extends OpenFlags {
   idempotencyKey?: string;
@@ -16,8 +17,9 @@ export interface ApiFlags extends OpenFlags {
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Parses a path with its query. Accepts only a plain path of the service. */
-function servicePath(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
+function servicePath(given: string): { path: `/api/${string}`; query: Record<string, string[]> } {
   const hint = 'write the path below the base URL, such as /api/environments?page=2';
+  const text = given.startsWith('api/') ? `/${given}` : given;
   const [path = ''] = text.split('?');
   const url = parseUrl(text, 'http://service.invalid');
   // Refuse what the URL parser rewrites: dot segments, another host, a fragment.
@@ -28,7 +30,7 @@ function servicePath(text: string): { path: `/api/${string}`; query: Record<stri
     url.hash !== '' ||
     /[{}]/.test(path)
   ) {
-    throw new UsageError(`"${text}" is not a path of the service`, { hint });
+    throw new UsageError(`"${given}" is not a path of the service`, { hint });
   }
   const query: Record<string, string[]> = {};
   for (const [name, value] of url.searchParams) query[name] = [...(query[name] ?? []), value];
@@ -53,7 +55,7 @@ export async function apiCommand(
   pathText: string,
   flags: ApiFlags,
 ): Promise<number> {
-  if (methodText.startsWith('/')) {
+  if (/^\/?api\//.test(methodText)) {
     throw new UsageError('the path comes after the method', {
       hint: 'write rungate api GET /api/environments',
     });
@@ -81,6 +83,7 @@ export async function apiCommand(
   const response = await caller.exchange('api', endpoint, { params: {}, query, json }, options);
   // JSON stays JSON, because its shape is unknown.
   const { format } = context.output;
+  await warnOfHtml(context, response);
   const lines = !response.isJson && (format === 'table' || format === 'plain');
   if (lines) await context.output.result(sanitizeLines(String(response.value)));
   else if (response.text !== '') await context.output.json(response.text);

@@ -123,12 +123,11 @@ export async function callEndpoint(
     });
   }
   const caller = await context.connect();
-  if (endpoint.destructive) {
-    const what = `${endpoint.summary}: ${Object.values(params).join(' ')}`;
-    if (!(await confirm(context, what, flags.yes === true))) {
-      await context.output.alert('nothing was done');
-      return exitCodes.failed;
-    }
+  // As the user names it, before a key becomes an id.
+  const act = endpoint.destructive?.replace(/\{(\w+)\}/g, (_, param: string) => params[param] ?? '');
+  if (act !== undefined && !(await confirm(context, act, flags.yes === true))) {
+    await context.output.alert('nothing was done');
+    return exitCodes.failed;
   }
   const hint = namesEnvironment(endpoint) ? await useEnvironmentId(caller, params) : undefined;
   if (flags.all === true) {
@@ -140,7 +139,8 @@ export async function callEndpoint(
   const response = await sent.catch((error) =>
     withHint(error, hint ?? (isVariable ? variablesHint(error, String(args[0])) : undefined)),
   );
-  await printResponse(context, name, endpoint, response, columns, query ?? {});
+  const done = act?.replace(/^\w+e/, '$&d');
+  await printResponse(context, name, endpoint, { response, columns, asked: query ?? {}, done });
   return exitCodes.ok;
 }
 
@@ -157,24 +157,32 @@ function variablesHint(error: unknown, environment: string): string {
   return `rungate env vars list ${shown} shows the ids of the variables${other}`;
 }
 
+interface Printed {
+  response: Exchange;
+  columns: readonly string[] | undefined;
+  asked: PageQuery;
+  /** The sentence about something that was deleted or replaced. */
+  done: string | undefined;
+}
+
 async function printResponse(
-  { output, io }: Context,
+  context: Context,
   name: string,
   endpoint: Endpoint,
-  response: Exchange,
-  columns: readonly string[] | undefined,
-  asked: PageQuery,
+  { response, columns, asked, done }: Printed,
 ): Promise<void> {
+  const { output, io } = context;
   if (response.text === '') {
-    const done = endpoint.method === 'GET' ? 'the response has no body' : 'done';
-    return output.note(endpoint.list ? emptyText(asked.page) : done);
+    const text = endpoint.method === 'GET' ? 'the response has no body' : (done ?? 'done');
+    return output.note(endpoint.list ? emptyText(asked.page) : output.excerpt(text));
   }
-  if (await warnOfHtml(output, response)) return;
+  if (await warnOfHtml(context, response)) return;
   const item = itemSchema(endpoint.response);
   const page = isList(endpoint) || Array.isArray(response.value) ? readPage(response.value) : undefined;
   if (page === undefined) {
     await output.response(response.text, fieldTable(response.text));
     await warnOfMismatches(output, response);
+    if (done !== undefined) await output.note(output.excerpt(done));
     const isNewSecret = /^webhooks\.(create|rotateSecret)$/.test(name);
     if (isNewSecret && Object(response.value).secret !== undefined)
       await output.note('store the secret for verify and listen: rungate login --webhook-secret');
@@ -202,12 +210,14 @@ function nextPage({ paged, path }: Endpoint, { page, totalPages }: Page, asked: 
 }
 
 /** Asks for confirmation before something is removed. Without a terminal, `--yes` is required. */
-export async function confirm(context: Context, what: string, yes: boolean): Promise<boolean> {
+async function confirm(context: Context, act: string, yes: boolean): Promise<boolean> {
   if (yes) return true;
-  const answer = await context.io.ask(`${context.output.excerpt(what)}? This cannot be undone. [y/N] `);
+  const shown = context.output.excerpt(act);
+  const question = shown.charAt(0).toUpperCase() + shown.slice(1);
+  const answer = await context.io.ask(`${question}? This cannot be undone. [y/N] `);
   if (answer === null) {
     const problem = 'this cannot be undone, and there is no terminal for a confirmation';
-    throw new UsageError(`${context.output.excerpt(what)}: ${problem}`, { hint: 'add --yes' });
+    throw new UsageError(`rungate did not ${shown}: ${problem}`, { hint: 'add --yes' });
   }
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

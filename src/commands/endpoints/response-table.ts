@@ -11,6 +11,8 @@ import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
+import type { Context } from '../context.ts';
+import { sayFrom } from '../source-names.ts';
 
 export interface Columns {
   readonly shown: readonly string[];
@@ -129,13 +131,18 @@ function cell(json: string | undefined): Cell {
 }
 
 /** A success that is HTML is probably a login page, even if the contract allows it. True if nothing else needs printing. */
-export async function warnOfHtml(output: Output, response: Exchange): Promise<boolean> {
+export async function warnOfHtml(
+  { output, settings }: Pick<Context, 'output' | 'settings'>,
+  response: Exchange,
+): Promise<boolean> {
   const { value, status, request, isJson, redact } = response;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
   const page = output.excerpt(redact(gist(value)), 300);
-  await output.alert(
-    `${output.paint('warn', 'warning:')} the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}; check RUNGATE_API_URL: if this is not the service, nothing was done`,
-  );
+  const where = output.excerpt(sayFrom(settings)('apiUrl'), 300);
+  const what = `the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}`;
+  await output.alert(`${output.paint('warn', 'warning:')} ${what}`);
+  const effect = request.startsWith('GET ') ? '' : '; then nothing was done';
+  await output.alert(`  → check ${where}: it may not be the URL of the service${effect}`);
   return output.format === 'table' || output.format === 'plain';
 }
 

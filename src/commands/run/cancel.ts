@@ -33,7 +33,7 @@ export async function cancelCommand(
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };
   const response = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
-  const page = await warnOfHtml(context.output, response);
+  const page = await warnOfHtml(context, response);
   if (response.text !== '' && !page) await context.output.response(response.text, fieldTable(response.text));
   if (!page) await context.output.note(cancelSummary(response, runId, context.output));
   return exitCodes.ok;

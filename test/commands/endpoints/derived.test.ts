@@ -155,17 +155,44 @@ describe('queries', () => {
 });
 
 describe('a destructive command', () => {
-  it.each([
-    ['env', 'delete', 'e1'],
-    ['env', 'vars', 'delete', 'e1', 'v1'],
-    ['keys', 'delete', 'k1'],
-    ['webhooks', 'delete', 'w1'],
-    ['webhooks', 'rotate-secret', 'w1'],
-  ])('%s %s needs --yes if it cannot prompt', async (...argv) => {
-    const { code, out, err } = await on.rungate(...argv);
+  const destructive = [
+    ['env.delete', 'env delete staging', 'delete the environment staging'],
+    ['env.vars.delete', 'env vars delete e1 v1', 'delete the variable v1 of the environment e1'],
+    ['keys.delete', 'keys delete k1', 'delete the API key k1'],
+    ['webhooks.delete', 'webhooks delete w1', 'delete the webhook w1'],
+    ['webhooks.rotateSecret', 'webhooks rotate-secret w1', 'replace the secret of the webhook w1'],
+  ] as const;
+
+  it.each(destructive)('%s needs --yes if it cannot prompt', async (_name, line, act) => {
+    const { code, out, err } = await on.rungate(...line.split(' '));
     expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toContain(`error: rungate did not ${act}: this cannot be undone`);
     expect(err).toMatch(/add --yes/);
     expect(on.mock.requests).toHaveLength(0);
+  });
+
+  it.each(destructive)('%s asks before it acts, and says what is gone', async (endpoint, line, act) => {
+    const answers: readonly [string, number][] =
+      endpoint === 'webhooks.rotateSecret'
+        ? [['{"secret":"s"}', 200]]
+        : [
+            ['', 204],
+            ['{"ok":true}', 200],
+          ];
+    for (const [body, status] of answers) {
+      on.mock.faults.add({ kind: 'status', status, body, endpoint });
+      const asked: string[] = [];
+      const answer = (question: string) => {
+        asked.push(question);
+        return 'y';
+      };
+      const { code, err } = await on.with({ answer })(...line.split(' '));
+      expect(code).toBe(0);
+      expect(asked).toEqual([
+        `${act.replace(/^./, (letter) => letter.toUpperCase())}? This cannot be undone. [y/N] `,
+      ]);
+      expect(err).toContain(`${act.replace('e the', 'ed the')}\n`);
+    }
   });
 
   it.each(['n', 'N', 'no', ''])('does nothing and exits with 1 after "%s" at the prompt', async (answer) => {
@@ -212,6 +239,7 @@ describe('a usage error with exit code 64, before anything is sent,', () => {
     ['a group without a command', ['env', 'vars'], /no command given/],
     ['a full URL', ['api', 'GET', 'https://evil.example/api/x'], /not a path/],
     ['another host', ['api', 'GET', '//evil.example/x'], /not a path/],
+    ['a path after no method', ['api', 'api/environments', 'GET'], /the path comes after the method/],
     ['dot segments', ['api', 'GET', '/api/../admin'], /not a path/],
     ['encoded dot segments', ['api', 'GET', '/api/%2e%2e/admin'], /not a path/],
     ['an unknown method', ['api', 'FETCH', '/api/x'], /GET, POST, PUT, PATCH, DELETE/],
@@ -243,6 +271,19 @@ describe('rungate api', () => {
     });
     expect(body()).toEqual({ name: 'x' });
     expect(sent()?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
+  });
+
+  it('takes a path without its first slash, which some shells turn into a folder', async () => {
+    expect((await on.rungate('api', 'GET', 'api/environments?page=2')).code).toBe(0);
+    expect(sent()).toMatchObject({ path: '/api/environments', query: { page: '2' } });
+  });
+
+  it('warns of an HTML page, and prints it', async () => {
+    on.mock.faults.add({ kind: 'html-200' });
+    const { code, out, err } = await on.rungate('api', 'GET', '/api/environments');
+    expect(code).toBe(0);
+    expect(out).toContain('<title>Log in</title>');
+    expect(err).toMatch(/→ check RUNGATE_API_URL: it may not be the URL of the service\n$/);
   });
 
   it('uses the credential of the contract for a documented path', async () => {

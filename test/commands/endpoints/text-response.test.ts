@@ -46,7 +46,9 @@ describe('a success with an undocumented body', () => {
       on.mock.faults.add({ kind: 'html-200', endpoint });
       const { code, out, err } = await on.rungate(...argv);
       expect({ code, out }).toEqual({ code: 0, out: '' });
-      expect(err).toMatch(/warning: .*HTTP 200 with an HTML page, "Log in"; check RUNGATE_API_URL/);
+      expect(err).toMatch(
+        /warning: .*HTTP 200 with an HTML page, "Log in"\n {2}→ check RUNGATE_API_URL: .*; then nothing was done\n$/,
+      );
     }
     expect(asked(on.mock).filter((name) => name !== 'env.list')).toEqual(['run.cancel', 'env.delete']);
   });
