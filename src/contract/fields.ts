@@ -10,9 +10,20 @@ export const shown = z.registry<{ readonly id?: string; readonly [keyword: strin
 
 /** Adds a description for the help and the OpenAPI document, and keywords for the document. */
 export function described<Field extends Schema>(field: Field, description: string, keywords = {}): Field {
-  shown.add(field, { description, ...keywords });
+  shown.add(field, { ...shown.get(field), description, ...keywords });
   return field;
 }
+
+/** Returns the schema of an object that rungate writes, with a name for its type and in JSON schemas. */
+export const result = <const Shape extends z.core.$ZodShape>(id: string, description: string, shape: Shape) =>
+  z.strictObject(shape).register(shown, { id, description });
+
+/** Returns the schema of a string with these values, with a name like that of `result`. */
+export const choice = <const Value extends string>(
+  id: string,
+  values: readonly Value[],
+  description?: string,
+) => z.enum(values).register(shown, { id, ...(description !== undefined && { description }) });
 
 /** Returns the JSON schema of a string with known values that accepts others. */
 export const knownValues = (known: readonly string[]) => ({ anyOf: [{ enum: known }, { type: 'string' }] });

@@ -108,16 +108,20 @@ const countOfEnded = (name: 'failed' | 'blocked') =>
 
 /** A count is never null in the document, because example generators ignore the condition below. */
 const counted = { type: 'integer', minimum: 0 };
-const count = optional(z.number()).register(shown, { ...counted, anyOf: undefined });
+const count = (description: string) =>
+  optional(z.number()).register(shown, { ...counted, anyOf: undefined, description });
 
 /** Interface, section 2.6. The counts are reliable only once the run has ended, and both are then required. */
 const runStatus = z
   .looseObject({
-    state: openEnum(runStates),
-    failed: count,
-    blocked: count,
-    appUrl: optional(z.string()),
-    retryAfterSeconds: optional(z.number().register(shown, { minimum: 0 })),
+    state: described(openEnum(runStates), "the run's state; a state that is not listed is not the end"),
+    failed: count('number of failed items, reliable once the run has ended'),
+    blocked: count('number of blocked items, reliable once the run has ended'),
+    appUrl: described(optional(z.string()), "URL of the run's page"),
+    retryAfterSeconds: described(
+      optional(z.number().register(shown, { minimum: 0 })),
+      'time to wait before the next status read',
+    ),
   })
   .check(countOfEnded('failed'), countOfEnded('blocked'))
   .register(shown, {

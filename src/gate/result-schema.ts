@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { described as field, shown } from '../contract/fields.ts';
+import { choice, described as field, result } from '../contract/fields.ts';
+import type { ErrorReport } from '../errors.ts';
 import { gateEnds } from './plan/graph.ts';
 import { actions, verdicts } from './policy.ts';
 
@@ -8,18 +9,20 @@ import { actions, verdicts } from './policy.ts';
  * rungate does not load it: only a test checks results.
  */
 
-const result = <const Shape extends z.core.$ZodShape>(id: string, description: string, shape: Shape) =>
-  z.strictObject(shape).register(shown, { id, description });
-const choice = <const Value extends string>(id: string, values: readonly Value[], description?: string) =>
-  z.enum(values).register(shown, { id, ...(description !== undefined && { description }) });
-
 const text = () => z.string();
 const textOrNull = () => z.nullable(text());
 const count = () => z.nullable(z.number());
 const present = () => z.exactOptional(z.literal(true));
-const schemaVersion = z.literal(1);
+const schemaVersion = field(
+  z.literal(1),
+  'The version of the document. Added fields do not change it; removed or changed fields do.',
+);
 
-const verdict = choice('Verdict', verdicts);
+const verdict = choice(
+  'Verdict',
+  verdicts,
+  'The verdict on a run, which the policy of the gate turns into an action.',
+);
 const action = choice('Action', actions);
 const stopCause = choice('StopCause', ['SIGHUP', 'SIGINT', 'SIGTERM', 'abort', 'fail-fast']);
 const cancellation = choice(
@@ -27,10 +30,31 @@ const cancellation = choice(
   ['requested', 'failed', 'none'],
   '`requested`: the service accepted the cancellation. `failed`: it did not, or that is unknown. `none`: rungate sent none.',
 );
-const error = result('ErrorReport', '', {
-  ...{ code: text(), message: text(), details: z.unknown() },
-  ...{ status: count(), method: textOrNull(), path: textOrNull(), hint: textOrNull(), body: textOrNull() },
-});
+/** `ErrorReport` is declared beside the errors, which import no schema. */
+const errorFields: { readonly [Field in keyof ErrorReport]: z.ZodMiniType<ErrorReport[Field]> } = {
+  code: field(
+    text(),
+    'The stable name of the error: `usage`, `config`, `not_found`, `rate_limited` and so on.',
+  ),
+  message: field(text(), 'The problem, for people.'),
+  status: field(count(), 'The status code, if the service responded; otherwise null.'),
+  method: field(textOrNull(), 'The method of the request; null if the error is about none.'),
+  path: field(textOrNull(), "The path of the request's URL; null if the error is about none."),
+  details: field(
+    z.unknown(),
+    "The details of the service's error: text, or any other JSON; null if there are none.",
+  ),
+  hint: field(textOrNull(), 'The remedy, for people; null if none is known.'),
+  body: field(
+    textOrNull(),
+    'The body of the refused response without secrets, at most 64 KiB; otherwise null.',
+  ),
+};
+export const errorReport = result(
+  'ErrorReport',
+  'Why something failed. Unknown facts are null.',
+  errorFields,
+);
 
 const subject = {
   name: field(
@@ -39,8 +63,12 @@ const subject = {
   ),
   project: field(textOrNull(), "The project's slug."),
   process: field(textOrNull(), "The process's slug; null for a run that was started by tags."),
-  tags: z.nullable(z.readonly(z.array(z.string()))),
+  tags: field(
+    z.nullable(z.readonly(z.array(z.string()))),
+    'The tags that started the run; null for a run of a process.',
+  ),
 };
+const appUrl = field(textOrNull(), "The URL of the run's page; null if the service sent none.");
 const reattached = field(z.boolean(), 'Whether an earlier attempt with the same key started the run.');
 
 export const runSubject = result(
@@ -72,7 +100,7 @@ const runReport = result(
     ),
     woken: field(present(), 'A webhook caused the last read.'),
     advisory: field(present(), 'The gate is advisory: it warns where another one fails.'),
-    error: z.exactOptional(error),
+    error: z.exactOptional(errorReport),
   },
 );
 
@@ -80,7 +108,10 @@ const discardedRun = result(
   'DiscardedRun',
   'A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it.',
   {
-    ...{ runId: text(), appUrl: textOrNull(), idempotencyKey: text(), verdict },
+    runId: field(text(), "The run's id."),
+    appUrl,
+    idempotencyKey: field(text(), 'The key of the request that found the run.'),
+    verdict,
     reason: field(text(), 'A sentence for people: who may have started it, and how to tell such jobs apart.'),
   },
 );
@@ -148,7 +179,7 @@ const namedGateResult = result('NamedGateResult', 'The result of one gate of sev
     'Why the gate was skipped, or stopped before its end; null for any other gate.',
   ),
   ...ofGate,
-  error: field(z.exactOptional(error), 'Why no run could be started; absent if one was.'),
+  error: field(z.exactOptional(errorReport), 'Why no run could be started; absent if one was.'),
 });
 export const gatesReport = result(
   'GatesReport',
@@ -167,8 +198,14 @@ export const startedRun = result(
   'StartedRun',
   'A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`.',
   {
-    ...{ schemaVersion, ...subject, runId: text(), appUrl: textOrNull(), idempotencyKey: text() },
+    ...{ schemaVersion, ...subject },
+    runId: field(text(), "The run's id."),
+    appUrl,
+    idempotencyKey: field(text(), 'The key of the request that created the run.'),
     ...{ reattached, discarded },
-    response: field(z.unknown(), 'Not shown by the interface (section 4.3); null if it was empty.'),
+    response: field(
+      z.unknown(),
+      'The response of the service, whose fields are not specified; null if it was empty.',
+    ),
   },
 );

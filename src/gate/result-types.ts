@@ -11,6 +11,7 @@ export interface RunSubject {
   project: string | null;
   /** The process's slug; null for a run that was started by tags. */
   process: string | null;
+  /** The tags that started the run; null for a run of a process. */
   tags: readonly string[] | null;
 }
 
@@ -48,6 +49,7 @@ export interface RunReport {
   project: string | null;
   /** The process's slug; null for a run that was started by tags. */
   process: string | null;
+  /** The tags that started the run; null for a run of a process. */
   tags: readonly string[] | null;
   /** Null if a create was stopped before its response. */
   runId: string | null;
@@ -80,9 +82,13 @@ export interface RunReport {
 
 /** A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it. */
 export interface DiscardedRun {
+  /** The run's id. */
   runId: string;
+  /** The URL of the run's page; null if the service sent none. */
   appUrl: string | null;
+  /** The key of the request that found the run. */
   idempotencyKey: string;
+  /** The verdict on a run, which the policy of the gate turns into an action. */
   verdict: Verdict;
   /** A sentence for people: who may have started it, and how to tell such jobs apart. */
   reason: string;
@@ -93,6 +99,7 @@ export type Cancellation = 'requested' | 'failed' | 'none';
 
 /** The result of a gate. Its fields are public and covered by semantic versioning. */
 export interface GateReport {
+  /** The version of the document. Added fields do not change it; removed or changed fields do. */
   schemaVersion: 1;
   gate: Action;
   exitCode: number;
@@ -129,6 +136,7 @@ export interface NamedGateResult {
 
 /** The result of several gates. Its fields are public and covered by semantic versioning. */
 export interface GatesReport {
+  /** The version of the document. Added fields do not change it; removed or changed fields do. */
   schemaVersion: 1;
   gate: Action;
   exitCode: number;
@@ -142,6 +150,7 @@ export interface GatesReport {
 
 /** A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`. */
 export interface StartedRun {
+  /** The version of the document. Added fields do not change it; removed or changed fields do. */
   schemaVersion: 1;
   /** For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`. */
   name: string | null;
@@ -149,14 +158,18 @@ export interface StartedRun {
   project: string | null;
   /** The process's slug; null for a run that was started by tags. */
   process: string | null;
+  /** The tags that started the run; null for a run of a process. */
   tags: readonly string[] | null;
+  /** The run's id. */
   runId: string;
+  /** The URL of the run's page; null if the service sent none. */
   appUrl: string | null;
+  /** The key of the request that created the run. */
   idempotencyKey: string;
   /** Whether an earlier attempt with the same key started the run. */
   reattached: boolean;
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
-  /** Not shown by the interface (section 4.3); null if it was empty. */
+  /** The response of the service, whose fields are not specified; null if it was empty. */
   response: unknown;
 }

@@ -7,6 +7,7 @@ import { shownValue } from '../../settings/fields.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 import { profilesFile, settingIds, settingName } from './change.ts';
 import type { GateSettings } from './sources.ts';
 
@@ -72,7 +73,7 @@ export async function listCommand({ settings, sources, output }: Context): Promi
   }
   const { profile, projectFile } = sources;
   const policy = Object.entries(policySettings(settings));
-  const report = {
+  const report: JsonDocument<'config-list'> = {
     schemaVersion: 1,
     profile: profile.name,
     profilesFile: sources.profilesFile,
@@ -108,10 +109,12 @@ export async function listCommand({ settings, sources, output }: Context): Promi
 export async function getCommand({ settings, output }: Context, text: string): Promise<number> {
   const name = settingName(text);
   if (wantsJson(output)) {
-    await output.data(
-      { schemaVersion: 1, name, ...describedSetting(settings, name) },
-      { head: [], rows: [] },
-    );
+    const data: JsonDocument<'config-get'> = {
+      schemaVersion: 1,
+      name,
+      ...describedSetting(settings, name),
+    };
+    await output.data(data, { head: [], rows: [] });
   } else if (isSecretId(name)) {
     await output.result(`${settingCell(settings, name)}\n`);
   } else if (settings[name] === undefined) {
@@ -125,7 +128,12 @@ export async function getCommand({ settings, output }: Context, text: string): P
 export async function pathCommand(context: Context): Promise<number> {
   const path = profilesFile(context);
   const { profile, projectFile } = context.sources;
-  const report = { schemaVersion: 1, profile: profile.name, profilesFile: path, projectFile };
+  const report: JsonDocument<'config-path'> = {
+    schemaVersion: 1,
+    profile: profile.name,
+    profilesFile: path,
+    projectFile,
+  };
   if (wantsJson(context.output)) {
     await context.output.data(report, { head: [], rows: [] });
   } else {

@@ -17,6 +17,7 @@ import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { SettingSources } from '../config/sources.ts';
+import type { DoctorCheck } from '../result-schemas.ts';
 import { notFoundBy, type Probe } from './probes.ts';
 
 /** The remedy for a gate that a workflow can skip. */
@@ -39,17 +40,6 @@ export function findSkippedGates(io: Io): (SkippedGate & { file: string })[] {
     if (!/\.ya?ml$/.test(file) || !io.exists(path)) return [];
     return skippedGates(new TextDecoder().decode(io.readFile(path))).map((gate) => ({ file, ...gate }));
   });
-}
-
-/** The result of one check. `skip`: the check did not apply or was not possible. */
-export interface DoctorCheck {
-  name: string;
-  status: 'ok' | 'warn' | 'fail' | 'skip';
-  /** The finding. It never contains a secret. */
-  detail: string;
-  remedy: string | null;
-  /** The exit code for `fail`; otherwise 0. */
-  exitCode: number;
 }
 
 export function check(

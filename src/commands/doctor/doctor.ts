@@ -11,6 +11,7 @@ import { version } from '../../version.ts';
 import { type Bind, examples } from '../binding.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
+import type { DoctorCheck, JsonDocument } from '../result-schemas.ts';
 import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/open-gate.ts';
 import { sayFrom } from '../source-names.ts';
@@ -26,7 +27,6 @@ import {
   checkProxy,
   checkSettings,
   checkWorkflows,
-  type DoctorCheck,
   failed,
   type ProbeResult,
   warned,
@@ -186,10 +186,12 @@ async function doctorCommand(context: Context): Promise<number> {
     if (remedy !== null && status !== 'ok') await print(`    → ${output.excerpt(remedy, 400)}`, '      ');
   }
   const exitCode = checks.find(({ status }) => status === 'fail')?.exitCode ?? exitCodes.ok;
-  if (json)
-    await output.data(
-      { schemaVersion: 1, ok: exitCode === exitCodes.ok, exitCode, checks },
-      { head: [], rows: [] },
-    );
+  const report: JsonDocument<'doctor'> = {
+    schemaVersion: 1,
+    ok: exitCode === exitCodes.ok,
+    exitCode,
+    checks,
+  };
+  if (json) await output.data(report, { head: [], rows: [] });
   return exitCode;
 }

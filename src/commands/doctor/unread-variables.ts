@@ -3,7 +3,8 @@ import type { Io } from '../../host/io.ts';
 import { fileIds, flagName, optionIds, rowOf } from '../../options/table.ts';
 import { sanitize } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
-import { check, type DoctorCheck } from './checks.ts';
+import type { DoctorCheck } from '../result-schemas.ts';
+import { check } from './checks.ts';
 
 const prefix = 'RUNGATE_';
 

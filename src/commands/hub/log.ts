@@ -3,6 +3,7 @@ import type { HubLogEvent } from '../../hub/server.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Redact } from '../../redact.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 
 export type LoggedEvent =
   | HubLogEvent
@@ -65,7 +66,8 @@ export function createLog(
     });
     const time = new Date(now()).toISOString();
     if (isJson) {
-      const record = { schemaVersion: 1, time, event: type, ...Object.fromEntries(shown) };
+      const fields = Object.fromEntries(shown);
+      const record: JsonDocument<'hub-event'> = { schemaVersion: 1, time, event: type, ...fields };
       return void output.lines(renderJson(record, 0));
     }
     const pairs = shown.map(([name, value]) => {

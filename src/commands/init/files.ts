@@ -13,20 +13,8 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
+import type { PlannedFile } from '../result-schemas.ts';
 import type { CiChoice } from './answers.ts';
-
-/** A file, and what init does with it. */
-export interface PlannedFile {
-  readonly path: string;
-  readonly text: string;
-  /**
-   * `kept`: it already has this content. `differs`: it exists, runs rungate, and is replaced only with --force. `shown`: it
-   * exists with other content, and the user adds the text.
-   */
-  readonly fate: 'written' | 'kept' | 'differs' | 'shown';
-  /** For `shown`: the instruction, to be followed by the path. */
-  readonly how?: string;
-}
 
 /** Returns the instruction for a pipeline whose file has other content, to be followed by the path of that file. */
 function instruction({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {

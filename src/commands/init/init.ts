@@ -14,6 +14,7 @@ import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
 import { namesIn, oneOf } from '../options.ts';
+import type { JsonDocument, PlannedFile } from '../result-schemas.ts';
 import {
   type Answers,
   askMergeQueue,
@@ -29,7 +30,6 @@ import {
   bareCommand,
   displayPath,
   type LocalCommands,
-  type PlannedFile,
   plannedPipeline,
   projectFileText,
   stepsAfterInit,
@@ -242,7 +242,7 @@ async function reportFiles(
   const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
   const next = stepsAfterInit(ci, plan, commands, flags.ci !== 'none');
   if (wantsJson(output)) {
-    const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
+    const data: JsonDocument<'init'> = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });
   }
   for (const { path, text, fate, how } of files) {

@@ -7,6 +7,7 @@ import { Refused } from '../../receipt/error.ts';
 import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
 import { readStatement, type Statement } from '../../receipt/statement.ts';
 import type { Context } from '../context.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 
 /** `-` is standard input. Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
 export async function readReceipt(io: Io, argument: string, path: string): Promise<Uint8Array> {
@@ -86,10 +87,16 @@ export async function showCommand({ io, output }: Context, file: string): Promis
   const statement = statementOf(content);
   const { signatures, value } = content;
   const rows = typeof statement === 'string' ? [] : rowsOf(statement);
-  await output.data(
-    { schemaVersion: 1, verified: false, signatures, statement: value },
-    { head: ['FIELD', 'VALUE'], rows: rows.map(([name, fact]) => [name, output.excerpt(fact, 1000)]) },
-  );
+  const data: JsonDocument<'receipt-show'> = {
+    schemaVersion: 1,
+    verified: false,
+    signatures,
+    statement: value,
+  };
+  await output.data(data, {
+    head: ['FIELD', 'VALUE'],
+    rows: rows.map(([name, fact]) => [name, output.excerpt(fact, 1000)]),
+  });
   const warning = output.paint('warn', 'warning:');
   if (typeof statement === 'string')
     await output.alert(`${warning} this is not a receipt of rungate: ${output.excerpt(statement)}`);

@@ -6,6 +6,7 @@ import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
 import { ageOf, type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
 import type { Context } from '../context.ts';
 import { filled, namesIn } from '../options.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 import { readReceipt } from './show.ts';
 
 export interface ReceiptFlags {
@@ -74,7 +75,10 @@ function expectedFacts({ io }: Context, flags: ReceiptFlags): Omit<Expected, 'ke
 }
 
 /** Returns the result as data. Facts of the receipt are included only if every check passed. */
-function examinationData({ checks, keyId, statement }: Examination, key: string | null) {
+function examinationData(
+  { checks, keyId, statement }: Examination,
+  key: string | null,
+): JsonDocument<'receipt-verify'> {
   const failed = checks.find(({ status }) => status === 'failed') ?? null;
   return {
     schemaVersion: 1,

@@ -1,6 +1,7 @@
 import type { Output } from '../../output/output.ts';
 import type { Table } from '../../output/table.ts';
 import { excerpt } from '../../sanitize.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 import type { StepJudgement } from './judge.ts';
 import type { StepResult } from './scenarios.ts';
 
@@ -25,8 +26,7 @@ function selftestTable(judgements: readonly StepJudgement[]): Table {
   };
 }
 
-/** Returns the report of `--json`, whose shape is a promise to users. */
-function selftestReport(judgements: readonly StepJudgement[]): object {
+function selftestReport(judgements: readonly StepJudgement[]): JsonDocument<'selftest'> {
   return {
     schemaVersion: 1,
     ok: judgements.every(({ ok }) => ok),

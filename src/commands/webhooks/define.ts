@@ -9,6 +9,7 @@ import { type Bind, examples } from '../binding.ts';
 import type { Context } from '../context.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
 import { addOptions, filled } from '../options.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 import { streamInput } from './delivery.ts';
 import { listenCommand } from './listen.ts';
 import { deliveryHeaders, missingSecret, signingSecrets } from './receiver.ts';
@@ -36,7 +37,8 @@ async function signCommand(context: Context, flags: SignFlags): Promise<number> 
   const names = deliveryHeaders(settings);
   const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
   if (wantsJson(output)) {
-    await output.data({ schemaVersion: 1, timestamp, signature, headers }, { head: [], rows: [] });
+    const data: JsonDocument<'webhooks-sign'> = { schemaVersion: 1, timestamp, signature, headers };
+    await output.data(data, { head: [], rows: [] });
   } else {
     // Header lines even on a terminal, for `curl -H @-`.
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);

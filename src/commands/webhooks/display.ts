@@ -4,26 +4,9 @@ import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { renderTsv } from '../../output/table.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 
-export interface DeliveryRecord {
-  /** The time of receipt, RFC 3339. */
-  time: string;
-  /** The event in the JSON of an authentic body. */
-  event: string | null;
-  bytes: number;
-  /** `authentic`, `not_verified` without a secret, `too_large`, `too_many`, or the code of the verification error. */
-  verdict: string;
-  timestamp: string | null;
-  ageSeconds: number | null;
-  secret: 'webhook' | 'tenant' | null;
-  secretIndex: number | null;
-  /** The target's response; null if the delivery was not forwarded. */
-  forward: { status: number | null; fault: string | null } | null;
-  /** The status code that the sender received. */
-  status: number;
-  /** The path of the saved file. */
-  file: string | null;
-}
+export type DeliveryRecord = Omit<JsonDocument<'webhooks-delivery'>, 'schemaVersion'>;
 
 /** The fields in which senders name the event. */
 const eventFields = ['event', 'type', 'eventType'] as const;
@@ -75,7 +58,10 @@ function terminalLine(record: DeliveryRecord, paint: Output['paint']): string {
 export function printDelivery(input: DeliveryRecord, output: Output, io: Pick<Io, 'out'>): Promise<void> {
   const record = { ...input, event: input.event === null ? null : output.redact(input.event) };
   const { format } = output;
-  if (wantsJson(output)) return output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
+  if (wantsJson(output))
+    return output.lines(
+      renderJson({ schemaVersion: 1, ...record } satisfies JsonDocument<'webhooks-delivery'>, 0),
+    );
   if (format === 'plain') return output.result(renderTsv({ head: [], rows: [logRow(record)] }));
   return output.result(terminalLine(record, io.out.isTTY ? output.paint : (_tone, text) => text));
 }

@@ -1,8 +1,9 @@
 import { formatDuration } from '../../duration.ts';
 import type { Table } from '../../output/table.ts';
-import { type FoundCause, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
+import { maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
+import type { Diagnosis, JsonDocument } from '../result-schemas.ts';
 import type { Secrets } from './receiver.ts';
 
 export interface Finding {
@@ -17,13 +18,7 @@ export interface Finding {
   diagnosis: Diagnosis | null;
 }
 
-interface Diagnosis {
-  causes: readonly FoundCause[];
-  /** False if the body is too large to diagnose. */
-  tried: boolean;
-}
-
-export function findingData(finding: Finding, secrets: Secrets): Record<string, unknown> {
+export function findingData(finding: Finding, secrets: Secrets): JsonDocument<'webhooks-verify'> {
   const { error, timestamp, ageSeconds, secretIndex, bytes, diagnosis } = finding;
   return {
     schemaVersion: 1,

@@ -1,0 +1,504 @@
+import * as z from 'zod/mini';
+import { providers } from '../ci/context.ts';
+import { described as field, result } from '../contract/fields.ts';
+import { run } from '../contract/run.ts';
+import { errorReport, gateReport, gatesReport, startedRun } from '../gate/result-schema.ts';
+import { checkNames } from '../receipt/error.ts';
+import type { Statement } from '../receipt/statement.ts';
+import { origins } from '../settings/names.ts';
+
+/*
+ * The documents that commands print with `--json`. `npm run docs:schemas` writes docs/schemas from this file, and types are
+ * inferred from it. As gate/result-schema.ts, no command loads it: the tests check every document that a command prints.
+ */
+
+const text = (about: string) => field(z.string(), about);
+const textOrNull = (about: string) => field(z.nullable(z.string()), about);
+const flag = (about: string) => field(z.boolean(), about);
+const number = (about: string) => field(z.number(), about);
+const numberOrNull = (about: string) => field(z.nullable(z.number()), about);
+const list = <Item extends z.ZodMiniType>(item: Item, about: string) =>
+  field(z.readonly(z.array(item)), about);
+const schemaVersion = field(
+  z.literal(1),
+  'The version of the document. Added fields do not change it; removed or changed fields do.',
+);
+const document = <const Shape extends z.core.$ZodShape>(id: string, about: string, shape: Shape) =>
+  result(id, about, { schemaVersion, ...shape });
+
+const status = z.intersection(
+  z.looseObject({
+    runId: field(z.unknown(), "The run's id, as the service sends it, or else as it was given."),
+  }),
+  run['run.status'].response,
+);
+
+const dryRunGate = result('DryRunGate', 'A gate that would start a run.', {
+  name: text("The gate's name."),
+  needs: list(z.string(), 'The gates that must pass before this one starts.'),
+  advisory: flag('Whether the gate warns where another one fails.'),
+  body: field(z.looseObject({}), 'The body of the request that would create the run.'),
+  idempotencyKey: textOrNull('The key of that request; null if it would be random.'),
+  keyOrigin: text('How the key was made, for people.'),
+});
+
+const doctorCheck = result('DoctorCheck', 'The result of one check.', {
+  name: text("The check's name: `settings`, `dns`, `connection` and so on."),
+  status: field(
+    z.enum(['ok', 'warn', 'fail', 'skip']),
+    '`skip`: the check did not apply or was not possible.',
+  ),
+  detail: text('The finding, for people. It never contains a secret.'),
+  remedy: textOrNull('The remedy, for people; null if there is nothing to do.'),
+  exitCode: number('For `fail`, the exit code of a gate with this problem; otherwise 0.'),
+});
+
+const receiptCheck = result('ReceiptCheck', 'The outcome of one check of a receipt.', {
+  check: field(z.enum(checkNames), "The check's name. Stable."),
+  status: field(
+    z.enum(['passed', 'failed', 'skipped']),
+    '`skipped`: it was not requested, or an earlier check failed.',
+  ),
+  reason: textOrNull('Why the check failed; otherwise null.'),
+});
+
+const receiptResult = field(
+  z.enum(['PASSED', 'WARNED', 'FAILED']),
+  '`WARNED`: it did not pass, or only on a retry, but the policy of the gate let it through.',
+);
+
+/** Open, as in-toto requires. */
+const statement: z.ZodMiniType<Statement> = field(
+  z.looseObject({
+    _type: text('The type of an in-toto statement, version 1.') as z.ZodMiniType<Statement['_type']>,
+    subject: field(
+      z.tuple([
+        z.looseObject({
+          name: field(z.exactOptional(z.string()), 'The repository.'),
+          digest: field(
+            z.looseObject({ gitCommit: text('The whole commit.') }),
+            'The digests of the commit.',
+          ),
+        }),
+      ]),
+      'The commit that was tested.',
+    ),
+    predicateType: text('The type of a test-result predicate, version 0.1.') as z.ZodMiniType<
+      Statement['predicateType']
+    >,
+    predicate: field(
+      z.looseObject({
+        result: receiptResult,
+        configuration: field(
+          z.tuple([
+            z.looseObject({
+              name: text("The run's name in reports."),
+              uri: text('The service that ran the tests.'),
+              annotations: field(
+                z.looseObject({
+                  rungate: field(
+                    z.looseObject({
+                      schemaVersion,
+                      rungate: text('The version of rungate that wrote the receipt.'),
+                      ref: textOrNull('The branch or ref.'),
+                      buildUrl: textOrNull('The URL of the CI build.'),
+                      policy: field(z.record(z.string(), z.string()), "The gate's action for each verdict."),
+                      startedAt: text('When the gate began, RFC 3339.'),
+                      finishedAt: text(
+                        'When the runs had ended, RFC 3339. The age of a receipt counts from here.',
+                      ),
+                      runs: list(
+                        z.looseObject({
+                          result: receiptResult,
+                          verdict: text("The run's verdict."),
+                          runId: textOrNull("The run's id."),
+                          name: textOrNull("The run's name in reports."),
+                          project: textOrNull("The project's slug."),
+                          process: textOrNull("The process's slug."),
+                          tags: field(
+                            z.nullable(z.readonly(z.array(z.string()))),
+                            'The tags that started the run; null for a run of a process.',
+                          ),
+                          environment: textOrNull("The environment's key; null for the project's default."),
+                          failed: numberOrNull('The number of failed items.'),
+                          blocked: numberOrNull('The number of blocked items.'),
+                          appUrl: textOrNull("The URL of the run's page."),
+                        }),
+                        'The runs that decided.',
+                      ),
+                      deployed: field(
+                        z.exactOptional(
+                          z.looseObject({
+                            url: text('The URL of the version page, without its query.'),
+                            pointer: textOrNull(
+                              'The JSON pointer of the version; null if the whole page is the version.',
+                            ),
+                            expected: text('The expected version.'),
+                            matches: field(
+                              z.nullable(z.boolean()),
+                              'Whether the runs tested only the expected build; null if unknown.',
+                            ),
+                            version: textOrNull(
+                              'The version that the gate read last; null if that read failed.',
+                            ),
+                          }),
+                        ),
+                        'The deployed build; absent if the gate did not check it.',
+                      ),
+                    }),
+                    "The gate's facts.",
+                  ),
+                }),
+                'The annotations of the configuration.',
+              ),
+            }),
+          ]),
+          'The configuration of the tests.',
+        ),
+        url: field(z.exactOptional(z.string()), "The URL of the run's page, if there is only one run."),
+        passedTests: list(z.string(), 'The names of the runs that passed.'),
+        warnedTests: list(z.string(), 'The names of the runs that the policy let through.'),
+        failedTests: list(z.string(), 'The names of the runs that failed.'),
+      }),
+      'The result of the tests.',
+    ),
+  }),
+  'An in-toto statement about the commit.',
+);
+
+const scenario = result('SelftestScenario', 'A scenario, and what the step did in it.', {
+  name: text("The scenario's name."),
+  expected: field(
+    z.enum(['green', 'red', 'any']),
+    'The expected exit code of the step: 0, any other one, or either.',
+  ),
+  exitCode: number('The exit code of the step.'),
+  ok: flag('Whether the step did what was expected.'),
+  seconds: number('The duration of the step.'),
+  runsCreated: number('The number of runs that the step created.'),
+  hint: textOrNull('The remedy, for people; null if the step is right.'),
+});
+
+const plannedFile = result('PlannedFile', 'A file, and what init does with it.', {
+  path: text("The file's path."),
+  text: text("The file's new content, or the text to add."),
+  fate: field(
+    z.enum(['written', 'kept', 'differs', 'shown']),
+    '`written`: with --dry-run, it would be written. `kept`: it already has this content. `differs`: it exists, runs rungate, and is replaced only with --force. `shown`: it exists with other content, and you add the text.',
+  ),
+  how: field(
+    z.exactOptional(z.string()),
+    'For `shown`, the instruction for people, to be followed by the path.',
+  ),
+});
+
+const provenance = {
+  origin: field(z.nullable(z.enum(origins)), 'The source of the value; null if the setting is not set.'),
+  detail: textOrNull('The place in that source: the name of a variable, or the path of a file.'),
+};
+const settingValue = result('SettingValue', 'The value of a setting, and where it comes from.', {
+  value: field(z.unknown(), 'The value as in a project file; null if it is not set.'),
+  ...provenance,
+});
+const secretSetting = result('SecretSetting', 'Whether a secret is set, and where it comes from.', {
+  set: flag('Whether the secret is set.'),
+  ...provenance,
+});
+const settings = field(
+  z.record(z.string(), z.union([settingValue, secretSetting])),
+  'The settings by their names.',
+);
+const configFiles = {
+  profile: text('The name of the active profile.'),
+  profilesFile: textOrNull('The path of the file of profiles.'),
+  projectFile: textOrNull('The path of the project file; null if there is none.'),
+};
+const gateSettings = field(
+  z.looseObject({
+    name: text("The gate's name."),
+    needs: list(z.string(), 'The gates that must pass before this one starts.'),
+    advisory: flag('Whether the gate warns where another one fails.'),
+    settings,
+  }),
+  'A gate of the project file, with its build information.',
+);
+const settingName = text("The setting's name.");
+
+const signature = {
+  timestamp: textOrNull("The delivery's timestamp; null if it has none."),
+  ageSeconds: numberOrNull(
+    'The time since the timestamp, negative if the timestamp is ahead; null if it was not read.',
+  ),
+  secret: field(
+    z.nullable(z.enum(['webhook', 'tenant'])),
+    'The kind of the secret that signed; null if none did.',
+  ),
+  secretIndex: numberOrNull('The index of the secret that signed, from 0; null if none did.'),
+};
+const diagnosis = result('WebhookDiagnosis', 'Why the signature does not match.', {
+  causes: list(
+    result('WebhookCause', 'A mistake that explains the mismatch.', {
+      id: text("The mistake's name. Stable."),
+      sentence: text('The mistake, for people.'),
+      remedy: text('The remedy, for people.'),
+    }),
+    'The mistakes that explain the mismatch, all of them together; empty if none is known.',
+  ),
+  tried: flag('False if the body is too large for a diagnosis.'),
+});
+
+const difference = {
+  stated: text('As in the summary.'),
+  summed: text('The sum over the list.'),
+  difference: text('`stated` minus `summed`.'),
+};
+
+/**
+ * The documents by the names of their schemas, with the commands that print them. A command with more options precedes the
+ * one without.
+ */
+export const documents = {
+  gate: {
+    about: 'The result of a gate, or of several',
+    schema: z.union([gateReport, gatesReport]),
+    commands: ['run trigger --wait', 'run wait', 'run gates'],
+  },
+  'dry-run': {
+    about: 'The requests that gates would send',
+    schema: document('DryRun', 'The gates that would start runs, with their requests.', {
+      gates: list(dryRunGate, 'In an order in which every gate comes after those that it needs.'),
+    }),
+    commands: ['run gates --dry-run'],
+  },
+  'run-trigger': {
+    about: 'A run that was started',
+    schema: z.omit(startedRun, { reattached: true }),
+    commands: ['run trigger'],
+  },
+  'run-status': {
+    about: 'The status of a run, as the service sends it, with its id',
+    schema: status,
+    commands: ['run status'],
+  },
+  'run-open': {
+    about: "The address of a run's page",
+    schema: document('RunPage', "The address of a run's page.", {
+      runId: text("The run's id."),
+      appUrl: text('The URL of its page.'),
+    }),
+    commands: ['run open'],
+  },
+  'receipt-verify': {
+    about: 'The checks of a receipt',
+    schema: document('ReceiptVerification', 'The checks of a receipt.', {
+      verified: flag('Whether every check passed.'),
+      failed: field(z.nullable(z.enum(checkNames)), 'The first check that failed; null if none did.'),
+      checks: list(receiptCheck, 'All checks, in the order in which they are made.'),
+      keyId: textOrNull('The id of the trusted key that signed; null if none did.'),
+      key: textOrNull('The path of that key.'),
+      statement: field(z.nullable(statement), 'The content of the receipt; null unless every check passed.'),
+    }),
+    commands: ['receipt verify'],
+  },
+  'receipt-show': {
+    about: 'The content of a receipt, which is not verified',
+    schema: document('ReceiptContent', 'The content of a receipt, which is not verified.', {
+      verified: field(z.literal(false), 'Always false: anyone can write such a file.'),
+      signatures: number('The number of signatures; 0 for a bare statement.'),
+      statement: field(
+        z.looseObject({}),
+        'The content of the file, an in-toto statement if rungate has written it.',
+      ),
+    }),
+    commands: ['receipt show'],
+  },
+  'receipt-keygen': {
+    about: 'New keys for receipts',
+    schema: document('ReceiptKeys', 'New keys for receipts.', {
+      keyFile: text('The path of the private key.'),
+      publicKeyFile: text('The path of the public key.'),
+      keyId: text("The public key's id."),
+    }),
+    commands: ['receipt keygen'],
+  },
+  doctor: {
+    about: 'The checks of the configuration',
+    schema: document('DoctorReport', 'The checks of the configuration.', {
+      ok: flag('Whether no check failed.'),
+      exitCode: number('The exit code of the command: that of the first failed check, or 0.'),
+      checks: list(doctorCheck, 'The checks, in the order in which they were made.'),
+    }),
+    commands: ['doctor'],
+  },
+  selftest: {
+    about: 'The scenarios of a self-test',
+    schema: document('SelftestReport', 'The scenarios of a self-test.', {
+      ok: flag('Whether the step did what was expected in every scenario.'),
+      scenarios: list(scenario, 'The scenarios, in the order in which they were run.'),
+    }),
+    commands: ['selftest'],
+  },
+  init: {
+    about: 'The files that init writes',
+    schema: document('InitReport', 'The files that init writes.', {
+      dryRun: flag('Whether nothing was written.'),
+      ci: field(z.enum([...providers, 'none']), 'The CI that the pipeline is for.'),
+      files: list(plannedFile, 'The files.'),
+      command: textOrNull('The command for a CI that rungate writes no pipeline for; otherwise null.'),
+    }),
+    commands: ['init'],
+  },
+  'config-list': {
+    about: 'All settings, and where they come from',
+    schema: document('ConfigList', 'All settings, and where they come from.', {
+      ...configFiles,
+      settings,
+      policy: field(
+        z.record(
+          z.string(),
+          result('PolicyAction', 'The action of the gate on a verdict.', {
+            action: field(z.enum(['pass', 'warn', 'fail']), 'The action.'),
+            ...provenance,
+          }),
+        ),
+        "The gate's action for each verdict.",
+      ),
+      gates: list(gateSettings, 'The gates of the project file.'),
+    }),
+    commands: ['config list'],
+  },
+  'config-get': {
+    about: 'A setting, and where it comes from',
+    schema: z.union([
+      document('ConfigValue', 'The value of a setting, and where it comes from.', {
+        name: settingName,
+        value: field(z.unknown(), 'The value as in a project file; null if it is not set.'),
+        ...provenance,
+      }),
+      document('ConfigSecret', 'Whether a secret is set, and where it comes from.', {
+        name: settingName,
+        set: flag('Whether the secret is set.'),
+        ...provenance,
+      }),
+    ]),
+    commands: ['config get'],
+  },
+  'config-path': {
+    about: 'The files with settings',
+    schema: document('ConfigPath', 'The files with settings.', configFiles),
+    commands: ['config path'],
+  },
+  'webhooks-verify': {
+    about: 'Whether a delivery is authentic',
+    schema: document('WebhookVerification', 'Whether a delivery is authentic.', {
+      authentic: flag('Whether one of the secrets signed the delivery, and its age is allowed.'),
+      code: textOrNull('Why it is not authentic, a stable code; null if it is.'),
+      ...signature,
+      bytes: numberOrNull('The size of the body; null if it was not read.'),
+      diagnosis: field(
+        z.exactOptional(diagnosis),
+        'With --diagnose, the mistakes that explain a mismatch; absent if there is nothing to explain.',
+      ),
+    }),
+    commands: ['webhooks verify'],
+  },
+  'webhooks-sign': {
+    about: "The headers of a delivery's signature",
+    schema: document('WebhookSignature', "The headers of a delivery's signature.", {
+      timestamp: text('The value of the timestamp header.'),
+      signature: text('The value of the signature header.'),
+      headers: field(z.record(z.string(), z.string()), 'Both headers by their names.'),
+    }),
+    commands: ['webhooks sign'],
+  },
+  'webhooks-delivery': {
+    about: 'A received delivery, one in each line',
+    schema: document('WebhookDelivery', 'A received delivery.', {
+      time: text('The time of receipt, RFC 3339.'),
+      event: textOrNull('The event in the JSON of an authentic body; null if it names none.'),
+      bytes: number('The size of the body.'),
+      verdict: text(
+        '`authentic`, `not_verified` without a secret, `too_large`, `too_many`, or the code of the verification error.',
+      ),
+      ...signature,
+      forward: field(
+        z.nullable(
+          z.strictObject({
+            status: numberOrNull("The status code of the target's response; null if there was none."),
+            fault: textOrNull('Why there was none; otherwise null.'),
+          }),
+        ),
+        "The target's response; null if the delivery was not forwarded.",
+      ),
+      status: number('The status code that the sender received.'),
+      file: textOrNull('The path of the saved file; null if it was not saved.'),
+    }),
+    commands: ['webhooks listen'],
+  },
+  'hub-event': {
+    about: 'An event of the hub, one in each line',
+    schema: field(
+      z.looseObject({
+        schemaVersion,
+        time: text('The time of the event, RFC 3339.'),
+        event: text("The event's kind. The other fields depend on it."),
+      }),
+      'An event of the hub.',
+    ),
+    commands: ['hub'],
+  },
+  'mock-serve': {
+    about: 'The address and the credentials of a mock',
+    schema: document('MockAddress', 'The address and the credentials of a mock.', {
+      url: text("The mock's URL."),
+      apiKey: text('Its API key.'),
+      token: text('Its bearer token.'),
+    }),
+    commands: ['mock serve'],
+  },
+  'orders-verification': {
+    about: 'Whether the summary of the orders adds up',
+    schema: document('OrdersVerification', 'Whether the summary of the orders adds up.', {
+      addsUp: field(
+        z.nullable(z.boolean()),
+        'Whether summary and list match; null if the orders changed while they were read.',
+      ),
+      orderCount: field(
+        z.strictObject({
+          stated: number('As in the summary.'),
+          counted: number('The number of orders in the list.'),
+        }),
+        'The number of orders.',
+      ),
+      totalRevenue: field(z.strictObject(difference), 'The revenue, as decimal numbers.'),
+      byCurrency: list(
+        z.strictObject({
+          currency: text("The currency's code."),
+          count: number('The number of orders.'),
+          total: text('Their sum, a decimal number.'),
+        }),
+        'The sums by currency, in alphabetical order.',
+      ),
+      summary: field(z.looseObject({}), 'The summary as the service sends it.'),
+    }),
+    commands: ['orders summary --verify'],
+  },
+  error: {
+    about: 'An error, on standard error',
+    schema: field(
+      z.strictObject({ error: errorReport }),
+      'Why a command failed: the last line on standard error.',
+    ),
+    commands: [],
+  },
+} as const satisfies Readonly<
+  Record<string, { about: string; schema: z.ZodMiniType; commands: readonly string[] }>
+>;
+
+type Documents = typeof documents;
+/** The type of a document. */
+export type JsonDocument<Name extends keyof Documents> = z.infer<Documents[Name]['schema']>;
+
+export type DoctorCheck = z.infer<typeof doctorCheck>;
+export type PlannedFile = z.infer<typeof plannedFile>;
+export type Diagnosis = z.infer<typeof diagnosis>;

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { createJsonSchema, documentNames, type JsonObject, jsonPage, schemaPath } from './json-schemas.ts';
+
+// `npm run docs:schema` runs this test with --update, which writes the files instead of comparing them.
+it.each(documentNames)('docs/schemas/%s.json is up to date', async (name) => {
+  const text = `${JSON.stringify(createJsonSchema(name), null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot(schemaPath(name));
+});
+
+it('docs/json.md has the table of the schemas', async () => {
+  const page = readFileSync(new URL('../../docs/json.md', import.meta.url), 'utf8');
+  await expect(jsonPage(page)).toMatchFileSnapshot('../../docs/json.md');
+});
+
+it('docs/schemas has no other files', () => {
+  const files = readdirSync(dirname(schemaPath('gate')));
+  expect(files.toSorted()).toEqual(documentNames.map((name) => `${name}.json`).toSorted());
+});
+
+/** Returns the paths of the fields that neither they nor their types describe. */
+function fieldsWithoutText(schema: unknown, root: JsonObject, path = ''): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, part]) => {
+    if (key === 'if' || key === 'then') return [];
+    if (key !== 'properties') return fieldsWithoutText(part, root, `${path}/${key}`);
+    return Object.entries(part as Record<string, JsonObject>).flatMap(([name, field]) => {
+      const here = `${path}/${name}`;
+      const type = (root.$defs as Record<string, JsonObject>)?.[String(field.$ref).replace('#/$defs/', '')];
+      const missing = (field.description ?? type?.description ?? '') === '' ? [here] : [];
+      return [...missing, ...fieldsWithoutText(field, root, here)];
+    });
+  });
+}
+
+describe.each(documentNames)('the schema %s', (name) => {
+  const schema = createJsonSchema(name);
+
+  it('is valid by the draft that it names', () => {
+    const ajv = new Ajv2020({
+      strict: true,
+      strictTypes: false,
+      strictRequired: false,
+      formats: { 'date-time': true },
+    });
+    expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
+    expect(ajv.compile(schema)).toBeTypeOf('function');
+  });
+
+  it.skipIf(name === 'gate')('describes every field', () =>
+    expect(fieldsWithoutText(schema, schema)).toEqual([]),
+  );
+
+  it('accepts fields that a later version adds', () => {
+    expect(JSON.stringify(schema)).not.toContain('"additionalProperties":false');
+  });
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { toJSONSchema } from 'zod/v4/core';
+import { documents } from '../../src/commands/result-schemas.ts';
+import { shown } from '../../src/contract/fields.ts';
+
+export type JsonObject = Record<string, unknown>;
+export type DocumentName = keyof typeof documents;
+
+export const documentNames = Object.keys(documents) as DocumentName[];
+
+/** The program that reads a document accepts fields that a later version adds. */
+function open({ jsonSchema }: { jsonSchema: JsonObject }): void {
+  const { additionalProperties } = jsonSchema;
+  if (additionalProperties === false) delete jsonSchema.additionalProperties;
+  if (JSON.stringify(additionalProperties) === '{}') jsonSchema.additionalProperties = true;
+  if (typeof jsonSchema.id === 'string') jsonSchema.title = jsonSchema.id;
+  delete jsonSchema.id;
+}
+
+/** Returns a published schema. Every object lists its fields; `additionalProperties` is true for those with others as well. */
+export function createJsonSchema(name: DocumentName): JsonObject {
+  const { about, schema } = documents[name];
+  const { $schema, ...made } = toJSONSchema(schema, { metadata: shown, override: open }) as JsonObject;
+  const description = made.description ?? `${about}.`;
+  return { $schema, $id: `urn:rungate:schema:${name}`, ...made, title: about, description };
+}
+
+export const schemaPath = (name: string) =>
+  fileURLToPath(new URL(`../../docs/schemas/${name}.json`, import.meta.url));
+
+/** Returns a published schema that refuses every field that it does not describe. */
+export function closedSchema(name: DocumentName): JsonObject {
+  return JSON.parse(readFileSync(schemaPath(name), 'utf8'), (_key, value) =>
+    value?.type === 'object' && value.properties !== undefined && value.additionalProperties === undefined
+      ? { ...value, additionalProperties: false }
+      : value,
+  );
+}
+
+/** Returns docs/json.md with the table of the schemas. */
+export function jsonPage(page: string): string {
+  const code = (text: string) => `\`${text}\``;
+  const rows = documentNames.map((name) => {
+    const { about, commands } = documents[name];
+    return [code(`${name}.json`), commands.map(code).join(', '), about];
+  });
+  const all = [['schema', 'commands', 'document'], ...rows];
+  const widths = [0, 1, 2].map((at) => Math.max(...all.map((cells) => cells[at]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
+  const [head = [], ...body] = all;
+  const table = [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
+  return page.replace(/\| schema +\| commands[\s\S]*?\n(?!\|)/, () => `${table}\n`);
+}
