@@ -4,7 +4,7 @@ import type { EndpointName } from '../../contract/index.ts';
 import { type Field, isList, isOpen, schemaFields } from '../../contract/shape.ts';
 import { type Bind, examples, summarise } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import { collect } from '../options.ts';
+import { addGlobals, collect } from '../options.ts';
 import { fieldFlag, flagKey, kebab } from './body-input.ts';
 import { callEndpoint, type EndpointFlags } from './call-endpoint.ts';
 import { namesEnvironment } from './environment-id.ts';
@@ -146,7 +146,8 @@ function subgroup(group: Command, words: readonly string[]): Command {
   return words.reduce((parent, word) => {
     const child = parent.commands.find((command) => command.name() === kebab(word));
     if (child !== undefined) return child;
-    return summarise(parent.command(kebab(word)), summaryOf(word, parent)).enablePositionalOptions();
+    const created = summarise(parent.command(kebab(word)), summaryOf(word, parent));
+    return addGlobals(created).enablePositionalOptions();
   }, group);
 }
 
