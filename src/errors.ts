@@ -101,7 +101,7 @@ export class CredentialError extends RungateError {
   }
 }
 
-/** The parts of an HttpError (interface, section 7). */
+/** The parts of an HttpError. */
 export interface HttpErrorParts extends ErrorParts {
   status: number;
   /** The field `error` of the error body. */
@@ -118,7 +118,7 @@ export interface HttpErrorParts extends ErrorParts {
 
 /** Sets a text of the response as non-enumerable, so that logging the error does not print all of it. */
 function setText(
-  error: HttpError | ContractError,
+  error: HttpError | UnexpectedResponseError,
   name: 'body' | 'detailsText',
   value: string | undefined,
 ): void {
@@ -130,7 +130,7 @@ export class HttpError extends RungateError {
   static override readonly name = 'HttpError';
   readonly status: number;
   readonly error: string | undefined;
-  /** Text according to the interface, or any other JSON; untrusted. */
+  /** Text according to the API, or any other JSON; untrusted. */
   readonly details: unknown;
   /** The details as JSON text, in which numbers keep their digits; undefined if they are missing or were cut off. */
   declare readonly detailsText: string | undefined;
@@ -159,8 +159,8 @@ function httpCode(status: number): string {
   return status >= 300 && status < 400 ? 'redirect' : 'http_error';
 }
 
-/** The parts of a ContractError. */
-export interface ContractErrorParts extends ErrorParts {
+/** The parts of a UnexpectedResponseError. */
+export interface UnexpectedResponseErrorParts extends ErrorParts {
   /** The path of the field in the response: `orders[3].total`; empty for the whole response. */
   field: string;
   expected: string;
@@ -171,9 +171,9 @@ export interface ContractErrorParts extends ErrorParts {
   body?: string | undefined;
 }
 
-/** The service responded with success, but the response does not match the contract. */
-export class ContractError extends RungateError {
-  static override readonly name = 'ContractError';
+/** The service responded with success, but the response does not match its API. */
+export class UnexpectedResponseError extends RungateError {
+  static override readonly name = 'UnexpectedResponseError';
   readonly field: string;
   readonly expected: string;
   readonly received: string;
@@ -182,8 +182,8 @@ export class ContractError extends RungateError {
   /** The redacted body of the response, at most 64 KiB; untrusted. */
   declare body: string | undefined;
 
-  constructor(message: Wording, parts: ContractErrorParts) {
-    super('contract', message, parts);
+  constructor(message: Wording, parts: UnexpectedResponseErrorParts) {
+    super('unexpected_response', message, parts);
     this.field = parts.field;
     this.expected = parts.expected;
     this.received = parts.received;
@@ -305,7 +305,7 @@ export interface ErrorReport {
 }
 
 export function reportError(error: RungateError): ErrorReport {
-  const withResponse = error instanceof HttpError || error instanceof ContractError ? error : null;
+  const withResponse = error instanceof HttpError || error instanceof UnexpectedResponseError ? error : null;
   const details = error instanceof HttpError ? error : null;
   const report: ErrorReport = {
     code: error.code,

@@ -1,6 +1,5 @@
 import {
   ConfigError,
-  ContractError,
   CredentialError,
   DeclinedError,
   HttpError,
@@ -9,6 +8,7 @@ import {
   type StopCause,
   StoppedError,
   TimeoutError,
+  UnexpectedResponseError,
   UsageError,
 } from './errors.ts';
 
@@ -57,7 +57,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof HttpError) {
     return error.status === 401 || error.status === 403 ? exitCodes.credentials : exitCodes.service;
   }
-  if (error instanceof ContractError) return exitCodes.service;
+  if (error instanceof UnexpectedResponseError) return exitCodes.service;
   if (error instanceof NetworkError) return exitCodes.unreachable;
   if (error instanceof MismatchError) return exitCodes.mismatch;
   if (error instanceof TimeoutError) return exitCodes.timeout;

@@ -9,8 +9,6 @@ export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
 export type * from './contract/service-types.ts';
 export {
   ConfigError,
-  ContractError,
-  type ContractErrorParts,
   CredentialError,
   type ErrorParts,
   type ErrorReport,
@@ -24,6 +22,8 @@ export {
   type StopCause,
   StoppedError,
   type StopSignal,
+  UnexpectedResponseError,
+  type UnexpectedResponseErrorParts,
   UsageError,
   type Wording,
 } from './errors.ts';

@@ -1,4 +1,4 @@
-import { ContractError } from './errors.ts';
+import { UnexpectedResponseError } from './errors.ts';
 
 /**
  * An exact decimal number: `units / 10^scale`. It keeps the scale of the text that it was read from, so a sum of prices
@@ -19,11 +19,11 @@ const limit = 1000;
 
 const jsonNumber = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-function refuse(text: string, field: string): ContractError {
+function refuse(text: string, field: string): UnexpectedResponseError {
   const received = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   const expected = `a number of at most ${limit} digits with an exponent within ±${limit}`;
   const where = field === '' ? 'the value' : field;
-  return new ContractError(
+  return new UnexpectedResponseError(
     `${where} cannot be an amount of money: expected ${expected}, received ${received}`,
     {
       field,
@@ -36,7 +36,7 @@ function refuse(text: string, field: string): ContractError {
 /**
  * Parses a JSON number exactly.
  * @param field its path, for the error: `orders[3].total`
- * @throws ContractError if it is not a JSON number, or has too many digits or too large an exponent for money
+ * @throws UnexpectedResponseError if it is not a JSON number, or has too many digits or too large an exponent for money
  */
 export function parseDecimal(text: string, field = ''): Decimal {
   // Check the length first, so that a megabyte of digits is not parsed.
@@ -101,9 +101,9 @@ export interface Verification {
 }
 
 /**
- * Adds up the list and compares it with the summary (interface, section 2.3): the sum covers all orders, whatever their
+ * Adds up the list and compares it with the summary: the sum covers all orders, whatever their
  * currency.
- * @throws ContractError if a total cannot be an amount of money
+ * @throws UnexpectedResponseError if a total cannot be an amount of money
  */
 export function verifySummary(orders: readonly OrderAmount[], summary: SummaryAmount): Verification {
   const stated = parseDecimal(summary.totalRevenue, 'totalRevenue');

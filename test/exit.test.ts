@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   ConfigError,
-  ContractError,
   CredentialError,
   DeclinedError,
   HttpError,
   NetworkError,
   type NetworkFault,
   StoppedError,
+  UnexpectedResponseError,
   UsageError,
 } from '../src/errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../src/exit.ts';
@@ -35,7 +35,11 @@ test('the exit codes have not changed', () => {
 
 describe('exitCodeOf', () => {
   const http = (status: number) => new HttpError('no', { status });
-  const contract = new ContractError('no', { field: 'state', expected: 'a state', received: 'nothing' });
+  const unexpected = new UnexpectedResponseError('no', {
+    field: 'state',
+    expected: 'a state',
+    received: 'nothing',
+  });
   const faults: NetworkFault[] = ['dns', 'refused', 'tls', 'connect', 'broken', 'deadline'];
 
   test.each<[string, unknown, number]>([
@@ -44,7 +48,7 @@ describe('exitCodeOf', () => {
     ['a missing credential', new CredentialError('no'), 6],
     ['a 401', http(401), 6],
     ['a 403', http(403), 6],
-    ['a broken contract', contract, 5],
+    ['an unexpected response', unexpected, 5],
     ...[302, 400, 404, 407, 409, 422, 429, 500, 503].map((s): [string, unknown, number] => [
       `a ${s}`,
       http(s),

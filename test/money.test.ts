@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { ContractError } from '../src/errors.ts';
+import { UnexpectedResponseError } from '../src/errors.ts';
 import { add, compare, formatDecimal, parseDecimal, subtract, verifySummary, zero } from '../src/money.ts';
 
 describe('parseDecimal', () => {
@@ -41,7 +41,7 @@ describe('parseDecimal', () => {
     '1_000',
     '١',
   ])('refuses %j, which is not a JSON number', (text) =>
-    expect(() => parseDecimal(text)).toThrow(ContractError),
+    expect(() => parseDecimal(text)).toThrow(UnexpectedResponseError),
   );
 
   it.each([
@@ -61,11 +61,13 @@ describe('parseDecimal', () => {
     } finally {
       convert.mockRestore();
     }
-    expect(caught).toBeInstanceOf(ContractError);
+    expect(caught).toBeInstanceOf(UnexpectedResponseError);
     expect(convert).not.toHaveBeenCalled();
-    expect((caught as ContractError).field).toBe('orders[3].total');
-    expect((caught as ContractError).message).toMatch(/^orders\[3\]\.total cannot be an amount of money/);
-    expect((caught as ContractError).message.length).toBeLessThan(250);
+    expect((caught as UnexpectedResponseError).field).toBe('orders[3].total');
+    expect((caught as UnexpectedResponseError).message).toMatch(
+      /^orders\[3\]\.total cannot be an amount of money/,
+    );
+    expect((caught as UnexpectedResponseError).message.length).toBeLessThan(250);
   });
 });
 
@@ -208,11 +210,11 @@ describe('verifySummary', () => {
       try {
         run();
       } catch (error) {
-        return (error as ContractError).field;
+        return (error as UnexpectedResponseError).field;
       }
     };
     expect(fieldOf(() => verifySummary(eur('1', '1e-2000'), stated(2, '1')))).toBe('orders[1].total');
     expect(fieldOf(() => verifySummary([], stated(0, '1e-2000')))).toBe('totalRevenue');
-    expect(() => verifySummary(eur('x'), stated(1, '1'))).toThrow(ContractError);
+    expect(() => verifySummary(eur('x'), stated(1, '1'))).toThrow(UnexpectedResponseError);
   });
 });

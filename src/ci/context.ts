@@ -67,7 +67,7 @@ export interface GitFacts {
   readonly commit: string | null;
 }
 
-/** Returns the fields of a create request that describe the pipeline (interface, section 2.5); null if unknown. */
+/** Returns the fields of a create request that describe the pipeline; null if unknown. */
 export function runFacts(ci: CiContext) {
   const { repository, ref, commitSha } = ci;
   return { repository, ref, commitSha, event: ci.rawEvent ?? ci.event, externalUrl: ci.buildUrl };

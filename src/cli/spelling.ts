@@ -66,7 +66,7 @@ function optionInstead(command: Command, word: string): string | null {
   const names = command.options.map((option) => option.long ?? '');
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
-  // Some requests may have fields that are not in the contract, so any name could be one.
+  // Some requests may have fields that are not in the API, so any name could be one.
   if (!names.includes('--field') || !/^--[a-z-]{1,30}$/.test(word)) return null;
   return `if the service has such a field, write --field ${word.slice(2)}=<value>`;
 }

@@ -1,7 +1,7 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { ContractError, HttpError, NetworkError, RungateError } from '../errors.ts';
+import { HttpError, NetworkError, RungateError, UnexpectedResponseError } from '../errors.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import { errorBody } from './error-body.ts';
@@ -120,7 +120,7 @@ class Call {
 
   /** Adds the refused body to the error. */
   #complete(error: RungateError, response: RawReply | undefined): void {
-    if (error instanceof ContractError || error instanceof HttpError) {
+    if (error instanceof UnexpectedResponseError || error instanceof HttpError) {
       const body = response?.text ?? error.body;
       const newSecret = mayHaveNewSecret(this.endpoint, response?.status ?? error.status ?? 500);
       error.body = body === undefined ? undefined : errorBody(body, newSecret);

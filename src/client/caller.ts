@@ -35,7 +35,7 @@ export type {
   ExchangeEvent,
 } from './options.ts';
 
-/** The neutral name of a field whose real name contains a vendor name (interface, section 2.8). */
+/** The neutral name of a field whose real name contains a vendor name. */
 const neutral = 'providerModel';
 
 /** Returns a transport that renames the model of an environment to `field` in requests, and back in responses. */

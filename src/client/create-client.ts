@@ -94,7 +94,7 @@ export function bindApi(caller: Pick<Caller, 'exchange'>, redact: Redact): Omit<
 }
 
 /**
- * Returns a typed client for the whole service (interface, section 4). It opens no connection before the first call, and
+ * Returns a typed client for the whole service. It opens no connection before the first call, and
  * does not read the environment. The first call that needs an address or a credential throws if it cannot be used.
  * @throws UsageError if an option is unknown, has the wrong type, or if there is no address
  */

@@ -3,7 +3,7 @@ import { ConfigError, CredentialError } from '../errors.ts';
 import type { LibraryOptions } from '../options/library-options.ts';
 import { type CredentialKind, unsendable } from './credential-problems.ts';
 
-/** The credentials of a client; each endpoint accepts one kind of them (interface, section 5). */
+/** The credentials of a client; each endpoint accepts one kind of them. */
 export type Credentials = Pick<LibraryOptions, 'apiKey' | 'token' | 'auth'>;
 
 const kindNames = { bearer: 'a bearer token', key: 'an API key' } as const;
@@ -16,7 +16,7 @@ export function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' 
 }
 
 /**
- * Returns the header with the credential of a call (interface, section 5).
+ * Returns the header with the credential of a call.
  * @param call the request as the user knows it: `GET /api/environments`
  * @throws CredentialError if the credential is not set, or only one of the wrong kind
  * @throws ConfigError if a header cannot contain it; the error never shows the value

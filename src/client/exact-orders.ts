@@ -30,7 +30,7 @@ type Sender = Pick<Caller, 'exchange'>;
 
 /**
  * Sends the call and reads the numbers of its response as text.
- * @throws ContractError also for JSON that JSON.parse accepts although it is ambiguous
+ * @throws UnexpectedResponseError also for JSON that JSON.parse accepts although it is ambiguous
  */
 async function readExact(
   caller: Sender,

@@ -71,7 +71,7 @@ function fieldOf(node: JsonNode | undefined): ErrorField | undefined {
   return { value, text, json };
 }
 
-/** Reads the error body (interface, section 7), or one that resembles it. */
+/** Reads the error body, or one that resembles it. */
 function explanation(text: string): { error: string | undefined; details: ErrorField | undefined } {
   const none = { error: undefined, details: undefined };
   try {
@@ -89,7 +89,7 @@ function explanation(text: string): { error: string | undefined; details: ErrorF
 
 function notFoundHint({ endpoint, path }: PreparedRequest): Wording {
   if (!/\/api(?:\/|$)/.test(path)) return 'paths of the service begin with /api, such as /api/environments';
-  // Every path of the interface begins with /api; anything before it is a prefix of the base URL.
+  // Every path of the API begins with /api; anything before it is a prefix of the base URL.
   const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
   const what =
     endpoint === 'run.trigger'

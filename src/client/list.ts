@@ -14,7 +14,7 @@ export interface Page {
   readonly hasNextPage?: boolean;
 }
 
-/** A page with the fields that do not match the contract. These count as missing. */
+/** A page with the fields that do not match the API. These count as missing. */
 export interface ReadPage extends Page {
   readonly invalidFields: readonly Mismatch[];
 }
@@ -32,7 +32,7 @@ const isFields = (value: unknown): value is Fields =>
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isBoolean = (value: unknown) => typeof value === 'boolean';
 
-/** The fields of a page (interface, section 2.9) and their types. */
+/** The fields of a page and their types. */
 const pageFields = {
   page: [isCount, 'a whole number, 0 or more'],
   pageSize: [isCount, 'a whole number, 0 or more'],
@@ -51,7 +51,7 @@ function fieldOf(response: Fields): string | undefined {
 }
 
 /**
- * Reads the response of a list: the paged shape (interface, section 2.9), a bare array, or an object with one array of any
+ * Reads the response of a list: the paged shape, a bare array, or an object with one array of any
  * name. A null or empty response (204) is an empty list. Returns undefined for any other response.
  */
 export function readPage(value: unknown): ReadPage | undefined {

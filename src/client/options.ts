@@ -98,9 +98,9 @@ export const callOptions = option.optionsOf<CallOptions>(callShape);
 
 /** A call's response, and texts about it that may contain secrets. */
 export interface RawExchange {
-  /** The response, checked against the contract; undefined for an empty body, text for an accepted body that is not JSON. */
+  /** The response, checked against the API; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
-  /** The optional parts that do not match the contract. */
+  /** The optional parts that do not match the API. */
   mismatches: readonly Mismatch[];
   /** The response as JSON text, unchanged; empty for an empty body. */
   text: string;

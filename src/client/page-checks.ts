@@ -1,5 +1,5 @@
 import { defaultPageSize } from '../contract/fields.ts';
-import { ContractError } from '../errors.ts';
+import { UnexpectedResponseError } from '../errors.ts';
 import { hasNext, type Page, type PageQuery } from './list.ts';
 
 export type SentPage = Page & { readonly status?: number };
@@ -9,7 +9,7 @@ export interface Judgement {
   /** Whether there is another page; `maybe`: nothing says so, but this page is full. */
   more: boolean | 'maybe';
   /** The error that ends the list after this page's items. */
-  problem?: ContractError;
+  problem?: UnexpectedResponseError;
 }
 
 /** Returns the id of an item; undefined without one, and for a number that JSON.parse may have rounded to another id. */
@@ -42,7 +42,7 @@ export class PageSequence {
 
   /**
    * Returns null if the service does not page the list: a page that only may have existed repeats an earlier one.
-   * @throws ContractError if another page repeats an earlier one
+   * @throws UnexpectedResponseError if another page repeats an earlier one
    */
   judge(number: number, page: SentPage): Judgement | null {
     const { items, totalCount, totalPages = 0 } = page;
@@ -100,9 +100,15 @@ export class PageSequence {
     text: string,
     expected: string,
     received: string,
-  ): ContractError {
+  ): UnexpectedResponseError {
     const hint =
       'the items so far are not the whole list: read it again; if that fails too, the paging of the service is broken';
-    return new ContractError(`${this.request()}: ${text}`, { field, expected, received, status, hint });
+    return new UnexpectedResponseError(`${this.request()}: ${text}`, {
+      field,
+      expected,
+      received,
+      status,
+      hint,
+    });
   }
 }

@@ -35,7 +35,7 @@ function noPage(error: unknown): undefined {
 /**
  * Yields the pages of a list in order. While one page is consumed, the next one is read, and only that one. A consumer
  * that stops early ends that read too.
- * @throws ContractError if the list contradicts itself (`PageSequence`), after the pages before it; and any error of
+ * @throws UnexpectedResponseError if the list contradicts itself (`PageSequence`), after the pages before it; and any error of
  * `fetchPage`
  */
 export async function* iteratePages<P extends SentPage>(
@@ -80,7 +80,7 @@ export interface ConvertedPage<T> extends Page {
   readonly converted: T;
   readonly request: Exchange['request'];
   readonly status: number;
-  /** The parts that do not match the contract. */
+  /** The parts that do not match the API. */
   readonly mismatches: readonly Mismatch[];
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** Requests a minute that the service allows a tenant, as typical limits (interface, section 8). */
+/** Requests a minute that the service allows a tenant, as typical limits. */
 export const ceilings = { all: 100, reads: 60, creates: 20 } as const;
 
 const minuteMs = 60_000;

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
-import { ContractError, type Wording } from '../errors.ts';
+import { UnexpectedResponseError, type Wording } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
@@ -22,8 +22,8 @@ function lookHint({ endpoint, method, url, path }: PreparedRequest): Wording {
 }
 
 /** Returns the error for a success that cannot be read, more likely after a broken transfer than a change of the service. */
-function unreadable(request: PreparedRequest, response: RawReply, received: string): ContractError {
-  return new ContractError(`${responseTo(request)} (${response.status}) is not JSON: ${received}`, {
+function unreadable(request: PreparedRequest, response: RawReply, received: string): UnexpectedResponseError {
+  return new UnexpectedResponseError(`${responseTo(request)} (${response.status}) is not JSON: ${received}`, {
     field: '',
     expected: 'JSON',
     received,
@@ -40,7 +40,7 @@ function checkEncoding(request: PreparedRequest, response: RawReply): void {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
   const expected = 'an uncompressed response';
   const received = `content-encoding ${oneLine(encoding, 100)}`;
-  throw new ContractError(`${responseTo(request)}: expected ${expected}, received ${received}`, {
+  throw new UnexpectedResponseError(`${responseTo(request)}: expected ${expected}, received ${received}`, {
     field: '',
     expected,
     received,
@@ -57,13 +57,13 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply): void {
       ? ['has too many values', `JSON with at most ${jsonLimits.values} values`]
       : ['is nested too deeply', `JSON at most ${jsonLimits.depth} levels deep`];
   const parts = { field: '', expected, received: 'more', status, hint: look };
-  throw new ContractError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
+  throw new UnexpectedResponseError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
 }
 
 export interface ParsedResponse {
   /** The parsed JSON; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
-  /** The optional parts that do not match the contract. */
+  /** The optional parts that do not match the API. */
   mismatches: readonly Mismatch[];
   /** The body as JSON text: unchanged, or as a string if it is not JSON; empty for an empty body. */
   text: string;
@@ -74,7 +74,7 @@ function parse(request: PreparedRequest, endpoint: Endpoint, response: RawReply)
   const { text } = response;
   // Without a body or a location, a retry with the same key fetches the response again.
   const lost = endpoint.idInResponse === true && response.headers.location === undefined;
-  // The status code says that the request succeeded, and the contract does not show the body.
+  // The status code says that the request succeeded, and the API does not describe the body.
   const mayBeAnything =
     endpoint.anyBody === true || endpoint.response.safeParse(text.trim() === '' ? undefined : text).success;
   const anyBody = !lost && mayBeAnything;
@@ -105,8 +105,8 @@ function itemMismatches({ response }: Endpoint, { items, field }: Page): Mismatc
 
 /**
  * Reads a response and checks it against the endpoint's schema, or accepts any JSON if `check` is false. A response that
- * the contract does not show may be empty, JSON or text.
- * @throws HttpError if the status code is not a success, ContractError if the body does not match
+ * the API does not describe may be empty, JSON or text.
+ * @throws HttpError if the status code is not a success, UnexpectedResponseError if the body does not match
  */
 export function parseResponse(
   request: PreparedRequest,
@@ -127,7 +127,7 @@ export function parseResponse(
       ...read,
       mismatches: [...page.invalidFields, ...itemMismatches(endpoint, page)],
     };
-  // An item that the contract does not show may be any JSON.
+  // An item that the API does not describe may be any JSON.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
   const wrong = mismatches(endpoint.response, value, {
     hidden: endpoint.newSecret,

@@ -1,4 +1,4 @@
-import { ContractError, HttpError, NetworkError } from '../errors.ts';
+import { HttpError, NetworkError, UnexpectedResponseError } from '../errors.ts';
 import { isContinue } from '../transport/network-error.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 
@@ -109,12 +109,12 @@ export function retryKind(error: unknown, request: Retryable): RetryKind {
     if (error.status === 429) return 'limit';
     return passing.includes(error.status) || inProgress(error, request) ? again : 'no';
   }
-  return error instanceof ContractError && error.unreadable ? again : 'no';
+  return error instanceof UnexpectedResponseError && error.unreadable ? again : 'no';
 }
 
 /** Returns whether the request may have taken effect although its response was lost. */
 export function responseLost(error: unknown): boolean {
   if (error instanceof NetworkError) return error.fault === 'broken';
   if (error instanceof HttpError) return error.status === 502 || error.status === 504;
-  return error instanceof ContractError && error.unreadable;
+  return error instanceof UnexpectedResponseError && error.unreadable;
 }

@@ -1,6 +1,6 @@
 import type { Schema } from '../contract/endpoint.ts';
 import { isOpen, isRequired } from '../contract/shape.ts';
-import { ContractError, type ContractErrorParts } from '../errors.ts';
+import { UnexpectedResponseError, type UnexpectedResponseErrorParts } from '../errors.ts';
 
 /** A difference between a value and its schema. */
 export interface Mismatch {
@@ -102,7 +102,7 @@ function isLarge(issue: Issue, root: unknown): boolean {
 }
 
 function expectedOf(issue: Issue): string {
-  // Prefer the contract's own message.
+  // Prefer the schema's own message.
   const message = /^expected (.+)$/.exec(issue.message)?.[1];
   if (message !== undefined) return message;
   if (issue.code === 'invalid_type') return types[issue.expected ?? ''] ?? `${issue.expected}`;
@@ -180,18 +180,22 @@ export function mismatchText(
       ? `${field === '' ? 'it' : field} is missing: expected ${expected}`
       : `${field === '' ? '' : `${field}: `}expected ${expected}, received ${received}`;
   const others = more > 0 ? ` (and ${more} more)` : '';
-  return `the response to ${request} does not match the contract: ${what}${others}`;
+  return `the response to ${request} does not match the API: ${what}${others}`;
 }
 
-export function mismatchError(request: string, parts: ContractErrorParts, more = 0): ContractError {
-  return new ContractError(mismatchText(request, parts, more), parts);
+export function mismatchError(
+  request: string,
+  parts: UnexpectedResponseErrorParts,
+  more = 0,
+): UnexpectedResponseError {
+  return new UnexpectedResponseError(mismatchText(request, parts, more), parts);
 }
 
 /** Values without a JSON form: JSON omits them, or writes null, which clears the field. */
 const noJson = /^(?:function|symbol|number NaN)/;
 
 /**
- * Returns the optional fields of a body that do not match the contract. If the body may have unknown fields, these are sent
+ * Returns the optional fields of a body that do not match the API. If the body may have unknown fields, these are sent
  * unchanged: a response may have had them in this form.
  */
 export function looseFields(schema: Schema, body: unknown): Mismatch[] {

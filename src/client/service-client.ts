@@ -1,4 +1,4 @@
-// Generated from the contract by `npm run client`; do not edit. A test fails while it is stale.
+// Generated from src/contract by `npm run client`; do not edit. A test fails while it is stale.
 import type { TriggerBody } from '../contract/run.ts';
 import type {
   Delivery,
@@ -33,17 +33,17 @@ import type { CallOptions } from './options.ts';
  */
 export interface ServiceClient {
   readonly orders: {
-    /** List the orders of the account: `GET /api/orders.json`, with a bearer token or an API key (interface, section 4.1). */
+    /** List the orders of the account: `GET /api/orders.json`, with a bearer token or an API key. */
     list(options?: CallOptions): Promise<{ orders: OrderListItem[]; [field: string]: unknown }>;
-    /** Show the number of orders and their total revenue: `GET /api/orders/summary.json`, with a bearer token or an API key (interface, section 4.1). */
+    /** Show the number of orders and their total revenue: `GET /api/orders/summary.json`, with a bearer token or an API key. */
     summary(options?: CallOptions): Promise<OrderSummary>;
-    /** Show one order of the account: `GET /api/orders/{id}.json`, with a bearer token or an API key (interface, section 4.1). */
+    /** Show one order of the account: `GET /api/orders/{id}.json`, with a bearer token or an API key. */
     get(id: string, options?: CallOptions): Promise<Order>;
-    /** The list, with each total as the decimal text from the response, for exact sums (interface, section 2.1). */
+    /** The list, with each total as the decimal text from the response, for exact sums. */
     listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;
   };
   readonly keys: {
-    /** Create an API key and show its token once: `POST /api/settings/api-keys`, with a bearer token, never an API key (interface, section 4.2). */
+    /** Create an API key and show its token once: `POST /api/settings/api-keys`, with a bearer token, never an API key. */
     create(
       body: {
         name: string;
@@ -71,15 +71,15 @@ export interface ServiceClient {
       },
       options?: CallOptions,
     ): Promise<{ apiKey: string; [field: string]: unknown }>;
-    /** Delete an API key: `DELETE /api/settings/api-keys/{id}`, with a bearer token, never an API key (interface, section 4.2). */
+    /** Delete an API key: `DELETE /api/settings/api-keys/{id}`, with a bearer token, never an API key. */
     delete(id: string, options?: CallOptions): Promise<unknown>;
   };
   readonly run: {
-    /** Start a test run: `POST /api/ci/runs`, with an API key (interface, section 4.3). */
+    /** Start a test run: `POST /api/ci/runs`, with an API key. */
     trigger(body: TriggerBody, options?: CallOptions): Promise<unknown>;
-    /** Show the state and the counts of a run: `GET /api/ci/runs/{runId}`, with an API key (interface, section 4.3). */
+    /** Show the state and the counts of a run: `GET /api/ci/runs/{runId}`, with an API key. */
     status(runId: string, options?: CallOptions): Promise<EndedRunStatus | PendingRunStatus>;
-    /** Cancel a run: `POST /api/ci/runs/{runId}/cancel`, with an API key (interface, section 4.3). */
+    /** Cancel a run: `POST /api/ci/runs/{runId}/cancel`, with an API key. */
     cancel(
       runId: string,
       body?: { reason?: string | null | undefined },
@@ -87,37 +87,37 @@ export interface ServiceClient {
     ): Promise<unknown>;
   };
   readonly env: {
-    /** List an overview of the environments: `GET /api/environments/overview`, with a bearer token (interface, section 4.4). */
+    /** List an overview of the environments: `GET /api/environments/overview`, with a bearer token. */
     overview(options?: CallOptions): Promise<Page<Environment>>;
-    /** List the environments, page by page: `GET /api/environments`, with a bearer token (interface, section 4.4). */
+    /** List the environments, page by page: `GET /api/environments`, with a bearer token. */
     readonly list: {
       (query?: EnvListQuery, options?: CallOptions): Promise<Page<Environment>>;
       /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
       all(query?: EnvListQuery, options?: CallOptions): AsyncIterableIterator<Environment>;
     };
-    /** Create an environment: `POST /api/environments`, with a bearer token (interface, section 4.4). */
+    /** Create an environment: `POST /api/environments`, with a bearer token. */
     create(body: EnvironmentFields, options?: CallOptions): Promise<unknown>;
-    /** Change fields of an environment: `PUT /api/environments/{id}`, with a bearer token (interface, section 4.4). */
+    /** Change fields of an environment: `PUT /api/environments/{id}`, with a bearer token. */
     update(id: string, body: EnvironmentFields, options?: CallOptions): Promise<unknown>;
-    /** Delete an environment: `DELETE /api/environments/{id}`, with a bearer token (interface, section 4.4). */
+    /** Delete an environment: `DELETE /api/environments/{id}`, with a bearer token. */
     delete(id: string, options?: CallOptions): Promise<unknown>;
     readonly vars: {
-      /** List the variables of an environment: `GET /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
+      /** List the variables of an environment: `GET /api/environments/{id}/variables`, with a bearer token. */
       readonly list: {
         (id: string, query?: EnvVarsListQuery, options?: CallOptions): Promise<Page<Variable>>;
         /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
         all(id: string, query?: EnvVarsListQuery, options?: CallOptions): AsyncIterableIterator<Variable>;
       };
-      /** Create a variable in an environment: `POST /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
+      /** Create a variable in an environment: `POST /api/environments/{id}/variables`, with a bearer token. */
       create(id: string, body: Fields, options?: CallOptions): Promise<unknown>;
-      /** Change a variable of an environment: `PUT /api/environments/{envId}/variables/{varId}`, with a bearer token (interface, section 4.4). */
+      /** Change a variable of an environment: `PUT /api/environments/{envId}/variables/{varId}`, with a bearer token. */
       update(envId: string, varId: string, body: Fields, options?: CallOptions): Promise<unknown>;
-      /** Delete a variable of an environment: `DELETE /api/environments/{envId}/variables/{varId}`, with a bearer token (interface, section 4.4). */
+      /** Delete a variable of an environment: `DELETE /api/environments/{envId}/variables/{varId}`, with a bearer token. */
       delete(envId: string, varId: string, options?: CallOptions): Promise<unknown>;
     };
   };
   readonly observations: {
-    /** List the observations of a project, page by page: `GET /api/projects/{projectId}/observations`, with a bearer token (interface, section 4.5). */
+    /** List the observations of a project, page by page: `GET /api/projects/{projectId}/observations`, with a bearer token. */
     readonly list: {
       (projectId: string, query?: ObservationsListQuery, options?: CallOptions): Promise<Page<Observation>>;
       /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
@@ -127,9 +127,9 @@ export interface ServiceClient {
         options?: CallOptions,
       ): AsyncIterableIterator<Observation>;
     };
-    /** Show one observation: `GET /api/projects/{projectId}/observations/{observationId}`, with a bearer token (interface, section 4.5). */
+    /** Show one observation: `GET /api/projects/{projectId}/observations/{observationId}`, with a bearer token. */
     get(projectId: string, observationId: string, options?: CallOptions): Promise<Observation>;
-    /** Search prior observations by meaning or text: `GET /api/projects/{projectId}/observations/search`, with a bearer token (interface, section 4.5). */
+    /** Search prior observations by meaning or text: `GET /api/projects/{projectId}/observations/search`, with a bearer token. */
     readonly search: {
       (projectId: string, query?: ObservationsSearchQuery, options?: CallOptions): Promise<Page<Observation>>;
       /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
@@ -139,36 +139,36 @@ export interface ServiceClient {
         options?: CallOptions,
       ): AsyncIterableIterator<Observation>;
     };
-    /** Record an observation: `POST /api/projects/{projectId}/observations`, with a bearer token (interface, section 4.5). */
+    /** Record an observation: `POST /api/projects/{projectId}/observations`, with a bearer token. */
     create(projectId: string, body: Fields, options?: CallOptions): Promise<unknown>;
-    /** Change an observation: `PUT /api/projects/{projectId}/observations/{observationId}`, with a bearer token (interface, section 4.5). */
+    /** Change an observation: `PUT /api/projects/{projectId}/observations/{observationId}`, with a bearer token. */
     update(projectId: string, observationId: string, body: Fields, options?: CallOptions): Promise<unknown>;
-    /** Add an attachment to an observation: `POST /api/projects/{projectId}/observations/{observationId}/attachments`, with a bearer token (interface, section 4.5). */
+    /** Add an attachment to an observation: `POST /api/projects/{projectId}/observations/{observationId}/attachments`, with a bearer token. */
     attach(
       projectId: string,
       observationId: string,
       body: Fields | FileContent | FileUpload,
       options?: CallOptions,
     ): Promise<unknown>;
-    /** Confirm an observation: `POST /api/projects/{projectId}/observations/{observationId}/confirm`, with a bearer token (interface, section 4.5). */
+    /** Confirm an observation: `POST /api/projects/{projectId}/observations/{observationId}/confirm`, with a bearer token. */
     confirm(projectId: string, observationId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
-    /** Archive an observation: `POST /api/projects/{projectId}/observations/{observationId}/archive`, with a bearer token (interface, section 4.5). */
+    /** Archive an observation: `POST /api/projects/{projectId}/observations/{observationId}/archive`, with a bearer token. */
     archive(projectId: string, observationId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
-    /** Mark an observation as superseded by another: `POST /api/projects/{projectId}/observations/{observationId}/supersede`, with a bearer token (interface, section 4.5). */
+    /** Mark an observation as superseded by another: `POST /api/projects/{projectId}/observations/{observationId}/supersede`, with a bearer token. */
     supersede(
       projectId: string,
       observationId: string,
       body?: Fields,
       options?: CallOptions,
     ): Promise<unknown>;
-    /** Promote an observation to an issue: `POST /api/projects/{projectId}/observations/{observationId}/promote-to-ticket`, with a bearer token (interface, section 4.5). */
+    /** Promote an observation to an issue: `POST /api/projects/{projectId}/observations/{observationId}/promote-to-ticket`, with a bearer token. */
     promoteToTicket(
       projectId: string,
       observationId: string,
       body?: Fields,
       options?: CallOptions,
     ): Promise<unknown>;
-    /** Promote an observation to wiki knowledge: `POST /api/projects/{projectId}/observations/{observationId}/promote-to-wiki`, with a bearer token (interface, section 4.5). */
+    /** Promote an observation to wiki knowledge: `POST /api/projects/{projectId}/observations/{observationId}/promote-to-wiki`, with a bearer token. */
     promoteToWiki(
       projectId: string,
       observationId: string,
@@ -177,27 +177,27 @@ export interface ServiceClient {
     ): Promise<unknown>;
   };
   readonly webhooks: {
-    /** List the types of events that webhooks can receive: `GET /api/webhooks/event-types`, with a bearer token (interface, section 4.6). */
+    /** List the types of events that webhooks can receive: `GET /api/webhooks/event-types`, with a bearer token. */
     eventTypes(options?: CallOptions): Promise<Page<unknown>>;
-    /** List webhooks, page by page: `GET /api/webhooks`, with a bearer token (interface, section 4.6). */
+    /** List webhooks, page by page: `GET /api/webhooks`, with a bearer token. */
     readonly list: {
       (query?: WebhooksListQuery, options?: CallOptions): Promise<Page<Webhook>>;
       /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
       all(query?: WebhooksListQuery, options?: CallOptions): AsyncIterableIterator<Webhook>;
     };
-    /** Register a webhook: `POST /api/webhooks`, with a bearer token (interface, section 4.6). */
+    /** Register a webhook: `POST /api/webhooks`, with a bearer token. */
     create(
       body: { projectId?: string | null | undefined; [field: string]: unknown },
       options?: CallOptions,
     ): Promise<unknown>;
-    /** Delete a webhook: `DELETE /api/webhooks/{id}`, with a bearer token (interface, section 4.6). */
+    /** Delete a webhook: `DELETE /api/webhooks/{id}`, with a bearer token. */
     delete(id: string, options?: CallOptions): Promise<unknown>;
-    /** Replace a webhook's secret; the old one stops signing: `POST /api/webhooks/{id}/secret/rotate`, with a bearer token (interface, section 4.6). */
+    /** Replace a webhook's secret; the old one stops signing: `POST /api/webhooks/{id}/secret/rotate`, with a bearer token. */
     rotateSecret(id: string, body?: Fields, options?: CallOptions): Promise<unknown>;
-    /** Send a test delivery to a webhook: `POST /api/webhooks/{id}/test`, with a bearer token (interface, section 4.6). */
+    /** Send a test delivery to a webhook: `POST /api/webhooks/{id}/test`, with a bearer token. */
     test(id: string, body?: Fields, options?: CallOptions): Promise<unknown>;
     readonly deliveries: {
-      /** List the deliveries of a webhook: `GET /api/webhooks/{id}/deliveries`, with a bearer token (interface, section 4.6). */
+      /** List the deliveries of a webhook: `GET /api/webhooks/{id}/deliveries`, with a bearer token. */
       readonly list: {
         (id: string, query?: WebhooksDeliveriesListQuery, options?: CallOptions): Promise<Page<Delivery>>;
         /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
@@ -207,9 +207,9 @@ export interface ServiceClient {
           options?: CallOptions,
         ): AsyncIterableIterator<Delivery>;
       };
-      /** Show one delivery: `GET /api/webhooks/{id}/deliveries/{deliveryId}`, with a bearer token (interface, section 4.6). */
+      /** Show one delivery: `GET /api/webhooks/{id}/deliveries/{deliveryId}`, with a bearer token. */
       get(id: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
-      /** Send a recorded delivery again: `POST /api/webhooks/{id}/deliveries/{deliveryId}/retry`, with a bearer token (interface, section 4.6). */
+      /** Send a recorded delivery again: `POST /api/webhooks/{id}/deliveries/{deliveryId}/retry`, with a bearer token. */
       retry(id: string, deliveryId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
     };
   };

@@ -1,15 +1,15 @@
 import type * as z from 'zod/mini';
 
-/** A schema of the contract; `Out` is the type for readers, `In` the type for writers. */
+/** A schema of the API; `Out` is the type for readers, `In` the type for writers. */
 export type Schema<Out = unknown, In = Out> = z.ZodMiniType<Out, In>;
 
 /** The HTTP methods of the service. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
- * The credential that an endpoint accepts (interface, section 5):
+ * The credential that an endpoint accepts:
  * `bearer` a session token; `jwt` the same, and never an API key; `key` an API key;
- * `either` not shown by the interface: the token if it is set, or else the key.
+ * `either` not stated by the API: the token if it is set, or else the key.
  */
 export type Auth = 'bearer' | 'jwt' | 'key' | 'either';
 
@@ -20,8 +20,6 @@ export interface Endpoint {
   readonly auth: Auth;
   /** One sentence for the help and the reference. */
   readonly summary: string;
-  /** The section of the interface that declares it. */
-  readonly section: string;
   readonly query?: Schema<Record<string, unknown>>;
   readonly body?: Schema;
   /** Fields of the body that may always be secrets: no error shows them. */
@@ -31,7 +29,7 @@ export interface Endpoint {
   /** The body may also be sent as `multipart/form-data` with one part, `file`. */
   readonly multipart?: true;
   readonly response: Schema;
-  /** The contract does not show the response: any body, or none, is a success. `response` is the likely shape. */
+  /** The API does not describe the response: any body, or none, is a success. `response` is the likely shape. */
   readonly anyBody?: true;
   /** The most bytes of a response, if less than the transport's 16 MiB. */
   readonly maxReplyBytes?: number;

@@ -4,7 +4,7 @@ import { anyResponse, described, listOf, openBody, optional, pagedList, pageQuer
 
 const text = (description: string) => described(optional(z.string()), description);
 
-/** Interface, section 2.8: mobile projects only. */
+/** Mobile projects only. */
 const mobileRuntimeOverrides = z
   .looseObject({
     deviceName: text('device name'),
@@ -23,19 +23,19 @@ const fields = {
   mobileRuntimeOverrides: optional(mobileRuntimeOverrides),
 };
 
-/** Interface, section 2.8. Other fields exist that it does not show. */
+/** Other fields exist that the API does not describe. */
 export const environment = z.looseObject(fields).register(shown, { id: 'Environment' });
 
 const environmentBody = z.looseObject(fields).register(shown, { id: 'EnvironmentFields' });
 
-/** Interface, section 2.12: the fields of a variable are not shown. */
+/** The API does not describe the fields of a variable. */
 export const variable = z.looseObject({}).register(shown, { id: 'Variable' });
 
-/** The contract does not show how a variable is marked as a secret, so any value may be one. */
+/** The API does not say how a variable is marked as a secret, so any value may be one. */
 const secretFields = ['value'];
 
 export const env = defineApi(
-  { section: '4.4', auth: 'bearer', response: anyResponse },
+  { auth: 'bearer', response: anyResponse },
   {
     'env.overview': {
       method: 'GET',

@@ -28,10 +28,10 @@ export const choice = <const Value extends string>(
 /** Returns the JSON schema of a string with known values that accepts others. */
 export const knownValues = (known: readonly string[]) => ({ anyOf: [{ enum: known }, { type: 'string' }] });
 
-/** A response that the interface does not show: any JSON, or nothing. */
+/** A response that the API does not describe: any JSON, or nothing. */
 export const anyResponse: Schema<unknown, unknown> = z.unknown();
 
-/** A body that the interface does not show: an object with any fields. */
+/** A body that the API does not describe: an object with any fields. */
 export const openBody = z.looseObject({});
 
 /**
@@ -47,7 +47,7 @@ export function openEnum<const Known extends string>(
   >;
 }
 
-/** A field that the interface does not require: it may be missing or null, in responses and in requests. */
+/** A field that the API does not require: it may be missing or null, in responses and in requests. */
 export const optional = <S extends Schema>(schema: S) => z.nullish(schema);
 
 /** A date and time in a response, as text: RFC 3339 or ISO 8601. */
@@ -61,10 +61,10 @@ export const sentDateTime = z
   .check(z.overwrite((text) => toRfc3339(text) ?? text))
   .register(shown, { format: 'date-time' });
 
-/** The default number of items on a page (interface, section 2.9). */
+/** The default number of items on a page. */
 export const defaultPageSize = 20;
 
-/** Interface, section 8: pages are 1-indexed. */
+/** Pages are 1-indexed. */
 export const page = {
   page: described(z.optional(z.int().check(z.gte(1))), 'page number, from 1'),
   pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: defaultPageSize }),
@@ -80,7 +80,7 @@ const atLeast = (minimum: number) => optional(z.int().register(shown, { minimum 
 /** The example fits a list of one page. */
 const isThere = () => optional(z.boolean().register(shown, { examples: [false] }));
 
-/** Interface, section 2.9: the shape that many lists share. */
+/** The shape that many lists share. */
 function pageOf<Item extends Schema>(item: Item) {
   return z.looseObject({
     items: z.array(item),
@@ -93,10 +93,10 @@ function pageOf<Item extends Schema>(item: Item) {
   });
 }
 
-/** Returns the response of a list that the interface calls paged. */
+/** Returns the response of a list that the API calls paged. */
 export const pagedList = <Item extends Schema>(item: Item) =>
   ({ list: true, response: pageOf(item) }) as const;
 
-/** Returns the response of a list whose shape the interface does not show. */
+/** Returns the response of a list whose shape the API does not describe. */
 export const listOf = <Item extends Schema>(item: Item) =>
   ({ list: true, anyBody: true, response: z.union([z.array(item), pageOf(item)]) }) as const;

@@ -5,7 +5,7 @@ import { orders } from './orders.ts';
 import { run } from './run.ts';
 import { webhooks } from './webhooks.ts';
 
-/** The whole interface: 37 endpoints, each under the name that it has everywhere. */
+/** The whole API of the service: 37 endpoints, each under the name that it has everywhere. */
 export const api = { ...orders, ...keys, ...run, ...env, ...observations, ...webhooks };
 
 export type ServiceApi = typeof api;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import { anyResponse, described, knownValues, optional, shown } from './fields.ts';
 
-/** Interface, section 2.4: the common scopes. Others may exist and are accepted. */
+/** The common scopes. Others may exist and are accepted. */
 export const knownScopes = [
   'ci:trigger',
   'ci:status',
@@ -27,7 +27,7 @@ const scope = z.string().check(z.minLength(1)).register(shown, knownValues(known
 const token = z.string().check(z.minLength(1)).register(shown, { pattern: '^[!-~]+$' });
 
 export const keys = defineApi(
-  { section: '4.2', auth: 'jwt', response: anyResponse },
+  { auth: 'jwt', response: anyResponse },
   {
     'keys.create': {
       method: 'POST',

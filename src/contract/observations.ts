@@ -16,7 +16,7 @@ import {
 const text = optional(z.string());
 const filter = (description: string) => described(z.optional(z.string()), description);
 
-/** Interface, section 2.10: only the filterable attributes are shown. */
+/** The API describes only the attributes for filters. */
 export const observation = z
   .looseObject({
     status: text,
@@ -27,11 +27,11 @@ export const observation = z
   })
   .register(shown, { id: 'Observation' });
 
-/** Interface, section 4.5: the query of the search is not shown. The text is sent as `q`, anything else unchanged. */
+/** The API does not describe the query of the search. The text is sent as `q`, anything else unchanged. */
 const searchQuery = z.looseObject({ q: z.optional(z.string()), ...page });
 
 export const observations = defineApi(
-  { section: '4.5', auth: 'bearer', response: anyResponse },
+  { auth: 'bearer', response: anyResponse },
   {
     'observations.list': {
       method: 'GET',

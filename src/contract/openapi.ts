@@ -6,10 +6,10 @@ import { api } from './index.ts';
 type JsonObject = Record<string, unknown>;
 
 const description = `Test runs, environments, observations, webhooks and API keys of a test-automation platform, and the read
-contract of its order administration.
+API of its order administration.
 
-Generated from rungate's contract by \`npm run openapi\`. Responses and bodies that the interface does not show are open
-here: any JSON, or none. \`x-section\` is the section of the interface that declares an operation.`;
+Generated from rungate's code by \`npm run openapi\`. Responses and bodies that the service does not describe are open
+here: any JSON, or none.`;
 
 const tags: Record<string, string> = {
   orders: 'The orders of the current account',
@@ -55,7 +55,7 @@ const credentials: Record<Auth, { security: readonly JsonObject[]; text: string 
   key: { security: [{ apiKey: [] }], text: 'Requires an API key.' },
   either: {
     security: [{ bearer: [] }, { apiKey: [] }],
-    text: 'Requires a bearer token or an API key; the interface does not say which.',
+    text: 'Requires a bearer token or an API key; the service does not say which.',
   },
 };
 
@@ -91,7 +91,7 @@ function tidy({ jsonSchema }: { jsonSchema: JsonObject }): void {
 }
 
 /**
- * Returns a schema of the contract as a JSON schema of OpenAPI 3.1. Schemas with an id (`shown`) go into `components` and
+ * Returns a schema of the API as a JSON schema of OpenAPI 3.1. Schemas with an id (`shown`) go into `components` and
  * are referenced.
  */
 function jsonSchema(schema: Schema, io: 'input' | 'output', components: JsonObject): JsonObject {
@@ -123,7 +123,7 @@ function queryParameters(endpoint: Endpoint, schemas: JsonObject): JsonObject[] 
     name: 'others',
     ...form,
     required: false,
-    description: 'Any other parameter, under its own name; the interface does not show them',
+    description: 'Any other parameter, under its own name; the service does not describe them',
     schema: { type: 'object', additionalProperties: { type: 'string' } },
   };
   return [...named, others];
@@ -160,7 +160,7 @@ function responses(endpoint: Endpoint, schemas: JsonObject): JsonObject {
   const likely = endpoint.anyBody === true;
   const content = { 'application/json': { schema: jsonSchema(endpoint.response, 'output', schemas) } };
   const body = open ? 'with any JSON' : 'probably with this content';
-  const detail = open || likely ? `, ${body}; the interface does not show it` : '';
+  const detail = open || likely ? `, ${body}; the service does not describe it` : '';
   return {
     200: { description: `Done${detail}`, content },
     ...(endpoint.method === 'POST' ? { 201: { description: `Created${detail}`, content } } : {}),
@@ -189,7 +189,6 @@ function operation(name: string, endpoint: Endpoint, schemas: JsonObject): JsonO
     tags: [name.split('.')[0]],
     summary: endpoint.summary,
     description: operationText(endpoint),
-    'x-section': endpoint.section,
     security: credentials[endpoint.auth].security,
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(body === undefined ? {} : { requestBody: body }),
@@ -211,7 +210,7 @@ const header = (name: string, description: string, schema: JsonObject): JsonObje
   ...{ name, in: 'header', required: true, description, schema },
 });
 
-/** The delivery that the service sends to each registered receiver (interface, section 6). */
+/** The delivery that the service sends to each registered receiver. */
 const delivery: JsonObject = {
   operationId: 'delivery',
   tags: ['webhooks'],
@@ -219,7 +218,6 @@ const delivery: JsonObject = {
   description: `Signed with HMAC-SHA256 over \`<timestamp>.<body>\`: the timestamp header, a dot, and the bytes of the body as
 sent. The key is the webhook's secret, or the tenant's signing secret if one is configured. The real headers contain a vendor's
 name in place of \`Service\`.`,
-  'x-section': '6',
   security: [],
   parameters: [
     header('X-Service-Timestamp', 'The time of the signature', { type: 'string', format: 'date-time' }),
@@ -230,7 +228,7 @@ name in place of \`Service\`.`,
   ],
   requestBody: {
     required: true,
-    description: 'The event. The interface does not show the event types and their payloads.',
+    description: 'The event. The service does not describe the event types and their payloads.',
     content: { 'application/json': { schema: {} } },
   },
   responses: {
@@ -241,7 +239,6 @@ name in place of \`Service\`.`,
 
 export function createOpenApi(options: { serverUrl?: string } = {}): Record<string, unknown> {
   const schemas: JsonObject = {
-    // Interface, section 7.
     Error: {
       type: 'object',
       properties: {

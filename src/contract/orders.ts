@@ -2,10 +2,9 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import { dateTime, shown } from './fields.ts';
 
-/** An ISO 4217 code according to the interface. Any other text is accepted too, and orders are grouped by it. */
+/** An ISO 4217 code according to the API. Any other text is accepted too, and orders are grouped by it. */
 const currency = z.string().register(shown, { pattern: '^[A-Z]{3}$', examples: ['EUR'] });
 
-/** Interface, section 2.1. */
 const orderListItem = z
   .looseObject({
     id: z.string(),
@@ -16,12 +15,11 @@ const orderListItem = z
   })
   .register(shown, { id: 'OrderListItem' });
 
-/** Interface, section 2.2. */
 export const order = z
   .looseObject({ id: z.string(), customer: z.string(), total: z.number(), currency })
   .register(shown, { id: 'Order' });
 
-/** Interface, section 2.3: no properties other than these three are allowed. */
+/** No properties other than these three are allowed. */
 const orderSummary = z
   .strictObject({
     orderCount: z.int(),
@@ -31,7 +29,7 @@ const orderSummary = z
   .register(shown, { id: 'OrderSummary' });
 
 export const orders = defineApi(
-  { section: '4.1', auth: 'either' },
+  { auth: 'either' },
   {
     'orders.list': {
       method: 'GET',

@@ -4,7 +4,7 @@ import { anyResponse, described, openEnum, optional, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
 
-/** The fields of a create request other than the selector (interface, section 2.5). */
+/** The fields of a create request other than the selector. */
 export interface TriggerFields {
   /** The project's slug. */
   projectSlug: string;
@@ -19,8 +19,8 @@ export interface TriggerFields {
 }
 
 /**
- * The selector: one process by its slug, or the processes with these tags (at least one), never both (interface, 2.5). The
- * contract does not say whether one or all of several tags must match.
+ * The selector: one process by its slug, or the processes with these tags (at least one), never both. The
+ * service does not say whether one or all of several tags must match.
  */
 export type TriggerBody = TriggerFields &
   (
@@ -39,7 +39,7 @@ function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): strin
 }
 
 const tags = z.array(text).check(z.minLength(1)).register(shown, {
-  description: 'Runs the processes with these tags; the contract does not say whether one or all must match.',
+  description: 'Runs the processes with these tags; the service does not say whether one or all must match.',
 });
 
 const triggerBody = z
@@ -82,15 +82,16 @@ function withRunId([name = '', ...rest]: readonly string[]): Record<string, unkn
   return { type: 'object', properties: { [name]: schema }, required: [name] };
 }
 
-/** The interface does not show the create response: any JSON is accepted, and the gate looks for the run id in it. */
+/** The API does not describe the create response: any JSON is accepted, and the gate looks for the run id in it. */
 const created: Schema<unknown, unknown> = z.unknown().register(shown, {
-  description: 'Not shown by the interface. rungate needs the run id, and looks for it in these places.',
+  description:
+    'The service does not describe this response. rungate needs the run id, and looks for it in these places.',
   anyOf: runIdPlaces.map(withRunId),
 });
 
-/** Interface, section 2.6. An unlisted state is not terminal. */
+/** An unlisted state is not terminal. */
 export const runStates = ['in_progress', 'completed', 'cancelled'] as const;
-/** The states of a run (interface, section 2.6). The service may add others, which are not terminal. */
+/** The states of a run. The service may add others, which are not terminal. */
 export type RunState = (typeof runStates)[number];
 
 const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
@@ -111,7 +112,7 @@ const counted = { type: 'integer', minimum: 0 };
 const count = (description: string) =>
   optional(z.number()).register(shown, { ...counted, anyOf: undefined, description });
 
-/** Interface, section 2.6. The counts are reliable only once the run has ended, and both are then required. */
+/** The counts are reliable only once the run has ended, and both are then required. */
 const runStatus = z
   .looseObject({
     state: described(openEnum(runStates), "the run's state; a state that is not listed is not the end"),
@@ -135,7 +136,7 @@ const runStatus = z
 const maxReplyBytes = 1024 * 1024;
 
 export const run = defineApi(
-  { section: '4.3', auth: 'key', response: anyResponse, maxReplyBytes },
+  { auth: 'key', response: anyResponse, maxReplyBytes },
   {
     'run.trigger': {
       method: 'POST',

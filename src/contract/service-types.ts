@@ -1,6 +1,6 @@
-// Generated from the contract by `npm run client`; do not edit. A test fails while it is stale.
+// Generated from src/contract by `npm run client`; do not edit. A test fails while it is stale.
 
-/** The names of the endpoints (interface, section 4). */
+/** The names of the endpoints. */
 export type EndpointName =
   | 'orders.list'
   | 'orders.summary'
@@ -42,7 +42,7 @@ export type EndpointName =
 
 /**
  * A list, or one page of it: `items`, whatever their shape and name in the response, and its other fields, unchanged. The
- * fields declared here are from the interface, section 2.9; `page` counts from 1.
+ * fields declared here are those that the service documents; `page` counts from 1.
  */
 export interface Page<Item> {
   items: Item[];
@@ -58,7 +58,7 @@ export interface Page<Item> {
 /** The former name of `Page`. */
 export type List<Item> = Page<Item>;
 
-/** A body that the interface does not show: an object with any fields. */
+/** A body that the API does not describe: an object with any fields. */
 export interface Fields {
   [field: string]: unknown;
 }
@@ -73,7 +73,7 @@ export interface FileUpload {
   type?: string | undefined;
 }
 
-/** The status of a run that has ended. The client refuses one without both counts (interface, section 2.6). */
+/** The status of a run that has ended. The client refuses one without both counts. */
 export interface EndedRunStatus extends RunStatus {
   state: 'completed' | 'cancelled';
   failed: number;
@@ -81,14 +81,14 @@ export interface EndedRunStatus extends RunStatus {
 }
 
 /**
- * The status of a run that has not ended. A state that the contract does not list is also such a status. The type omits
+ * The status of a run that has not ended. A state that the API does not list is also such a status. The type omits
  * these states, so that a comparison with `completed` distinguishes the two types.
  */
 export interface PendingRunStatus extends RunStatus {
   state: 'in_progress';
 }
 
-/** An order of the list (interface, section 2.1). `total` is a number of `currency` units for display; for sums use `listExact`. */
+/** An order of the list. `total` is a number of `currency` units for display; for sums use `listExact`. */
 export interface OrderListItem {
   id: string;
   customer: string;
@@ -98,14 +98,14 @@ export interface OrderListItem {
   [field: string]: unknown;
 }
 
-/** The number of orders and their total revenue, over all currencies (interface, section 2.3). */
+/** The number of orders and their total revenue, over all currencies. */
 export interface OrderSummary {
   orderCount: number;
   totalRevenue: number;
   totalRevenueDisplay: string;
 }
 
-/** A single order (interface, section 2.2). `total` is a number of `currency` units. */
+/** A single order. `total` is a number of `currency` units. */
 export interface Order {
   id: string;
   customer: string;
@@ -114,7 +114,7 @@ export interface Order {
   [field: string]: unknown;
 }
 
-/** State and counts of a run (interface, section 2.6). The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read. */
+/** State and counts of a run. The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read. */
 export interface RunStatus {
   state: 'in_progress' | 'completed' | 'cancelled' | (string & Record<never, never>);
   failed?: number | null | undefined;
@@ -124,7 +124,7 @@ export interface RunStatus {
   [field: string]: unknown;
 }
 
-/** Overrides of the project's defaults; mobile projects only (interface, section 2.8). */
+/** Overrides of the project's defaults; mobile projects only. */
 export interface MobileRuntimeOverrides {
   deviceName?: string | null | undefined;
   udid?: string | null | undefined;
@@ -133,7 +133,7 @@ export interface MobileRuntimeOverrides {
   [field: string]: unknown;
 }
 
-/** An environment (interface, section 2.8). The service also sends fields that the contract does not show. */
+/** An environment. The service also sends fields that its API does not describe. */
 export interface Environment {
   name?: string | null | undefined;
   key?: string | null | undefined;
@@ -144,13 +144,13 @@ export interface Environment {
   [field: string]: unknown;
 }
 
-/** The query of `env.list` (interface, section 4.4). Pages count from 1. */
+/** The query of `env.list`. Pages count from 1. */
 export interface EnvListQuery {
   page?: number | undefined;
   pageSize?: number | undefined;
 }
 
-/** The fields for creating or changing an environment (interface, section 2.8). */
+/** The fields for creating or changing an environment. */
 export interface EnvironmentFields {
   name?: string | null | undefined;
   key?: string | null | undefined;
@@ -161,18 +161,18 @@ export interface EnvironmentFields {
   [field: string]: unknown;
 }
 
-/** The query of `env.vars.list` (interface, section 4.4). Pages count from 1. */
+/** The query of `env.vars.list`. Pages count from 1. */
 export interface EnvVarsListQuery {
   page?: number | undefined;
   pageSize?: number | undefined;
 }
 
-/** A variable of an environment. The contract shows none of its fields (interface, section 2.12). */
+/** A variable of an environment. The API describes none of its fields. */
 export interface Variable {
   [field: string]: unknown;
 }
 
-/** The query of `observations.list` (interface, section 4.5). Pages count from 1. */
+/** The query of `observations.list`. Pages count from 1. */
 export interface ObservationsListQuery {
   status?: string | undefined;
   discoveredInEnvironmentKey?: string | undefined;
@@ -184,7 +184,7 @@ export interface ObservationsListQuery {
   pageSize?: number | undefined;
 }
 
-/** An observation. The contract shows only the fields for filters (interface, section 2.10). */
+/** An observation. The API describes only the fields for filters. */
 export interface Observation {
   status?: string | null | undefined;
   discoveredInEnvironmentKey?: string | null | undefined;
@@ -194,7 +194,7 @@ export interface Observation {
   [field: string]: unknown;
 }
 
-/** The query of `observations.search` (interface, section 4.5). Pages count from 1. */
+/** The query of `observations.search`. Pages count from 1. */
 export interface ObservationsSearchQuery {
   q?: string | undefined;
   page?: number | undefined;
@@ -202,7 +202,7 @@ export interface ObservationsSearchQuery {
   [field: string]: unknown;
 }
 
-/** The query of `webhooks.list` (interface, section 4.6). Pages count from 1. */
+/** The query of `webhooks.list`. Pages count from 1. */
 export interface WebhooksListQuery {
   projectId?: string | undefined;
   includeGlobal?: boolean | undefined;
@@ -210,18 +210,18 @@ export interface WebhooksListQuery {
   pageSize?: number | undefined;
 }
 
-/** A webhook. The contract shows none of its fields (interface, section 2.12). */
+/** A webhook. The API describes none of its fields. */
 export interface Webhook {
   [field: string]: unknown;
 }
 
-/** The query of `webhooks.deliveries.list` (interface, section 4.6). Pages count from 1. */
+/** The query of `webhooks.deliveries.list`. Pages count from 1. */
 export interface WebhooksDeliveriesListQuery {
   page?: number | undefined;
   pageSize?: number | undefined;
 }
 
-/** A recorded delivery of a webhook. The contract shows none of its fields (interface, section 2.12). */
+/** A recorded delivery of a webhook. The API describes none of its fields. */
 export interface Delivery {
   [field: string]: unknown;
 }

@@ -4,7 +4,7 @@ import { shown } from './fields.ts';
 /** The type of a field, as far as the command line can express it. */
 export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'json';
 
-/** A field that the contract shows, found in a schema. */
+/** A field that the API describes, found in a schema. */
 export interface Field {
   /** From the outermost object inwards: `['mobileRuntimeOverrides', 'deviceName']`. */
   readonly path: readonly string[];
@@ -57,7 +57,7 @@ export function schemaFields(schema: Schema): Field[] {
 }
 
 /**
- * Returns whether the contract requires the value at a path: every field on it is required, and none is an item of a list.
+ * Returns whether the API requires the value at a path: every field on it is required, and none is an item of a list.
  * A field that the schema does not know is forbidden.
  */
 export function isRequired(schema: Schema, path: readonly PropertyKey[]): boolean {

@@ -2,12 +2,12 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import { anyResponse, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
 
-/** Interface, section 2.12: the fields of webhooks and deliveries are not shown. */
+/** The API does not describe the fields of webhooks and deliveries. */
 export const webhook = z.looseObject({}).register(shown, { id: 'Webhook' });
 export const delivery = z.looseObject({}).register(shown, { id: 'Delivery' });
 
 export const webhooks = defineApi(
-  { section: '4.6', auth: 'bearer', response: anyResponse },
+  { auth: 'bearer', response: anyResponse },
   {
     'webhooks.eventTypes': {
       method: 'GET',

@@ -53,7 +53,7 @@ function readCreated(
 ): CreatedRun {
   const { value, text, headers } = response;
   const appUrl = appUrlOf(parseBody(text));
-  // The contract does not name this header; services of this kind send it.
+  // The API does not name this header; services of this kind send it.
   const values = headers['idempotency-replayed']?.toLowerCase().split(',') ?? [];
   const [replayed = '', ...others] = new Set(values.map((value) => value.trim()));
   return {

@@ -73,7 +73,7 @@ export type GateEvent =
     }
   /** A read failed. `nextMs` is null if it was the last one. */
   | { type: 'trouble'; runId: string; error: RungateError; attempts: number; nextMs: number | null }
-  /** The run is in a state that the contract does not have. It counts as not ended. Emitted once. */
+  /** The run is in a state that the API does not list. It counts as not ended. Emitted once. */
   | { type: 'unknown-state'; runId: string; state: string }
   /**
    * The version page was read: the text that it showed, or the error. `matches`: it showed the expected version. `agreed`: so

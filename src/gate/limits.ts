@@ -12,7 +12,7 @@ export interface Limits {
 /** The highest number of retries: a test that needs more does not test anything. */
 export const mostRetries = 10;
 
-/** The interval and the number of reads of the interface's reference loop (section 4.3), and a timeout of an hour. */
+/** The interval and the number of reads of the service's reference loop, and a timeout of an hour. */
 export const usualLimits: Limits = { intervalMs: 10_000, timeoutMs: 3_600_000, maxAttempts: 60 };
 
 /** How long a gate waits for the expected build before it creates its run, in milliseconds. */
@@ -23,7 +23,7 @@ export function shortestWaitMs(local: boolean): number {
   return local ? 50 : 1000;
 }
 
-/** The shortest interval that the interface allows (section 4.3: every 10 to 30 s), in milliseconds. */
+/** The shortest interval that the service allows (it recommends 10 to 30 s), in milliseconds. */
 const documentedMs = 10_000;
 
 /**

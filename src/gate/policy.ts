@@ -25,7 +25,7 @@ export interface EndedRun {
   blocked: number;
 }
 
-/** The gate rule of the interface, section 3. */
+/** The API's gate rule. */
 export function verdictOf(run: EndedRun): Exclude<Verdict, 'flaky' | 'timeout' | 'unobserved' | 'mismatch'> {
   if (run.failed > 0) return 'failed';
   if (run.blocked > 0) return 'blocked';
@@ -54,7 +54,7 @@ export interface GateOverrides {
 }
 
 /**
- * The interface's gate rule only counts failed and blocked items. A cancelled run may not have tested anything, so it is a
+ * The API's gate rule only counts failed and blocked items. A cancelled run may not have tested anything, so it is a
  * warning, and a failure with `--strict`.
  */
 const defaults: Policy = {

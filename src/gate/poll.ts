@@ -1,4 +1,4 @@
-import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
+import { HttpError, NetworkError, type RungateError, UnexpectedResponseError } from '../errors.ts';
 import { type Verdict, verdictOf } from './policy.ts';
 import type { StatusReading } from './run-status.ts';
 
@@ -92,12 +92,12 @@ export function firstProgress(stretch = 1): Progress {
 
 /** Returns whether the status says that the run has ended but not how. A later read cannot be better. */
 function saysEnded(error: RungateError): boolean {
-  return error instanceof ContractError && (error.field === 'failed' || error.field === 'blocked');
+  return error instanceof UnexpectedResponseError && (error.field === 'failed' || error.field === 'blocked');
 }
 
 function isTemporary(error: RungateError, progress: Progress, rules: PollRules): boolean {
   if (error instanceof NetworkError) return true;
-  if (error instanceof ContractError) return !saysEnded(error);
+  if (error instanceof UnexpectedResponseError) return !saysEnded(error);
   if (!(error instanceof HttpError)) return false;
   if (error.status === 404) return rules.triggered && progress.attempts <= visibilityReads;
   return error.status === 408 || error.status === 429 || error.status >= 500;

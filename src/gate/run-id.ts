@@ -2,7 +2,7 @@ import type { Exchange } from '../client/caller.ts';
 import { errorBody } from '../client/error-body.ts';
 import { oneLine } from '../client/http-error.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
-import { ContractError, UsageError } from '../errors.ts';
+import { UnexpectedResponseError, UsageError } from '../errors.ts';
 import type { JsonNode } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
 import { excerpt } from '../sanitize.ts';
@@ -75,9 +75,9 @@ function trace(response: unknown, location: string | undefined): string {
 }
 
 /**
- * Returns the run id from a create response, which the interface does not show.
+ * Returns the run id from a create response, which the API does not describe.
  * @param pointer the setting `run.idPointer`, which is read before the usual places
- * @throws ContractError if there is not a usable id; it says what the response has instead
+ * @throws UnexpectedResponseError if there is not a usable id; it says what the response has instead
  */
 export function runIdOf(
   response: Pick<Exchange, 'value' | 'text' | 'headers'>,
@@ -97,7 +97,7 @@ export function runIdOf(
   const placed = idIn(place);
   if (pointedId !== null && repeatsRequest(pointed, pointedId, request)) {
     const other = placed === null ? '' : `; ${place.join('.')} is ${shown(placed)}`;
-    throw new ContractError(
+    throw new UnexpectedResponseError(
       (say) =>
         `${say('run.idPointer')} ${pointer} points to a field that repeats the request, so it does not say which run was created${other}`,
       {
@@ -122,7 +122,7 @@ export function runIdOf(
   const otherLocation = field === 'Location' && located.some((other) => other !== id);
   const twice = otherLocation ? 'Location' : ambiguousIn(json, path);
   if (twice !== undefined) {
-    throw new ContractError(
+    throw new UnexpectedResponseError(
       `the create response does not say which run was created: it has "${twice}" twice`,
       {
         field,
@@ -134,23 +134,29 @@ export function runIdOf(
     );
   }
   if (id === null) {
-    throw new ContractError(`the create response does not say which run was created: it has ${has()}`, {
-      field: pointer ?? 'runId',
-      expected: 'a run id',
-      received: has(),
-      hint: (say) => `set ${say('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
-      body: body(),
-    });
+    throw new UnexpectedResponseError(
+      `the create response does not say which run was created: it has ${has()}`,
+      {
+        field: pointer ?? 'runId',
+        expected: 'a run id',
+        received: has(),
+        hint: (say) => `set ${say('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
+        body: body(),
+      },
+    );
   }
   if (id.length > longestId || /[/\\]/.test(id) || paramProblem(id) !== null) {
     const received = shown(id);
-    throw new ContractError(`the service created a run whose id cannot be used: "${field}" is ${received}`, {
-      field,
-      expected: `an id of at most ${longestId} characters, without slashes or control characters`,
-      received,
-      hint: `find the run in the service and cancel it if you do not need it; the response has ${has()}`,
-      body: body(),
-    });
+    throw new UnexpectedResponseError(
+      `the service created a run whose id cannot be used: "${field}" is ${received}`,
+      {
+        field,
+        expected: `an id of at most ${longestId} characters, without slashes or control characters`,
+        received,
+        hint: `find the run in the service and cancel it if you do not need it; the response has ${has()}`,
+        body: body(),
+      },
+    );
   }
   return id;
 }

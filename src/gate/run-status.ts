@@ -6,7 +6,7 @@ import { idText, parseBody, withTexts } from '../json/text.ts';
 import type { EndedRun } from './policy.ts';
 import { lastSegment, runInPath } from './run-id.ts';
 
-/** The field of a status response that breaks the contract. */
+/** The field of a status response that the API does not allow. */
 export interface Violation {
   field: string;
   expected: string;
@@ -20,7 +20,7 @@ interface SeenFields {
   appUrl: string | null;
 }
 
-/** A parsed status response (interface, sections 2.6 and 3). */
+/** A parsed status response. */
 export type StatusReading =
   | ({ kind: 'ended' } & EndedRun & { appUrl: string | null })
   | ({ kind: 'running'; known: boolean; retryAfterSeconds: number | null } & SeenFields)

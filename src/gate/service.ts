@@ -2,7 +2,7 @@ import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
 import { errorBody } from '../client/error-body.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
-import { ContractError, HttpError } from '../errors.ts';
+import { HttpError, UnexpectedResponseError } from '../errors.ts';
 import { fillPath } from '../transport/address.ts';
 import { verdictOf } from './policy.ts';
 import type { ReadResult, RunOutcome } from './poll.ts';
@@ -16,7 +16,7 @@ export interface RunService {
    * Returns the outcome of a run that has ended, or null; with the client's retries. A run that is not visible yet, or whose
    * state stays unknown, has not ended.
    * @param pause waits before another read, if the last one was not clear; default: not at all
-   * @throws ContractError if no response can be trusted
+   * @throws UnexpectedResponseError if no response can be trusted
    */
   readEnd(runId: string, options: CallOptions, pause?: () => Promise<void>): Promise<RunOutcome | null>;
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
@@ -29,11 +29,11 @@ function distrusted(
   runId: string,
   { ended, state, violation }: Extract<StatusReading, { kind: 'broken' }>,
   { status, text }: Exchange,
-): ContractError {
+): UnexpectedResponseError {
   const { field, expected, received } = violation;
   const end = ended ? `, though its state is ${state}` : '';
   const what = field === '' ? 'the response' : `"${field}"`;
-  return new ContractError(
+  return new UnexpectedResponseError(
     `the status of run ${runId} cannot be trusted${end}: ${what} should be ${expected}, but is ${received}`,
     { ...violation, status, hint: statusHint(runId), body: errorBody(text) },
   );
@@ -82,7 +82,7 @@ export function runService(caller: Caller, now: () => number): RunService {
         }
       }
       if (trusted) return null;
-      throw new ContractError(`the service does not say whether run ${runId} has ended`, {
+      throw new UnexpectedResponseError(`the service does not say whether run ${runId} has ended`, {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',

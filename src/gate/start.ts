@@ -1,7 +1,7 @@
 import { ceilings } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
-import { ContractError, RungateError, type Say, sayId, TimeoutError } from '../errors.ts';
+import { RungateError, type Say, sayId, TimeoutError, UnexpectedResponseError } from '../errors.ts';
 import { type CreatedRun, type CreateTools, createRun, type StartTimes } from './create.ts';
 import type { KeyStep } from './events.ts';
 import { permitCreate } from './fleet/permit.ts';
@@ -209,7 +209,7 @@ async function startWithKeys(
     if (!mayRetry) discardFailed();
   }
   discardFailed();
-  throw new ContractError(
+  throw new UnexpectedResponseError(
     'the service returns a run that has already ended for every idempotency key, even for a random one',
     { field: 'runId', expected: 'a new run', received: 'a run that has ended' },
   );

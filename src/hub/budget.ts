@@ -9,7 +9,7 @@ export interface BudgetLimits {
   requests: number;
 }
 
-/** Four fifths of the documented limits (interface, section 8): the rest is for other clients of the tenant. */
+/** Four fifths of the documented limits: the rest is for other clients of the tenant. */
 export const usualBudget: BudgetLimits = { reads: 48, creates: 16, requests: 80 };
 
 /** Granted, or how long to wait before the next claim, in milliseconds. */
@@ -33,7 +33,7 @@ export interface BudgetStore {
 /** The times of the requests that were granted in the last minute, on the monotonic clock, in order. */
 export type Granted = Readonly<Record<RequestLine, readonly number[]>>;
 
-/** The service counts in minutes (interface, section 8); the way to it takes some requests up to 2 s longer than others. */
+/** The service counts in minutes; the way to it takes some requests up to 2 s longer than others. */
 export const windowMs = 62_000;
 /** A claim that is not renewed within this time no longer holds back others. */
 export const claimLifetimeMs = 2_000;

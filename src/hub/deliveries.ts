@@ -41,7 +41,7 @@ function pathSegments(text: string): string[] {
 
 /**
  * Returns everything in a delivery that may be a run's id: each string as a whole, each whole number with all its digits,
- * and each path segment of a URL. Event names and payloads are not shown (interface, section 6), so nothing else is known
+ * and each path segment of a URL. Event names and payloads are not shown, so nothing else is known
  * of them.
  * @param json the body, JSON; at most 1,000 of its values count, and 2,000 ids
  */

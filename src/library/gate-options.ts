@@ -25,7 +25,7 @@ export interface GateOptions
   extends ClientOptions,
     RuleOptions,
     Pick<LibraryOptions, (typeof cancelRows)[number] | (typeof startRows)[number] | 'idempotencyKey'> {
-  /** A run to start and wait for (interface, section 2.5). Give either this or `runIds`. */
+  /** A run to start and wait for. Give either this or `runIds`. */
   trigger?: TriggerBody | undefined;
   /** The ids of existing runs to wait for. Give either this or `trigger`. */
   runIds?: readonly string[] | undefined;

@@ -19,7 +19,7 @@ import {
 
 /** The options of one of several gates. Those that it leaves out are those of `gates`. */
 export interface NamedGate extends RuleOptions, Pick<LibraryOptions, 'needs' | 'advisory'> {
-  /** The run to start (interface, section 2.5). */
+  /** The run to start. */
   trigger: TriggerBody;
 }
 

@@ -11,7 +11,7 @@ import { startMock as startService } from '../mock/server.ts';
 import type { State } from '../mock/state.ts';
 import { endingFor, faultFor, mockOptionsOf, versionsFor } from './mock-options.ts';
 
-/** A snapshot of a run of the mock (interface, sections 2.5 to 2.7). */
+/** A snapshot of a run of the mock. */
 export interface MockRun {
   runId: string;
   state: 'in_progress' | 'completed' | 'cancelled';
@@ -26,7 +26,7 @@ export interface MockRun {
   cancelReason: string | null;
 }
 
-/** A snapshot of a delivery since the mock was started (interface, section 6). */
+/** A snapshot of a delivery since the mock was started. */
 export interface MockDelivery {
   id: string;
   webhookId: string;

@@ -86,7 +86,7 @@ export interface StartRunOptions
   extends ClientOptions,
     StartOptions,
     Pick<GateOptions, 'hub' | 'signal' | 'onProgress'> {
-  /** The run (interface, section 2.5). */
+  /** The run. */
   trigger: NonNullable<GateOptions['trigger']>;
   /** The maximum time to wait for a rate limit or for the end of an outage, in milliseconds; default an hour. */
   timeoutMs?: number | undefined;

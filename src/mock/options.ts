@@ -5,7 +5,7 @@ import type { DeliveryScope } from './sender.ts';
 import type { Counts, Deliver, Outcome } from './state.ts';
 
 export const rateLimits = ['documented', 'off'] as const;
-/** `documented`: the rate limits (interface, section 8) are enforced. */
+/** `documented`: the rate limits are enforced. */
 export type RateLimit = (typeof rateLimits)[number];
 
 /** The options of a mock. */

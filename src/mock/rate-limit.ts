@@ -9,7 +9,7 @@ export type RequestKind = 'read' | 'create' | 'other';
 
 export type RateLimits = Readonly<Record<'all' | 'read' | 'create', number>>;
 
-/** Interface, section 8: requests per minute. */
+/** Requests per minute. */
 export const documentedLimits: RateLimits = { all: 100, read: 60, create: 20 };
 export const windowMs = 60_000;
 

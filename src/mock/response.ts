@@ -39,7 +39,7 @@ export class MockError extends Error {
   }
 }
 
-/** Returns the error body (interface, section 7); 500 for any error that is not a `MockError`. */
+/** Returns the error body; 500 for any error that is not a `MockError`. */
 export function errorResponse(error: unknown): RawResponse {
   if (!(error instanceof MockError))
     return errorResponse(new MockError(500, 'The mock failed', (error as Error).message));
@@ -59,7 +59,7 @@ export interface Sliceable<T> {
   slice(skip: number, take: number): readonly T[];
 }
 
-/** A type, not an interface, because the contract lets a page have more fields. */
+/** A type, not an interface, because a page may have more fields. */
 export type MockPage<T> = {
   items: T[];
   totalCount: number;
@@ -75,7 +75,7 @@ export interface RequestedPage {
   pageSize?: number | undefined;
 }
 
-/** The contract does not show a maximum (interface, section 8). */
+/** The API does not state a maximum. */
 const maxPageSize = 100;
 
 export function listed<T>(items: readonly T[]): Sliceable<T> {
@@ -93,7 +93,7 @@ export function pageIfRequested<T, Sent, Whole>(
   return requested ? servedPage(listed(list), query, sent) : whole(list.map(sent));
 }
 
-/** Returns one page of a list (interface, section 2.9). A page beyond the end is empty, not an error. */
+/** Returns one page of a list. A page beyond the end is empty, not an error. */
 export function servedPage<T, Sent>(
   list: Sliceable<T>,
   query: RequestedPage,

@@ -97,7 +97,7 @@ function record(delivery: StoredDelivery, status: number | null): void {
   delivery.status = status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed';
 }
 
-/** Signs with the webhook's current secret, or the tenant's if one is set (interface, section 6). Retries only on request. */
+/** Signs with the webhook's current secret, or the tenant's if one is set. Retries only on request. */
 export function createSender({ scope, clock, tenantSecret, faults, ...parts }: SenderParts): DeliverySender {
   const stop = new AbortController();
   // Every delivery in flight has a listener; many of them are not a leak.

@@ -38,7 +38,7 @@ interface ResponseParts {
   text?: string;
 }
 
-/** The body must fit the contract's response; if the contract shows none, any body or none. */
+/** The body must fit the API's response; if the API describes none, any body or none. */
 export type MockResponse<E extends Endpoint> = ResponseParts &
   (unknown extends ResponseInput<E> ? { body?: unknown } : { body: ResponseInput<E> });
 
@@ -85,7 +85,7 @@ function checkedResponse(
     endpoint.response,
     value,
     'response',
-    (problems) => new MockError(500, 'The mock violated the contract', `${name}: ${problems}`),
+    (problems) => new MockError(500, 'The mock did not respond as its API says', `${name}: ${problems}`),
   );
   if (text === undefined) return textResponse(response.status ?? 204, '', headers);
   return textResponse(response.status ?? 200, text, { 'content-type': 'application/json', ...headers });

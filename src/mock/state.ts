@@ -9,7 +9,7 @@ export const outcomes = ['passed', 'failed', 'blocked', 'cancelled', 'stuck'] as
 /** How a run of the mock ends: `stuck` never does, the others after its duration. */
 export type Outcome = (typeof outcomes)[number];
 
-/** Failed and blocked items of a run (interface, section 2.6). */
+/** Failed and blocked items of a run. */
 export interface Counts {
   failed: number;
   blocked: number;

@@ -64,7 +64,7 @@ export function invalidBody(details: string): MockError {
   return new MockError(422, 'Invalid request body', details);
 }
 
-/** Checks a body against a schema: the contract's, or the mock's own where the contract shows none. */
+/** Checks a body against a schema: the API's, or the mock's own where the API describes none. */
 export function requireBody<Out>(schema: Schema<Out, unknown>, value: unknown): Out {
   return checkValue(schema, value, 'body', invalidBody);
 }
@@ -103,7 +103,7 @@ export function jsonOfBytes(bytes: Uint8Array): unknown {
   }
 }
 
-/** Reads the body and checks it against the contract's schema; undefined if there is none and none is required. */
+/** Reads the body and checks it against the API's schema; undefined if there is none and none is required. */
 export async function readCheckedBody(
   endpoint: Endpoint,
   contentType: string,
@@ -125,7 +125,7 @@ export async function readCheckedBody(
   return requireBody(endpoint.body, jsonOfBytes(bytes));
 }
 
-/** Converts a query parameter, which is always text, to the number or boolean that the contract declares. */
+/** Converts a query parameter, which is always text, to the number or boolean that the API declares. */
 function typed(schema: unknown, value: string | string[]): unknown {
   const type = schema instanceof z.ZodMiniOptional ? schema.def.innerType : schema;
   if (type instanceof z.ZodMiniNumber && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)) {
@@ -137,7 +137,7 @@ function typed(schema: unknown, value: string | string[]): unknown {
 
 const noQuery: Schema<Record<string, unknown>> = z.strictObject({});
 
-/** Returns the query with the contract's types; an endpoint that declares no query accepts none. */
+/** Returns the query with the API's types; an endpoint that declares no query accepts none. */
 export function readQuery(endpoint: Endpoint, raw: RawQuery): Record<string, unknown> {
   const schema = endpoint.query ?? noQuery;
   const shape: Readonly<Record<string, unknown>> = schema instanceof z.ZodMiniObject ? schema.shape : {};

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { echoed } from '../suggest.ts';
 import { jsonResponse, MockError, type RawResponse, textResponse } from './response.ts';
 
-/** The target of faults of the version page, which is not part of the contract. */
+/** The target of faults of the version page, which is not part of the API. */
 export const versionTarget = 'deployed';
 
 const path = '/_mock/version';

@@ -18,8 +18,8 @@ export interface LibraryOptions {
   /** Whether the first gate that fails cancels the others; default false. */
   failFast?: boolean | undefined;
   /**
-   * The idempotency key of the start (interface, section 4.3): the same key never starts a second run. Default: with `env`, a
-   * key that all attempts of the CI job share; otherwise a random one that only the retries of this call share.
+   * The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that all attempts of
+   * the CI job share; otherwise a random one that only the retries of this call share.
    */
   idempotencyKey?: string | undefined;
   /** With `env`: distinguishes jobs that the CI does not, such as matrix jobs. */

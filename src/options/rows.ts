@@ -176,7 +176,7 @@ export const rows = {
     flag: '--tag <tag>',
     commands: ['trigger', 'init'],
     input: 'tags',
-    help: 'run the processes with these tags, unless a process is given; the contract does not say whether one or all must match',
+    help: 'run the processes with these tags, unless a process is given; the service does not say whether one or all must match',
   },
   environment: {
     ...selection,
@@ -253,7 +253,7 @@ export const rows = {
     commands: ['trigger'],
     library: 'idempotencyKey',
     libraryHelp:
-      'The idempotency key of the start (interface, section 4.3): the same key never starts a second run. Default: with `env`, a key that all attempts of the CI job share; otherwise a random one that only the retries of this call share.',
+      'The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that all attempts of the CI job share; otherwise a random one that only the retries of this call share.',
     help: 'idempotency key: the same key never starts a second run',
     note: 'default: auto',
   },

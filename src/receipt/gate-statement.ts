@@ -32,7 +32,7 @@ export interface GateFacts {
   finishedAt: number;
 }
 
-/** The facts about a build, as a create request has them (interface, section 2.5). */
+/** The facts about a build, as a create request has them. */
 export type BuildSource = Readonly<
   Partial<
     Record<'commitSha' | 'repository' | 'ref' | 'environmentKey' | 'externalUrl', string | null | undefined>

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { CollectedBytes } from '../collected-bytes.ts';
-import { ContractError } from '../errors.ts';
+import { UnexpectedResponseError } from '../errors.ts';
 import type { Receiver } from './address.ts';
 import { networkError, ProxyFault, proxyError } from './network-error.ts';
 import type { Stop } from './stop.ts';
@@ -39,9 +39,9 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
 /** How much of an oversized body the error keeps, in bytes; it is shortened again before it is shown. */
 const maxKeptBytes = 256 * 1024;
 
-function tooLarge(status: number, limit: number, body: Uint8Array): ContractError {
+function tooLarge(status: number, limit: number, body: Uint8Array): UnexpectedResponseError {
   const expected = `a body of at most ${limit} bytes`;
-  return new ContractError(`the response is too large: expected ${expected}`, {
+  return new UnexpectedResponseError(`the response is too large: expected ${expected}`, {
     field: '',
     expected,
     received: 'more',

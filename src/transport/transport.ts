@@ -46,7 +46,7 @@ export interface SendOptions {
 export interface Transport {
   /**
    * Sends a request once and reads the response, whatever its status code.
-   * @throws NetworkError, HttpError for a redirect that is not followed, ContractError for a response that is too
+   * @throws NetworkError, HttpError for a redirect that is not followed, UnexpectedResponseError for a response that is too
    * large, or the signal's reason
    */
   send(request: PreparedRequest, options: SendOptions): Promise<RawReply>;

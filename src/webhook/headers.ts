@@ -1,7 +1,7 @@
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 
-/** The names of the two headers, in which the interface writes `Service` for the vendor's name (section 6). */
+/** The names of the two headers, in which `Service` stands for the vendor's name. */
 export interface HeaderNames {
   timestamp: string;
   signature: string;

@@ -1,7 +1,7 @@
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { indexOfMatch } from './verify.ts';
 
-/** Returns an HMAC-SHA256 with this key, ready for the message (interface, section 6). */
+/** Returns an HMAC-SHA256 with this key, ready for the message. */
 export function openHmac(key: string | Uint8Array): Hmac {
   return createHmac('sha256', key);
 }

@@ -43,7 +43,7 @@ export function verifySync(options: VerifyOptions): Verified {
 }
 
 /**
- * Signs a body as the service signs its deliveries (interface, section 6).
+ * Signs a body as the service signs its deliveries.
  * @throws WebhookVerificationError, and no other error
  */
 export async function sign(options: SignOptions): Promise<Signed> {
@@ -51,7 +51,7 @@ export async function sign(options: SignOptions): Promise<Signed> {
 }
 
 /**
- * Verifies a delivery (interface, section 6). Decodes nothing before the signature is verified.
+ * Verifies a delivery. Decodes nothing before the signature is verified.
  * @throws WebhookVerificationError, and no other error
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {

@@ -7,7 +7,7 @@ export type Secret = string | Uint8Array;
 /** A body: bytes, or text, which is encoded in UTF-8. */
 export type Body = Uint8Array | ArrayBuffer | string;
 
-/** A delivery and the secrets and limits to check it against (interface, section 6). */
+/** A delivery and the secrets and limits to check it against. */
 export interface VerifyOptions {
   /** The body exactly as received: bytes, or text that was never parsed. */
   body: Body;
@@ -43,7 +43,7 @@ export interface SignOptions {
   timestamp?: string | undefined;
 }
 
-/** The values of the two headers of a delivery (interface, section 6). */
+/** The values of the two headers of a delivery. */
 export interface Signed {
   timestamp: string;
   /** `sha256=<hex>` */

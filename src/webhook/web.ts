@@ -62,7 +62,7 @@ function equalHex(a: string, b: string): boolean {
 }
 
 /**
- * Signs a body as the service signs its deliveries (interface, section 6).
+ * Signs a body as the service signs its deliveries.
  * @throws WebhookVerificationError, and no other error
  */
 export async function sign(options: SignOptions): Promise<Signed> {
@@ -75,7 +75,7 @@ export async function sign(options: SignOptions): Promise<Signed> {
 }
 
 /**
- * Verifies a delivery (interface, section 6). Decodes nothing before the signature is verified.
+ * Verifies a delivery. Decodes nothing before the signature is verified.
  * @throws WebhookVerificationError, and no other error
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {

@@ -123,7 +123,7 @@ export const mistakesInValues: readonly Mistake[] = [
   },
   { name: 'an abbreviated option', argv: [...wait, '--env', 'staging'] },
   {
-    name: 'an option for a field that is not in the contract',
+    name: 'an option for a field that is not in the API',
     argv: ['webhooks', 'create', '--url', 'https://hooks.example.com'],
   },
   {

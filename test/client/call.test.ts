@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
+import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 import { connect, running, status, trigger } from '../transport/connect.ts';
 import { json, type Scene, serve, unreachableUrl } from '../transport/serve.ts';
 import { turns, until } from '../until.ts';
@@ -75,9 +75,9 @@ describe('transient failures', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('does not retry a response that violates the contract', async () => {
+  test('does not retry a response that does not match the API', async () => {
     const { url, seen } = await steps(({ response }) => json(response, 200, { state: 7 }));
-    expect((await rejection(status(connect(url).exchange), ContractError)).unreadable).toBe(false);
+    expect((await rejection(status(connect(url).exchange), UnexpectedResponseError)).unreadable).toBe(false);
     expect(seen).toHaveLength(1);
   });
 
@@ -136,7 +136,7 @@ describe('POST requests', () => {
     expect(after).toBe(before);
   });
 
-  test('retries a POST that the contract declares idempotent', async () => {
+  test('retries a POST that the API declares idempotent', async () => {
     const { url, seen } = await steps(reset, failWith(502), ok);
     await connect(url).exchange('run.cancel', { params: { runId: 'r' } });
     expect(seen.map(({ body }) => body)).toEqual(['', '', '']);

@@ -86,7 +86,7 @@ test('a query key that is unknown or has the wrong type does not compile', () =>
   void client.webhooks.list({ includeGlobal: 'yes' });
 });
 
-test('a body that does not match the contract does not compile', () => {
+test('a body that does not match the API does not compile', () => {
   // @ts-expect-error
   void client.run.trigger();
   // @ts-expect-error

@@ -83,7 +83,7 @@ describe('the methods of the client', () => {
   });
 });
 
-test('the client sends requests as the interface describes them and returns the response bodies', async () => {
+test('the client sends requests as the API describes them and returns the response bodies', async () => {
   const { url, seen } = await serve(({ seen: one, response }) =>
     json(response, 200, { state: 'in_progress', at: one.url }),
   );

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Page } from '../../src/client/list.ts';
 import { iteratePages } from '../../src/client/pages.ts';
-import { ContractError } from '../../src/errors.ts';
+import { UnexpectedResponseError } from '../../src/errors.ts';
 
 interface Item {
   id: string;
@@ -192,7 +192,7 @@ describe('a service with inconsistent pages', () => {
       fc.asyncProperty(list, fault, async (of, one) => {
         const { numbers, fetches, error } = await readAll(faultyPages(of, one));
         expect(fetches).toBeLessThanOrEqual(Math.ceil(of.count / of.size) + 12);
-        if (error !== undefined) expect(error).toBeInstanceOf(ContractError);
+        if (error !== undefined) expect(error).toBeInstanceOf(UnexpectedResponseError);
         else expect(new Set(numbers)).toEqual(new Set(upTo(of.count)));
       }),
       { numRuns: 300 },

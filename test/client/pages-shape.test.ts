@@ -13,7 +13,7 @@ const paged = {
 };
 
 describe('a response with a list', () => {
-  test('is read as a page of the interface', () => {
+  test('is read as a page of the API', () => {
     expect(readPage(paged)).toEqual({
       invalidFields: [],
       items: [1, 2],

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Page } from '../../src/client/list.ts';
 import { type FetchPage, iteratePages } from '../../src/client/pages.ts';
-import { ContractError, HttpError, UsageError } from '../../src/errors.ts';
+import { HttpError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
@@ -80,7 +80,7 @@ describe('reading the pages of a list', () => {
     const fact = { hasNextPage: false, totalPages: undefined } as unknown as Partial<Page>;
     const { ids: read, error } = await readAll((page) => pageOf(page, 10, 2, fact), 2);
     expect(read).toEqual(ids(3, 4));
-    expect((error as ContractError).message).toContain('the list ended after 4 of 10 items');
+    expect((error as UnexpectedResponseError).message).toContain('the list ended after 4 of 10 items');
   });
 
   test('reads exactly one page ahead of the consumer', async () => {
@@ -229,9 +229,9 @@ describe('a service with inconsistent pages', () => {
   test.each(faults)('returns the items so far, then reports %s', async (_, fetchPage, received, message) => {
     const { ids: read, error } = await readAll(fetchPage);
     expect(read.filter((id) => id !== undefined)).toEqual(received);
-    expect(error).toBeInstanceOf(ContractError);
-    expect((error as ContractError).message).toContain(`GET /api/environments: ${message}`);
-    expect((error as ContractError).hint).toContain('not the whole list');
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect((error as UnexpectedResponseError).message).toContain(`GET /api/environments: ${message}`);
+    expect((error as UnexpectedResponseError).hint).toContain('not the whole list');
     expect(exitCodeOf(error)).toBe(5);
   });
 });

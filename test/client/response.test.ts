@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { prepareRequest } from '../../src/client/request.ts';
 import { parseResponse } from '../../src/client/response.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
-import { ContractError, HttpError, type RungateError, redactError } from '../../src/errors.ts';
+import { HttpError, type RungateError, redactError, UnexpectedResponseError } from '../../src/errors.ts';
 import { redactor } from '../../src/redact.ts';
 import { connect, secrets, status } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
@@ -39,7 +39,7 @@ function readWhole(
 const read = (...args: Parameters<typeof readWhole>) => readWhole(...args).value;
 
 const broken = (name: EndpointName, text: string, response = {}) =>
-  thrown(() => read(name, text, response), ContractError);
+  thrown(() => read(name, text, response), UnexpectedResponseError);
 const refused = (code: number, text: string, headers = {}, name: EndpointName = 'run.status') =>
   thrown(() => read(name, text, { status: code, headers }), HttpError);
 
@@ -59,7 +59,7 @@ describe('a successful response', () => {
     expect(read('run.status', text, { check: false })).toEqual(JSON.parse(text));
   });
 
-  test('may be empty or any text if the interface does not describe it', () => {
+  test('may be empty or any text if the API does not describe it', () => {
     expect(read('env.delete', '')).toBeUndefined();
     expect(read('env.delete', ' \n', { status: 204 })).toBeUndefined();
     expect(read('env.delete', '[1]')).toEqual([1]);
@@ -128,7 +128,7 @@ const page = {
   hasPreviousPage: false,
 };
 
-describe('names the endpoint, field, expected type and value of a contract violation', () => {
+describe('names the endpoint, field, expected type and value of an unexpected response', () => {
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 7 }, 'state', 'a string', 'number 7'],
     ['run.status', {}, 'state', 'a string', 'nothing'],
@@ -226,7 +226,7 @@ describe('returns the value and reports an invalid field that is optional or in 
 });
 
 describe('an error says what happened, to what, and what to do', () => {
-  test('contains the error body of the interface', () => {
+  test('contains the error body of the API', () => {
     const error = refused(400, '{"error":"invalid body","details":"tags is empty"}', {}, 'run.trigger');
     expect(error).toMatchObject({
       status: 400,

@@ -9,7 +9,7 @@ import {
   responseLost,
   retryKind,
 } from '../../src/client/retry.ts';
-import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
+import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
 
@@ -174,8 +174,8 @@ const cancelPost = { method: 'POST', headers: {}, repeatable: true } as const;
 
 const http = (status: number, error?: string, details?: string) =>
   new HttpError('', { status, error, details });
-const contract = (unreadable: boolean) =>
-  new ContractError('', { field: '', expected: '', received: '', unreadable });
+const unexpected = (unreadable: boolean) =>
+  new UnexpectedResponseError('', { field: '', expected: '', received: '', unreadable });
 const network = (fault: NetworkError['fault']) => new NetworkError(fault, '');
 
 describe('retryKind', () => {
@@ -198,8 +198,8 @@ describe('retryKind', () => {
     ['a broken connection', network('broken'), 'again', 'no'],
     ['an untrusted certificate', network('tls'), 'no', 'no'],
     ['a passed deadline', network('deadline'), 'no', 'no'],
-    ['an unreadable response', contract(true), 'again', 'no'],
-    ['a response that violates the contract', contract(false), 'no', 'no'],
+    ['an unreadable response', unexpected(true), 'again', 'no'],
+    ['a response that does not match the API', unexpected(false), 'no', 'no'],
     ['a usage error', new UsageError(''), 'no', 'no'],
     ['a bug', new TypeError(''), 'no', 'no'],
   ])('classifies %s', (_, error, repeatable, plain) => {
@@ -223,8 +223,8 @@ describe('retryKind', () => {
   });
 
   test('responseLost is true if the request may have taken effect', () => {
-    const lost = [network('broken'), contract(true), http(502), http(504)];
-    const known = [network('refused'), contract(false), http(503), http(500), http(429)];
+    const lost = [network('broken'), unexpected(true), http(502), http(504)];
+    const known = [network('refused'), unexpected(false), http(503), http(500), http(429)];
     expect(lost.map(responseLost)).toEqual(lost.map(() => true));
     expect(known.map(responseLost)).toEqual(known.map(() => false));
   });

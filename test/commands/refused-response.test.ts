@@ -25,7 +25,7 @@ describe('a refused response', () => {
     respondWith(text);
     const result = await on.rungate(...argv, '--json');
     expect(result).toMatchObject({ code: 5, out: '' });
-    expect(error(result)).toMatchObject({ code: 'contract', body: text });
+    expect(error(result)).toMatchObject({ code: 'unexpected_response', body: text });
   });
 
   it.each([
@@ -148,7 +148,7 @@ describe('a secret in an error body', () => {
     respondWith('rg_live_0123456789');
     const text = await on.rungate('keys', 'create', '--name', 'n', '--json');
     expect(text.err).not.toContain('rg_live');
-    expect(error(text)).toMatchObject({ code: 'contract', body: null });
+    expect(error(text)).toMatchObject({ code: 'unexpected_response', body: null });
   });
 
   it.each([

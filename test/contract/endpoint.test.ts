@@ -4,7 +4,7 @@ import { anyResponse } from '../../src/contract/fields.ts';
 import { api } from '../../src/contract/index.ts';
 
 function endpoint(method: Endpoint['method'], path: Endpoint['path']): Endpoint {
-  return { method, path, auth: 'key', summary: '', section: '', response: anyResponse };
+  return { method, path, auth: 'key', summary: '', response: anyResponse };
 }
 
 describe('defineApi', () => {
@@ -24,12 +24,12 @@ describe('defineApi', () => {
   });
 
   test('gives an endpoint the fields of its group that it does not set', () => {
-    const group = { auth: 'jwt', section: '4.2', response: anyResponse } as const;
+    const group = { auth: 'jwt', response: anyResponse } as const;
     const own = { method: 'GET', path: '/api/things', summary: 'List things', auth: 'key' } as const;
     expect(defineApi(group, { 'a.list': own })['a.list']).toMatchObject({ ...group, ...own });
   });
 
-  test('defines the 37 endpoints of the interface', () => expect(Object.keys(api)).toHaveLength(37));
+  test('defines the 37 endpoints of the API', () => expect(Object.keys(api)).toHaveLength(37));
 });
 
 describe('reservedValues', () => {
@@ -60,14 +60,14 @@ test('pathParams returns the parameters in path order', () => {
   expect(pathParams('/api/orders.json')).toEqual([]);
 });
 
-test('every endpoint of the interface has its own route', () => {
+test('every endpoint of the API has its own route', () => {
   const routes = Object.values(api).map(
     ({ method, path }) => `${method} ${path.replace(/\{[^{}]+\}/g, '{}')}`,
   );
   expect(new Set(routes).size).toBe(routes.length);
 });
 
-test('every endpoint has the reserved values that follow from the whole interface', () => {
+test('every endpoint has the reserved values that follow from the whole API', () => {
   for (const endpoint of Object.values<Endpoint>(api)) {
     expect(endpoint.reserved).toEqual(reservedValues(api, endpoint));
   }

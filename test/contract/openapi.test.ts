@@ -101,12 +101,11 @@ describe('the document', () => {
     expect(ids).toHaveLength(37);
   });
 
-  it.each(Object.entries<Endpoint>(api))('describes %s as the contract does', (name, endpoint) => {
+  it.each(Object.entries<Endpoint>(api))('describes %s as its declaration does', (name, endpoint) => {
     const operation = at(name as keyof typeof api);
     expect(operation).toMatchObject({
       operationId: name,
       summary: endpoint.summary,
-      'x-section': endpoint.section,
     });
     expect(operation.tags).toEqual([name.split('.')[0]]);
     expect(named(operation, 'path').map((param) => `{${param}}`)).toEqual(
@@ -137,7 +136,7 @@ describe('the document', () => {
     );
   });
 
-  it('takes an Idempotency-Key where the contract does', () => {
+  it('takes an Idempotency-Key where the API does', () => {
     const keyed = Object.keys(api).filter((name) =>
       at(name as keyof typeof api).parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')),
     );
@@ -151,7 +150,7 @@ describe('the document', () => {
     ]);
   });
 
-  it('allows any JSON or no body only for responses that the interface does not describe', () => {
+  it('allows any JSON or no body only for responses that the API does not describe', () => {
     const statuses = (name: keyof typeof api) =>
       Object.keys(at(name).responses).filter((status) => status < '3');
     expect(statuses('run.cancel')).toEqual(['200', '201', '204']);
@@ -161,7 +160,7 @@ describe('the document', () => {
     expect(at('run.cancel').responses[200]?.content).toEqual({ 'application/json': { schema: {} } });
   });
 
-  it('forbids additional fields and states only where the interface does', () => {
+  it('forbids additional fields and states only where the API does', () => {
     const { OrderSummary, Order, RunStatus, RunRequest } = document.components.schemas;
     expect(OrderSummary).toMatchObject({ additionalProperties: false });
     expect(Order).not.toHaveProperty('additionalProperties');
@@ -171,7 +170,7 @@ describe('the document', () => {
     expect(RunRequest).toMatchObject({ oneOf: [{ required: ['processSlug'] }, { required: ['tags'] }] });
   });
 
-  it('has the defaults that the contract states', () => {
+  it('has the defaults that the API states', () => {
     const defaults = (name: keyof typeof api) =>
       (at(name).parameters ?? []).flatMap(({ name, schema }) => {
         const { default: value } = (schema ?? {}) as { default?: unknown };
@@ -184,7 +183,7 @@ describe('the document', () => {
     expect(defaults('env.list')).toEqual([['pageSize', 20]]);
   });
 
-  it('has the version of the order contract', () => expect(document.info.version).toBe('1.0'));
+  it('has the version of the order API', () => expect(document.info.version).toBe('1.0'));
 
   it('describes a delivery as rungate signs one', () => {
     const delivery = document.webhooks.delivery?.post;

@@ -5,28 +5,25 @@ import { itemSchema } from '../../src/contract/shape.ts';
 import * as results from '../../src/gate/result-schema.ts';
 
 /*
- * Writes the types of the contract and of the results as plain TypeScript. The types that the compiler derives from the schemas refer to the
+ * Writes the types of the API and of the results as plain TypeScript. The types that the compiler derives from the schemas refer to the
  * schema library, which the package's users do not have.
  */
 
 /** The doc comment of each type; a type without one is an error. */
 const docs: Record<string, string> = {
   OrderListItem:
-    'An order of the list (interface, section 2.1). `total` is a number of `currency` units for display; for sums use `listExact`.',
-  Order: 'A single order (interface, section 2.2). `total` is a number of `currency` units.',
-  OrderSummary: 'The number of orders and their total revenue, over all currencies (interface, section 2.3).',
+    'An order of the list. `total` is a number of `currency` units for display; for sums use `listExact`.',
+  Order: 'A single order. `total` is a number of `currency` units.',
+  OrderSummary: 'The number of orders and their total revenue, over all currencies.',
   RunStatus:
-    'State and counts of a run (interface, section 2.6). The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read.',
-  Environment:
-    'An environment (interface, section 2.8). The service also sends fields that the contract does not show.',
-  EnvironmentFields: 'The fields for creating or changing an environment (interface, section 2.8).',
-  MobileRuntimeOverrides:
-    "Overrides of the project's defaults; mobile projects only (interface, section 2.8).",
-  Variable: 'A variable of an environment. The contract shows none of its fields (interface, section 2.12).',
-  Observation: 'An observation. The contract shows only the fields for filters (interface, section 2.10).',
-  Webhook: 'A webhook. The contract shows none of its fields (interface, section 2.12).',
-  Delivery:
-    'A recorded delivery of a webhook. The contract shows none of its fields (interface, section 2.12).',
+    'State and counts of a run. The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read.',
+  Environment: 'An environment. The service also sends fields that its API does not describe.',
+  EnvironmentFields: 'The fields for creating or changing an environment.',
+  MobileRuntimeOverrides: "Overrides of the project's defaults; mobile projects only.",
+  Variable: 'A variable of an environment. The API describes none of its fields.',
+  Observation: 'An observation. The API describes only the fields for filters.',
+  Webhook: 'A webhook. The API describes none of its fields.',
+  Delivery: 'A recorded delivery of a webhook. The API describes none of its fields.',
 };
 
 /** Types that are declared by hand. */
@@ -52,7 +49,7 @@ const narrowed: Record<string, string> = { RunStatus: 'EndedRunStatus | PendingR
 const generic = `
 /**
  * A list, or one page of it: \`items\`, whatever their shape and name in the response, and its other fields, unchanged. The
- * fields declared here are from the interface, section 2.9; \`page\` counts from 1.
+ * fields declared here are those that the service documents; \`page\` counts from 1.
  */
 export interface Page<Item> {
   items: Item[];
@@ -68,7 +65,7 @@ export interface Page<Item> {
 /** The former name of \`Page\`. */
 export type List<Item> = Page<Item>;
 
-/** A body that the interface does not show: an object with any fields. */
+/** A body that the API does not describe: an object with any fields. */
 export interface Fields {
   [field: string]: unknown;
 }
@@ -83,7 +80,7 @@ export interface FileUpload {
   type?: string | undefined;
 }
 
-/** The status of a run that has ended. The client refuses one without both counts (interface, section 2.6). */
+/** The status of a run that has ended. The client refuses one without both counts. */
 export interface EndedRunStatus extends RunStatus {
   state: 'completed' | 'cancelled';
   failed: number;
@@ -91,7 +88,7 @@ export interface EndedRunStatus extends RunStatus {
 }
 
 /**
- * The status of a run that has not ended. A state that the contract does not list is also such a status. The type omits
+ * The status of a run that has not ended. A state that the API does not list is also such a status. The type omits
  * these states, so that a comparison with \`completed\` distinguishes the two types.
  */
 export interface PendingRunStatus extends RunStatus {
@@ -216,8 +213,7 @@ const pascal = (name: string) =>
     .join('');
 
 function method(name: string, endpoint: Endpoint, named: Named): string {
-  const { path, body, bodyOptional, multipart, query, response, summary, section, auth, list, paged } =
-    endpoint;
+  const { path, body, bodyOptional, multipart, query, response, summary, auth, list, paged } = endpoint;
   const args = pathParams(path).map((param) => `${param}: string`);
   const file = multipart ? ' | FileContent | FileUpload' : '';
   if (body !== undefined) args.push(`body${bodyOptional ? '?' : ''}: ${typeText(body, named)}${file}`);
@@ -227,7 +223,7 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
     const note = paged ? '. Pages count from 1' : '';
     named.set(
       type,
-      `${comment(`The query of \`${name}\` (interface, section ${section})${note}.`)}export interface ${type} {\n${fields.join('')}}\n`,
+      `${comment(`The query of \`${name}\`${note}.`)}export interface ${type} {\n${fields.join('')}}\n`,
     );
     args.push(`query?: ${type}`);
   }
@@ -236,9 +232,7 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
   const plain = list ? `Page<${item}>` : typeText(response, named);
   const text = narrowed[plain] ?? plain;
   const leaf = name.slice(name.lastIndexOf('.') + 1);
-  const doc = comment(
-    `${summary}: \`${endpoint.method} ${path}\`, with ${credentials[auth]} (interface, section ${section}).`,
-  );
+  const doc = comment(`${summary}: \`${endpoint.method} ${path}\`, with ${credentials[auth]}.`);
   const call = `(${args.join(', ')})`;
   if (!paged) return `${doc}${leaf}${call}: Promise<${text}>;\n`;
   const all = comment(
@@ -259,9 +253,9 @@ function groupText({ methods, groups }: Group): string {
 }
 
 const generated =
-  '// Generated from the contract by `npm run client`; do not edit. A test fails while it is stale.\n';
+  '// Generated from src/contract by `npm run client`; do not edit. A test fails while it is stale.\n';
 
-/** Returns the two files: the types of the contract, and the methods of the client. */
+/** Returns the two files: the types of the API, and the methods of the client. */
 export function serviceTypes(): { types: string; client: string } {
   const named: Named = new Map();
   const root = group();
@@ -277,7 +271,7 @@ export function serviceTypes(): { types: string; client: string } {
   root.groups
     .get('orders')
     ?.methods.push(
-      `${comment('The list, with each total as the decimal text from the response, for exact sums (interface, section 2.1).')}listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;\n`,
+      `${comment('The list, with each total as the decimal text from the response, for exact sums.')}listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;\n`,
     );
   const names = Object.keys(api).map((name) => `'${name}'`);
   const body = groupText(root);
@@ -289,7 +283,7 @@ export function serviceTypes(): { types: string; client: string } {
   const plain = [...named.keys(), ...generics];
   return {
     types:
-      `${generated}\n/** The names of the endpoints (interface, section 4). */\n` +
+      `${generated}\n/** The names of the endpoints. */\n` +
       `export type EndpointName = ${names.join(' | ')};\n${generic}\n${[...named.values()].join('\n')}`,
     client:
       `${generated}${importsOf(body)}` +
@@ -307,6 +301,6 @@ export function resultTypes(): string {
   const named: Named = new Map();
   for (const schema of Object.values(results)) typeText(schema, named);
   const types = [...named.values()].join('\n');
-  const from = generated.replace('the contract', 'result-schema.ts');
+  const from = generated.replace('src/contract', 'result-schema.ts');
   return `${from}${importsOf(types)}\n${types}`;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cli } from '../cli/harness.ts';
 import { pages } from './pages.ts';
 
-const rule = 'the contract does not say whether one or all must match';
+const rule = 'the service does not say whether one or all must match';
 const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 const read = (path: string) => oneLine(readFileSync(path, 'utf8'));
 

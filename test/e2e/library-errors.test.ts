@@ -23,10 +23,10 @@ it('an uncaught error prints its name in less than a screen', async () => {
 
 it('an error of the built library has the name of its exported class', async () => {
   const { out } = await program(`
-    const { UsageError, ConfigError, CredentialError, HttpError, ContractError, NetworkError } = rungate;
+    const { UsageError, ConfigError, CredentialError, HttpError, UnexpectedResponseError, NetworkError } = rungate;
     const parts = { status: 500, field: '', expected: '', received: '' };
     const all = [new UsageError('m'), new ConfigError('m'), new CredentialError('m'), new HttpError('m', parts)];
-    const more = [new ContractError('m', parts), new NetworkError('dns', 'm')];
+    const more = [new UnexpectedResponseError('m', parts), new NetworkError('dns', 'm')];
     console.log([...all, ...more].map((one) => one.name + ' ' + one.constructor.name).join());
   `);
   const names = [
@@ -34,7 +34,7 @@ it('an error of the built library has the name of its exported class', async () 
     'ConfigError',
     'CredentialError',
     'HttpError',
-    'ContractError',
+    'UnexpectedResponseError',
     'NetworkError',
   ];
   expect(out.trim()).toBe(names.map((name) => `${name} ${name}`).join());

@@ -16,7 +16,7 @@ const rows: [Outcome, number, number][] = [
   ['stuck', 3, 3],
 ];
 
-describe.skipIf(!curl)('the polling loop of the interface in a shell script (skipped without curl)', () => {
+describe.skipIf(!curl)('the polling loop of the API in a shell script (skipped without curl)', () => {
   it.each(rows)('agrees with run wait: %s', async (outcome, loopCode, waitCode) => {
     mock = await startMock({ outcome, duration: 300, retryAfterSeconds: 0.1 });
     const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };

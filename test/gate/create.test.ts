@@ -197,7 +197,7 @@ describe('a create that fails', () => {
 
   it('is not sent again after a response with a status code of success and without an id', async () => {
     const { error, sent } = await play(() => json(201, { ok: true }));
-    expect(error).toMatchObject({ code: 'contract' });
+    expect(error).toMatchObject({ code: 'unexpected_response' });
     expect(sent).toHaveLength(1);
   });
 });

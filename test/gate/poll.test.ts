@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { waitRules } from '../../src/commands/run/wait-flags.ts';
 import {
-  ContractError,
   HttpError,
   NetworkError,
   type NetworkFault,
   type RungateError,
+  UnexpectedResponseError,
   UsageError,
 } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
@@ -49,7 +49,12 @@ const http = (code: number, retryAfterMs?: number): ReadResult => ({
 });
 const network = (fault: NetworkFault): ReadResult => ({ error: new NetworkError(fault, fault) });
 const broken = (field: string, unreadable = false): ReadResult => ({
-  error: new ContractError('broken', { field, expected: 'something', received: 'nothing', unreadable }),
+  error: new UnexpectedResponseError('broken', {
+    field,
+    expected: 'something',
+    received: 'nothing',
+    unreadable,
+  }),
 });
 const errorOf = (result: ReadResult): RungateError | null => ('error' in result ? result.error : null);
 const isLimited = (result: ReadResult) =>
@@ -218,7 +223,7 @@ test('the timeout can pass before the first read', () => {
   });
 });
 
-test('an error other than a network, HTTP or contract error ends the wait', () => {
+test('an error other than a network, HTTP or unexpected-response error ends the wait', () => {
   const [step] = play([{ error: new UsageError('closed') }], unlimited);
   expect(step && outcomeOf(step.decision)).toMatchObject({ verdict: 'unobserved' });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ContractError, UsageError } from '../../src/errors.ts';
+import { UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 import { parsePointer } from '../../src/gate/run-id.ts';
 import { appUrlOf, runIdIn, runIdOf } from '../without-redaction.ts';
 
@@ -76,7 +76,7 @@ describe('the run id is the first of', () => {
   });
 
   test('not an inherited field', () => {
-    expect(() => runIdOf(Object.create({ runId: 'inherited' }), undefined)).toThrow(ContractError);
+    expect(() => runIdOf(Object.create({ runId: 'inherited' }), undefined)).toThrow(UnexpectedResponseError);
   });
 });
 
@@ -100,7 +100,10 @@ describe('Location', () => {
     ...['/login', 'login', '/api/ci/runs', '/api/ci/runs/', '/login?next=/api/ci/runs/r-1', '//runs/r-1'],
   ])('%j does not have an id', (location) => {
     expect(() => runIdOf({}, location)).toThrow(
-      expect.objectContaining({ code: 'contract', message: expect.stringContaining('does not say') }),
+      expect.objectContaining({
+        code: 'unexpected_response',
+        message: expect.stringContaining('does not say'),
+      }),
     );
   });
 });
@@ -109,11 +112,11 @@ describe('an id that cannot be used', () => {
   const unusable = ['.', '..', 'a/b', 'a\\b', 'a\nb', '\u0000', 'x'.repeat(501), '\ud800'];
 
   test.each(unusable)(
-    '%j leads to a contract error that quotes it, without reading other places',
+    '%j leads to an unexpected-response error that quotes it, without reading other places',
     (runId) => {
       expect(() => runIdOf({ runId, id: 'b' }, '/api/ci/runs/r-1')).toThrow(
         expect.objectContaining({
-          code: 'contract',
+          code: 'unexpected_response',
           field: 'runId',
           message: expect.stringContaining(JSON.stringify(runId).slice(0, 60)),
           hint: expect.stringContaining('/api/ci/runs/r-1'),
@@ -123,10 +126,10 @@ describe('an id that cannot be used', () => {
   );
 
   test.each(['/runs/..', '/runs/%2e%2e', '/runs/a%2Fb', '/runs/a%0Ab'])(
-    'in Location %j leads to a contract error too',
+    'in Location %j leads to an unexpected-response error too',
     (location) => {
       expect(() => runIdOf({}, location)).toThrow(
-        expect.objectContaining({ code: 'contract', field: 'Location' }),
+        expect.objectContaining({ code: 'unexpected_response', field: 'Location' }),
       );
     },
   );
@@ -166,7 +169,7 @@ describe('run.idPointer', () => {
       ['/idempotency_key', { idempotency_key: 'branch' }],
     ])('%s of %j', (pointer, response) => {
       expect(() => runIdOf(response, '/runs/new', pointer, request)).toThrow(
-        expect.objectContaining({ code: 'contract', message: expect.stringContaining(pointer) }),
+        expect.objectContaining({ code: 'unexpected_response', message: expect.stringContaining(pointer) }),
       );
     });
 
@@ -204,23 +207,23 @@ describe('run.idPointer', () => {
 });
 
 describe('a response without an id', () => {
-  test('leads to a contract error that lists its keys and has a hint', () => {
+  test('leads to an unexpected-response error that lists its keys and has a hint', () => {
     expect(() => runIdOf({ ok: true, key: 'x' }, undefined)).toThrow(
       expect.objectContaining({
-        code: 'contract',
+        code: 'unexpected_response',
         message: expect.stringContaining('ok, key'),
         hint: expect.stringContaining('run.idPointer'),
       }),
     );
   });
 
-  test('leads to a contract error for any JSON, unless it has an id that is not empty', () => {
+  test('leads to an unexpected-response error for any JSON, unless it has an id that is not empty', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.option(fc.webUrl(), { nil: undefined }), (response, location) => {
         try {
           expect(runIdOf(response, location)).not.toBe('');
         } catch (error) {
-          expect(error).toBeInstanceOf(ContractError);
+          expect(error).toBeInstanceOf(UnexpectedResponseError);
         }
       }),
     );

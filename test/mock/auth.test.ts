@@ -3,7 +3,7 @@ import { api, type EndpointName } from '../../src/contract/index.ts';
 import { names, validRequest, validStatus } from './requests.ts';
 import { type Service, startService } from './service.ts';
 
-/** The credentials that the contract requires (sections 4 and 5), by group. */
+/** The credentials that the API requires (sections 4 and 5), by group. */
 function needed(name: EndpointName): 'key' | 'bearer' | 'jwt' | 'either' {
   if (name.startsWith('run.')) return 'key';
   if (name.startsWith('keys.')) return 'jwt';
@@ -92,7 +92,7 @@ describe('authentication', () => {
     expect((await call('GET', '/api/orders.json', { headers })).status).toBe(401);
   });
 
-  it('requires the credentials of the contract for every endpoint', () => {
+  it('requires the credentials of the API for every endpoint', () => {
     expect(Object.fromEntries(names.map((name) => [name, needed(name)]))).toEqual(
       Object.fromEntries(names.map((name) => [name, api[name].auth])),
     );

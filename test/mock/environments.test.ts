@@ -47,7 +47,7 @@ describe('the list', () => {
 });
 
 describe('a created environment', () => {
-  it('has every field of the contract, an id, and the unknown fields of the request', async () => {
+  it('has every field of the API, an id, and the unknown fields of the request', async () => {
     const service = await startService();
     const response = await service.asUser('POST', path, { ...shown, vendorModel: 'm', id: 'mine' });
     const created = {

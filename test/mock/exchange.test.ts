@@ -3,7 +3,7 @@ import type { Endpoint, Method } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { route } from '../../src/mock/exchange.ts';
 
-/** The endpoints of the contract, written out, with a value for each parameter. */
+/** The endpoints of the API, written out, with a value for each parameter. */
 const table: readonly [EndpointName, Method, string, Record<string, string>, allow: string][] = [
   ['orders.list', 'GET', '/api/orders.json', {}, 'GET'],
   ['orders.summary', 'GET', '/api/orders/summary.json', {}, 'GET'],

@@ -32,9 +32,9 @@ test('a handler of an unknown endpoint does not compile', () => {
   expectTypeOf(extra).not.toBeAny();
 });
 
-test('a state outside the contract does not compile', () => {
+test('a state outside the API does not compile', () => {
   const right: Status = () => ({ body: { state: 'completed', failed: 0, blocked: 0 } });
-  // @ts-expect-error the contract does not have the state done
+  // @ts-expect-error the API does not have the state done
   const wrong: Status = () => ({ body: { state: 'done', failed: 0, blocked: 0 } });
   expectTypeOf(right).toExtend<Status>();
   expectTypeOf(wrong).toExtend<Status>();
@@ -43,12 +43,12 @@ test('a state outside the contract does not compile', () => {
 test('a count of the wrong type and a missing body do not compile', () => {
   // @ts-expect-error failed is a number
   const text: Status = () => ({ body: { state: 'completed', failed: '0', blocked: 0 } });
-  // @ts-expect-error the contract shows a body, so it is required
+  // @ts-expect-error the API describes a body, so it is required
   const none: Status = () => ({});
   expectTypeOf([text, none]).not.toBeAny();
 });
 
-test('a handler gets the types of the contract', () => {
+test('a handler gets the types of the API', () => {
   type Trigger = Parameters<Handler<ServiceApi['run.trigger']>>[0];
   type Variable = Parameters<Handler<ServiceApi['env.vars.update']>>[0];
   type Webhooks = Parameters<Handler<ServiceApi['webhooks.list']>>[0];

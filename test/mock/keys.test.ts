@@ -49,7 +49,7 @@ describe('a created key', () => {
     ]);
   });
 
-  it('keeps scopes that the contract does not list', async () => {
+  it('keeps scopes that the API does not list', async () => {
     const { create } = await keyService();
     expect((await create({ name: 'a', scopes: ['moon:land'] })).json().scopes).toEqual(['moon:land']);
   });

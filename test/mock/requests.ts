@@ -17,7 +17,7 @@ const bodies: Partial<Record<EndpointName, unknown>> = {
   'webhooks.create': { url: 'https://receiver.example.test/' },
 };
 
-/** Returns a request that is valid by the contract; its path parameters are `x`. */
+/** Returns a request that is valid by the API; its path parameters are `x`. */
 export function validRequest(name: EndpointName): ValidRequest {
   const endpoint: Endpoint = api[name];
   const path = endpoint.path.replace(/\{[^}]+\}/g, 'x');

@@ -6,7 +6,7 @@ describe('creating a run', () => {
     ['a process', byProcess],
     ['tags', byTags],
     [
-      'every field of the contract',
+      'every field of the API',
       {
         ...byTags,
         environmentKey: 'staging',

@@ -39,15 +39,15 @@ async function getSummary(handler: Handlers['orders.summary']) {
 }
 
 describe('the service', () => {
-  it('sends a response that satisfies the contract', async () => {
+  it('sends a response that matches the API', async () => {
     expect(await getSummary(() => ({ body: summary }))).toEqual([200, summary]);
   });
 
-  it('returns 500 for a response that violates the contract but compiles', async () => {
+  it('returns 500 for a response that does not match the API but compiles', async () => {
     expect(await getSummary(() => ({ body: { ...summary, currency: 'USD' } }))).toEqual([
       500,
       {
-        error: 'The mock violated the contract',
+        error: 'The mock did not respond as its API says',
         details: 'orders.summary: response.currency: unknown field',
       },
     ]);

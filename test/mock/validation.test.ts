@@ -19,14 +19,14 @@ describe.each(names)('%s', (name) => {
     return call(method, target, { headers, ...(body === undefined ? {} : { body }) });
   };
 
-  it('returns a response that the contract allows, or an error that names a missing item', async () => {
+  it('returns a response that the API allows, or an error that names a missing item', async () => {
     const response = await send(path);
     expect(response.status).toBe(validStatus(name));
     expect(response.headers.get('content-type')).toBe('application/json');
     if (response.status === 404) expect(response.json()).toEqual(errorBody);
   });
 
-  it('refuses unknown query parameters, unless the contract allows any', async () => {
+  it('refuses unknown query parameters, unless the API allows any', async () => {
     const response = await send(`${path}?nonsense=1`);
     if (name === 'observations.search') expect(response.status).toBe(404);
     else expect([response.status, response.json().details]).toEqual([422, 'query.nonsense: unknown field']);

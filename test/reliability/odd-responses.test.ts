@@ -70,13 +70,13 @@ const filled = (filling: Filling) => (name: EndpointName) => json(sampleResponse
 const redactedBody = (name: EndpointName, sent: unknown) =>
   JSON.stringify(sent, (_, value) => (name === 'keys.create' && typeof value === 'string' ? '***' : value));
 
-/** The endpoints whose response the contract shows, or whose command needs an id or a token from it. */
+/** The endpoints whose response the API describes, or whose command needs an id or a token from it. */
 const bodyShown: readonly EndpointName[] = [
   ...(['orders.list', 'orders.summary', 'orders.get', 'keys.create', 'run.trigger', 'run.status'] as const),
   ...lists,
 ];
 
-/** The endpoints whose response the contract does not show. Any body is valid for them. */
+/** The endpoints whose response the API does not describe. Any body is valid for them. */
 const notShown = endpoints.filter((name) => !bodyShown.includes(name));
 
 /** Fields that JSON.parse would round or lose. */
@@ -89,10 +89,10 @@ const refused =
     expect(code, err).toBe(5);
     const body = redactedBody(name, sent);
     const shown = JSON.parse(err).error;
-    expect(shown).toMatchObject({ code: 'contract', body });
+    expect(shown).toMatchObject({ code: 'unexpected_response', body });
     expect(shown.message).not.toContain(name);
     expect(shown.message).toContain(endpointOf(name).method);
-    expect(error).toMatchObject({ code: 'contract', field, body });
+    expect(error).toMatchObject({ code: 'unexpected_response', field, body });
   };
 
 /** Checks that the response is accepted, with a warning about the field on standard error. */
@@ -100,25 +100,25 @@ const acceptedWithWarning =
   (field: string) =>
   (outcome: Outcome, name: EndpointName, sent: unknown): void => {
     accepted(outcome, name, sent);
-    expect(outcome.err).toContain(`does not match the contract: ${field}`);
+    expect(outcome.err).toContain(`does not match the API: ${field}`);
   };
 
 const order = { id: 'o-1', customer: 'c', total: 1.5, currency: 'EUR', placedAt: '2026-05-01T00:00:00Z' };
 const summary = { orderCount: 1, totalRevenue: 1.5, totalRevenueDisplay: '€1.50' };
 
 const rows: Row[] = [
-  { name: 'that matches the contract', response: filled('value'), check: accepted },
+  { name: 'that matches the API', response: filled('value'), check: accepted },
   { name: 'with null in each optional field', response: filled('null'), check: accepted },
   { name: 'without its optional fields', response: filled('missing'), check: accepted },
   {
     name: 'with an additional field',
-    // The interface does not allow other fields in the summary.
+    // The API does not allow other fields in the summary.
     endpoints: endpoints.filter((name) => name !== 'orders.summary' && !lists.includes(name)),
     response: (name) => json({ ...(sampleResponse(name, 'value') as object), later: { a: [1] } }),
     check: accepted,
   },
   {
-    name: 'with one item that breaks the contract',
+    name: 'with one item that does not match the API',
     endpoints: lists.filter((name) => name !== 'webhooks.eventTypes'),
     response: (name) => json({ items: [sampleItem(name), 7, null] }),
     check: acceptedWithWarning('items[1]'),
@@ -205,18 +205,18 @@ const rows: Row[] = [
       }),
   },
   {
-    name: 'that is 200 without a body, where the contract shows a page',
+    name: 'that is 200 without a body, where the API describes a page',
     endpoints: ['env.list', 'observations.list', 'webhooks.list'],
     response: () => ({ text: '' }),
     check: ({ code, err, error }) => {
       expect(code).toBe(5);
       expect(err).toContain('is not JSON: an empty body');
-      expect(error).toMatchObject({ code: 'contract', status: 200 });
+      expect(error).toMatchObject({ code: 'unexpected_response', status: 200 });
     },
   },
   {
     name: 'that is 200 without a body',
-    // An empty body breaks the contract only where it shows a page.
+    // An empty body does not match the API only where it shows a page.
     endpoints: [
       'env.overview',
       'env.vars.list',
@@ -271,7 +271,7 @@ const rows: Row[] = [
         expect({ code, tableCode }).toEqual({ code: 0, tableCode: 0 });
         expect(JSON.parse(out)).toEqual(printed('run.status', status));
         expect(err).toContain('warning: the gate would not trust this status');
-        expect(error).toMatchObject({ code: 'contract', field });
+        expect(error).toMatchObject({ code: 'unexpected_response', field });
       },
     }),
   ),
@@ -321,8 +321,11 @@ describe('a response that is text', () => {
       const { code, err, error } = await play(name, { text: 'Done: 1' });
       expect(code).toBe(5);
       const body = name === 'keys.create' ? null : 'Done: 1';
-      expect(JSON.parse(err.trim().split('\n').at(-1) ?? '').error).toMatchObject({ code: 'contract', body });
-      expect(error).toMatchObject({ code: 'contract', body: body ?? undefined });
+      expect(JSON.parse(err.trim().split('\n').at(-1) ?? '').error).toMatchObject({
+        code: 'unexpected_response',
+        body,
+      });
+      expect(error).toMatchObject({ code: 'unexpected_response', body: body ?? undefined });
     },
   );
 });
@@ -418,7 +421,7 @@ const unpaged: readonly [text: string, items: unknown[], message: string | undef
   ['{"items":null,"totalCount":0}', [], undefined],
   ['null', [], undefined],
   ['{"items":null,"totalCount":3}', [], 'the list ended after 0 of 3 items'],
-  ['{"a":[],"b":[]}', [], 'does not match the contract'],
+  ['{"a":[],"b":[]}', [], 'does not match the API'],
 ];
 
 describe.each(unpaged)('a list that is %s on every page', (text, received, message) => {
@@ -427,8 +430,12 @@ describe.each(unpaged)('a list that is %s on every page', (text, received, messa
     expect({ code, out, items }, err).toEqual({ code: message ? 5 : 0, out: received, items: received });
     if (message === undefined) return expect(error).toBeUndefined();
     const shown = JSON.parse(err.trim().split('\n').at(-1) ?? '').error;
-    expect(shown).toMatchObject({ code: 'contract', status: 200, message: expect.stringContaining(message) });
-    expect(error).toMatchObject({ code: 'contract', status: 200 });
+    expect(shown).toMatchObject({
+      code: 'unexpected_response',
+      status: 200,
+      message: expect.stringContaining(message),
+    });
+    expect(error).toMatchObject({ code: 'unexpected_response', status: 200 });
   });
 });
 
@@ -447,7 +454,7 @@ it.each(pagedLists)(
     }
     const nothing = { code: 0, printed: [], items: [] };
     expect(await readWhole(name, () => ({ status: 204, text: '' }))).toMatchObject(nothing);
-    const refused = { ...nothing, code: 5, error: { code: 'contract', status: 200 } };
+    const refused = { ...nothing, code: 5, error: { code: 'unexpected_response', status: 200 } };
     expect(await readWhole(name, () => ({ text: '' }))).toMatchObject(
       endpointOf(name).anyBody ? nothing : refused,
     );
@@ -488,8 +495,8 @@ describe('an order that cannot be added up', () => {
   ])('%s is never left out of the sum: an error names it', async (_, odd, field) => {
     const { verified, exact } = await verify([order, odd]);
     expect(verified).toMatchObject({ code: 5, out: '' });
-    expect(JSON.parse(verified.err).error.message).toContain(`does not match the contract: ${field}`);
-    expect(exact).toMatchObject({ code: 'contract', field });
+    expect(JSON.parse(verified.err).error.message).toContain(`does not match the API: ${field}`);
+    expect(exact).toMatchObject({ code: 'unexpected_response', field });
   });
 
   it('does not include one whose date or customer is odd', async () => {
@@ -501,7 +508,7 @@ describe('an order that cannot be added up', () => {
 });
 
 describe('a request', () => {
-  /** Returns the names of the optional fields that the contract shows in a body. */
+  /** Returns the names of the optional fields that the API describes in a body. */
   const optionalFields = (name: EndpointName): string[] => {
     const { body } = endpointOf(name);
     const all = body === undefined ? [] : schemaFields(body);
@@ -580,7 +587,7 @@ describe('a request', () => {
     const stdin = JSON.stringify(item);
     const { code, err } = await cli(['env', 'update', 'e1', '--input', '-'], { env, stdin });
     expect({ code, sent: sent() }).toEqual({ code: 0, sent: item });
-    expect(err).toContain('warning: field version is sent unchanged: the contract has a string');
+    expect(err).toContain('warning: field version is sent unchanged: the API expects a string');
     const client = createClient({ apiUrl: url, token: 'token-1' });
     const [first] = (await client.env.list()).items;
     await client.env.update('e1', { ...first });

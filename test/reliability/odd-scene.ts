@@ -164,7 +164,7 @@ interface Definition {
 }
 const definition = (schema: Schema): Definition => schema._zod.def as unknown as Definition;
 
-/** The content of fields that the contract does not require: a value, null, or no field at all. */
+/** The content of fields that the API does not require: a value, null, or no field at all. */
 export type Filling = 'value' | 'null' | 'missing';
 
 const texts: Readonly<Record<string, string>> = { currency: 'EUR', state: 'completed', apiKey: 'rg_token' };
@@ -200,7 +200,7 @@ export function sample(schema: Schema, filling: Filling, name = ''): unknown {
   }
 }
 
-/** Returns a response that matches the contract. That of `run.trigger` has a run id. */
+/** Returns a response that matches the API. That of `run.trigger` has a run id. */
 export function sampleResponse(name: EndpointName, filling: Filling): unknown {
   if (name === 'run.trigger') return { runId: 'run-1', ...(filling === 'missing' ? {} : { appUrl: null }) };
   if (name === 'webhooks.eventTypes') return [{ id: 'item-1' }];

@@ -52,7 +52,7 @@ const text = (once: string, forGood: string, outages: string) => `# Reliability
 
 This page shows how four commands handle each fault of the service or the network. Each cell has, in this order:
 
-- the **exit code**: 0 passed or done, 5 the service responded with an error or broke the contract, 6 credentials refused, 7 not reached;
+- the **exit code**: 0 passed or done, 5 the service responded with an error, or not as its API says, 6 credentials refused, 7 not reached;
 - the number of requests that reached the endpoint;
 - the time on a clock that only advances during waits. An attempt that stalls takes \`--request-timeout\` (30 s) more;
 - the runs or keys that were created: at most one, however often the request was sent.
@@ -65,7 +65,7 @@ The fault occurs when \`run trigger\` creates the run, when \`run wait\` (\`--ma
 ## Temporary faults
 
 The fault affects one call (three calls for a burst; for 1 s, if connections are refused). Later calls succeed. \`keys create\` has no
-idempotency key in the interface, so rungate retries it only if the first request certainly did nothing. If the response is lost, it reports that and does not
+idempotency key in the API, so rungate retries it only if the first request certainly did nothing. If the response is lost, it reports that and does not
 create a second key.
 
 ${once}

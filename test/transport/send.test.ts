@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
+import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -78,9 +78,12 @@ describe('a response', () => {
     expect((await open().send(request(url), patient)).text).toBe('"a\ufffd"');
   });
 
-  test('that is too large is a contract error', async () => {
+  test('that is too large is an unexpected-response error', async () => {
     const { url } = await serve(({ response }) => response.end('x'.repeat(5000)));
-    const error = await rejection(open({ maxBodyBytes: 1000 }).send(request(url), patient), ContractError);
+    const error = await rejection(
+      open({ maxBodyBytes: 1000 }).send(request(url), patient),
+      UnexpectedResponseError,
+    );
     expect(error).toMatchObject({ unreadable: false, status: 200 });
     expect(error.message).toContain('at most 1000 bytes');
   });
@@ -103,10 +106,10 @@ describe('a response', () => {
     expect(text.length).toBeGreaterThan(0);
   });
 
-  test('above the lower limit of its endpoint is a contract error', async () => {
+  test('above the lower limit of its endpoint is an unexpected-response error', async () => {
     const { url } = await serve(({ response }) => response.end('x'.repeat(5000)));
     const limited = { ...request(url), maxReplyBytes: 1000 };
-    const error = await rejection(open().send(limited, patient), ContractError);
+    const error = await rejection(open().send(limited, patient), UnexpectedResponseError);
     expect(error.message).toContain('at most 1000 bytes');
   });
 

@@ -49,7 +49,7 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
   }
 }
 
-/** The longest interval, in seconds, that cannot be shortened much: the contract recommends 10 to 30 s, and jitter adds to it. */
+/** The longest interval, in seconds, that cannot be shortened much: the service recommends 10 to 30 s, and jitter adds to it. */
 const shortInterval = 12;
 
 /** Returns why a wait ended at its limit, if that is not plain, and what to do about it. */

@@ -44,7 +44,7 @@ async function settingValues(line: CompletionLine): Promise<readonly (string | S
   return type === 'boolean' ? ['true', 'false'] : [];
 }
 
-/** Returns the contract's paths for a method, except those with an id. */
+/** Returns the API's paths for a method, except those with an id. */
 function apiPaths({ operands: [method = ''] }: Pick<CompletionLine, 'operands'>): Suggestion[] {
   return Object.values(api)
     .filter((endpoint) => endpoint.method === method.toUpperCase() && !endpoint.path.includes('{'))

@@ -1,13 +1,13 @@
 import type { Caller, CallerInput, Exchange } from '../../client/caller.ts';
 import { mismatchError } from '../../client/schema-mismatch.ts';
 import { api, type EndpointName } from '../../contract/index.ts';
-import { ContractError, HttpError, NetworkError } from '../../errors.ts';
+import { HttpError, NetworkError, UnexpectedResponseError } from '../../errors.ts';
 
 type CredentialState =
   /** `denied`: the service accepts the credential but refused the read that a gate needs. */
   | { kind: 'accepted'; denied: HttpError | null }
   | { kind: 'refused'; error: HttpError }
-  | { kind: 'unchecked'; error: HttpError | ContractError | NetworkError };
+  | { kind: 'unchecked'; error: HttpError | UnexpectedResponseError | NetworkError };
 
 const auths = { apiKey: ['key', 'either'], token: ['bearer', 'either'] } as const;
 
@@ -15,13 +15,17 @@ const auths = { apiKey: ['key', 'either'], token: ['bearer', 'either'] } as cons
 async function probeError(
   caller: Caller,
   probe: Probe,
-): Promise<HttpError | ContractError | NetworkError | null> {
+): Promise<HttpError | UnexpectedResponseError | NetworkError | null> {
   try {
     await sendProbe(caller, probe);
     return null;
   } catch (error) {
     if (notFoundBy(probe, error) === 'accepted') return null;
-    if (error instanceof HttpError || error instanceof ContractError || error instanceof NetworkError)
+    if (
+      error instanceof HttpError ||
+      error instanceof UnexpectedResponseError ||
+      error instanceof NetworkError
+    )
       return error;
     throw error;
   }
@@ -68,7 +72,7 @@ const firstItem = { params: {}, query: { page: 1, pageSize: 1 } };
 export const probes: readonly Probe[] = [
   { area: 'runs', name: 'run.status', input: { params: { runId: 'rungate-doctor' } }, also: 404 },
   { area: 'environments', name: 'env.list', input: firstItem },
-  // Not the event types: the contract does not define their shape, so another server's page would pass for them.
+  // Not the event types: the API does not define their shape, so another server's page would pass for them.
   { area: 'webhooks', name: 'webhooks.list', input: firstItem },
   { area: 'orders', name: 'orders.summary', input: { params: {} } },
 ];

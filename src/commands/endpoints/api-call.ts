@@ -72,7 +72,6 @@ export async function apiCommand(
     path,
     ...knownOf(path, method),
     summary: 'any request',
-    section: '-',
     query: openBody,
     ...(json === undefined ? {} : { body: openBody }),
     ...(key === undefined ? {} : { keyed: true }),

@@ -21,7 +21,7 @@ export function fieldFlag(field: Field): string {
   return `--${kebab(flagKey(field))}`;
 }
 
-/** The options for fields that the contract does not show. */
+/** The options for fields that the API does not describe. */
 export interface OpenFlags {
   field?: string[];
   jsonField?: string[];

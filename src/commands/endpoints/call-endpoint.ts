@@ -194,7 +194,7 @@ async function printResponse(
   await output.response(response.text, itemTable(items, chosen.shown, output.redact));
   await warnOfMismatches(output, response);
   if (items.length === 0) await output.note(emptyText(asked.page, page));
-  // The contract has no pages for orders, and a total beside them may be an amount.
+  // The API has no pages for orders, and a total beside them may be an amount.
   else if (endpoint.list ? hasNext(page, asked) : page.hasNextPage)
     await output.note(nextPage(endpoint, page, asked));
   if (items.length > 0) await tellColumns(output, chosen, isList(endpoint));

@@ -3,7 +3,7 @@ import { type Convert, readPages } from '../../client/pages.ts';
 import { mismatchError } from '../../client/schema-mismatch.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { env } from '../../contract/env.ts';
-import { ContractError, HttpError, UsageError } from '../../errors.ts';
+import { HttpError, UnexpectedResponseError, UsageError } from '../../errors.ts';
 import { idText, itemTexts, membersOf, repeatedName, unquoted } from '../../json/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
@@ -82,7 +82,7 @@ export async function useEnvironmentId(
       if (key === given) matches.set(id ?? environment, environment);
     }
   } catch (error) {
-    if (!(error instanceof HttpError || error instanceof ContractError)) throw error;
+    if (!(error instanceof HttpError || error instanceof UnexpectedResponseError)) throw error;
     // The address is probably wrong, which the call itself reports.
     if (error instanceof HttpError && error.status === 404) return;
     return `give the id: rungate cannot look up keys, because it cannot read the list: ${excerpt(error.message, 300)}`;

@@ -2,11 +2,11 @@ import type { Exchange } from '../../client/caller.ts';
 import { keys, knownScopes } from '../../contract/keys.ts';
 import {
   ConfigError,
-  ContractError,
   HttpError,
   NetworkError,
   type RungateError,
   StoppedError,
+  UnexpectedResponseError,
   UsageError,
 } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -98,13 +98,13 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
   await context.output.json(redactJson(objectText(rest), redactor([key.token])));
 }
 
-/** Masks the token in the CI's log first. @throws ConfigError if it could not be written, ContractError if it is not a token */
+/** Masks the token in the CI's log first. @throws ConfigError if it could not be written, UnexpectedResponseError if it is not a token */
 async function handOver(context: Context, key: CreatedKey, file: SecretFile | undefined): Promise<void> {
   await maskSecret(context.io, key.token);
   if (!isPrintable(key.token)) {
     await print(context, key, replyJson(context, key));
     const expected = 'a token of visible ASCII characters';
-    throw new ContractError(
+    throw new UnexpectedResponseError(
       `the apiKey in the response to ${key.response.request} cannot be sent in a header: expected ${expected}`,
       {
         field: 'apiKey',
@@ -165,7 +165,7 @@ function prepareFile(io: Io, path: string): SecretFile {
 function keyMayExist(error: unknown): error is RungateError {
   if (error instanceof NetworkError) return !error.unsent;
   if (error instanceof HttpError) return error.status >= 500;
-  return error instanceof ContractError || error instanceof StoppedError;
+  return error instanceof UnexpectedResponseError || error instanceof StoppedError;
 }
 
 async function create(

@@ -130,7 +130,7 @@ async function verifyOrders(context: Context, caller: Caller): Promise<number> {
   if (verification.byCurrency.length > 1) {
     const codes = verification.byCurrency.map(({ currency }) => currency).join(', ');
     await output.note(
-      `the orders are in ${verification.byCurrency.length} currencies (${codes}): totalRevenue adds them up as the contract says, but a sum over several currencies is misleading`,
+      `the orders are in ${verification.byCurrency.length} currencies (${codes}): the service adds them up in totalRevenue, but a sum over several currencies is misleading`,
     );
   }
   if (!settled) {

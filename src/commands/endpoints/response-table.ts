@@ -67,12 +67,12 @@ export function itemTable(
 }
 
 /**
- * Returns the columns that the user chose. By default, the fields that identify an item, then those of the contract, then
+ * Returns the columns that the user chose. By default, the fields that identify an item, then those of the API, then
  * others, without objects, as many as fit into this width.
  */
 export function chooseColumns(
   items: readonly string[],
-  contract: readonly Field[],
+  documented: readonly Field[],
   given: readonly string[] | undefined,
   width: number,
 ): Columns {
@@ -84,7 +84,7 @@ export function chooseColumns(
       if (!/^[[{]/.test(value)) plain.add(name);
     }
   }
-  const order = [...first, ...contract.map(({ path }) => path[0] ?? ''), ...plain];
+  const order = [...first, ...documented.map(({ path }) => path[0] ?? ''), ...plain];
   const columns = [...new Set(order)].filter((name) => plain.has(name));
   const fields = [...new Set([...columns, ...present])];
   if (given !== undefined) return { shown: given, hidden: [], fields };
@@ -130,7 +130,7 @@ function cell(json: string | undefined): Cell {
   return json === undefined || json === 'null' ? null : unquoted(json);
 }
 
-/** A success that is HTML is probably a login page, even if the contract allows it. True if nothing else needs printing. */
+/** A success that is HTML is probably a login page, even if the API allows it. True if nothing else needs printing. */
 export async function warnOfHtml(
   { output, settings }: Pick<Context, 'output' | 'settings'>,
   response: Exchange,
@@ -164,7 +164,7 @@ export function emptyText(requested: unknown = 1, { totalPages, totalCount }: Pa
   return `page ${requested} is beyond the last page: the list has ${last} ${unit}${last === 1 ? '' : 's'}`;
 }
 
-/** Warns of parts of a printed response that do not match the contract. */
+/** Warns of parts of a printed response that do not match the API. */
 export async function warnOfMismatches(
   output: Output,
   { request, mismatches }: Pick<Exchange, 'request' | 'mismatches'>,
@@ -175,10 +175,10 @@ export async function warnOfMismatches(
   await output.note(`${output.paint('warn', 'warning:')} ${text}; printed unchanged`);
 }
 
-/** Warns of fields that are sent although they do not match the contract. */
+/** Warns of fields that are sent although they do not match the API. */
 export async function tellLoose(output: Output, body: Schema, json: string): Promise<void> {
   for (const { field, expected, received } of looseFields(body, JSON.parse(json)).slice(0, 5)) {
-    const text = `field ${field} is sent unchanged: the contract has ${expected}, but this is ${received}`;
+    const text = `field ${field} is sent unchanged: the API expects ${expected}, but this is ${received}`;
     await output.note(`${output.paint('warn', 'warning:')} ${output.excerpt(text, 500)}`);
   }
 }

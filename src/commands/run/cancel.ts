@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { fieldTable, warnOfHtml } from '../endpoints/response-table.ts';
 import { filled } from '../options.ts';
 
-/** Describes the result of a cancel as far as the response shows it; the interface does not show that response. */
+/** Describes the result of a cancel as far as the response shows it; the API does not describe it. */
 function cancelSummary(response: Exchange, runId: string, { excerpt }: Output): string {
   const { state } = readResponse(response, runId);
   const run = `run ${excerpt(runId, 80)}`;
@@ -22,7 +22,7 @@ function cancelSummary(response: Exchange, runId: string, { excerpt }: Output): 
   return state === null ? accepted : `${accepted}; its state is ${excerpt(state, 60)}`;
 }
 
-/** `rungate run cancel <runId>`: prints the response of the service unchanged, since the interface does not show it. */
+/** `rungate run cancel <runId>`: prints the response of the service unchanged, since the API does not describe it. */
 export async function cancelCommand(
   context: Context,
   runId: string,

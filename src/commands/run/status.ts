@@ -6,7 +6,7 @@ import { membersOf, objectText } from '../../json/text.ts';
 import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/response-table.ts';
 
-/** Returns the status with its run id first and everything else unchanged; the contract does not promise the id. */
+/** Returns the status with its run id first and everything else unchanged; the API does not promise the id. */
 function withIdFirst(text: string, runId: string): string {
   if (!text.trimStart().startsWith('{')) return text;
   const sent = membersOf(text);

@@ -39,7 +39,7 @@ function selector(
   });
 }
 
-/** From settings and the CI (interface, section 2.5). `hasGates`: the project file has gates, for a hint. */
+/** From settings and the CI. `hasGates`: the project file has gates, for a hint. */
 export function triggerBody(settings: Settings, ci: CiContext, hasGates = false): TriggerBody {
   if (settings.project === undefined) {
     throw new UsageError('no project to run', {

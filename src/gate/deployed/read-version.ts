@@ -1,6 +1,6 @@
 import type { ExchangeEvent } from '../../client/options.ts';
 import type { Clock } from '../../clock.ts';
-import { ContractError, HttpError, NetworkError, RungateError, type Say } from '../../errors.ts';
+import { HttpError, NetworkError, RungateError, type Say, UnexpectedResponseError } from '../../errors.ts';
 import { type JsonNode, parseJson } from '../../json/parse.ts';
 import { excerpt } from '../../sanitize.ts';
 import { shownUrl } from '../../transport/address.ts';
@@ -54,7 +54,7 @@ export function versionReader(
   };
   /** Errors of the page never have exit code 6, which is for the credentials of the service. */
   const failed = (problem: string, hint?: string, status?: number): PageReading => ({
-    error: new ContractError(`the deployed build could not be read: ${page}: ${problem}`, {
+    error: new UnexpectedResponseError(`the deployed build could not be read: ${page}: ${problem}`, {
       field: pointer ?? '',
       expected: 'the version of the deployed build',
       received: problem,
@@ -87,7 +87,7 @@ export function versionReader(
         return { error: new NetworkError(error.fault, message, { hint: error.hint }) };
       }
       if (error instanceof HttpError) return failed(error.message, error.hint, error.status);
-      if (error instanceof ContractError) return failed(error.message, undefined, error.status);
+      if (error instanceof UnexpectedResponseError) return failed(error.message, undefined, error.status);
       throw error;
     }
   };

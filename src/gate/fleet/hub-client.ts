@@ -1,6 +1,12 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
-import { ContractError, CredentialError, HttpError, NetworkError, type Wording } from '../../errors.ts';
+import {
+  CredentialError,
+  HttpError,
+  NetworkError,
+  UnexpectedResponseError,
+  type Wording,
+} from '../../errors.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
 import { type HubClient, type HubEvent, hubVersion } from './hub-link.ts';
 
@@ -39,8 +45,8 @@ function eventOf(name: string | undefined, id: string | undefined, text: string)
 
 export const giveToken: Wording = (say) => `set ${say('hubTokens')} to one of the hub's tokens`;
 
-function unknownEvent(): ContractError {
-  return new ContractError('the hub sent an event that rungate does not know', {
+function unknownEvent(): UnexpectedResponseError {
+  return new UnexpectedResponseError('the hub sent an event that rungate does not know', {
     field: '',
     expected: `an event of version ${hubVersion}`,
     received: 'another one',

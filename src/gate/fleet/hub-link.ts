@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
 import { eitherSignal } from '../../transport/stop.ts';
 
-/** The version of the interface between gates and hubs. For a gate, a hub of another version is the same as no hub. */
+/** The version of the protocol between gates and hubs. For a gate, a hub of another version is the same as no hub. */
 export const hubVersion = 1;
 
 /** The kinds of requests that a hub grants: the create, the first read of a run, the read after a wake-up, any other read. */

@@ -1,4 +1,4 @@
-import { ContractError, RungateError, type StopCause } from '../../errors.ts';
+import { RungateError, type StopCause, UnexpectedResponseError } from '../../errors.ts';
 import { runAttempts } from '../attempts.ts';
 import type { Emit } from '../events.ts';
 import type { HubLink } from '../fleet/hub-link.ts';
@@ -81,7 +81,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
     const owner = owners.get(runId) ?? name;
     owners.set(runId, owner);
     if (owner === name) return;
-    throw new ContractError(
+    throw new UnexpectedResponseError(
       `the service returned run ${runId} for gate ${name}, but that is the run of gate ${owner}`,
       {
         ...{ field: 'runId', expected: 'a new run', received: `the run of gate ${owner}` },

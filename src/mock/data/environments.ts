@@ -21,7 +21,7 @@ export interface StoredEnvironment {
   readonly createdAt: string;
   updatedAt: string;
   readonly variables: Map<string, StoredVariable>;
-  /** Fields from a request that the contract does not show. */
+  /** Fields from a request that the API does not describe. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 import { byId, type Choices, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
 
-/** The events that webhooks can be registered for. The contract lists none. */
+/** The events that webhooks can be registered for. The API lists none. */
 export const eventTypes = [
   { type: 'run.started', description: 'A run has started' },
   { type: 'run.completed', description: 'A run has ended, whatever its verdict' },
@@ -45,7 +45,7 @@ export interface StoredWebhook {
   secret: string;
   /** Newest last. */
   readonly deliveries: Map<string, StoredDelivery>;
-  /** Fields from a request that the contract does not show. */
+  /** Fields from a request that the API does not describe. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 

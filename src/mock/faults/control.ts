@@ -9,7 +9,7 @@ import type { FaultKind } from './fault-kinds.ts';
 import type { Fault, Faults } from './faults.ts';
 import { faultNames, parseFault, targetOf } from './parse.ts';
 
-/** The endpoint for the faults of a running mock. It belongs to the mock, not to the contract. */
+/** The endpoint for the faults of a running mock. It belongs to the mock, not to the API. */
 export const controlPath = '/_mock/faults';
 
 const whole = z.int().check(z.nonnegative());

@@ -10,7 +10,7 @@ import type { State } from '../state.ts';
 import { invalidBody, omit, requireBody } from '../validate.ts';
 
 const nonEmpty = z.nullish(z.string().check(z.minLength(1)));
-/** Narrower than the contract: neither may be empty. */
+/** Narrower than the API: neither may be empty. */
 const namedEnvironment = z.looseObject({ name: nonEmpty, key: nonEmpty });
 
 /** Fields that a body cannot set. */

@@ -70,7 +70,7 @@ function runOf(state: State, tenant: string, id: string): Run {
   return requireFound(run?.tenant === tenant ? run : undefined, 'Run', id);
 }
 
-/** Interface, section 2.6. A polling interval is suggested only while the run is in progress. */
+/** A polling interval is suggested only while the run is in progress. */
 function shownStatus(state: State, run: Run): Status {
   // Announce the end before the status shows it, because a fault of the delivery can change the status.
   announceEnd(state, run);

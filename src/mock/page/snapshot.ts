@@ -40,7 +40,7 @@ export function webhooksOf(state: State): StoredWebhook[] {
   return [...state.account(homeTenant).webhooks.values()];
 }
 
-/** Interface, section 3: failures before a cancellation take precedence. */
+/** Failures before a cancellation take precedence. */
 function shownResult({ state, failed, blocked }: RunProgress): string {
   if (state === 'in_progress') return 'in progress';
   if (failed > 0) return 'failed';

@@ -1,7 +1,7 @@
 const verifyRawBytes =
   'verify the bytes exactly as they were received, before anything reads, parses or prints them';
 const useTextOrBytes =
-  'the interface signs with the secret as text: pass the decoded bytes to the library, or set a new secret in the service';
+  'the service signs with the secret as text: pass the decoded bytes to the library, or set a new secret in the service';
 const storeAsShown = 'store the secret exactly as the service shows it';
 const signWholeMessage = 'the sender must sign <timestamp>.<body>';
 

@@ -286,7 +286,7 @@ describe('rungate api', () => {
     expect(err).toMatch(/→ check RUNGATE_API_URL: it may not be the URL of the service\n$/);
   });
 
-  it('uses the credential of the contract for a documented path', async () => {
+  it('uses the credential of the API for a documented path', async () => {
     await on.rungate('api', 'GET', '/api/ci/runs/run_1');
     expect(sent()?.headers['x-api-key']).toBe(on.mock.apiKey);
   });
@@ -312,7 +312,7 @@ describe('rungate api', () => {
   });
 });
 
-describe('help is generated from the contract', () => {
+describe('help is generated from the API', () => {
   it.each(Object.entries(api).map(([name, endpoint]) => [name, endpoint] as const))(
     'has the parameters, summary and credentials of %s',
     async (name, endpoint) => {

@@ -29,7 +29,7 @@ describe('field names from the service are untrusted', () => {
 });
 
 it.each([['constructor'], ['toString'], ['__proto__']])(
-  'a summary with the field %s violates the contract',
+  'a summary with the field %s does not match the API',
   async (name) => {
     on = await stage();
     const text = `{"orderCount":1,"totalRevenue":1,"totalRevenueDisplay":"x","${name}":1}`;

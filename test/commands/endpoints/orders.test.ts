@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client/create-client.ts';
-import { ContractError } from '../../../src/errors.ts';
+import { UnexpectedResponseError } from '../../../src/errors.ts';
 import { asked, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;
@@ -115,7 +115,7 @@ describe('orders summary --verify', () => {
     expect(one.out.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it("shows the contract's sum over several currencies, the sum of each, and a note", async () => {
+  it("shows the API's sum over several currencies, the sum of each, and a note", async () => {
     summaryIs(summaryText('3', '1010'));
     listIs(listText(orderText('1000', '"JPY"'), orderText('4'), orderText('6.00')));
     const { code, out, err } = await verify();
@@ -178,7 +178,7 @@ describe('orders summary --verify, if orders arrive while it reads,', () => {
   });
 });
 
-describe('a response that does not match the contract', () => {
+describe('a response that does not match the API', () => {
   const good = orderText('1');
   it.each([
     ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
@@ -194,7 +194,7 @@ describe('a response that does not match the contract', () => {
     listIs(text);
     const { code, out, err } = await verify();
     expect({ code, out }).toEqual({ code: 5, out: '' });
-    expect(err).toMatch(/^error: (?:the response to GET \S+ does not match the contract: |orders)/);
+    expect(err).toMatch(/^error: (?:the response to GET \S+ does not match the API: |orders)/);
     expect(err).toContain(field);
   });
 
@@ -211,7 +211,7 @@ describe('a response that does not match the contract', () => {
       listIs(eur('1'));
       const { code, out, err } = await summary(...flags, '--json');
       expect({ code, out }).toEqual({ code: 5, out: '' });
-      expect(JSON.parse(err).error.message).toContain(`does not match the contract: ${field}`);
+      expect(JSON.parse(err).error.message).toContain(`does not match the API: ${field}`);
     }
   });
 });
@@ -239,7 +239,7 @@ describe('client.orders.listExact', () => {
       'unknown option "check"',
     );
     const error = await client.orders.listExact().catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(ContractError);
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({ field: 'orders[0].total', facts: { endpoint: 'orders.list' } });
     await client.close();
   });

@@ -104,7 +104,7 @@ describe('run open refuses as the address of a run', () => {
     const { code, out, err, opened } = await open(status);
     expect({ code, out, opened }).toEqual({ code: 5, out: '', opened: [] });
     expect(err.replace(/\s+/g, ' ')).toMatch(
-      /the response to GET \S+ does not match the contract: appUrl(?: is missing)?: expected an http or https/,
+      /the response to GET \S+ does not match the API: appUrl(?: is missing)?: expected an http or https/,
     );
     expect(err).not.toMatch(/hunter22|0123456789abcdef|\u001b\]/);
   });

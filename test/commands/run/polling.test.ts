@@ -151,7 +151,10 @@ describe('a permanent error ends the wait at once', () => {
     const { code, out, err } = await on.rungate(...waitJson);
     expect(code).toBe(5);
     expect(reads()).toHaveLength(1);
-    expect(JSON.parse(out).runs[0]).toMatchObject({ verdict: 'unobserved', error: { code: 'contract' } });
+    expect(JSON.parse(out).runs[0]).toMatchObject({
+      verdict: 'unobserved',
+      error: { code: 'unexpected_response' },
+    });
     expect(err).toMatch(/"failed" should be a whole number/);
   });
 

@@ -10,7 +10,7 @@ const creates = () => on.mock.requests.filter((request) => request.endpoint === 
 const runs = () => on.mock.state.runs.size;
 
 describe('run trigger sends', () => {
-  it('the body of the interface, with each field from its option', async () => {
+  it('the body of the API, with each field from its option', async () => {
     on = await stage();
     await on.rungate(
       ...trigger,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  ContractError,
   CredentialError,
   HttpError,
   NetworkError,
   type RungateError,
+  UnexpectedResponseError,
 } from '../../../src/errors.ts';
 import { createHubLink } from '../../../src/gate/fleet/hub-link.ts';
 import { virtualTime } from '../../virtual-time.ts';
@@ -202,13 +202,17 @@ describe('a link to a hub', () => {
 });
 
 describe('a hub that fails', () => {
-  const contract = new ContractError('rubbish', { field: '', expected: 'an event', received: 'another one' });
+  const unexpected = new UnexpectedResponseError('rubbish', {
+    field: '',
+    expected: 'an event',
+    received: 'another one',
+  });
   const failures: [string, (stream: FakeStream) => void][] = [
     ['sends nothing', () => {}],
     ['refuses the connection', (stream) => stream.fail(new NetworkError('refused', 'refused'))],
     ['rejects the token', (stream) => stream.fail(new CredentialError('the hub rejected the token (401)'))],
     ['responds with 404', (stream) => stream.fail(new HttpError('404', { status: 404 }))],
-    ['sends rubbish or another version', (stream) => stream.fail(contract)],
+    ['sends rubbish or another version', (stream) => stream.fail(unexpected)],
     ['makes the client fail', (stream) => stream.fail(new TypeError('a bug'))],
     ['ends the stream before it is ready', (stream) => stream.end()],
     [
