@@ -29,7 +29,7 @@ export {
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
 export type { GateEvent } from './gate/events.ts';
-export type { GateEnd } from './gate/plan/graph.ts';
+export type { GateResult } from './gate/plan/graph.ts';
 export type { GatesEvent } from './gate/plan/plan.ts';
 export type { Action, GateOverrides, Verdict } from './gate/policy.ts';
 export type {
@@ -39,7 +39,7 @@ export type {
   DiscardedRun,
   GateReport,
   GatesReport,
-  NamedGateResult,
+  NamedGateReport,
   RunReport,
   RunSubject,
   StartedRun,
@@ -49,7 +49,7 @@ export type { GateDeployed, GateOptions, RuleOptions } from './library/gate-opti
 export { gates } from './library/gates.ts';
 export type { GatesOptions, NamedGate } from './library/gates-options.ts';
 export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';
-export type { GateResult, ReceiptOptions } from './library/receipt.ts';
+export type { ReceiptOptions, ReportWithReceipt } from './library/receipt.ts';
 export { startMock } from './library/start-mock.ts';
 export { type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';

@@ -54,7 +54,7 @@ describe('action.yml', () => {
 
   it('declares exactly the outputs that rungate writes', () => {
     const written = githubOutputs(
-      { schemaVersion: 1, gate: 'fail', exitCode: 1, runs: [] },
+      { schemaVersion: 1, result: 'fail', exitCode: 1, runs: [] },
       'EOF',
       'receipt.json',
     );

@@ -69,21 +69,21 @@ describe('the main step', () => {
     ['failed', 1, 'fail'],
     ['blocked', 2, 'fail'],
     ['cancelled', 4, 'fail'],
-  ] as const)('%s: exits with %i and writes every output', async (outcome, code, gate) => {
+  ] as const)('%s: exits with %i and writes every output', async (outcome, code, result) => {
     on = await stage({ outcome });
     const ended = await main();
     expect(ended.code).toBe(code);
     expect(outputs()).toEqual({
       'run-id': runs()[0]?.id,
       verdict: outcome,
-      gate,
+      result,
       'exit-code': String(code),
       failed: outcome === 'failed' ? '2' : '0',
       blocked: outcome === 'blocked' ? '1' : '0',
       'app-url': runs()[0]?.appUrl,
     });
     expect(files['/summary']).toContain(runs()[0]?.id);
-    expect(/^::error title=rungate/m.test(ended.err)).toBe(gate === 'fail');
+    expect(/^::error title=rungate/m.test(ended.err)).toBe(result === 'fail');
     expect(ended.err).not.toContain('::notice');
   });
 
@@ -136,7 +136,12 @@ describe('the main step', () => {
     const { code, err } = await main({ gates: 'web,\n perf\n' });
     expect(code).toBe(1);
     const api = runs().find(({ request }) => request.processSlug === 'api');
-    expect(outputs()).toMatchObject({ 'run-id': api?.id, verdict: 'failed', gate: 'fail', 'exit-code': '1' });
+    expect(outputs()).toMatchObject({
+      'run-id': api?.id,
+      verdict: 'failed',
+      result: 'fail',
+      'exit-code': '1',
+    });
     const summary = files['/summary'];
     expect(summary).toContain('it needs api, which failed');
     for (const part of [...Object.keys(gates), ...runs().map(({ id }) => id)])

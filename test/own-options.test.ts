@@ -153,7 +153,7 @@ describe('with options in Object.prototype', () => {
   test('a gate uses its own policy', async () => {
     pollute('on', { failed: 'pass' });
     const report = await gate({ ...service, runIds: ['r-1'] });
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 1 });
+    expect(report).toMatchObject({ result: 'fail', exitCode: 1 });
   });
 
   test('gate and startRun send their own keys', async () => {

@@ -13,7 +13,7 @@ const trigger = { projectSlug: 'shop', tags: ['smoke'] };
 
 test('passes for the first run and fails for the second', async () => {
   const service = { apiUrl: mock.url, apiKey: mock.apiKey };
-  assert.equal((await gate({ ...service, trigger, timeoutMs: 60_000 })).gate, 'pass');
+  assert.equal((await gate({ ...service, trigger, timeoutMs: 60_000 })).result, 'pass');
   const { exitCode, runs } = await gate({ ...service, trigger, timeoutMs: 60_000 });
   assert.equal(exitCode, 1);
   assert.equal(runs[0]?.failed, 2);

@@ -19,7 +19,7 @@ const service = () => ({ apiUrl: mock.url, apiKey: mock.apiKey });
 
 test('passes the gate for a run that passes', async () => {
   const report = await deployGate(service());
-  expect(report).toMatchObject({ gate: 'pass', exitCode: 0, runs: [{ verdict: 'passed' }] });
+  expect(report).toMatchObject({ result: 'pass', exitCode: 0, runs: [{ verdict: 'passed' }] });
   expect(mock.runs[0]?.request.environmentKey).toBe('staging');
 });
 
@@ -31,17 +31,17 @@ test.each([
   const bad = await startMock({ outcome, duration: 0 });
   const report = await deployGate({ apiUrl: bad.url, apiKey: bad.apiKey });
   await bad.close();
-  expect(report).toMatchObject({ gate: 'fail', exitCode });
+  expect(report).toMatchObject({ result: 'fail', exitCode });
 });
 
 test('waits until a proxy stops sending its own error page', async () => {
   mock.faults.add({ kind: 'html-502', endpoint: 'run.status', times: 2 });
-  expect((await deployGate(service())).gate).toBe('pass');
+  expect((await deployGate(service())).result).toBe('pass');
 });
 
 test('starts one run even if the response is lost', async () => {
   mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
-  expect((await deployGate(service())).gate).toBe('pass');
+  expect((await deployGate(service())).result).toBe('pass');
   expect(mock.runs).toHaveLength(1);
   expect(mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger')).toHaveLength(2);
 });
@@ -51,6 +51,6 @@ test('cancels its run when it is stopped', async () => {
   const going = deployGate(service(), stop.signal);
   await expect.poll(() => mock.runs.length).toBe(1);
   stop.abort();
-  expect(await going).toMatchObject({ gate: 'fail', interruptedBy: 'abort', cancellation: 'requested' });
+  expect(await going).toMatchObject({ result: 'fail', interruptedBy: 'abort', cancellation: 'requested' });
   expect(mock.runs[0]?.state).toBe('cancelled');
 });

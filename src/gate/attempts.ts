@@ -23,7 +23,8 @@ export function decide(attempts: readonly GateReport[], policy: Policy, doubt = 
   const passed = last.runs.length > 0 && last.runs.every(({ verdict }) => verdict === 'passed');
   if (passed) return attempts.length === 1 && !doubt ? last : reportFlaky(last, policy);
   return attempts.reduce((decisive, next) => {
-    if (decisive.gate !== next.gate) return worst([decisive.gate, next.gate]) === next.gate ? next : decisive;
+    if (decisive.result !== next.result)
+      return worst([decisive.result, next.result]) === next.result ? next : decisive;
     return mostSevere([decisive.exitCode, next.exitCode]) === next.exitCode ? next : decisive;
   });
 }
@@ -39,8 +40,13 @@ function failedRun({ runs: [run, ...others], interruptedBy }: GateReport): RunRe
 }
 
 function reportFailed(run: RunReport, policy: Policy): GateReport {
-  const gate = policy.failed;
-  return { schemaVersion: 1, gate, exitCode: gate === 'fail' ? exitCodes.failed : exitCodes.ok, runs: [run] };
+  const result = policy.failed;
+  return {
+    schemaVersion: 1,
+    result,
+    exitCode: result === 'fail' ? exitCodes.failed : exitCodes.ok,
+    runs: [run],
+  };
 }
 
 /**

@@ -35,7 +35,7 @@ const nothingKnown: RunReport = {
   ...named(),
   state: null,
   verdict: null,
-  gate: 'fail',
+  action: 'fail',
   failed: null,
   blocked: null,
   appUrl: null,
@@ -78,7 +78,7 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
     name: subject.name ?? runId,
     state: seen?.state ?? null,
     verdict: outcome?.verdict ?? null,
-    gate: outcome === null ? 'fail' : policy[outcome.verdict],
+    action: outcome === null ? 'fail' : policy[outcome.verdict],
     failed: seen?.failed ?? null,
     blocked: seen?.blocked ?? null,
     appUrl,
@@ -125,13 +125,13 @@ export function worst(actions: readonly Action[]): Action {
  * Returns how every output and report shows a run: as `pass` only for the verdict `passed`. Any other verdict that the policy
  * lets pass is shown as a warning.
  */
-export function shownAs({ verdict, gate }: Pick<RunReport, 'verdict' | 'gate'>): Action {
-  return gate === 'pass' && verdict !== 'passed' ? 'warn' : gate;
+export function shownAs({ verdict, action }: Pick<RunReport, 'verdict' | 'action'>): Action {
+  return action === 'pass' && verdict !== 'passed' ? 'warn' : action;
 }
 
 /** Returns how every output and report shows the gate: like its worst run, and as `fail` for any exit code but 0. */
-export function shownGate({ gate, exitCode, runs }: GateReport): Action {
-  return exitCode === exitCodes.ok ? worst([gate, ...runs.map(shownAs)]) : 'fail';
+export function shownGate({ result, exitCode, runs }: GateReport): Action {
+  return exitCode === exitCodes.ok ? worst([result, ...runs.map(shownAs)]) : 'fail';
 }
 
 /** Returns the report of runs that all have an outcome. */
@@ -141,7 +141,7 @@ export function reportGate(runs: readonly WatchedRun[], policy: Policy, now: num
   const empty = reports.length === 0;
   return {
     schemaVersion: 1,
-    gate: empty ? 'fail' : worst(reports.map((run) => run.gate)),
+    result: empty ? 'fail' : worst(reports.map(({ action }) => action)),
     exitCode: empty ? exitCodes.bug : mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
     runs: reports,
   };
@@ -156,24 +156,30 @@ function verdictOfError(error: RungateError): Verdict {
 export function reportUncreated(known: readonly Partial<RunReport>[], error: RungateError): GateReport {
   const why = { verdict: verdictOfError(error), error: reportError(error) };
   const runs = known.map((run) => unknownRun({ ...run, ...why }));
-  return { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
+  return { schemaVersion: 1, result: 'fail', exitCode: exitCodeOf(error), runs };
 }
 
 export function reportFlaky(report: GateReport, policy: Policy): GateReport {
-  const gate = policy.flaky;
-  const exitCode = gate === 'fail' ? verdictCodes.flaky : exitCodes.ok;
-  const runs = report.runs.map((run) => ({ ...run, verdict: 'flaky' as const, gate }));
-  return { ...report, gate, exitCode, runs };
+  const action = policy.flaky;
+  const exitCode = action === 'fail' ? verdictCodes.flaky : exitCodes.ok;
+  const runs = report.runs.map((run) => ({ ...run, verdict: 'flaky' as const, action }));
+  return { ...report, result: action, exitCode, runs };
 }
 
 /** Returns the report of a stopped wait. The gate fails, whatever the runs have shown so far. */
 export function reportStop(report: GateReport, signal: StopCause, cancellation: Cancellation): GateReport {
-  return { ...report, gate: 'fail', exitCode: exitCodeOfSignal(signal), interruptedBy: signal, cancellation };
+  return {
+    ...report,
+    result: 'fail',
+    exitCode: exitCodeOfSignal(signal),
+    interruptedBy: signal,
+    cancellation,
+  };
 }
 
 /** Fields whose texts rungate chooses itself. */
 const ownFields: readonly string[] = [
-  ...['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'],
+  ...['gate', 'result', 'action', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'],
   ...['type', 'phase', 'by'],
 ];
 

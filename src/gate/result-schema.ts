@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { choice, described as field, result } from '../contract/fields.ts';
 import type { ErrorReport } from '../errors.ts';
-import { gateEnds } from './plan/graph.ts';
+import { gateResults } from './plan/graph.ts';
 import { actions, verdicts } from './policy.ts';
 
 /*
@@ -85,7 +85,7 @@ const runReport = result(
     runId: field(textOrNull(), 'Null if a create was stopped before its response.'),
     state: textOrNull(),
     verdict: field(z.nullable(verdict), 'Null if the wait was stopped before the run ended.'),
-    gate: action,
+    action: field(action, 'The action of the policy on the verdict.'),
     ...{ failed: count(), blocked: count(), appUrl: textOrNull() },
     ...{ attempts: z.number(), elapsedSeconds: z.number(), idempotencyKey: textOrNull(), reattached },
     retry: field(z.exactOptional(z.number()), 'The number of the retry that started the run.'),
@@ -155,7 +155,9 @@ const ofGate = {
 };
 /** The fields of a whole result. */
 const ofResult = {
-  ...{ schemaVersion, gate: action, exitCode: z.number() },
+  schemaVersion,
+  result: field(action, 'The worst action on the runs; `fail` if rungate was stopped or no run was started.'),
+  exitCode: z.number(),
   deployed: field(z.exactOptional(deployed), 'Which build was deployed; absent if that was not checked.'),
   interruptedBy: z.exactOptional(stopCause),
 };
@@ -166,9 +168,9 @@ export const gateReport = result(
   { ...ofResult, ...ofGate },
 );
 
-const namedGateResult = result('NamedGateResult', 'The result of one gate of several.', {
+const namedGateReport = result('NamedGateReport', 'The result of one gate of several.', {
   name: text(),
-  gate: choice('GateEnd', gateEnds),
+  result: choice('GateResult', gateResults),
   exitCode: field(
     count(),
     'The exit code that the gate adds to the result; null if it was skipped or stopped.',
@@ -187,7 +189,7 @@ export const gatesReport = result(
   {
     ...ofResult,
     gates: field(
-      z.array(namedGateResult),
+      z.array(namedGateReport),
       'In an order in which every gate comes after those that it needs.',
     ),
     cancellation: z.exactOptional(cancellation),

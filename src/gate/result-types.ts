@@ -1,6 +1,6 @@
 // Generated from result-schema.ts by `npm run client`; do not edit. A test fails while it is stale.
 import type { ErrorReport, StopCause } from '../errors.ts';
-import type { GateEnd } from '../gate/plan/graph.ts';
+import type { GateResult } from '../gate/plan/graph.ts';
 import type { Action, Verdict } from '../gate/policy.ts';
 
 /** The subject of a run: the project and the process or tags that it tests. Unknown facts are null. */
@@ -56,7 +56,8 @@ export interface RunReport {
   state: string | null;
   /** Null if the wait was stopped before the run ended. */
   verdict: Verdict | null;
-  gate: Action;
+  /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
+  action: Action;
   failed: number | null;
   blocked: number | null;
   appUrl: string | null;
@@ -101,7 +102,8 @@ export type Cancellation = 'requested' | 'failed' | 'none';
 export interface GateReport {
   /** The version of the document. Added fields do not change it; removed or changed fields do. */
   schemaVersion: 1;
-  gate: Action;
+  /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
+  result: Action;
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
@@ -115,9 +117,9 @@ export interface GateReport {
 }
 
 /** The result of one gate of several. */
-export interface NamedGateResult {
+export interface NamedGateReport {
   name: string;
-  gate: GateEnd;
+  result: GateResult;
   /** The exit code that the gate adds to the result; null if it was skipped or stopped. */
   exitCode: number | null;
   needs: string[];
@@ -138,13 +140,14 @@ export interface NamedGateResult {
 export interface GatesReport {
   /** The version of the document. Added fields do not change it; removed or changed fields do. */
   schemaVersion: 1;
-  gate: Action;
+  /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
+  result: Action;
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
   interruptedBy?: StopCause;
   /** In an order in which every gate comes after those that it needs. */
-  gates: NamedGateResult[];
+  gates: NamedGateReport[];
   cancellation?: Cancellation;
 }
 

@@ -6,7 +6,7 @@ import type { GateReport } from '../gate/result-types.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { openGate } from './open-gate.ts';
-import { type GateResult, withReceipt } from './receipt.ts';
+import { type ReportWithReceipt, withReceipt } from './receipt.ts';
 import { sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
@@ -24,7 +24,7 @@ function factsOfJob(env: GateOptions['env']) {
  * created. `exitCodeOf(error)` is the exit code of the command line. Later errors are in the run's `error`. An abort does not
  * throw: the report has `interruptedBy` and the state of the runs.
  */
-export async function gate(given: GateOptions): Promise<GateResult> {
+export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
   const options = checkOptions(gateOptions, given, 'gate');
   const rules = gateRules(options);
   const { trigger, runIds, env } = options;

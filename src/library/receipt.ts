@@ -59,8 +59,8 @@ export async function gateReceipt(
   return receiptOf(report, { ...facts, ...known, ...subject }, signer, redact);
 }
 
-/** The result of a gate: its report, and a method that returns a receipt. JSON and copies of it have only the report. */
-export interface GateResult extends GateReport {
+/** The report of a gate, with a method that returns a receipt. JSON and copies of it have only the report. */
+export interface ReportWithReceipt extends GateReport {
   /**
    * Returns a receipt, to be saved as JSON: the envelope that `verifyReceipt` verifies, or without a key the statement in
    * it; null if a run has no verdict.
@@ -69,10 +69,10 @@ export interface GateResult extends GateReport {
   receipt(options?: ReceiptOptions): Promise<Envelope | Statement | null>;
 }
 
-export function withReceipt(report: GateReport, source: ReceiptSource): GateResult {
+export function withReceipt(report: GateReport, source: ReceiptSource): ReportWithReceipt {
   // Taken now: the caller may change the report.
   const copy = structuredClone(report);
   return Object.defineProperty(report, 'receipt', {
     value: (options: ReceiptOptions = {}) => gateReceipt(copy, source, options),
-  }) as GateResult;
+  }) as ReportWithReceipt;
 }

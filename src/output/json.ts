@@ -1,4 +1,4 @@
-import { gateEnds } from '../gate/plan/graph.ts';
+import { gateResults } from '../gate/plan/graph.ts';
 import { verdicts } from '../gate/policy.ts';
 import { redactToken } from '../json/rewrite.ts';
 import { exactJson } from '../json/text.ts';
@@ -11,7 +11,7 @@ export const wantsJson = ({ format }: { readonly format: string }) =>
   format === 'json' || format === 'ndjson';
 
 /** Never redacted: a secret that equals one of these words must not hide the verdict. */
-const outcomes: readonly string[] = [...gateEnds, ...verdicts];
+const outcomes: readonly string[] = [...gateResults, ...verdicts];
 
 /** Writes a string without escapes that people could not read: `\u00e9` as `é`. */
 const readable = (token: string) =>

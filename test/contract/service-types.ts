@@ -33,7 +33,7 @@ const written: Record<string, { name: string; from: string }> = {
   StopCause: { name: 'StopCause', from: 'errors.ts' },
   Verdict: { name: 'Verdict', from: 'gate/policy.ts' },
   Action: { name: 'Action', from: 'gate/policy.ts' },
-  GateEnd: { name: 'GateEnd', from: 'gate/plan/graph.ts' },
+  GateResult: { name: 'GateResult', from: 'gate/plan/graph.ts' },
 };
 
 /** Returns the imports of the types that the text uses, for a file in a folder of src. */

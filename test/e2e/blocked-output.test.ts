@@ -58,7 +58,7 @@ describe.concurrent('unread standard error does not keep a gate from its end:', 
     const { env } = await mockOf('passed');
     const { code, out } = await withBlocked('err', gate, env).ended;
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ gate: 'pass', runs: [{ verdict: 'passed' }] });
+    expect(JSON.parse(out)).toMatchObject({ result: 'pass', runs: [{ verdict: 'passed' }] });
   });
 
   it('the timeout', async () => {

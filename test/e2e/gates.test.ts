@@ -62,9 +62,9 @@ describe('rungate run gates, built', () => {
     // smoke had failed once, and has not passed since.
     expect(code).toBe(1);
     const [api, web, perf, smoke] = JSON.parse(out).gates;
-    expect(api).toMatchObject({ gate: 'pass', runs: [{ reattached: false }] });
-    expect(perf).toMatchObject({ gate: 'pass', runs: [{ reattached: false }] });
-    expect(web).toMatchObject({ gate: 'fail', runs: [{ verdict: 'timeout', reattached: true }] });
+    expect(api).toMatchObject({ result: 'pass', runs: [{ reattached: false }] });
+    expect(perf).toMatchObject({ result: 'pass', runs: [{ reattached: false }] });
+    expect(web).toMatchObject({ result: 'fail', runs: [{ verdict: 'timeout', reattached: true }] });
     expect(smoke.attempts.map(({ runId }: { runId: string }) => runId)).toEqual(
       runsOf('smoke').map(({ id }) => id),
     );
@@ -82,7 +82,7 @@ describe('rungate run gates, built', () => {
     expect(code).toBe(143);
     const report = JSON.parse(out);
     expect(report).toMatchObject({ interruptedBy: 'SIGTERM', cancellation: 'requested' });
-    expect(report.gates.map(({ gate }: { gate: string }) => gate)).toEqual([
+    expect(report.gates.map(({ result }: { result: string }) => result)).toEqual([
       'fail',
       'skipped',
       'fail',

@@ -185,7 +185,7 @@ describe('the live view in a pseudo-terminal', () => {
   it('with --json, is on standard error, and standard output has only the result', async () => {
     const [id = ''] = await runs(1, { outcome: 'passed', duration: 700 });
     const piped = await rungate(['run', 'wait', id, '--json'], env).ended;
-    expect(JSON.parse(piped.out)).toMatchObject({ gate: 'pass' });
+    expect(JSON.parse(piped.out)).toMatchObject({ result: 'pass' });
     expect(piped.err).not.toContain('\u001b');
     const terminal = inTerminal(['run', 'wait', id, '--json'], env, { columns: 200 });
     expect(await terminal.ended).toBe(0);

@@ -28,7 +28,7 @@ describe.skipIf(!curl)('the polling loop of the API in a shell script (skipped w
       rungate(['run', 'wait', id, '--max-attempts', '8', '--json'], env).ended,
     ]);
     expect([loop.code, wait.code]).toEqual([loopCode, waitCode]);
-    const { gate } = JSON.parse(wait.out);
-    expect(gate === 'fail').toBe(loop.code !== 0);
+    const { result } = JSON.parse(wait.out);
+    expect(result === 'fail').toBe(loop.code !== 0);
   });
 });

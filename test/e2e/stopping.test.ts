@@ -29,7 +29,7 @@ describe('run trigger --wait owns its run', () => {
     expect(runs()[0]?.cancelled?.reason).toContain(signal);
     const report = JSON.parse(ended.out);
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: code,
       interruptedBy: signal,
       cancellation: 'requested',

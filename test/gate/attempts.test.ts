@@ -28,30 +28,30 @@ describe('the report that decides a gate with retries', () => {
       fc.property(fc.nat(4), last, policies, (failures, verdict, policy) => {
         const attempts = [...Array<'failed'>(failures).fill('failed'), verdict].map(
           (own, index): GateReport => {
-            const gate = policy[own];
-            const exitCode = gate === 'fail' && own !== 'passed' ? codes[own] : 0;
+            const action = policy[own];
+            const exitCode = action === 'fail' && own !== 'passed' ? codes[own] : 0;
             return {
-              ...{ schemaVersion: 1, gate, exitCode },
-              runs: [unknownRun({ runId: `run_${index}`, verdict: own, gate })],
+              ...{ schemaVersion: 1, result: action, exitCode },
+              runs: [unknownRun({ runId: `run_${index}`, verdict: own, action })],
             };
           },
         );
-        const { gate, exitCode, runs } = decide(attempts, policy);
-        expect(gate === 'fail').toBe(exitCode !== 0);
-        const all = attempts.map((report) => report.gate);
+        const { result, exitCode, runs } = decide(attempts, policy);
+        expect(result === 'fail').toBe(exitCode !== 0);
+        const all = attempts.map((report) => report.result);
         if (verdict !== 'passed') {
-          expect(gate === 'fail').toBe(all.includes('fail'));
+          expect(result === 'fail').toBe(all.includes('fail'));
           expect(attempts.map((report) => report.runs[0]?.verdict)).toContain(runs[0]?.verdict);
         } else {
           expect(runs[0]?.verdict).toBe(failures === 0 ? 'passed' : 'flaky');
-          expect(gate).toBe(failures === 0 ? 'pass' : policy.flaky);
+          expect(result).toBe(failures === 0 ? 'pass' : policy.flaky);
         }
       }),
     );
   });
 
   test('fails if there is none', () => {
-    expect(decide([], resolvePolicy())).toMatchObject({ gate: 'fail', exitCode: 70 });
+    expect(decide([], resolvePolicy())).toMatchObject({ result: 'fail', exitCode: 70 });
   });
 });
 
@@ -112,7 +112,7 @@ describe('each attempt of a gate', () => {
     const { report, attempts, created } = await play([1, 1, 0]);
     expect(created).toBe(3);
     expect(attempts).toHaveLength(3);
-    expect(report).toMatchObject({ gate: 'warn', exitCode: 0, runs: [{ verdict: 'flaky', retry: 2 }] });
+    expect(report).toMatchObject({ result: 'warn', exitCode: 0, runs: [{ verdict: 'flaky', retry: 2 }] });
   });
 
   test('asks the hub for the permit of its create', async () => {
@@ -177,7 +177,7 @@ describe('each attempt of a gate', () => {
   test('is not judged by the run of an earlier attempt, which a service without idempotency keys returns again', async () => {
     const { report, attempts } = await play([1, 0], {}, 2, () => 'run_1');
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 5,
       runs: [{ runId: null, verdict: 'unobserved' }],
     });
@@ -200,6 +200,6 @@ describe('each attempt of a gate', () => {
       },
     });
     expect(created).toBe(1);
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 1, runs: [{ verdict: 'failed' }] });
+    expect(report).toMatchObject({ result: 'fail', exitCode: 1, runs: [{ verdict: 'failed' }] });
   });
 });

@@ -85,7 +85,7 @@ describe('the report of a run', () => {
       tags: null,
       state: 'completed',
       verdict: 'failed',
-      gate: 'fail',
+      action: 'fail',
       failed: 2,
       blocked: 0,
       appUrl: 'https://app.example/1',
@@ -101,7 +101,7 @@ describe('the report of a run', () => {
     expect(report).toMatchObject({
       state: null,
       verdict: null,
-      gate: 'fail',
+      action: 'fail',
       failed: null,
       blocked: null,
       appUrl: null,
@@ -160,13 +160,13 @@ describe('the gate', () => {
       'fail',
       6,
     ],
-  ])('over %s', (_name, outcomes, gate, exitCode) => {
+  ])('over %s', (_name, outcomes, result, exitCode) => {
     const report = reportGate(
       outcomes.map((outcome, index) => run(`r${index}`, outcome)),
       resolvePolicy(),
       0,
     );
-    expect(report).toMatchObject({ schemaVersion: 1, gate, exitCode });
+    expect(report).toMatchObject({ schemaVersion: 1, result, exitCode });
     expect(report.runs.map((one) => one.runId)).toEqual(['r0', 'r1']);
   });
 
@@ -200,8 +200,8 @@ describe('the gate', () => {
         const policy = resolvePolicy({ strict: isStrict, on: overrides as Partial<Record<Verdict, Action>> });
         const runs = outcomes.map((one, index) => run(`r${index}`, one));
         const report = reportGate(runs, policy, 0);
-        expect(report.gate === 'fail').toBe(report.exitCode !== 0);
-        expect(report.gate === 'pass').toBe(report.runs.every((one) => one.gate === 'pass'));
+        expect(report.result === 'fail').toBe(report.exitCode !== 0);
+        expect(report.result === 'pass').toBe(report.runs.every((one) => one.action === 'pass'));
         if (report.exitCode !== 0)
           expect(runs.map((one) => exitCodeAlone(one, policy))).toContain(report.exitCode);
         for (const one of outcomes) {
@@ -225,7 +225,7 @@ describe('a wait that was stopped', () => {
   ] as const)('by %s fails with %i, whatever the runs have shown', (signal, exitCode, cancellation) => {
     expect(reportStop(report, signal, cancellation)).toEqual({
       ...report,
-      gate: 'fail',
+      result: 'fail',
       exitCode,
       interruptedBy: signal,
       cancellation,
@@ -234,12 +234,12 @@ describe('a wait that was stopped', () => {
 
   test('keeps the runs, with null for a missing verdict', () => {
     const cut = reportStop(reportGate([run('r', null)], strict, 0), 'SIGTERM', 'requested');
-    expect(cut.runs).toMatchObject([{ runId: 'r', verdict: null, gate: 'fail' }]);
+    expect(cut.runs).toMatchObject([{ runId: 'r', verdict: null, action: 'fail' }]);
   });
 });
 
 test('a gate without runs does not pass', () => {
   const report = reportGate([], resolvePolicy(), 0);
-  expect(report.gate).toBe('fail');
+  expect(report.result).toBe('fail');
   expect(report.exitCode).not.toBe(0);
 });

@@ -40,7 +40,7 @@ const responseOf = (text: string, more: Partial<Response> = {}): Response => ({
 describe('a count', () => {
   it.each(['0', '-0', '0.0', '-0.00', `0.${'0'.repeat(5000)}`])('of %s is zero', async (failed) => {
     expect(await verdictOn(responseOf(json({ ...good, failed })))).toMatchObject({
-      gate: 'pass',
+      result: 'pass',
       exitCode: 0,
     });
   });
@@ -53,14 +53,14 @@ describe('a count', () => {
 
   it('of 400 digits is refused, and printed at a bounded length', async () => {
     const report = await verdictOn(responseOf(json({ ...good, failed: '9'.repeat(400) })));
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 5 });
+    expect(report).toMatchObject({ result: 'fail', exitCode: 5 });
     expect(report.run?.error?.message.length).toBeLessThan(300);
   });
 
   it.each(['0e5', '0E-400', '0.0e+400', '1e2', '3E0'])('of %s is not a whole number', async (count) => {
     for (const field of ['failed', 'blocked']) {
       const report = await verdictOn(responseOf(json({ ...good, [field]: count })));
-      expect(report).toMatchObject({ gate: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
+      expect(report).toMatchObject({ result: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
       expect(report.run?.error?.message).toContain(count);
     }
   });
@@ -68,7 +68,7 @@ describe('a count', () => {
   it.each(['1e-400', '-1e-400', '0.1e-400', '0.0000001E-330'])('of %s is not zero', async (count) => {
     for (const field of ['failed', 'blocked']) {
       const report = await verdictOn(responseOf(json({ ...good, [field]: count })));
-      expect(report).toMatchObject({ gate: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
+      expect(report).toMatchObject({ result: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
       expect(report.run?.error?.message).toContain(count);
     }
   });
@@ -113,7 +113,7 @@ describe('a status that cannot be trusted', () => {
 
   it.each(untrusted)('never passes, and rungate reads it again: %s', async (_name, response, message) => {
     const report = await verdictOn(response, 3);
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 5 });
+    expect(report).toMatchObject({ result: 'fail', exitCode: 5 });
     expect(report.run).toMatchObject({ verdict: 'unobserved', attempts: 3 });
     expect(report.run?.error?.message).toMatch(message);
   });
@@ -133,14 +133,14 @@ describe('a status that cannot be trusted', () => {
       responseOf(json(good), { finalUrl: `${service}/status/run_1` }),
     ],
   ])('is not one that %s', async (_name, response) => {
-    expect(await verdictOn(response)).toMatchObject({ gate: 'pass', exitCode: 0 });
+    expect(await verdictOn(response)).toMatchObject({ result: 'pass', exitCode: 0 });
   });
 
   it('is not one that has the run id as a number of many digits', async () => {
     const big = '9007199254740993';
     const transport = { send: async () => responseOf(json({ ...good, runId: big })), close: async () => {} };
     const options = { apiUrl: service, apiKey: 'k', transport, clock: fakeClock() };
-    expect(await gate({ ...options, runIds: [big] })).toMatchObject({ gate: 'pass' });
+    expect(await gate({ ...options, runIds: [big] })).toMatchObject({ result: 'pass' });
     expect(await gate({ ...options, runIds: ['9007199254740992'], maxAttempts: 1 })).toMatchObject({
       exitCode: 5,
     });
@@ -257,8 +257,8 @@ describe('a response passes the gate', () => {
         });
         const expected = Object.values(made).every(([, right]) => right) ? 'pass' : 'fail';
         seen[expected] += 1;
-        if (expected === 'pass') expect(report.gate).toBe('pass');
-        else expect(['fail', 'warn']).toContain(report.gate);
+        if (expected === 'pass') expect(report.result).toBe('pass');
+        else expect(['fail', 'warn']).toContain(report.result);
       }),
       { numRuns: 500 },
     );
@@ -281,7 +281,7 @@ describe('a response passes the gate', () => {
           (so, { at, drop, insert }) => so.slice(0, at) + insert + so.slice(at + drop),
           text,
         );
-        if ((await verdictOn(responseOf(changed))).gate !== 'pass') return;
+        if ((await verdictOn(responseOf(changed))).result !== 'pass') return;
         const body = JSON.parse(changed) as Record<string, unknown>;
         expect(body.state).toBe('completed');
         expect([Math.abs(Number(body.failed)), Math.abs(Number(body.blocked))]).toEqual([0, 0]);

@@ -60,9 +60,11 @@ it('a gate waits for onProgress, but not for one that never ends', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     ended = true;
   };
-  expect(await gate({ ...options, onProgress })).toMatchObject({ gate: 'pass' });
+  expect(await gate({ ...options, onProgress })).toMatchObject({ result: 'pass' });
   expect(ended).toBe(true);
-  expect(await gate({ ...options, onProgress: () => new Promise(() => {}) })).toMatchObject({ gate: 'pass' });
+  expect(await gate({ ...options, onProgress: () => new Promise(() => {}) })).toMatchObject({
+    result: 'pass',
+  });
 });
 
 it.each(Object.entries(failures))('a call of a client rejects if onExchange %s', async (_how, fail) => {

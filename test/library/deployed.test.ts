@@ -28,7 +28,7 @@ describe('the option deployed', () => {
   it('gates on the deployed build, and reports each read', async () => {
     const events: GateEvent[] = [];
     const report = await run({ deployed: 'v1,v2@2s' }, { onProgress: (event) => events.push(event) });
-    expect(report).toMatchObject({ gate: 'pass', deployed: { expected: 'v2', matches: true } });
+    expect(report).toMatchObject({ result: 'pass', deployed: { expected: 'v2', matches: true } });
     const reads = events.flatMap((event) => (event.type === 'deployed' ? [event] : []));
     expect(reads).toHaveLength(paths().filter((path) => path.endsWith('/version')).length);
     expect(reads.slice(0, 5).map(({ text, agreed }) => [text, agreed])).toEqual([
@@ -43,7 +43,7 @@ describe('the option deployed', () => {
   it('returns a mismatch without a run if the build does not appear in time', async () => {
     const report = await run({ deployed: 'v1' }, { deployed: { timeoutMs: 5000 } as never });
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 8,
       runs: [{ runId: null, verdict: 'mismatch', error: { code: 'mismatch' } }],
       deployed: { matches: null, observations: [{ text: 'v1' }, { text: 'v1' }] },
@@ -57,7 +57,7 @@ describe('the option deployed', () => {
     mock = await startMock({ clock, deployed: commit.slice(0, 8) });
     const deployed = { url: `${mock.url}/_mock/version` };
     const report = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, ...own, deployed });
-    expect(report).toMatchObject({ gate: 'pass', deployed: { expected: commit } });
+    expect(report).toMatchObject({ result: 'pass', deployed: { expected: commit } });
   });
 
   it('expects the commit of the job in env, also for existing runs', async () => {
@@ -88,7 +88,7 @@ describe('the option deployed', () => {
       if (type === 'deployed') stop.abort();
     };
     const report = await run({ deployed: 'v1' }, { signal: stop.signal, onProgress });
-    expect(report).toMatchObject({ gate: 'fail', interruptedBy: 'abort', runs: [] });
+    expect(report).toMatchObject({ result: 'fail', interruptedBy: 'abort', runs: [] });
     expect(paths()).toEqual(['/_mock/version']);
   });
 

@@ -58,7 +58,7 @@ describe('a gate', () => {
     mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
     const report = await run({ trigger });
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 6,
       runs: [{ verdict: 'unobserved', error: { status: 401 } }],
     });
@@ -94,11 +94,11 @@ describe('retries', () => {
       onProgress: (event) => events.push(event),
     });
     expect(report).toMatchObject({
-      gate: 'warn',
+      result: 'warn',
       exitCode: 0,
-      runs: [{ verdict: 'flaky', gate: 'warn', retry: 2 }],
+      runs: [{ verdict: 'flaky', action: 'warn', retry: 2 }],
       attempts: [
-        { verdict: 'failed', gate: 'fail', runId: mock.runs[0]?.runId },
+        { verdict: 'failed', action: 'fail', runId: mock.runs[0]?.runId },
         { verdict: 'failed', retry: 1, runId: mock.runs[1]?.runId },
         { verdict: 'passed', retry: 2, runId: mock.runs[2]?.runId },
       ],
@@ -114,7 +114,7 @@ describe('retries', () => {
     const controller = new AbortController();
     const onProgress = ({ type }: GateEvent) => type === 'rerun' && controller.abort();
     const report = await run({ trigger, retries: 3, signal: controller.signal, onProgress });
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 130, interruptedBy: 'abort' });
+    expect(report).toMatchObject({ result: 'fail', exitCode: 130, interruptedBy: 'abort' });
     expect(mock.runs).toHaveLength(1);
   });
 });
@@ -180,11 +180,11 @@ describe('an abort', () => {
     await play({ outcome: 'stuck' });
     const report = await run({ trigger, ...abortOn('read') });
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 130,
       interruptedBy: 'abort',
       cancellation: 'requested',
-      runs: [{ verdict: null, gate: 'fail', runId: mock.runs[0]?.runId }],
+      runs: [{ verdict: null, action: 'fail', runId: mock.runs[0]?.runId }],
     });
     expect(mock.runs).toMatchObject([{ state: 'cancelled', cancelReason: 'rungate: stopped by abort' }]);
   });
@@ -215,7 +215,7 @@ describe('an abort', () => {
   it('before the call sends nothing', async () => {
     await play();
     const report = await run({ trigger, signal: AbortSignal.abort() });
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 130, runs: [], cancellation: 'none' });
+    expect(report).toMatchObject({ result: 'fail', exitCode: 130, runs: [], cancellation: 'none' });
     expect(mock.requests).toEqual([]);
   });
 
@@ -234,7 +234,7 @@ describe('an abort', () => {
     const removed = vi.spyOn(controller.signal, 'removeEventListener');
     const report = await run({ trigger, signal: controller.signal });
     controller.abort();
-    expect(report).toMatchObject({ gate: 'pass', exitCode: 0 });
+    expect(report).toMatchObject({ result: 'pass', exitCode: 0 });
     expect(removed).toHaveBeenCalled();
   });
 });
@@ -246,7 +246,7 @@ describe('an interval', () => {
   it('below 1 s is refused, unless the service is on this machine', async () => {
     await play({ duration: 0 });
     await expect(run({ ...far, intervalMs: 999 })).rejects.toThrow(UsageError);
-    expect(await run({ trigger, intervalMs: 1 })).toMatchObject({ gate: 'pass' });
+    expect(await run({ trigger, intervalMs: 1 })).toMatchObject({ result: 'pass' });
   });
 
   it('below 10 s leads to one note', async () => {
@@ -356,7 +356,7 @@ describe('the environment of a CI job', () => {
     vi.stubEnv('RUNGATE_API_URL', 'http://127.0.0.1:1');
     vi.stubEnv('RUNGATE_STRICT', 'true');
     vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:1');
-    expect((await run({ trigger })).gate).toBe('pass');
+    expect((await run({ trigger })).result).toBe('pass');
     expect(mock.runs[0]?.request).toEqual(trigger);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -398,7 +398,7 @@ describe('the environment of a CI job', () => {
     const report = await run({ trigger, env: job('1'), onProgress: (event) => events.push(event) });
     const [{ runId, appUrl } = {}, own] = mock.runs;
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       runs: [{ runId: own?.runId }],
       discarded: [{ runId, appUrl }],
     });

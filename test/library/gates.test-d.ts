@@ -1,12 +1,12 @@
 import { expectTypeOf, test } from 'vitest';
 import {
-  type GateEnd,
   type GateEvent,
+  type GateResult,
   type GatesEvent,
   type GatesReport,
   gate,
   gates,
-  type NamedGateResult,
+  type NamedGateReport,
   type StopCause,
 } from '../../src/index.ts';
 
@@ -15,9 +15,9 @@ const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
 
 test('the result has the result of each gate', () => {
   expectTypeOf(gates).returns.resolves.toEqualTypeOf<GatesReport>();
-  expectTypeOf<GatesReport['gates']>().toEqualTypeOf<NamedGateResult[]>();
-  expectTypeOf<NamedGateResult['gate']>().toEqualTypeOf<GateEnd>();
-  expectTypeOf<GateEnd>().toEqualTypeOf<'pass' | 'warn' | 'fail' | 'skipped'>();
+  expectTypeOf<GatesReport['gates']>().toEqualTypeOf<NamedGateReport[]>();
+  expectTypeOf<NamedGateReport['result']>().toEqualTypeOf<GateResult>();
+  expectTypeOf<GateResult>().toEqualTypeOf<'pass' | 'warn' | 'fail' | 'skipped'>();
   expectTypeOf<GatesReport['interruptedBy']>().toEqualTypeOf<StopCause | undefined>();
 });
 
@@ -28,7 +28,7 @@ test('an event has the name of its gate, and its type decides its other fields',
     gates: { api: { trigger } },
     onProgress(event) {
       expectTypeOf(event.gate).toEqualTypeOf<string | undefined>();
-      if (event.type === 'gate') expectTypeOf(event.result).toEqualTypeOf<NamedGateResult>();
+      if (event.type === 'gate') expectTypeOf(event.report).toEqualTypeOf<NamedGateReport>();
       if (event.type === 'created') expectTypeOf(event.runId).toEqualTypeOf<string>();
     },
   });

@@ -40,7 +40,7 @@ const usual = {
 const run = (own: Partial<GatesOptions> = {}) =>
   gates({ apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, gates: usual, ...own });
 const short = (report: Awaited<ReturnType<typeof gates>>) =>
-  report.gates.map(({ name, gate, exitCode }) => [name, gate, exitCode]);
+  report.gates.map(({ name, result, exitCode }) => [name, result, exitCode]);
 
 describe('gates', () => {
   it('returns what rungate run gates prints, with the same keys in a CI job', async () => {
@@ -104,7 +104,7 @@ describe('gates', () => {
       gates: { api: of('api'), web: of('web'), perf: of('perf', { needs: ['web'] }) },
       failFast: true,
     });
-    expect(short(report).map(([, gate]) => gate)).toEqual(['fail', 'fail', 'skipped']);
+    expect(short(report).map(([, result]) => result)).toEqual(['fail', 'fail', 'skipped']);
     expect(report).toMatchObject({ exitCode: 1, cancellation: 'requested' });
     expect(mock.runs.map(({ state }) => state)).toEqual(['completed', 'cancelled']);
   });
@@ -117,7 +117,7 @@ describe('gates', () => {
     const deployed = { url: `${mock.url}/_mock/version` };
     const sha = 'abc1234'.padEnd(40, '0');
     const report = await run({ deployed, gates: { a: commit('a', sha), b: commit('b', sha) } });
-    expect(report).toMatchObject({ gate: 'pass', deployed: { expected: sha, matches: true } });
+    expect(report).toMatchObject({ result: 'pass', deployed: { expected: sha, matches: true } });
     await expect(run({ deployed, gates: { a: commit('a', sha), b: commit('b', 'def') } })).rejects.toThrow(
       'the expected build is unknown',
     );
@@ -210,12 +210,12 @@ describe('an abort of gates', () => {
     await play();
     const report = await run({ signal: AbortSignal.abort() });
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 130,
       interruptedBy: 'abort',
       cancellation: 'none',
     });
-    expect(report.gates.map(({ gate }) => gate)).toEqual(['skipped', 'skipped', 'skipped']);
+    expect(report.gates.map(({ result }) => result)).toEqual(['skipped', 'skipped', 'skipped']);
     expect(mock.requests).toEqual([]);
   });
 
@@ -225,8 +225,8 @@ describe('an abort of gates', () => {
   ] as const)('%s cancels every run that was created', async (_when, type, times) => {
     await play({ outcome: 'stuck' });
     const report = await run({ gates: stuck, ...abortOn(type, times, 'SIGTERM') });
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 143, interruptedBy: 'SIGTERM' });
-    expect(report.gates.map(({ gate }) => gate)).toEqual(['fail', 'fail', 'skipped']);
+    expect(report).toMatchObject({ result: 'fail', exitCode: 143, interruptedBy: 'SIGTERM' });
+    expect(report.gates.map(({ result }) => result)).toEqual(['fail', 'fail', 'skipped']);
     expect(mock.runs.length).toBeGreaterThan(0);
     for (const { state, runId } of mock.runs) {
       expect(state).toBe('cancelled');
@@ -257,7 +257,7 @@ describe('onProgress of gates', () => {
       ['gate', 'web'],
       ['gate', 'perf'],
     ]);
-    const results = events.flatMap((event) => (event.type === 'gate' ? event.result : []));
+    const results = events.flatMap((event) => (event.type === 'gate' ? event.report : []));
     expect(results).toEqual(report.gates);
   });
 
@@ -266,7 +266,7 @@ describe('onProgress of gates', () => {
     const report = await run({
       onProgress(event) {
         if (event.type === 'gate')
-          Object.assign(event.result, { gate: 'pass', exitCode: 0, name: 'x', runs: [] });
+          Object.assign(event.report, { result: 'pass', exitCode: 0, name: 'x', runs: [] });
       },
     });
     expect(short(report)).toEqual([
@@ -326,7 +326,7 @@ describe('the options of gates', () => {
     const before = structuredClone(usual);
     const reports = await Promise.all([gates(options), gates(options)]);
     reports.push(await gates(options));
-    expect(reports.map(({ gate }) => gate)).toEqual(['pass', 'pass', 'pass']);
+    expect(reports.map(({ result }) => result)).toEqual(['pass', 'pass', 'pass']);
     expect(new Set(mock.runs.map(({ runId }) => runId)).size).toBe(9);
     expect(usual).toEqual(before);
   });
@@ -339,8 +339,8 @@ describe('the options of gates', () => {
       run({ transport, gates: { a: of('a') } }),
       run({ transport, gates: { b: of('b') } }),
     ]);
-    expect(reports.map(({ gate }) => gate).toSorted()).toEqual(['fail', 'pass']);
-    expect((await run({ transport })).gate).toBe('pass');
+    expect(reports.map(({ result }) => result).toSorted()).toEqual(['fail', 'pass']);
+    expect((await run({ transport })).result).toBe('pass');
     await transport.close();
   });
 
@@ -395,9 +395,9 @@ describe('the options of gates', () => {
     const report = await run({
       apiKey,
       gates: { api: { trigger: secret } },
-      onProgress: (event) => event.type === 'gate' && seen.push(event.result),
+      onProgress: (event) => event.type === 'gate' && seen.push(event.report),
     });
-    expect(report).toMatchObject({ gate: 'fail' });
+    expect(report).toMatchObject({ result: 'fail' });
     expect(JSON.stringify([report, seen])).not.toContain(apiKey);
     expect(seen).toHaveLength(1);
   });

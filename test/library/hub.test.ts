@@ -45,7 +45,7 @@ it('a delivery about its run wakes each of several gates, also one that waits fo
     await hub.deliver({ runId: [...on.mock.state.runs.keys()].at(-1) });
     while (seen('gate') < count) await on.pass(250);
   }
-  expect(await running).toMatchObject({ gate: 'pass', gates: [woken, woken] });
+  expect(await running).toMatchObject({ result: 'pass', gates: [woken, woken] });
   expect(seen('read')).toBe(4);
 });
 
@@ -59,7 +59,7 @@ it.each(['gate', 'gates'])(
       name === 'gate'
         ? gate({ ...options, trigger: trigger('a'), onProgress })
         : gates({ ...options, gates: { api: { trigger: trigger('a') } }, onProgress });
-    expect(await ended<{ gate: string }>(running)).toMatchObject({ gate: 'pass' });
+    expect(await ended<{ result: string }>(running)).toMatchObject({ result: 'pass' });
     const lost = events.filter(({ type }) => type === 'hub');
     expect(lost).toMatchObject([{ error: { code: 'network_refused' } }]);
     expect(lost[0]?.gate).toBe(name === 'gates' ? 'api' : undefined);

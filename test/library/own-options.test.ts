@@ -187,5 +187,5 @@ test('counts that a status does not have are not taken from Object.prototype', a
   pollute('failed', 0);
   pollute('blocked', 0);
   const report = await gate({ ...service(), transport, runIds: ['r-1'] });
-  expect(report).toMatchObject({ gate: 'fail', runs: [{ verdict: 'unobserved' }] });
+  expect(report).toMatchObject({ result: 'fail', runs: [{ verdict: 'unobserved' }] });
 });

@@ -49,14 +49,14 @@ it('result.receipt() returns a signed receipt with the facts of the gate', async
 
 it('the report stays plain data: the method is in no copy of it', async () => {
   const report = await result();
-  expect(Object.keys(report)).toEqual(['schemaVersion', 'gate', 'exitCode', 'runs']);
+  expect(Object.keys(report)).toEqual(['schemaVersion', 'result', 'exitCode', 'runs']);
   expect(structuredClone(report)).toEqual(JSON.parse(JSON.stringify(report)));
 });
 
 it('is about the gate, even if the report or the clock has changed since', async () => {
   const report = await result({ outcome: 'failed' });
   const endedAt = clock.now();
-  Object.assign(report.runs[0] ?? {}, { verdict: 'passed', gate: 'pass' });
+  Object.assign(report.runs[0] ?? {}, { verdict: 'passed', action: 'pass' });
   await clock.sleep(60_000);
   const receipt = await report.receipt();
   expect(receipt).toMatchObject({

@@ -136,7 +136,7 @@ test('neither the report of gate() nor its journal contains a key that the servi
       ...{ apiUrl: 'https://service.example.com', apiKey, transport, clock: fakeClock() },
       ...{ trigger: { projectSlug: 'shop', processSlug: 'checkout' }, env, maxAttempts: 2 },
     });
-    expect(report.gate).toBe('fail');
+    expect(report.result).toBe('fail');
     expect(JSON.stringify(report)).not.toContain(apiKey);
     expect(readFileSync(env.RUNGATE_JOURNAL, 'utf8')).toContain('triggering');
     expect(readFileSync(env.RUNGATE_JOURNAL, 'utf8')).not.toContain(apiKey);

@@ -35,7 +35,7 @@ it('starts a run without waiting for it; a gate can follow later', async () => {
   expect(mock.runs).toMatchObject([{ runId: started.runId, appUrl: started.appUrl, state: 'in_progress' }]);
   expect(mock.requests.map(({ endpoint }) => endpoint)).toEqual(['run.trigger']);
   const report = await gate({ ...service(), runIds: [started.runId] });
-  expect(report).toMatchObject({ gate: 'fail', exitCode: 1 });
+  expect(report).toMatchObject({ result: 'fail', exitCode: 1 });
 });
 
 it('returns the shape that the command line prints, and whether the run existed', async () => {

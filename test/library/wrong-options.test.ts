@@ -368,8 +368,10 @@ it('names the gate in an error about one of several gates', async () => {
 
 it('takes the address as a URL', async () => {
   const apiUrl = new URL('https://service.example.com/prefix');
-  expect(await gate({ ...service(), apiUrl, trigger })).toMatchObject({ gate: 'pass' });
-  expect(await gates({ ...service(), apiUrl, gates: { api: { trigger } } })).toMatchObject({ gate: 'pass' });
+  expect(await gate({ ...service(), apiUrl, trigger })).toMatchObject({ result: 'pass' });
+  expect(await gates({ ...service(), apiUrl, gates: { api: { trigger } } })).toMatchObject({
+    result: 'pass',
+  });
   expect(await startRun({ ...service(), apiUrl, trigger })).toMatchObject({ runId: 'r' });
   const open = createClient({ ...service(), apiUrl });
   apiUrl.href = 'https://elsewhere.example.com';
@@ -428,7 +430,7 @@ it('takes instances of classes and the environment of the process', async () => 
     }
   }
   const options = { ...service(), clock: new Ticker(), trigger, proxyEnv: process.env };
-  expect(await gate(options)).toMatchObject({ gate: 'pass' });
+  expect(await gate(options)).toMatchObject({ result: 'pass' });
 });
 
 it('the faults of a mock are checked when they are added', async () => {

@@ -101,7 +101,7 @@ function pipeline(snippet: string): string {
 after:
   stage: deploy
   script:
-    - echo "received [$RUNGATE_VERDICT] [$RUNGATE_GATE] [$RUNGATE_RUN_ID]"
+    - echo "received [$RUNGATE_VERDICT] [$RUNGATE_RESULT] [$RUNGATE_RUN_ID]"
 `;
 }
 
@@ -138,7 +138,7 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
     expect(mock.state.runs.size).toBe(1);
     expect(ended.out).toContain(`received [passed] [pass] [${run?.id}]`);
     expect(written('rungate.xml')).toMatch(/<testsuite [^>]* failures="0"/);
-    expect(JSON.parse(written('rungate.json'))).toMatchObject({ gate: 'pass', runs: [{ runId: run?.id }] });
+    expect(JSON.parse(written('rungate.json'))).toMatchObject({ result: 'pass', runs: [{ runId: run?.id }] });
     expect(written('rungate.env')).toContain(`RUNGATE_RUN_ID=${run?.id}\n`);
   });
 
@@ -149,7 +149,7 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
     expect(ended.out).not.toContain('received [');
     expect(written('rungate.xml')).toMatch(/<testsuite [^>]* failures="1"/);
     expect(written('rungate.env')).toContain('RUNGATE_VERDICT=failed\n');
-    expect(JSON.parse(written('rungate.json'))).toMatchObject({ gate: 'fail', exitCode: 1 });
+    expect(JSON.parse(written('rungate.json'))).toMatchObject({ result: 'fail', exitCode: 1 });
   });
 
   it('is strict: it fails if the run was cancelled', async () => {

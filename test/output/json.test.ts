@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gateEnds } from '../../src/gate/plan/graph.ts';
+import { gateResults } from '../../src/gate/plan/graph.ts';
 import { verdicts } from '../../src/gate/policy.ts';
 import { renderJson, renderResponse } from '../../src/output/json.ts';
 import { redactor } from '../../src/redact.ts';
@@ -29,8 +29,8 @@ describe('renderJson', () => {
   });
 });
 
-test.each([...gateEnds, ...verdicts])('a secret that is the word %s does not hide it in JSON', (word) => {
-  const gate = { gate: word, verdict: word, note: `the word ${word}` };
+test.each([...gateResults, ...verdicts])('a secret that is the word %s does not hide it in JSON', (word) => {
+  const gate = { result: word, verdict: word, note: `the word ${word}` };
   expect(JSON.parse(renderJson(gate, 0, redactor([word])))).toEqual({ ...gate, note: 'the word ***' });
 });
 

@@ -142,7 +142,7 @@ const runFacts = [
   'tags',
   'state',
   'verdict',
-  'gate',
+  'action',
   'failed',
   'blocked',
   'appUrl',
@@ -154,14 +154,14 @@ const runFacts = [
 
 /** The schema allows no properties in a test case, so the suite has them, numbered like the cases. */
 function properties(report: GateReport): string {
-  const { gate, exitCode, interruptedBy, cancellation } = report;
+  const { result, exitCode, interruptedBy, cancellation } = report;
   const facts = (kind: string, runs: readonly RunReport[]) =>
     runs.flatMap((run, index) =>
       runFacts.map((name) => [`${kind}.${index + 1}.${name}`, run[name]] as const),
     );
   const runs = facts('run', report.runs);
   const attempts = facts('attempt', report.attempts ?? []);
-  return [...Object.entries({ gate, exitCode, interruptedBy, cancellation }), ...runs, ...attempts]
+  return [...Object.entries({ result, exitCode, interruptedBy, cancellation }), ...runs, ...attempts]
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => `      ${element('property', { name, value: String(value) })}\n`)
     .join('');

@@ -20,7 +20,7 @@ export function decidingRun(report: GateReport): RunReport | undefined {
   const worstRuns = report.runs.filter((run) => shownAs(run) === shown && !isSkipped(run));
   const verdicts = report.interruptedBy === undefined ? (verdictsByCode[report.exitCode] ?? []) : [null];
   const hasVerdict = (run: RunReport) => (verdicts as readonly unknown[]).includes(run.verdict);
-  const isDecisive = (run: RunReport) => run.gate === report.gate;
+  const isDecisive = (run: RunReport) => run.action === report.result;
   return worstRuns.find(hasVerdict) ?? worstRuns.find(isDecisive) ?? worstRuns[0];
 }
 
@@ -40,7 +40,7 @@ export function gateOutputs(report: GateReport) {
   return {
     runId: harmless(run?.runId),
     verdict: run?.verdict ?? '',
-    gate: report.gate,
+    result: report.result,
     exitCode: digits(report.exitCode),
     failed: digits(run?.failed),
     blocked: digits(run?.blocked),
@@ -79,9 +79,9 @@ const plain = /^[\w.:/?#@,+=%~-]+$/;
 
 /** Returns a `dotenv` report artifact: a line for each variable that is known. */
 export function gitlabDotenv(report: GateReport): string {
-  const { gate, exitCode, verdict, failed, blocked, runId, appUrl } = gateOutputs(report);
+  const { result, exitCode, verdict, failed, blocked, runId, appUrl } = gateOutputs(report);
   const { state, idempotencyKey } = decidingRun(report) ?? {};
-  const outputs = { gate, exitCode, verdict, failed, blocked, runId, appUrl, state, idempotencyKey };
+  const outputs = { result, exitCode, verdict, failed, blocked, runId, appUrl, state, idempotencyKey };
   let text = '';
   for (const [output, value] of Object.entries(outputs)) {
     const line = `${variableOf(output)}=${value}\n`;

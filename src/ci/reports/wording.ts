@@ -122,7 +122,7 @@ export function headline(report: GateReport): string {
   if (interruptedBy !== undefined) return `stopped by ${interruptedBy} (exit ${report.exitCode})`;
   if (runs.length > 0 && runs.every(({ verdict }) => verdict === null))
     return runs.every(isSkipped) ? 'gate skipped' : 'gate stopped';
-  if (report.gate === 'fail') return `gate failed (exit ${report.exitCode})`;
+  if (report.result === 'fail') return `gate failed (exit ${report.exitCode})`;
   if (report.exitCode !== exitCodes.ok)
     return `the runs passed the gate, but a report could not be written (exit ${report.exitCode})`;
   const warned = runs.filter((run) => shownAs(run) === 'warn').length;

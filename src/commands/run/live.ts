@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import type { Policy } from '../../gate/policy.ts';
 import { shownAs } from '../../gate/report.ts';
-import type { NamedGateResult } from '../../gate/result-types.ts';
+import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import type { Reporter } from '../../library/reporter.ts';
@@ -38,7 +38,7 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
     id: name === id ? null : id,
     // A redacted or shortened address would not work as a link.
     url: run.appUrl !== null && redact(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
-    phase: verdict === undefined ? 'going' : shownAs({ verdict, gate: policy[verdict] }),
+    phase: verdict === undefined ? 'going' : shownAs({ verdict, action: policy[verdict] }),
     state: run.outcome?.verdict ?? excerpt(redact(seen?.state ?? '-'), 80),
     trouble: going && trouble !== null,
     failed: seen?.failed ?? null,
@@ -49,11 +49,11 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
   };
 }
 
-/** A gate, and its runs and its result so far. */
+/** A gate, with its runs so far, and with its report once it has ended. */
 interface GateState {
   gate: PlannedGate;
   runs: readonly WatchedRun[];
-  result: NamedGateResult | null;
+  report: NamedGateReport | null;
 }
 
 const noRun = {
@@ -71,23 +71,23 @@ const noRun = {
 
 /** Returns the rows of a gate in the live view: one for each run, or one that says why it has none. */
 function gateRows(
-  { gate, runs, result }: GateState,
+  { gate, runs, report }: GateState,
   ended: ReadonlySet<string>,
   rowOf: (run: WatchedRun) => LiveRun,
 ): LiveRun[] {
   const row = { ...noRun, gate: gate.name };
-  if (result?.gate === 'skipped') return [{ ...row, phase: 'skipped', state: 'skipped' }];
+  if (report?.result === 'skipped') return [{ ...row, phase: 'skipped', state: 'skipped' }];
   if (runs.length > 0) {
     const { advisory, retries = 0 } = gate;
     const phaseOf = ({ phase, state, retry }: LiveRun) => {
       // The run of a retry is created later, perhaps when the limit of creates permits it.
-      if (result === null && phase !== 'going' && state === 'failed' && retry < retries) return 'waiting';
+      if (report === null && phase !== 'going' && state === 'failed' && retry < retries) return 'waiting';
       // An advisory gate warns where another one fails.
       return advisory && phase === 'fail' ? 'warn' : phase;
     };
     return runs.map(rowOf).map((run) => ({ ...run, gate: gate.name, phase: phaseOf(run) }));
   }
-  if (result !== null) return [{ ...row, phase: result.gate, state: result.runs[0]?.verdict ?? 'stopped' }];
+  if (report !== null) return [{ ...row, phase: report.result, state: report.runs[0]?.verdict ?? 'stopped' }];
   const open = gate.needs.filter((need) => !ended.has(need));
   if (open.length > 0) return [{ ...row, phase: 'waiting', state: `needs ${open.join(', ')}` }];
   return [{ ...row, phase: 'waiting', state: 'starting' }];
@@ -129,11 +129,11 @@ function liveRows(
 /** Shows gates on a terminal, as one view. The view of the only gate begins with its run. */
 export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate[]): Reporter {
   const states = new Map(
-    gates.map((gate): [string, GateState] => [gate.name, { gate, runs: [], result: null }]),
+    gates.map((gate): [string, GateState] => [gate.name, { gate, runs: [], report: null }]),
   );
   const isNamed = !states.has(unnamed);
   const view = liveRows(io, output, (moment) => {
-    const ended = new Set([...states.values()].flatMap(({ gate, result }) => (result ? gate.name : [])));
+    const ended = new Set([...states.values()].flatMap(({ gate, report }) => (report ? gate.name : [])));
     return [...states.values()].flatMap((state) => {
       const rowOf = (run: WatchedRun) => liveRun(run, { ...state.gate, ...moment });
       return isNamed ? gateRows(state, ended, rowOf) : state.runs.map(rowOf);
@@ -151,9 +151,9 @@ export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate
     },
     read: view.draw,
     stopping: view.stopping,
-    gate({ result }) {
-      const state = states.get(result.name);
-      if (state !== undefined) state.result = result;
+    gate({ report }) {
+      const state = states.get(report.name);
+      if (state !== undefined) state.report = report;
       view.draw();
     },
     close: view.stop,

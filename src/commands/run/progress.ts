@@ -2,7 +2,7 @@ import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
 import type { GateEvent } from '../../gate/events.ts';
 import { type GateRuns, knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
-import type { NamedGateResult } from '../../gate/result-types.ts';
+import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import type { Reporter } from '../../library/reporter.ts';
@@ -16,8 +16,8 @@ interface OfGate {
   gate?: string;
 }
 
-function endOf({ gate, reason, runs }: NamedGateResult): string {
-  if (gate === 'skipped') return `skipped: ${reason}`;
+function endOf({ result, reason, runs }: NamedGateReport): string {
+  if (result === 'skipped') return `skipped: ${reason}`;
   if (reason !== null) return `stopped: ${reason}`;
   return runs.map((run) => describeOutcome(run)).join('; ');
 }
@@ -167,7 +167,7 @@ export function progressLines(
       alert(event, `${fullName(event)} could not be cancelled: ${excerpt(error.message)}; ${later}`);
     },
     note: (event) => note(event, excerpt(event.message)),
-    gate: ({ result }) => void output.note(excerpt(`${result.name}: ${endOf(result)}`, 600)),
+    gate: ({ report }) => void output.note(excerpt(`${report.name}: ${endOf(report)}`, 600)),
   };
 }
 

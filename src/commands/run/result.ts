@@ -8,7 +8,7 @@ import {
 } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
 import { isSkipped, shownAs, shownGate } from '../../gate/report.ts';
-import type { GateReport, GatesReport, NamedGateResult, RunReport } from '../../gate/result-types.ts';
+import type { GateReport, GatesReport, NamedGateReport, RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
@@ -18,7 +18,7 @@ import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 
 const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗'] } as const satisfies Record<
-  GateReport['gate'],
+  GateReport['result'],
   readonly [Tone, string]
 >;
 
@@ -90,10 +90,10 @@ function saysEverything(run: RunReport, report: GateReport): boolean {
 }
 
 /** Returns which of several gates did not pass: the table may be longer than the screen. */
-function unmet(gates: readonly NamedGateResult[]): string {
-  const wordOf = ({ gate, exitCode, runs }: NamedGateResult) => {
+function unmet(gates: readonly NamedGateReport[]): string {
+  const wordOf = ({ result, exitCode, runs }: NamedGateReport) => {
     if (exitCode === null) return runs.length === 0 ? 'skipped' : 'stopped';
-    return gate === 'fail' ? 'failed' : gate;
+    return result === 'fail' ? 'failed' : result;
   };
   const texts = ['failed', 'stopped', 'skipped'].map((word) => {
     const names = gates.flatMap((gate) => (wordOf(gate) === word ? gate.name : []));
@@ -135,7 +135,7 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
   const report = end.runs();
   const gates = 'gates' in end.report ? end.report : undefined;
   const { output } = context;
-  const printer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
+  const printer = (shown: GateReport['result']) => (shown === 'pass' ? output.note : output.alert);
   await printTable(report, gates, context);
   for (const run of report.runs) {
     if (output.oneScreen && saysEverything(run, report)) continue;
@@ -156,7 +156,7 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
     const shown = shownGate(report);
     const [tone, mark] = marks[shown];
     await printer(shown)(output.paint(tone, `${mark} ${headline(report)}${meaning(report, gates)}`));
-  } else if (report.gate === 'fail') {
+  } else if (report.result === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
   }
 }

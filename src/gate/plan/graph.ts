@@ -101,10 +101,10 @@ export function selected<Node extends PlanNode>(nodes: readonly Node[], names: r
   return nodes.filter(({ name }) => chosen.has(name));
 }
 
-/** How a gate of a plan ended. `skipped`: it never began, and so it never passes. */
-export const gateEnds = [...actions, 'skipped'] as const;
-/** The end of one gate of several: `skipped` if it never began, else the action of the policy. */
-export type GateEnd = (typeof gateEnds)[number];
+/** The results of a gate of a plan. `skipped`: it never began, and so it never passes. */
+export const gateResults = [...actions, 'skipped'] as const;
+/** The result of one gate of several: `skipped` if it never began, else the worst action on its runs. */
+export type GateResult = (typeof gateResults)[number];
 
 /** Why no further gate begins: a signal, or with `--fail-fast` the gate that failed. */
 export type Halt = { by: StopCause } | { failed: string };
@@ -112,7 +112,7 @@ export type Halt = { by: StopCause } | { failed: string };
 export interface PlanState {
   /** The gates that have begun, whether or not they have ended. */
   readonly begun: ReadonlySet<string>;
-  readonly ended: ReadonlyMap<string, GateEnd>;
+  readonly results: ReadonlyMap<string, GateResult>;
   readonly halt: Halt | null;
 }
 
@@ -126,12 +126,12 @@ export interface Skipped {
 
 const endings = { fail: 'failed', skipped: 'was skipped' } as const;
 
-function skipped({ name, needs }: PlanNode, { ended, halt }: PlanState): Skipped | null {
+function skipped({ name, needs }: PlanNode, { results, halt }: PlanState): Skipped | null {
   if (halt !== null) return { name, reason: haltReason(halt), halted: true };
   for (const need of needs) {
-    const end = ended.get(need);
-    if (end === 'fail' || end === 'skipped')
-      return { name, reason: `it needs ${need}, which ${endings[end]}`, halted: false };
+    const result = results.get(need);
+    if (result === 'fail' || result === 'skipped')
+      return { name, reason: `it needs ${need}, which ${endings[result]}`, halted: false };
   }
   return null;
 }
@@ -152,10 +152,10 @@ export function nextGates(
   const skip: Skipped[] = [];
   for (const node of nodes) {
     const { name, needs } = node;
-    if (state.begun.has(name) || state.ended.has(name)) continue;
+    if (state.begun.has(name) || state.results.has(name)) continue;
     const never = skipped(node, state);
     if (never !== null) skip.push(never);
-    else if (needs.every((need) => state.ended.has(need))) begin.push(name);
+    else if (needs.every((need) => state.results.has(need))) begin.push(name);
   }
   return { begin, skip };
 }

@@ -8,7 +8,7 @@ import type {
   Cancellation,
   GateReport,
   GatesReport,
-  NamedGateResult,
+  NamedGateReport,
   RunReport,
   RunSubject,
 } from '../result-types.ts';
@@ -44,13 +44,13 @@ export interface PlanOptions extends Omit<AttemptsOptions, OwnOptions> {
 export type GatesEvent =
   | (GateEvent & { gate?: string })
   /** The gate has ended, or will never begin. */
-  | { type: 'gate'; gate: string; result: NamedGateResult };
+  | { type: 'gate'; gate: string; report: NamedGateReport };
 
 export type PlanEvent = GatesEvent | (InnerEvent & { gate?: string });
 
 /** The end of one gate: the report of its runs, or why it has none. */
 export interface GateOutcome {
-  result: NamedGateResult;
+  entry: NamedGateReport;
   report?: GateReport;
   /** Why no run could be started. */
   error?: RungateError;
@@ -74,7 +74,7 @@ export function oneGate({ outcomes: [outcome] }: PlanResult): GateReport {
 
 export const severalGates = ({ outcomes, stoppedBy, parts }: PlanResult): GatesReport =>
   combineGates(
-    outcomes.map(({ result }) => result),
+    outcomes.map(({ entry }) => entry),
     stoppedBy,
     parts,
   );
@@ -96,24 +96,24 @@ export function knownRuns({ start, runIds = [], names = [] }: GateRuns): (RunSub
 const nodeFacts = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...needs], advisory });
 
 /** An advisory gate warns instead of failing. A bug in rungate is never only a warning. */
-function advised(result: NamedGateResult): NamedGateResult {
-  if (!result.advisory || result.gate !== 'fail' || result.exitCode === exitCodes.bug) return result;
-  const runs = result.runs.map(
-    (run): RunReport => (run.gate === 'fail' ? { ...run, gate: 'warn', advisory: true } : run),
+function advised(gate: NamedGateReport): NamedGateReport {
+  if (!gate.advisory || gate.result !== 'fail' || gate.exitCode === exitCodes.bug) return gate;
+  const runs = gate.runs.map(
+    (run): RunReport => (run.action === 'fail' ? { ...run, action: 'warn', advisory: true } : run),
   );
-  const exitCode = result.exitCode === null ? null : exitCodes.ok;
-  return { ...result, gate: 'warn', exitCode, runs };
+  const exitCode = gate.exitCode === null ? null : exitCodes.ok;
+  return { ...gate, result: 'warn', exitCode, runs };
 }
 
 /** @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came */
-export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): NamedGateResult {
-  const { schemaVersion: _version, deployed: _deployed, gate, exitCode, interruptedBy, ...parts } = report;
+export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): NamedGateReport {
+  const { schemaVersion: _version, deployed: _deployed, result, exitCode, interruptedBy, ...parts } = report;
   const cutShort = interruptedBy !== undefined;
   // Without a run nothing was tested.
   const empty = report.runs.length === 0 && !cutShort;
   return advised({
     ...nodeFacts(node),
-    gate: empty ? 'fail' : gate,
+    result: empty ? 'fail' : result,
     exitCode: cutShort ? null : empty ? exitCodes.bug : exitCode,
     reason: cutShort ? stopped : null,
     ...parts,
@@ -121,45 +121,45 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
 }
 
 /**
- * Returns the result of a gate that could not start a run. No policy lets it pass.
+ * Returns the report of a gate that could not start a run. No policy lets it pass.
  * @param known the facts about the run, with the key of its create, by which a lost run can be found
  */
-export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): NamedGateResult {
+export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): NamedGateReport {
   return { ...endedGate(node, reportUncreated([known], error), null), error: reportError(error) };
 }
 
-/** Returns the result of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */
+/** Returns the report of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */
 export function unstartedGates(plan: readonly GateRuns[], error: RungateError): GatesReport {
   const gates = plan.map((gate) => failedStart(gate, knownRuns(gate)[0] ?? {}, error));
-  return { ...combineGates(gates, null), gate: 'fail', exitCode: exitCodeOf(error) };
+  return { ...combineGates(gates, null), result: 'fail', exitCode: exitCodeOf(error) };
 }
 
-export function skippedGate(node: PlanNode, reason: string): NamedGateResult {
-  return { ...nodeFacts(node), gate: 'skipped', exitCode: null, reason, runs: [] };
+export function skippedGate(node: PlanNode, reason: string): NamedGateReport {
+  return { ...nodeFacts(node), result: 'skipped', exitCode: null, reason, runs: [] };
 }
 
-function cancellationOf(gates: readonly NamedGateResult[]): Cancellation {
+function cancellationOf(gates: readonly NamedGateReport[]): Cancellation {
   const all = gates.flatMap(({ cancellation }) => cancellation ?? []);
   return (['failed', 'requested'] as const).find((cancellation) => all.includes(cancellation)) ?? 'none';
 }
 
 /** @param stoppedBy what stopped rungate before every gate had ended, or null */
 export function combineGates(
-  gates: readonly NamedGateResult[],
+  gates: readonly NamedGateReport[],
   stoppedBy: StopCause | null,
   parts: Pick<GateReport, 'deployed'> = {},
 ): GatesReport {
   const worstCode = mostSevere(gates.map(({ exitCode }) => exitCode ?? exitCodes.ok));
-  const isMet = ({ gate, advisory }: NamedGateResult) => advisory || gate === 'pass' || gate === 'warn';
+  const isMet = ({ result, advisory }: NamedGateReport) => advisory || result === 'pass' || result === 'warn';
   const met = gates.length > 0 && gates.every(isMet);
   // A gate that is skipped or stopped follows from one that failed, or from a stop. If not, the result still fails.
   const sure = worstCode === exitCodes.ok && !met ? exitCodes.bug : worstCode;
   const exitCode = stoppedBy === null ? sure : exitCodeOfSignal(stoppedBy);
-  const actions = gates.map(({ gate }) => (gate === 'skipped' ? 'warn' : gate));
+  const actions = gates.map(({ result }) => (result === 'skipped' ? 'warn' : result));
   const stopped = gates.some((gate) => gate.cancellation !== undefined) || stoppedBy !== null;
   return {
     schemaVersion: 1,
-    gate: exitCode === exitCodes.ok ? worst(actions) : 'fail',
+    result: exitCode === exitCodes.ok ? worst(actions) : 'fail',
     exitCode,
     gates: [...gates],
     ...parts,
@@ -174,8 +174,8 @@ export function combineGates(
  */
 export function flatReport({ gates, ...report }: GatesReport, plan: readonly GateRuns[]): SuitesReport {
   const subjects = new Map(plan.map((gate) => [gate.name, knownRuns(gate)[0]]));
-  const suites = gates.map((result): Suite => {
-    const { name, runs: results, gate: end, reason, attempts, exitCode } = result;
+  const suites = gates.map((gate): Suite => {
+    const { name, result, reason, attempts, exitCode } = gate;
     const titled = <Run extends RunSubject>(run: Run): Run => ({ ...run, name: `${name}: ${run.name}` });
     const ended = (run: RunReport): RunReport => ({
       ...titled(run),
@@ -185,13 +185,13 @@ export function flatReport({ gates, ...report }: GatesReport, plan: readonly Gat
     const entry = subject === undefined ? named(name) : titled(subject);
     // A run without an id was stopped before its create.
     const runs =
-      end === 'skipped' || results.length === 0
-        ? [skippedRun(entry, reason ?? (end === 'skipped' ? '' : 'rungate was stopped'))]
-        : results.map(ended);
+      result === 'skipped' || gate.runs.length === 0
+        ? [skippedRun(entry, reason ?? (result === 'skipped' ? '' : 'rungate was stopped'))]
+        : gate.runs.map(ended);
     return {
       name,
       report: {
-        ...{ schemaVersion: 1, gate: end === 'skipped' ? 'fail' : end, runs },
+        ...{ schemaVersion: 1, result: result === 'skipped' ? 'fail' : result, runs },
         // A gate that was skipped or stopped adds no exit code.
         exitCode: exitCode ?? report.exitCode,
         ...(attempts !== undefined && { attempts: attempts.map(ended) }),

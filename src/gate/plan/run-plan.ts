@@ -66,10 +66,10 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
   const halted = () => halt as Halt | null;
 
   const end = (outcome: GateOutcome) => {
-    const { result } = outcome;
-    outcomes.set(result.name, outcome);
+    const { entry } = outcome;
+    outcomes.set(entry.name, outcome);
     // After a bug or a mistake in the settings there is no result.
-    if (isNamed && bugs.length === 0) emit?.({ type: 'gate', gate: result.name, result });
+    if (isNamed && bugs.length === 0) emit?.({ type: 'gate', gate: entry.name, report: entry });
   };
   const giveUp = (failed: string) => {
     halt ??= { failed };
@@ -110,11 +110,11 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
       const { interruptedBy } = report;
       if (interruptedBy !== undefined && interruptedBy !== 'fail-fast') cutShort = true;
       const cause = halted();
-      return { report, result: endedGate(gate, report, cause && haltReason(cause)) };
+      return { report, entry: endedGate(gate, report, cause && haltReason(cause)) };
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
       const known = { ...knownRuns(gate)[0], idempotencyKey: error.facts.idempotencyKey ?? null };
-      return { error, result: failedStart(gate, known, error) };
+      return { error, entry: failedStart(gate, known, error) };
     } finally {
       await hub?.close();
     }
@@ -124,7 +124,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
     try {
       const outcome = await runOne(gate);
       end(outcome);
-      if (failFast && outcome.result.gate === 'fail') giveUp(gate.name);
+      if (failFast && outcome.entry.result === 'fail') giveUp(gate.name);
     } catch (error) {
       // A bug: the runs of the other gates must not go on without a gate.
       bugs.push(error);
@@ -137,15 +137,15 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
   const begun = new Set<string>();
   const advance = () => {
     for (;;) {
-      const ended = new Map([...outcomes].map(([name, { result }]) => [name, result.gate]));
+      const results = new Map([...outcomes].map(([name, { entry }]) => [name, entry.result]));
       // The only gate begins even after a stop: its report has the state of its runs.
-      const { begin, skip } = nextGates(gates, { begun, ended, halt: isNamed ? halt : null });
+      const { begin, skip } = nextGates(gates, { begun, results, halt: isNamed ? halt : null });
       for (const name of begin) begun.add(name);
       for (const gate of gates) if (begin.includes(gate.name)) running.set(gate.name, runAndEnd(gate));
       for (const { name, reason, halted: byHalt } of skip) {
         if (byHalt && stoppedBy !== null) cutShort = true;
         const gate = gates.find((planned) => planned.name === name);
-        if (gate !== undefined) end({ result: skippedGate(gate, reason) });
+        if (gate !== undefined) end({ entry: skippedGate(gate, reason) });
       }
       if (skip.length === 0) return;
     }

@@ -5,7 +5,7 @@ import { shownAs } from '../../../src/gate/report.ts';
 import { azureCommand, linesOf } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
-const variables = ['RUN_ID', 'VERDICT', 'GATE', 'EXIT_CODE', 'FAILED', 'BLOCKED', 'APP_URL'].map(
+const variables = ['RUN_ID', 'VERDICT', 'RESULT', 'EXIT_CODE', 'FAILED', 'BLOCKED', 'APP_URL'].map(
   (name) => `RUNGATE_${name}`,
 );
 
@@ -24,7 +24,7 @@ describe('logging commands for Azure', () => {
       ##vso[task.logissue type=error]rungate: a run may have been created%3B find it by its idempotency key key-1
       ##vso[task.setvariable variable=RUNGATE_RUN_ID;isOutput=true]run_2
       ##vso[task.setvariable variable=RUNGATE_VERDICT;isOutput=true]failed
-      ##vso[task.setvariable variable=RUNGATE_GATE;isOutput=true]fail
+      ##vso[task.setvariable variable=RUNGATE_RESULT;isOutput=true]fail
       ##vso[task.setvariable variable=RUNGATE_EXIT_CODE;isOutput=true]1
       ##vso[task.setvariable variable=RUNGATE_FAILED;isOutput=true]2
       ##vso[task.setvariable variable=RUNGATE_BLOCKED;isOutput=true]1

@@ -15,7 +15,7 @@ describe('outputs for GitHub', () => {
       verdict<<rungate_4f
       failed
       rungate_4f
-      gate<<rungate_4f
+      result<<rungate_4f
       fail
       rungate_4f
       exit-code<<rungate_4f
@@ -41,7 +41,7 @@ describe('outputs for GitHub', () => {
     expect(outputs).toEqual({
       'run-id': 'run_6',
       verdict: 'unobserved',
-      gate: 'fail',
+      result: 'fail',
       'exit-code': '6',
       failed: '',
       blocked: '',
@@ -61,7 +61,7 @@ describe('outputs for GitHub', () => {
         expect(read).toEqual([
           ['run-id', runId],
           ['verdict', verdict],
-          ['gate', report.gate],
+          ['result', report.result],
           ['exit-code', exitCode],
           ['failed', failed],
           ['blocked', blocked],

@@ -7,7 +7,7 @@ import { gate, hostileGate, run, samples } from './samples.ts';
 describe('the dotenv artefact', () => {
   it('has a line for each known value', () => {
     expect(gitlabDotenv(gate([samples.failed]))).toMatchInlineSnapshot(`
-      "RUNGATE_GATE=fail
+      "RUNGATE_RESULT=fail
       RUNGATE_EXIT_CODE=1
       RUNGATE_VERDICT=failed
       RUNGATE_FAILED=2
@@ -24,7 +24,7 @@ describe('the dotenv artefact', () => {
     expect(
       gitlabDotenv(gate([samples.lost], { exitCode: 143, interruptedBy: 'SIGTERM' })),
     ).toMatchInlineSnapshot(`
-      "RUNGATE_GATE=fail
+      "RUNGATE_RESULT=fail
       RUNGATE_EXIT_CODE=143
       RUNGATE_IDEMPOTENCY_KEY=key-1
       "
@@ -36,7 +36,7 @@ describe('the dotenv artefact', () => {
     'a b',
     "a'b",
     'a"b',
-    'a\nRUNGATE_GATE=pass',
+    'a\nRUNGATE_RESULT=pass',
     'a;id',
     'a&id',
     '`id`',
@@ -60,7 +60,7 @@ describe('the dotenv artefact', () => {
         const outputs = gateOutputs(report);
         const one = decidingRun(report);
         const written: Record<string, string> = {
-          RUNGATE_GATE: outputs.gate,
+          RUNGATE_RESULT: outputs.result,
           RUNGATE_EXIT_CODE: outputs.exitCode,
           RUNGATE_VERDICT: outputs.verdict,
           RUNGATE_FAILED: outputs.failed,
@@ -72,7 +72,7 @@ describe('the dotenv artefact', () => {
         };
         expect(new Set(read.map(([key]) => key)).size).toBe(read.length);
         for (const [key, value] of read) expect(value).toBe(written[key]);
-        expect(read.slice(0, 2).map(([key]) => key)).toEqual(['RUNGATE_GATE', 'RUNGATE_EXIT_CODE']);
+        expect(read.slice(0, 2).map(([key]) => key)).toEqual(['RUNGATE_RESULT', 'RUNGATE_EXIT_CODE']);
       }),
       { numRuns: 150 },
     );

@@ -90,13 +90,13 @@ describe('JUnit XML', () => {
       <testsuites>
         <testsuite name="rungate" tests="2" failures="1" errors="1" skipped="0" time="31.200" timestamp="2026-02-03T04:05:06">
           <properties>
-            <property name="gate" value="fail"/>
+            <property name="result" value="fail"/>
             <property name="exitCode" value="6"/>
             <property name="run.1.runId" value="run_2"/>
             <property name="run.1.name" value="run_2"/>
             <property name="run.1.state" value="completed"/>
             <property name="run.1.verdict" value="failed"/>
-            <property name="run.1.gate" value="fail"/>
+            <property name="run.1.action" value="fail"/>
             <property name="run.1.failed" value="2"/>
             <property name="run.1.blocked" value="1"/>
             <property name="run.1.appUrl" value="https://app.example.test/runs/run_1"/>
@@ -106,7 +106,7 @@ describe('JUnit XML', () => {
             <property name="run.2.runId" value="run_6"/>
             <property name="run.2.name" value="run_6"/>
             <property name="run.2.verdict" value="unobserved"/>
-            <property name="run.2.gate" value="fail"/>
+            <property name="run.2.action" value="fail"/>
             <property name="run.2.attempts" value="4"/>
             <property name="run.2.idempotencyKey" value="key-1"/>
             <property name="run.2.reattached" value="false"/>
@@ -133,7 +133,7 @@ describe('JUnit XML', () => {
   it.each([
     ['passed', ['system-out'], samples.passed],
     ['failed', ['failure', 'system-out'], samples.failed],
-    ['failed but may pass', ['failure', 'system-out'], run({ ...samples.failed, gate: 'warn' })],
+    ['failed but may pass', ['failure', 'system-out'], run({ ...samples.failed, action: 'warn' })],
     ['was blocked', ['failure', 'system-out'], samples.blocked],
     ['was cancelled and may pass', ['skipped', 'system-out'], samples.cancelled],
     ['was cancelled and fails the gate', ['failure', 'system-out'], samples.cancelledStrict],

@@ -3,7 +3,7 @@ import { decidingRun, gateOutputs } from '../../../src/ci/reports/outputs.ts';
 import { headline } from '../../../src/ci/reports/wording.ts';
 import { gate, run, samples } from './samples.ts';
 
-const flaky = run({ runId: 'run_12', verdict: 'flaky', gate: 'fail' });
+const flaky = run({ runId: 'run_12', verdict: 'flaky', action: 'fail' });
 
 describe('the outputs', () => {
   const { passed, failed, blocked, cancelled, timeout, unobserved, mismatch, stopped } = samples;
@@ -37,7 +37,7 @@ describe('the outputs', () => {
   it('have counts as digits, empty if a count is not a number of items', () => {
     const odd = run({ failed: 1.5, blocked: Number.NaN });
     expect(gateOutputs(gate([odd]))).toMatchObject({ failed: '', blocked: '', exitCode: '0' });
-    expect(gateOutputs(gate([]))).toMatchObject({ runId: '', verdict: '', gate: 'pass' });
+    expect(gateOutputs(gate([]))).toMatchObject({ runId: '', verdict: '', result: 'pass' });
   });
 });
 
@@ -47,7 +47,7 @@ it.each([
   [gate([samples.cancelled, samples.cancelled]), 'gate passed with 2 warnings'],
   [gate([samples.failed]), 'gate failed (exit 1)'],
   [gate([samples.skipped]), 'gate skipped'],
-  [gate([samples.stopped], { gate: 'warn', exitCode: 143 }), 'gate stopped'],
+  [gate([samples.stopped], { result: 'warn', exitCode: 143 }), 'gate stopped'],
   [gate([samples.stopped], { exitCode: 130, interruptedBy: 'SIGINT' }), 'stopped by SIGINT (exit 130)'],
 ])('the headline gives the result of the gate (row %#)', (report, expected) => {
   expect(headline(report)).toBe(expected);

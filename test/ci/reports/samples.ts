@@ -14,7 +14,7 @@ export function run(over: Partial<RunReport> = {}): RunReport {
     tags: null,
     state: 'completed',
     verdict: 'passed',
-    gate: 'pass',
+    action: 'pass',
     failed: 0,
     blocked: 0,
     appUrl: 'https://app.example.test/runs/run_1',
@@ -27,8 +27,10 @@ export function run(over: Partial<RunReport> = {}): RunReport {
 }
 
 export function gate(runs: RunReport[], over: Partial<GateReport> = {}): GateReport {
-  const worst = (['fail', 'warn', 'pass'] as const).find((action) => runs.some((one) => one.gate === action));
-  return { schemaVersion: 1, gate: worst ?? 'pass', exitCode: worst === 'fail' ? 1 : 0, runs, ...over };
+  const worst = (['fail', 'warn', 'pass'] as const).find((action) =>
+    runs.some((one) => one.action === action),
+  );
+  return { schemaVersion: 1, result: worst ?? 'pass', exitCode: worst === 'fail' ? 1 : 0, runs, ...over };
 }
 
 const refused: ErrorReport = {
@@ -45,15 +47,21 @@ const refused: ErrorReport = {
 /** A run of each verdict with the default policy, and runs without a verdict, which only a stop leaves behind. */
 export const samples = {
   passed: run(),
-  failed: run({ runId: 'run_2', verdict: 'failed', gate: 'fail', failed: 2, blocked: 1 }),
-  blocked: run({ runId: 'run_3', verdict: 'blocked', gate: 'fail', blocked: 3 }),
-  cancelled: run({ runId: 'run_4', verdict: 'cancelled', gate: 'warn', state: 'cancelled' }),
-  cancelledStrict: run({ runId: 'run_4', verdict: 'cancelled', gate: 'fail', state: 'cancelled' }),
-  timeout: run({ runId: 'run_5', verdict: 'timeout', gate: 'fail', state: 'running', elapsedSeconds: 3600 }),
+  failed: run({ runId: 'run_2', verdict: 'failed', action: 'fail', failed: 2, blocked: 1 }),
+  blocked: run({ runId: 'run_3', verdict: 'blocked', action: 'fail', blocked: 3 }),
+  cancelled: run({ runId: 'run_4', verdict: 'cancelled', action: 'warn', state: 'cancelled' }),
+  cancelledStrict: run({ runId: 'run_4', verdict: 'cancelled', action: 'fail', state: 'cancelled' }),
+  timeout: run({
+    runId: 'run_5',
+    verdict: 'timeout',
+    action: 'fail',
+    state: 'running',
+    elapsedSeconds: 3600,
+  }),
   unobserved: run({
     runId: 'run_6',
     verdict: 'unobserved',
-    gate: 'fail',
+    action: 'fail',
     state: null,
     failed: null,
     blocked: null,
@@ -63,7 +71,7 @@ export const samples = {
   mismatch: run({
     runId: 'run_10',
     verdict: 'mismatch',
-    gate: 'fail',
+    action: 'fail',
     error: {
       ...refused,
       code: 'mismatch',
@@ -77,11 +85,11 @@ export const samples = {
   named: run({ runId: 'run_8', name: 'shop / checkout', project: 'shop', process: 'checkout' }),
   tagged: run({ runId: 'run_9', name: 'shop / smoke, web', project: 'shop', tags: ['smoke', 'web'] }),
   skipped: skippedRun(named('web: shop / web'), 'it needs api, which failed'),
-  stopped: run({ runId: 'run_7', verdict: null, gate: 'fail', state: 'running' }),
+  stopped: run({ runId: 'run_7', verdict: null, action: 'fail', state: 'running' }),
   lost: run({
     runId: null,
     verdict: null,
-    gate: 'fail',
+    action: 'fail',
     state: null,
     failed: null,
     blocked: null,
@@ -112,7 +120,7 @@ const fragments = [
   ...['::error::x', '::set-output name=verdict::passed', ' ::notice title=a,b=c::', '::', ',', ':', '=', ';'],
   ...[
     '##vso[task.complete result=Succeeded;]',
-    '##vso[task.setvariable variable=RUNGATE_GATE]pass',
+    '##vso[task.setvariable variable=RUNGATE_RESULT]pass',
     '##[add-matcher]x',
   ],
   ...["##teamcity[buildStatus status='SUCCESS']", "' name='x", '|', '||', "|'", '|n', ']', '[', '#'],
@@ -120,8 +128,8 @@ const fragments = [
   ...[
     'verdict<<EOF\npassed\nEOF\n',
     'EOF',
-    'gate=pass\n',
-    '\nRUNGATE_GATE=pass\n',
+    'result=pass\n',
+    '\nRUNGATE_RESULT=pass\n',
     '$HOME',
     '$(id)',
     '`id`',
@@ -198,7 +206,7 @@ const hostileRun: fc.Arbitrary<RunReport> = fc
     tags: orNull(fc.array(hostileText, { minLength: 1, maxLength: 3 })),
     state: orNull(hostileText),
     verdict: orNull(fc.constantFrom(...verdicts)),
-    gate: fc.constantFrom(...actions),
+    action: fc.constantFrom(...actions),
     failed: orNull(fc.nat()),
     blocked: orNull(fc.nat()),
     appUrl: orNull(hostileText),
@@ -238,13 +246,15 @@ export const hostileSuites: fc.Arbitrary<SuitesReport> = fc
   .map((suites) => ({ ...gate(suites.flatMap(({ report }) => report.runs)), suites }));
 
 const checkout = { name: 'shop / checkout', project: 'shop', process: 'checkout' } as const;
-const failedFirst = run({ ...checkout, runId: 'run_1', verdict: 'failed', gate: 'fail', failed: 2 });
+const failedFirst = run({ ...checkout, runId: 'run_1', verdict: 'failed', action: 'fail', failed: 2 });
 const passedAgain = run({ ...checkout, runId: 'run_2', retry: 1, elapsedSeconds: 10 });
 
 /** Gates with retries. */
 export const retried = {
-  flaky: gate([{ ...passedAgain, verdict: 'flaky', gate: 'warn' }], { attempts: [failedFirst, passedAgain] }),
-  flakyFails: gate([{ ...passedAgain, verdict: 'flaky', gate: 'fail' }], {
+  flaky: gate([{ ...passedAgain, verdict: 'flaky', action: 'warn' }], {
+    attempts: [failedFirst, passedAgain],
+  }),
+  flakyFails: gate([{ ...passedAgain, verdict: 'flaky', action: 'fail' }], {
     attempts: [failedFirst, passedAgain],
   }),
   failed: gate([{ ...failedFirst, runId: 'run_2', retry: 1 }], {
@@ -253,7 +263,14 @@ export const retried = {
   timedOut: gate([failedFirst], {
     attempts: [
       failedFirst,
-      run({ ...checkout, runId: 'run_2', verdict: 'timeout', gate: 'fail', state: 'in_progress', retry: 1 }),
+      run({
+        ...checkout,
+        runId: 'run_2',
+        verdict: 'timeout',
+        action: 'fail',
+        state: 'in_progress',
+        retry: 1,
+      }),
     ],
   }),
 } satisfies Record<string, GateReport>;

@@ -60,7 +60,7 @@ describe('service messages for TeamCity', () => {
   });
 
   it('contain no failed test if the gate lets the build continue', () => {
-    const names = namesOf(teamcityMessages(gate([run({ ...samples.failed, gate: 'warn' })])));
+    const names = namesOf(teamcityMessages(gate([run({ ...samples.failed, action: 'warn' })])));
     expect(names).toContain('testIgnored');
     expect(names).not.toContain('testFailed');
     expect(names).not.toContain('buildProblem');
@@ -81,11 +81,11 @@ describe('service messages for TeamCity', () => {
           'testSuiteStarted',
           ...report.runs.flatMap((one) => [
             'testStarted',
-            ...(one.verdict === 'passed' ? [] : [one.gate === 'fail' ? 'testFailed' : 'testIgnored']),
+            ...(one.verdict === 'passed' ? [] : [one.action === 'fail' ? 'testFailed' : 'testIgnored']),
             'testFinished',
           ]),
           'testSuiteFinished',
-          ...report.runs.filter((one) => one.gate === 'fail').map(() => 'buildProblem'),
+          ...report.runs.filter((one) => one.action === 'fail').map(() => 'buildProblem'),
           'buildStatus',
         ]);
         for (const line of lines) {

@@ -11,7 +11,7 @@ import { gate, run, samples } from './samples.ts';
 const letPass = Object.fromEntries(
   (['failed', 'blocked', 'cancelled'] as const).map((verdict) => [
     verdict,
-    { ...samples[verdict], gate: 'pass' as const },
+    { ...samples[verdict], action: 'pass' as const },
   ]),
 );
 
@@ -19,14 +19,14 @@ describe('a run', () => {
   it.each(verdicts)(
     'with the verdict %s is shown as passed only if it passed, and as failed if it fails the gate',
     (verdict) => {
-      expect(shownAs({ verdict, gate: 'fail' })).toBe('fail');
-      expect(shownAs({ verdict, gate: 'warn' })).toBe('warn');
-      expect(shownAs({ verdict, gate: 'pass' })).toBe(verdict === 'passed' ? 'pass' : 'warn');
+      expect(shownAs({ verdict, action: 'fail' })).toBe('fail');
+      expect(shownAs({ verdict, action: 'warn' })).toBe('warn');
+      expect(shownAs({ verdict, action: 'pass' })).toBe(verdict === 'passed' ? 'pass' : 'warn');
     },
   );
 
   it('without a verdict is shown as a warning', () => {
-    expect(shownAs({ verdict: null, gate: 'pass' })).toBe('warn');
+    expect(shownAs({ verdict: null, action: 'pass' })).toBe('warn');
   });
 });
 
@@ -55,9 +55,9 @@ describe('a gate', () => {
 describe.each(Object.entries(letPass))('a %s run that the policy lets pass', (verdict, one) => {
   const report = gate([run(), one]);
 
-  it('has the policy as the gate in the outputs', () => {
-    expect(report).toMatchObject({ gate: 'pass', exitCode: 0 });
-    expect(gateOutputs(report)).toMatchObject({ gate: 'pass', exitCode: '0', verdict });
+  it('has the action of the policy as the result in the outputs', () => {
+    expect(report).toMatchObject({ result: 'pass', exitCode: 0 });
+    expect(gateOutputs(report)).toMatchObject({ result: 'pass', exitCode: '0', verdict });
   });
 
   it('is a warning in Markdown', () => {

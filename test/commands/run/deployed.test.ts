@@ -331,7 +331,7 @@ describe('--on', () => {
     const result = await on.rungate(...gate, '--deployed-url', page(), '--on', override);
     expect(result.code).toBe(code);
     const report = JSON.parse(result.out);
-    expect(report).toMatchObject({ gate: action, runs: [{ verdict }], deployed: { matches: false } });
+    expect(report).toMatchObject({ result: action, runs: [{ verdict }], deployed: { matches: false } });
   });
 
   it('mismatch=warn does not let a gate pass that has created no run', async () => {
@@ -405,7 +405,7 @@ describe('a stop', () => {
   it('before the expected build is deployed creates nothing', async () => {
     const { code, out } = await stopAt('old', () => reads().length === 5);
     expect([code, runs().length, reads().length]).toEqual([143, 0, 5]);
-    expect(JSON.parse(out)).toMatchObject({ gate: 'fail', interruptedBy: 'SIGTERM', runs: [] });
+    expect(JSON.parse(out)).toMatchObject({ result: 'fail', interruptedBy: 'SIGTERM', runs: [] });
   });
 
   it('between the verdict and the last read gives no verdict', async () => {
@@ -416,7 +416,7 @@ describe('a stop', () => {
     const { code, out } = await stopAt(new7, ended);
     expect(code).toBe(143);
     expect(JSON.parse(out)).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       interruptedBy: 'SIGTERM',
       cancellation: 'none',
       runs: [{ verdict: null, state: 'completed' }],

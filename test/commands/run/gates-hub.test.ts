@@ -29,7 +29,7 @@ const inProgress = ({ printed }: Running) => about(printed().err, /: in_progress
 async function expectVerdicts(running: Running): Promise<string> {
   const { code, out, err } = await running.end();
   expect(code).toBe(1);
-  const ends = JSON.parse(out).gates.map((gate: { gate: string }) => gate.gate);
+  const ends = JSON.parse(out).gates.map((gate: { result: string }) => gate.result);
   expect(ends).toEqual(fails.map((failed) => (failed ? 'fail' : 'pass')));
   const statuses = on.mock.requests.map(({ status }) => status);
   expect(statuses).not.toContain(429);

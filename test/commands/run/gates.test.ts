@@ -30,13 +30,13 @@ async function gates(options: MockOptions, file: Settings = fileOf(usual), ...ar
 
 interface Gate {
   name: string;
-  gate: string;
+  result: string;
   exitCode: number | null;
   reason: string | null;
   runs: { verdict: string | null; runId: string | null }[];
 }
 const short = (report: { gates: Gate[] }) =>
-  report.gates.map(({ name, gate, exitCode }) => [name, gate, exitCode]);
+  report.gates.map(({ name, result, exitCode }) => [name, result, exitCode]);
 const requests = () => on?.mock.requests ?? [];
 const created = () => requests().filter(({ endpoint }) => endpoint === 'run.trigger');
 
@@ -44,7 +44,7 @@ describe('rungate run gates', () => {
   it('runs all gates, each after those that it needs, and exits with 0 if they pass', async () => {
     const { code, report } = await gates({ outcome: 'passed' });
     expect(code).toBe(0);
-    expect(report).toMatchObject({ schemaVersion: 1, gate: 'pass', exitCode: 0 });
+    expect(report).toMatchObject({ schemaVersion: 1, result: 'pass', exitCode: 0 });
     expect(short(report)).toEqual([
       ['api', 'pass', 0],
       ['web', 'pass', 0],
@@ -76,7 +76,7 @@ describe('rungate run gates', () => {
     expect(code).toBe(0);
     expect(short(report)[0]).toEqual(['api', 'warn', 0]);
     expect(short(report)[1]).toEqual(['web', 'pass', 0]);
-    expect(report.gate).toBe('warn');
+    expect(report.result).toBe('warn');
   });
 
   it('runs the named gates with what they need, and no others', async () => {
@@ -123,7 +123,7 @@ describe('rungate run gates', () => {
     ]);
     expect(report.gates[0]).toMatchObject({
       error: { status: 422 },
-      runs: [{ name: 'shop / api-smoke', runId: null, verdict: 'unobserved', gate: 'fail' }],
+      runs: [{ name: 'shop / api-smoke', runId: null, verdict: 'unobserved', action: 'fail' }],
     });
   });
 

@@ -176,7 +176,7 @@ describe('the library', () => {
     await on.pass(61_000);
     await hub.deliver({ runId });
     await on.settle(() => ended);
-    expect(await waiting).toMatchObject({ gate: 'pass', runs: [{ attempts: 2, woken: true }] });
+    expect(await waiting).toMatchObject({ result: 'pass', runs: [{ attempts: 2, woken: true }] });
     expect(events).toMatchObject([
       { type: 'read', woken: false },
       { type: 'read', woken: true },
@@ -195,7 +195,7 @@ describe('the library', () => {
       ended = true;
     });
     await on.settle(() => ended, 1000);
-    expect(await waiting).toMatchObject({ gate: 'pass' });
+    expect(await waiting).toMatchObject({ result: 'pass' });
     expect(events.filter(({ type }) => type === 'hub')).toMatchObject([
       { error: { fault: 'refused', hint: expect.stringContaining('hub.url') } },
     ]);

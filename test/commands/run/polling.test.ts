@@ -140,7 +140,7 @@ describe('a permanent error ends the wait at once', () => {
     expect(reads()).toHaveLength(1);
     expect(JSON.parse(result.out).runs[0]).toMatchObject({
       verdict: 'unobserved',
-      gate: 'fail',
+      action: 'fail',
       error: { status: 404, path: '/api/ci/runs/run_1' },
     });
   });
@@ -205,7 +205,7 @@ describe('an unknown result never passes the gate', () => {
     const flags = ['--max-attempts', '2', '--on', 'unobserved=warn'];
     const { code, out, err } = await on.rungate(...waitJson, ...flags);
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ gate: 'warn', exitCode: 0 });
+    expect(JSON.parse(out)).toMatchObject({ result: 'warn', exitCode: 0 });
     expect(err).toMatch(/WARNING/);
   });
 });

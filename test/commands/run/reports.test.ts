@@ -46,12 +46,12 @@ describe('the requested reports', () => {
       const { files, ...result } = await gate({ outcome }, [...reports, ...flags]);
       expect(result.code).toBe(code);
       expect(files['gate.json']).toBe(result.out);
-      expect(JSON.parse(files['gate.json'] ?? '')).toMatchObject({ gate: action, exitCode: code });
+      expect(JSON.parse(files['gate.json'] ?? '')).toMatchObject({ result: action, exitCode: code });
       expect(/<(failure|error|skipped) /.exec(files['junit.xml'] ?? '')?.[1] ?? null).toBe(element);
       expect(files['junit.xml']).toContain('classname="shop.checkout"');
       const variables = Object.fromEntries(gitlabVariables(files['gate.env'] ?? ''));
       expect(variables).toMatchObject({
-        RUNGATE_GATE: action,
+        RUNGATE_RESULT: action,
         RUNGATE_EXIT_CODE: String(code),
         RUNGATE_VERDICT: verdict,
       });
@@ -109,7 +109,7 @@ describe('the requested reports', () => {
     expect([code, out]).toEqual([6, '']);
     expect(files['junit.xml']).toMatch(/<error type="unobserved" message="could not be started: /);
     expect(JSON.parse(files['gate.json'] ?? '')).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 6,
       runs: [{ runId: null, verdict: 'unobserved', error: { status: 401 } }],
     });
@@ -139,7 +139,7 @@ it('a failed run that the policy lets pass is a warning everywhere in GitHub', a
     env: github,
   });
   expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ gate: 'pass', runs: [{ gate: 'pass', verdict: 'failed' }] });
+  expect(JSON.parse(out)).toMatchObject({ result: 'pass', runs: [{ action: 'pass', verdict: 'failed' }] });
   expect(commandsIn(err).map((command) => command.name)).toEqual(['warning']);
   expect(err).toMatch(/! WARNING: shop \/ checkout \(run \S+\) failed: 2 failed, 0 blocked/);
   expect(files['/gh/summary']).toMatch(/⚠️ rungate: gate passed with 1 warning/);
@@ -196,7 +196,7 @@ describe('in GitHub Actions', () => {
     expect(githubFile(files['/gh/output'] ?? '')).toEqual([
       ['run-id', run.runId],
       ['verdict', 'failed'],
-      ['gate', 'fail'],
+      ['result', 'fail'],
       ['exit-code', '1'],
       ['failed', '2'],
       ['blocked', '0'],

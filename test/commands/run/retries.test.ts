@@ -35,12 +35,12 @@ describe('--retries', () => {
     expect(code).toBe(0);
     expect(report).toMatchObject({
       schemaVersion: 1,
-      gate: 'warn',
+      result: 'warn',
       exitCode: 0,
-      runs: [{ verdict: 'flaky', gate: 'warn', runId: runs()[1]?.id, retry: 1, failed: 0 }],
+      runs: [{ verdict: 'flaky', action: 'warn', runId: runs()[1]?.id, retry: 1, failed: 0 }],
       attempts: [
-        { verdict: 'failed', gate: 'fail', runId: runs()[0]?.id, failed: 2 },
-        { verdict: 'passed', gate: 'pass', runId: runs()[1]?.id, failed: 0 },
+        { verdict: 'failed', action: 'fail', runId: runs()[0]?.id, failed: 2 },
+        { verdict: 'passed', action: 'pass', runId: runs()[1]?.id, failed: 0 },
       ],
     });
     expect(report.attempts[0]).not.toHaveProperty('retry');
@@ -62,7 +62,7 @@ describe('--retries', () => {
   it('fails after the last retry, with every run in the result', async () => {
     const { code, report } = await gateWith(['failed', 'failed', 'failed', 'passed'], '--retries', '2');
     expect(code).toBe(1);
-    expect(report).toMatchObject({ gate: 'fail', runs: [{ verdict: 'failed', retry: 2 }] });
+    expect(report).toMatchObject({ result: 'fail', runs: [{ verdict: 'failed', retry: 2 }] });
     expect(verdictsOf(report.attempts)).toEqual(['failed', 'failed', 'failed']);
     expect(runs()).toHaveLength(3);
   });
@@ -70,7 +70,7 @@ describe('--retries', () => {
   it('starts no second run if the first one passes', async () => {
     const { code, report } = await gateWith(['passed', 'failed'], '--retries', '2');
     expect(code).toBe(0);
-    expect(report).toMatchObject({ gate: 'pass', runs: [{ verdict: 'passed' }], attempts: [{}] });
+    expect(report).toMatchObject({ result: 'pass', runs: [{ verdict: 'passed' }], attempts: [{}] });
     expect(runs()).toHaveLength(1);
   });
 
@@ -104,12 +104,12 @@ describe('--retries', () => {
     ['flaky=warn', 0, 'warn'],
   ])('--on %s exits %i', async (rule, code, action) => {
     const result = await gateWith(['failed', 'passed'], '--retries', '1', '--on', rule);
-    expect(result).toMatchObject({ code, report: { gate: action, runs: [{ verdict: 'flaky' }] } });
+    expect(result).toMatchObject({ code, report: { result: action, runs: [{ verdict: 'flaky' }] } });
   });
 
   it('leaves flaky a warning with --strict', async () => {
     const result = await gateWith(['failed', 'passed'], '--retries', '1', '--strict');
-    expect(result).toMatchObject({ code: 0, report: { gate: 'warn' } });
+    expect(result).toMatchObject({ code: 0, report: { result: 'warn' } });
   });
 
   it.each([
@@ -120,7 +120,7 @@ describe('--retries', () => {
     'never lets a failed run pass because its retry ends as %s with --on %s',
     async (second, rule, code) => {
       const result = await gateWith(['failed', second], '--retries', '3', '--on', rule);
-      expect(result).toMatchObject({ code, report: { gate: 'fail', runs: [{ verdict: 'failed' }] } });
+      expect(result).toMatchObject({ code, report: { result: 'fail', runs: [{ verdict: 'failed' }] } });
       expect(result.report.attempts).toHaveLength(2);
     },
   );

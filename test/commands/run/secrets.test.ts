@@ -264,7 +264,7 @@ test.each(['pass', 'passed', '": "', 'schema', '"gate":', 'true', 'false', 'null
     expect(code).toBe(0);
     expect(result).toMatchObject({
       exitCode: 0,
-      runs: [{ verdict: 'passed', gate: 'pass', reattached: false }],
+      runs: [{ verdict: 'passed', action: 'pass', reattached: false }],
     });
   },
 );

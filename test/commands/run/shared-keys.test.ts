@@ -237,7 +237,7 @@ describe('a run of a derived key', () => {
     stop('SIGTERM');
     const { code, out } = await result;
     expect(code).toBe(143);
-    expect(JSON.parse(out).gate).toBe('fail');
+    expect(JSON.parse(out).result).toBe('fail');
   });
 
   it('is not used if a service that ignores the keys returns the discarded run again', async () => {

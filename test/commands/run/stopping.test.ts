@@ -25,7 +25,7 @@ it.each([
   const { code, out } = await on.with({ stopsWhen: wasRead })(...argv);
   expect(code).toBe(143);
   const report = JSON.parse(out);
-  expect(report).toMatchObject({ gate: 'fail', interruptedBy: 'SIGTERM', cancellation });
+  expect(report).toMatchObject({ result: 'fail', interruptedBy: 'SIGTERM', cancellation });
   expect(report.runs.map(({ runId }: { runId: string }) => runId)).toEqual(runs().map(({ id }) => id));
   expect(cancelled()).toEqual(runs().map(() => cancellation === 'requested'));
 });

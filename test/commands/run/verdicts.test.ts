@@ -30,9 +30,9 @@ describe('the exit code follows the verdict and the policy', () => {
   ] as const)('%s with %j: exit code %i', async (outcome, flags, code, action, verdict) => {
     const { report, ...result } = await gate({ outcome }, ...flags);
     expect(result.code).toBe(code);
-    expect(report).toMatchObject({ schemaVersion: 1, gate: action, exitCode: code });
+    expect(report).toMatchObject({ schemaVersion: 1, result: action, exitCode: code });
     expect(report.runs).toHaveLength(1);
-    expect(report.runs[0]).toMatchObject({ verdict, gate: action, reattached: false });
+    expect(report.runs[0]).toMatchObject({ verdict, action: action, reattached: false });
   });
 
   it('the hint of a warning names an option that helps, whatever the policy was', async () => {
@@ -67,7 +67,7 @@ describe('the exit code follows the verdict and the policy', () => {
 describe('the report', () => {
   it('has every documented field, and null for unknown facts', async () => {
     const { report } = await gate({ outcome: 'failed' });
-    expect(Object.keys(report).sort()).toEqual(['exitCode', 'gate', 'runs', 'schemaVersion']);
+    expect(Object.keys(report).sort()).toEqual(['exitCode', 'result', 'runs', 'schemaVersion']);
     expect(Object.keys(report.runs[0]).sort()).toEqual(
       [
         'runId',
@@ -77,7 +77,7 @@ describe('the report', () => {
         'tags',
         'state',
         'verdict',
-        'gate',
+        'action',
         'failed',
         'blocked',
         'appUrl',

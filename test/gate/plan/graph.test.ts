@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type GateEnd,
+  type GateResult,
   type Halt,
   inOrder,
   nextGates,
@@ -95,11 +95,11 @@ const chain: PlanNode[] = [
   { name: 'perf', needs: [], advisory: true },
 ];
 
-const next = (begun: string[], ended: Record<string, GateEnd>, halt: Halt | null = null) =>
-  nextGates(chain, { begun: new Set(begun), ended: new Map(Object.entries(ended)), halt });
+const next = (begun: string[], results: Record<string, GateResult>, halt: Halt | null = null) =>
+  nextGates(chain, { begun: new Set(begun), results: new Map(Object.entries(results)), halt });
 
 describe('the next gates', () => {
-  it.each<[string, string[], Record<string, GateEnd>, string[]]>([
+  it.each<[string, string[], Record<string, GateResult>, string[]]>([
     ['at first those without needs', [], {}, ['api', 'perf']],
     ['none while a need runs', ['api', 'perf'], {}, []],
     ['those whose needs passed', ['api', 'perf'], { api: 'pass' }, ['web']],
@@ -132,7 +132,7 @@ describe('the next gates', () => {
 });
 
 it('every gate of any graph begins once, after its needs are met, or is skipped for a reason', () => {
-  const ends = fc.infiniteStream(fc.constantFrom<GateEnd>('pass', 'warn', 'fail'));
+  const ends = fc.infiniteStream(fc.constantFrom<GateResult>('pass', 'warn', 'fail'));
   fc.assert(
     fc.property(
       graphs,
@@ -141,30 +141,30 @@ it('every gate of any graph begins once, after its needs are met, or is skipped 
       fc.infiniteStream(fc.nat()),
       (graph, end, haltAt, pick) => {
         const begun = new Set<string>();
-        const ended = new Map<string, GateEnd>();
+        const results = new Map<string, GateResult>();
         let halt: Halt | null = null;
         for (;;) {
-          const { begin, skip } = nextGates(graph, { begun, ended, halt });
+          const { begin, skip } = nextGates(graph, { begun, results, halt });
           for (const { name, reason } of skip) {
-            expect(begun.has(name) || ended.has(name)).toBe(false);
+            expect(begun.has(name) || results.has(name)).toBe(false);
             expect(reason).not.toBe('');
-            ended.set(name, 'skipped');
+            results.set(name, 'skipped');
           }
           for (const name of begin) {
             expect(halt).toBeNull();
-            expect(begun.has(name) || ended.has(name)).toBe(false);
+            expect(begun.has(name) || results.has(name)).toBe(false);
             for (const need of graph.find((node) => node.name === name)?.needs ?? [])
-              expect(['pass', 'warn']).toContain(ended.get(need));
+              expect(['pass', 'warn']).toContain(results.get(need));
             begun.add(name);
           }
           if (skip.length > 0) continue;
-          const running = [...begun].filter((name) => !ended.has(name));
+          const running = [...begun].filter((name) => !results.has(name));
           const one = running[pick.next().value % Math.max(1, running.length)];
           if (one === undefined) break;
-          ended.set(one, end.next().value);
-          if (ended.size === haltAt) halt = { by: 'SIGINT' };
+          results.set(one, end.next().value);
+          if (results.size === haltAt) halt = { by: 'SIGINT' };
         }
-        expect([...ended.keys()].toSorted()).toEqual(graph.map(({ name }) => name).toSorted());
+        expect([...results.keys()].toSorted()).toEqual(graph.map(({ name }) => name).toSorted());
       },
     ),
     { numRuns: 300 },

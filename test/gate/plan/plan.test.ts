@@ -10,21 +10,25 @@ import {
   unstartedGates,
 } from '../../../src/gate/plan/plan.ts';
 import { unknownRun } from '../../../src/gate/report.ts';
-import type { GateReport, NamedGateResult } from '../../../src/gate/result-types.ts';
+import type { GateReport, NamedGateReport } from '../../../src/gate/result-types.ts';
 import { named } from '../../../src/gate/watched-run.ts';
 
 const node = (name: string, advisory = false): PlanNode => ({ name, needs: [], advisory });
-const report = (gate: GateReport['gate'], exitCode: number, more: Partial<GateReport> = {}): GateReport => ({
+const report = (
+  result: GateReport['result'],
+  exitCode: number,
+  more: Partial<GateReport> = {},
+): GateReport => ({
   schemaVersion: 1,
-  gate,
+  result,
   exitCode,
-  runs: [unknownRun({ runId: 'r1', verdict: exitCode === 0 ? 'passed' : 'failed', gate })],
+  runs: [unknownRun({ runId: 'r1', verdict: exitCode === 0 ? 'passed' : 'failed', action: result })],
   ...more,
 });
 const refused = new HttpError('422', { status: 422 });
 
 describe('the result of a gate', () => {
-  it.each<[string, NamedGateResult, string, number | null]>([
+  it.each<[string, NamedGateReport, string, number | null]>([
     ['passed', endedGate(node('a'), report('pass', 0), null), 'pass', 0],
     ['passed with a warning', endedGate(node('a'), report('warn', 0), null), 'warn', 0],
     ['failed', endedGate(node('a'), report('fail', 1), null), 'fail', 1],
@@ -50,19 +54,19 @@ describe('the result of a gate', () => {
     ],
     ['was skipped', skippedGate(node('a'), 'why'), 'skipped', null],
     ['was skipped and is advisory', skippedGate(node('a', true), 'why'), 'skipped', null],
-  ])('that %s is right', (_what, result, gate, exitCode) =>
-    expect([result.gate, result.exitCode]).toEqual([gate, exitCode]),
+  ])('that %s is right', (_what, gate, result, exitCode) =>
+    expect([gate.result, gate.exitCode]).toEqual([result, exitCode]),
   );
 
   it('of an advisory gate has warnings in place of failed runs', () => {
     const { runs } = endedGate(node('a', true), report('fail', 1), null);
-    expect(runs.map((run) => [run.verdict, run.gate])).toEqual([['failed', 'warn']]);
+    expect(runs.map((run) => [run.verdict, run.action])).toEqual([['failed', 'warn']]);
   });
 
   it('without a run says why', () => {
     const { runs, error } = failedStart(node('a'), named('shop / api'), refused);
     expect(error).toMatchObject({ code: 'http_error', status: 422 });
-    expect(runs).toMatchObject([{ name: 'shop / api', runId: null, verdict: 'unobserved', gate: 'fail' }]);
+    expect(runs).toMatchObject([{ name: 'shop / api', runId: null, verdict: 'unobserved', action: 'fail' }]);
   });
 });
 
@@ -73,26 +77,26 @@ describe('the result of several gates', () => {
   const skipped = skippedGate(node('d'), 'it needs b, which failed');
   const advised = endedGate(node('e', true), report('fail', 1), null);
 
-  it.each<[string, NamedGateResult[], string, number]>([
+  it.each<[string, NamedGateReport[], string, number]>([
     ['all passed', [passed, passed], 'pass', 0],
     ['an advisory gate failed', [passed, advised], 'warn', 0],
     ['one failed', [passed, failed, skipped], 'fail', 1],
     ['two failed, the more severe counts', [blocked, failed], 'fail', 1],
     ['there is none', [], 'fail', 70],
     ['one was skipped for no reason', [passed, skipped], 'fail', 70],
-  ])('is right if %s', (_what, gates, gate, exitCode) =>
-    expect(combineGates(gates, null)).toMatchObject({ gate, exitCode }),
+  ])('is right if %s', (_what, gates, result, exitCode) =>
+    expect(combineGates(gates, null)).toMatchObject({ result, exitCode }),
   );
 
   it('fails if none could begin, even if all are advisory', () => {
     const start = { body: { projectSlug: 'shop', processSlug: 'e' } };
     const report = unstartedGates([{ ...node('e', true), start }], refused);
-    expect(report).toMatchObject({ gate: 'fail', exitCode: 5, gates: [{ name: 'e', gate: 'warn' }] });
+    expect(report).toMatchObject({ result: 'fail', exitCode: 5, gates: [{ name: 'e', result: 'warn' }] });
   });
 
   it('is that of the signal after a stop', () =>
     expect(combineGates([passed, skipped], 'SIGTERM')).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 143,
       interruptedBy: 'SIGTERM',
       cancellation: 'none',
@@ -105,10 +109,10 @@ describe('the result of several gates', () => {
     });
     fc.assert(
       fc.property(fc.array(some, { maxLength: 6 }), (gates) => {
-        const { exitCode, gate } = combineGates(gates, null);
-        const right = gates.every((one) => ['pass', 'warn'].includes(one.gate) || one.advisory);
+        const { exitCode, result } = combineGates(gates, null);
+        const right = gates.every((one) => ['pass', 'warn'].includes(one.result) || one.advisory);
         expect(exitCode === 0).toBe(right && gates.length > 0);
-        expect(gate === 'fail').toBe(exitCode !== 0);
+        expect(result === 'fail').toBe(exitCode !== 0);
       }),
     );
   });

@@ -67,12 +67,12 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
         options.nodes.map(({ name }) => name).toSorted(),
       );
       // Exit 0 needs a pass or a warning of every gate that is not advisory.
-      for (const { gate, advisory } of report.gates)
-        if (report.exitCode === 0) expect(advisory || gate === 'pass' || gate === 'warn').toBe(true);
-      expect(report.gate === 'fail').toBe(report.exitCode !== 0);
+      for (const { result, advisory } of report.gates)
+        if (report.exitCode === 0) expect(advisory || result === 'pass' || result === 'warn').toBe(true);
+      expect(report.result === 'fail').toBe(report.exitCode !== 0);
       // A gate passes only if a run of it has passed.
       for (const one of report.gates) {
-        if (one.gate !== 'pass') continue;
+        if (one.result !== 'pass') continue;
         const own = runs.filter(({ gate, course: { end } }) => gate === one.name && end === 'passed');
         expect(own.some(seen.hasEnded)).toBe(true);
       }
@@ -88,7 +88,7 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
         // No gate begins before its needs are met.
         for (const need of own.length === 0 ? [] : node.needs) {
           const end = events.find((event) => event.type === 'gate' && event.gate === need);
-          expect(end?.type === 'gate' && ['pass', 'warn'].includes(end.result.gate)).toBe(true);
+          expect(end?.type === 'gate' && ['pass', 'warn'].includes(end.report.result)).toBe(true);
           expect(end?.at).toBeLessThanOrEqual(own[0]?.createdAt ?? 0);
         }
       }
@@ -126,8 +126,8 @@ it('a job that is killed at any time and retried runs no gate twice at once', as
         journals,
       });
       const report = reportOf(seen);
-      for (const { gate, advisory } of report.gates)
-        if (report.exitCode === 0) expect(advisory || gate === 'pass' || gate === 'warn').toBe(true);
+      for (const { result, advisory } of report.gates)
+        if (report.exitCode === 0) expect(advisory || result === 'pass' || result === 'warn').toBe(true);
       for (const { name } of options.nodes) {
         const own = seen.runs.filter(({ gate }) => gate === name);
         const ends = own.map(({ endsAt, cancelledAt }) => Math.min(endsAt, cancelledAt ?? endsAt));
@@ -156,7 +156,7 @@ describe('twenty gates with needs', () => {
       graph.map(({ name }, at) => [name, [{ ...good, seconds: secondsOf(at) }]]),
     );
     const seen = await world({ nodes: graph, courses });
-    expect(reportOf(seen)).toMatchObject({ gate: 'pass', exitCode: 0 });
+    expect(reportOf(seen)).toMatchObject({ result: 'pass', exitCode: 0 });
     expect(mostInAMinute(seen.reads)).toBeLessThanOrEqual(60);
     expect(mostInAMinute(seen.creates)).toBeLessThanOrEqual(20);
     const ends = new Map<string, number>();
@@ -178,12 +178,12 @@ describe('a stop', () => {
     const seen = await world({ nodes, courses, stop: { at: 1_000, by: 'SIGTERM' } });
     const report = reportOf(seen);
     expect(report).toMatchObject({
-      gate: 'fail',
+      result: 'fail',
       exitCode: 143,
       interruptedBy: 'SIGTERM',
       cancellation: 'requested',
     });
-    expect(report.gates.map(({ gate, reason }) => [gate, reason])).toEqual([
+    expect(report.gates.map(({ result, reason }) => [result, reason])).toEqual([
       ['fail', 'rungate was stopped by SIGTERM'],
       ['warn', 'rungate was stopped by SIGTERM'],
       ['skipped', 'rungate was stopped by SIGTERM'],
@@ -218,9 +218,9 @@ it('a gate does not take the run of another gate for its own', async () => {
   const nodes = ['a', 'b'].map((name) => ({ name, needs: [], advisory: false }));
   const seen = await world({ nodes, courses: { a: [good], b: [good] }, oneRun: true });
   const [a, b] = reportOf(seen).gates;
-  expect(a).toMatchObject({ gate: 'pass' });
+  expect(a).toMatchObject({ result: 'pass' });
   expect(b).toMatchObject({
-    gate: 'fail',
+    result: 'fail',
     exitCode: 5,
     error: { message: 'the service returned run run-a-0 for gate b, but that is the run of gate a' },
   });
