@@ -54,6 +54,7 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
       /^rungate run gates --idempotency-key$/,
       'each gate has its own automatic key; --idempotency-salt changes all of them',
     ],
+    [word(/^--all$/), 'write --help --all for the help with every option'],
     [word(/^-V$/), 'write rungate --version'],
     [
       (mistake) => /^(?:-o|--output)$/.test(mistake.word) && !has(mistake, '--output-file'),

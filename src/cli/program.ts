@@ -5,7 +5,8 @@ import type { definitions } from '../commands/other-groups.ts';
 import { defineRun } from '../commands/run/define.ts';
 import type { Io } from '../host/io.ts';
 import { version } from '../version.ts';
-import { fullName, Misuse, OwnCommand } from './command.ts';
+import { Misuse, OwnCommand } from './command.ts';
+import { setHelp } from './help.ts';
 import { explain } from './spelling.ts';
 
 /** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
@@ -36,11 +37,6 @@ const groups: Readonly<Record<GroupName, readonly [heading: string, summary: str
 
 const about = 'Gate a pipeline on a test run. For first steps, run rungate without a command.';
 
-const exitTable = `
-Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
-  5 service error · 6 credentials · 7 unreachable · 8 another build · 64 usage
-  70 bug · 78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
-
 /** The text that commander prints: help or the version. */
 export interface Printed {
   text: string;
@@ -51,15 +47,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
   const program = new OwnCommand('rungate')
     .description(about)
     .enablePositionalOptions()
-    .configureHelp({
-      // The longest option leaves 33 columns for its description.
-      minWidthToWrap: 30,
-      // Without its arguments: they would leave no room for the description.
-      subcommandTerm: (command) => command.name(),
-      commandUsage: usageOf,
-    })
     .showSuggestionAfterError(false)
-    .addHelpText('after', exitTable)
     .configureOutput({
       writeOut: (text) => {
         printed.text += text;
@@ -67,7 +55,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
       writeErr: () => {},
     })
     .exitOverride();
-  addGlobals(program)
+  setHelp(addGlobals(program), argv.includes('--all'))
     .version(version, '-V, --version', 'show the version')
     // The reader of this help knows the option. Without its row, the help fits on a screen.
     .addHelpOption(new Option('-h, --help', 'show this help').hideHelp());
@@ -109,13 +97,6 @@ function helpTopic(program: Command, argv: readonly string[]): string[] | null {
   return null;
 }
 
-/** Returns the usage of a command for 80 columns including `Usage: `. If it is too long, `[options]` moves to a second line. */
-function usageOf(command: Command): string {
-  const usage = `${fullName(command)} ${command.usage()}`;
-  if (usage.length <= 73) return usage;
-  return `${usage.replace(' [options]', '')}\n         [options]`;
-}
-
 /** Whether the only argument is `version`, as some people write `--version`. */
 const isVersionWord = (argv: readonly string[]) => argv.length === 1 && argv[0] === 'version';
 
@@ -151,5 +132,6 @@ export async function parseAndRun(
 export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(groups)]);
 
 function unboundProgram(argv: readonly string[]): Promise<Command> {
-  return createProgram(argv, (command) => void addGlobals(command), { text: '' });
+  // Completion and the docs list every option.
+  return createProgram([...argv, '--all'], (command) => void addGlobals(command), { text: '' });
 }

@@ -20,7 +20,7 @@ import { completes } from './completion/completes.ts';
 export function addGlobals(command: Command): Command {
   // A group that is also a command already has them.
   if (command.options.some((option) => option.long === '--api-url')) return command;
-  return addOptions(command, 'every').helpOption('-h, --help', 'show this help');
+  return addOptions(command, 'every').helpOption('-h, --help', 'show this help, and with --all every option');
 }
 
 export function oneOf<const Word extends string>(option: string, words: readonly Word[], text: string): Word {
@@ -63,6 +63,10 @@ export function namesIn(option: string, text: string): string[] {
 }
 
 const ids = new WeakMap<Option, OptionId>();
+const uncommon = new WeakSet<Option>();
+
+/** Whether the short help shows an option. */
+export const isCommon = (option: Option) => !uncommon.has(option);
 
 /** Returns the line about an option in the help: `slug of the project (RUNGATE_PROJECT)`. */
 function helpOf(row: OptionRow): string {
@@ -75,13 +79,18 @@ function helpOf(row: OptionRow): string {
 export function addOptions(command: Command, name: CommandName, heading?: string): Command {
   for (const id of optionIds) {
     const row = rowOf(id);
-    const { flag, no, commands, unlisted, group, type, complete } = row;
+    const { flag, no, common, commands, unlisted, group, type, complete } = row;
     if (flag === undefined || commands?.includes(name) !== true) continue;
     const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
     if (type.kind === 'list' || type.kind === 'overrides') option.argParser(collect);
     ids.set(option, id);
+    if (common !== true) uncommon.add(option);
     command.optionsGroup(heading ?? group ?? 'Options:').addOption(option);
-    if (no !== undefined) command.addOption(new Option(`--no-${flagName(row).slice(2)}`, no));
+    if (no !== undefined) {
+      const negative = new Option(`--no-${flagName(row).slice(2)}`, no);
+      uncommon.add(negative);
+      command.addOption(negative);
+    }
     if (complete !== undefined) completes(command, flagName(row), { from: complete });
     else if (type.words !== undefined) completes(command, flagName(row), type.words);
   }

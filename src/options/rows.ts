@@ -37,6 +37,8 @@ export interface OptionRow {
   /** The help of its negative form (`--no-strict`). */
   readonly no?: string;
   readonly commands?: readonly CommandName[];
+  /** Whether the help shows it without `--all`. */
+  readonly common?: true;
   /** The commands that have it only to explain why it does not work. */
   readonly unlisted?: readonly CommandName[];
   /** The heading in the help. */
@@ -62,7 +64,7 @@ export interface OptionRow {
 
 const creating = ['trigger', 'gates'] as const;
 const waiting = ['trigger', 'wait', 'gates'] as const;
-const selection = { group: 'Selection:', file: 'gate', input: true } as const;
+const selection = { group: 'Selection:', common: true, file: 'gate', input: true } as const;
 const build = { group: 'Build information:', commands: creating, file: 'only gate', input: true } as const;
 const behaviour = { group: 'Behaviour:', input: true } as const;
 const wait = { group: 'Wait options:', commands: waiting, input: true } as const;
@@ -121,7 +123,7 @@ export const rows = {
     file: 'top',
     help: 'output format: table, json or ndjson',
   },
-  json: { ...global, type: onOff, flag: '--json', help: 'short for --format json' },
+  json: { ...global, common: true, type: onOff, flag: '--json', help: 'short for --format json' },
   quiet: { ...global, type: onOff, flag: '-q, --quiet', help: 'print only the result, warnings and errors' },
   verbose: {
     ...global,
@@ -239,6 +241,7 @@ export const rows = {
   },
   failFast: {
     ...behaviour,
+    common: true,
     type: onOff,
     flag: '--fail-fast',
     commands: ['gates'],
@@ -298,6 +301,7 @@ export const rows = {
   },
   timeout: {
     ...wait,
+    common: true,
     type: duration,
     flag: '--timeout <duration>',
     file: 'gate',
@@ -308,6 +312,7 @@ export const rows = {
   },
   retries: {
     ...wait,
+    common: true,
     type: retryCount,
     flag: '--retries <n>',
     unlisted: ['wait'],
@@ -320,6 +325,7 @@ export const rows = {
   },
   strict: {
     ...wait,
+    common: true,
     commands: [...waiting, 'init'],
     type: onOff,
     flag: '--strict',
@@ -410,6 +416,7 @@ export const rows = {
   },
   junit: {
     ...reports,
+    common: true,
     type: text,
     flag: '--junit <file>',
     help: 'file for the result as JUnit XML, one test case per run',

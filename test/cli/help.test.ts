@@ -20,6 +20,7 @@ const leaves = all(program)
 
 const helpOf = async (words: readonly string[], settings: Settings = {}) =>
   (await cli([...words, '--help'], settings)).out;
+const fullHelpOf = (words: readonly string[]) => helpOf([...words, '--all']);
 
 /** The profiles of the examples. */
 const folder = mkdtempSync(join(tmpdir(), 'rungate-help-'));
@@ -44,8 +45,38 @@ it.each(commands.map((words) => [words.join(' '), words] as const))(
     expect(plain.split('\n').filter((line) => columnsOf(line) > 80)).toEqual([]);
     expect(await helpOf(words, { isTTY: true })).toBe(plain);
     expect(await helpOf(words, { isTTY: true, env: { FORCE_COLOR: '1' } })).toBe(plain);
+    expect((await fullHelpOf(words)).split('\n').filter((line) => columnsOf(line) > 80)).toEqual([]);
   },
 );
+
+it.each(all(program).map((command) => [fullName(command), command] as const))(
+  '%s --help --all shows every option, and --help says so',
+  async (name, command) => {
+    const full = await fullHelpOf(wordsOf(command));
+    for (const { flags, hidden } of command.options) if (!hidden) expect(full).toContain(`  ${flags} `);
+    expect(await helpOf(wordsOf(command))).toContain(`\nAll options: ${name} --help --all\n`);
+    expect(full).not.toContain('All options:');
+  },
+);
+
+it('the help shows the common options of a command first, without their groups', async () => {
+  const out = await helpOf(['run', 'trigger']);
+  const names = [...out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name);
+  expect(names.slice(0, 4)).toEqual(['--project', '--process', '--tag', '--environment']);
+  expect(names).toEqual(expect.arrayContaining(['--wait', '--timeout', '--strict', '--json']));
+  for (const rare of ['--ref', '--no-strict', '--max-attempts', '--deployed-url', '--ca-file'])
+    expect(names).not.toContain(rare);
+  expect([...out.matchAll(/^\w.*:$/gm)].map(([heading]) => heading)).toEqual(['Options:', 'Examples:']);
+});
+
+it.each([
+  ['--all', '--help'],
+  ['-h', '--all'],
+])('%s %s shows every option, too', async (...words) => {
+  const full = await fullHelpOf(['run', 'trigger']);
+  expect(await cli(['run', 'trigger', ...words])).toEqual({ code: 0, err: '', out: full });
+  expect((await cli(['help', 'run', 'trigger', '--all'])).out).toBe(full);
+});
 
 it.each(leaves.map((words) => [words.join(' '), words] as const))(
   'rungate %s --help shows an example',

@@ -60,6 +60,7 @@ it.each<[string, string]>([
   ['runs wait run_1', 'did you mean rungate run wait?'],
   ['keys list', 'the service has no endpoint that lists API keys'],
   ['key ls', 'the service has no endpoint that lists API keys'],
+  ['run trigger --all', 'write --help --all'],
   ['run trigger -p=shop', 'write -p "…" or --project="…"'],
   ['env show staging', 'did you mean rungate env list?'],
   ['env rm staging', 'did you mean rungate env delete?'],
