@@ -39,44 +39,59 @@ function alignCounts(rows: readonly (readonly string[])[]): string[][] {
   return rows.map((row) => row.map(aligned));
 }
 
+/** Returns the state and the counts of a run in a few words, as far as they are known. */
+function progressOf({ state, failed, blocked }: RunReport): string {
+  const counts = Object.entries({ failed, blocked }).flatMap(([noun, number]) =>
+    number === null ? [] : `${number} ${noun}`,
+  );
+  return sanitize([...(state === null ? [] : [state]), ...counts].join(', '));
+}
+
 /**
- * Returns the result for a terminal. Ids and addresses are never broken, so they can be copied. An address that does not fit
- * into the line of its run goes below it; so do the counts on a narrow terminal.
+ * Returns the result for a terminal: a table, or, if a line would not fit, an entry of two lines for each run, the second with its
+ * address. On a narrow terminal, the counts have a line, too. Ids and addresses are never broken, so they can be copied.
  */
 function gateScreen(report: GateReport, columns: number, paint: Output['paint'], links: boolean) {
   const named = report.runs.some(({ name, runId }) => name !== null && name !== runId);
-  const rows = report.runs.map((run) => [
-    ...(named ? [excerpt(run.name ?? '-', 200)] : []),
-    ...cellsOf(run).map((cell) => sanitize(cell ?? '-')),
-  ]);
   const [id, ...others] = heads;
-  const [head = [], ...aligned] = alignCounts([named ? [id, 'ID', ...others] : heads, ...rows]);
-  const verdictAt = head.length - heads.length + 1;
+  const [head = [], ...rows] = alignCounts([
+    named ? [id, 'ID', ...others] : heads,
+    ...report.runs.map((run) => [
+      ...(named ? [excerpt(run.name ?? '-', 200)] : []),
+      ...cellsOf(run).map((cell) => sanitize(cell ?? '-')),
+    ]),
+  ]);
   const runs = report.runs.map((run, at) => {
     const { appUrl, runId } = run;
     const url = sanitize(appUrl ?? '');
-    const style: DrawnRow['style'] = (text, column) => {
+    const [title = '', ...cells] = rows[at] ?? [];
+    const [verdict = ''] = named ? cells.slice(1) : cells;
+    const style = (text: string, column: number, verdictAt = 1) => {
       if (column === verdictAt) return paint(marks[shownAs(run)][0], text);
       const isLink = links && appUrl !== null && text.trimStart() === url;
       return isLink ? text.replace(url, () => hyperlink(appUrl, url)) : text;
     };
-    return { cells: aligned[at] ?? [], runId, url, below: url === '' ? [] : [`  ${url}`], style };
+    // Most addresses end in the id.
+    const ids = named && runId !== null && !url.includes(runId) ? [sanitize(runId)] : [];
+    const below = [...ids, url].filter(Boolean);
+    return { title, cells, verdict, progress: progressOf(run), url, below, style };
   });
-  const dim: DrawnRow['style'] = (text) => paint('dim', text);
-  const wide: DrawnRow[] = [
-    { cells: [...head, 'URL'], style: dim },
-    ...runs.map(({ cells, url, style }) => ({ cells: [...cells, url], style })),
+  const table: DrawnRow[] = [
+    { cells: [...head, 'URL'], style: (text) => paint('dim', text) },
+    ...runs.map(({ title, cells, url, style }) => ({
+      cells: [title, ...cells, url],
+      style: (text: string, column: number) => style(text, column, named ? 2 : 1),
+    })),
   ];
-  const medium: DrawnRow[] = [{ cells: head, below: ['  URL'], style: dim }, ...runs];
-  const narrow: DrawnRow[] = runs.map(({ cells, runId, below, style }) => {
-    const [name = '', ...rest] = cells;
-    const ids = named ? [`  ${rest.shift()}`] : [];
-    const [verdict = '', state, failed = '', blocked = ''] = rest;
-    const counts = `  ${state}, ${failed.trim()} failed, ${blocked.trim()} blocked`;
-    return { cells: [name, verdict], below: runId === null ? [] : [...ids, counts, ...below], style };
-  });
+  const entries = (isNarrow: boolean): DrawnRow[] =>
+    runs.map(({ title, verdict, progress, below, style }) => ({
+      cells: isNarrow ? [title, verdict] : [title, verdict, progress],
+      below: [...(isNarrow ? [progress] : []), ...below].filter(Boolean).map((text) => `  ${text}`),
+      style,
+    }));
   const widthsOf = (layout: readonly DrawnRow[]) => naturalWidths(layout.map(({ cells }) => cells));
-  const layout = [wide, medium].find((rows) => tableWidth(widthsOf(rows)) <= columns) ?? narrow;
+  const layouts = [table, entries(false), entries(true)];
+  const layout = layouts.find((rows) => tableWidth(widthsOf(rows)) <= columns) ?? entries(true);
   return drawRows(layout, widthsOf(layout));
 }
 

@@ -265,10 +265,13 @@ describe('the result on a terminal', () => {
     expect(lines[1]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0 {2}https://\\S+/${id}$`));
   });
 
-  it('otherwise has the address below, never broken', async () => {
+  it('otherwise has two lines for each run, with the address in the second, never broken', async () => {
     const { id, lines } = await result(80);
-    expect(lines[2]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0$`));
-    expect(lines[3]).toMatch(new RegExp(`^ {2}https://\\S+/${id}$`));
+    expect(lines).toEqual([
+      `${id}  failed  completed, 2 failed, 0 blocked`,
+      expect.stringMatching(new RegExp(`^ {2}https://\\S+/${id}$`)),
+      '',
+    ]);
   });
 
   it('has the name and the id', async () => {
@@ -281,9 +284,20 @@ describe('the result on a terminal', () => {
     const narrow = await result(30, 'failed', '--name', 'shop / checkout');
     expect(narrow.lines.slice(0, 3)).toEqual([
       'shop / checkout  failed',
-      `  ${narrow.id}`,
       '  completed, 2 failed, 0 blocked',
+      expect.stringMatching(new RegExp(`^ {2}https://\\S+/${narrow.id}$`)),
     ]);
+  });
+
+  it('has the id of a named run whose address does not contain it', async () => {
+    on = await stage({ outcome: 'failed', duration: 0 });
+    const appUrl = 'https://a.example/r/4711';
+    on.mock.faults.add({ kind: 'patch', endpoint: 'run.status', merge: { appUrl }, times: 9 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const { out } = await on.with({ isTTY: true, env: { NO_COLOR: '1', TERM: 'dumb' } })(
+      ...['run', 'wait', id, '--name', 'shop / a rather long name of a process'],
+    );
+    expect(out.split('\n').slice(1)).toEqual([`  ${id}`, `  ${appUrl}`, '']);
   });
 
   it('has them below each other on a narrow terminal', async () => {

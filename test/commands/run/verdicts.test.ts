@@ -106,11 +106,10 @@ describe('the report', () => {
     expect(two.out).toMatch(/^run_\w+\tblocked\tcompleted\t0\t\d+\thttps:\S+\n$/);
   });
 
-  it('is a table with a heading on a terminal', async () => {
+  it('is readable on a terminal', async () => {
     on = await stage({ outcome: 'passed' });
     const { out } = await on.with({ isTTY: true, env: { TERM: 'dumb' } })(...trigger, '--wait');
-    expect(out).toMatch(/RUN\s+ID\s+VERDICT\s+STATE\s+FAILED\s+BLOCKED\s+URL/);
-    expect(out).toMatch(/passed/);
+    expect(out).toMatch(/^shop \/ checkout {2}passed {2}completed, 0 failed, 0 blocked\n {2}https:\S+\n$/);
   });
 });
 
