@@ -14,6 +14,7 @@ import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
 import { issueKey } from './handlers/keys.ts';
 import { announceEnd, holdStatus } from './handlers/run.ts';
+import type { UnknownName } from './known.ts';
 import { isLoopbackAddress, listenForMock, namesThisHost } from './listen.ts';
 import type { ServerOptions } from './options.ts';
 import { createConsole } from './page/console.ts';
@@ -23,6 +24,7 @@ import { errorResponse, MockError, type RawResponse } from './response.ts';
 import { createSender, type DeliverySender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
+import { invalidBody } from './validate.ts';
 import { DeployedVersions, versionTarget } from './version-page.ts';
 
 export type { DataSizes } from './data/account.ts';
@@ -54,6 +56,11 @@ const maxRequests = 10_000;
 const maxBytes = 64 * 1024 * 1024;
 /** The size limit of a body without a valid credential. */
 const maxUnknownBytes = 64 * 1024;
+
+function refuseUnknown({ field, kind, label, name, near }: UnknownName): never {
+  const meant = near === null ? '' : `; did you mean ${near}?`;
+  throw invalidBody(`body.${field}: no ${kind} has the ${label} ${JSON.stringify(name)}${meant}`);
+}
 
 interface Parts {
   readonly state: State;
@@ -93,7 +100,9 @@ function partsFrom(
       appUrlBase: options.appUrlBase ?? 'https://app.example.test',
     },
     data: options.data,
+    added: options,
     deliver: options.deliver ?? sender.deliver,
+    onUnknown: options.strict ? refuseUnknown : (unknown) => options.onUnknown?.(unknown),
     watchRun(run) {
       // Without deliveries no timer is needed: the next status read announces the end of the run.
       if (deliveries === 'off' || run.outcome === 'stuck') return;

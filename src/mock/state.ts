@@ -1,7 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { RunState, TriggerBody } from '../contract/run.ts';
-import { type Account, createAccount, type DataSizes, defaultSizes } from './data/account.ts';
+import {
+  type Account,
+  type AddedNames,
+  createAccount,
+  type DataSizes,
+  defaultSizes,
+} from './data/account.ts';
 import type { StoredDelivery, StoredWebhook } from './data/webhooks.ts';
+import type { UnknownName } from './known.ts';
 import { type Draw, seededDraw } from './random.ts';
 import type { RawResponse } from './response.ts';
 
@@ -125,6 +132,8 @@ export interface State {
   readonly deliver: Deliver;
   /** Called with each new run, so that its end can be announced to webhooks. */
   readonly watchRun: (run: Run) => void;
+  /** Called for a project or an environment of a new run that does not exist. It may refuse the run. @throws MockError */
+  readonly onUnknown: (unknown: UnknownName) => void;
   /** Returns a tenant's data, which is created on first use. */
   account(tenant: string): Account;
   /** Returns the next id with a prefix, `run_5m2v…`: the same sequence for the same seed. */
@@ -133,14 +142,15 @@ export interface State {
   nextSecret(prefix: string, length: number): string;
 }
 
-interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
+interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun' | 'onUnknown'> {
   seed: number;
   data?: Partial<DataSizes> | undefined;
+  added?: AddedNames | undefined;
 }
 
 const dayMs = 86_400_000;
 
-export function createState({ seed, data, ...parts }: StateParts): State {
+export function createState({ seed, data, added, ...parts }: StateParts): State {
   const streams = new Map<string, Draw>();
   const stream = (name: string) => {
     const draw = streams.get(name) ?? seededDraw(seed, name);
@@ -158,7 +168,7 @@ export function createState({ seed, data, ...parts }: StateParts): State {
     runs: new Map(),
     keyedResponses: new Map(),
     account(tenant) {
-      const account = accounts.get(tenant) ?? createAccount(tenant, seed, sizes, until);
+      const account = accounts.get(tenant) ?? createAccount(tenant, seed, sizes, until, added);
       accounts.set(tenant, account);
       return account;
     },

@@ -21,6 +21,7 @@ async function getSummary(handler: Handlers['orders.summary']) {
     plan,
     deliver: () => {},
     watchRun: () => {},
+    onUnknown: () => {},
   });
   state.credentials.set('k', { kind: 'key', tenant: 't' });
   const path = '/api/orders/summary.json';

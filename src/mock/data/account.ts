@@ -15,6 +15,14 @@ export interface DataSizes {
   deliveries: number;
 }
 
+/** The names of further items, which are empty. */
+export interface AddedNames {
+  /** Slugs. */
+  projects?: readonly string[] | undefined;
+  /** Keys. */
+  environments?: readonly string[] | undefined;
+}
+
 /** Enough for paging: no list but the webhooks' fits on one page of the default size. */
 export const defaultSizes: DataSizes = {
   orders: 137,
@@ -61,22 +69,34 @@ function fill(
   sizes: DataSizes,
   projects: readonly (readonly [string, number])[],
   until: number,
+  added: AddedNames = {},
 ) {
   const { orders, environments, webhooks, deliveries } = sizes;
   const storeOf = (slug: string, count: number) =>
     observationStore(observationSource(seed, slug, count, environments, until));
   return {
     orders: makeOrders(seed, orders, until),
-    environments: makeEnvironments(seed, environments, until),
+    environments: makeEnvironments(seed, environments, until, added.environments),
     projects: new Map(projects.map(([slug, count]) => [slug, storeOf(slug, count)])),
     webhooks: makeWebhooks(seed, webhooks, deliveries, until),
   };
 }
 
-/** Creates the data set of a tenant, which ends at `until`. Only two tenants have one; any other starts empty. */
-export function createAccount(tenant: string, seed: number, sizes: DataSizes, until: number): Account {
+/**
+ * Creates the data set of a tenant, which ends at `until`. Only two tenants have one; any other starts empty. The names are
+ * added to those of the mock's own tenant.
+ */
+export function createAccount(
+  tenant: string,
+  seed: number,
+  sizes: DataSizes,
+  until: number,
+  added: AddedNames = {},
+): Account {
   if (tenant === homeTenant) {
-    return fill(seed, sizes, [['shop', sizes.observations], ...sideProjects], until);
+    // First, so that a project with data stays as it is.
+    const empty = (added.projects ?? []).map((slug) => [slug, 0] as const);
+    return fill(seed, sizes, [...empty, ['shop', sizes.observations], ...sideProjects], until, added);
   }
   if (tenant === otherTenant) {
     return fill(otherSeed(seed), otherSizes, [['warehouse', otherSizes.observations]], until);

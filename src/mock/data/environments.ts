@@ -90,8 +90,21 @@ function makeVariables(draw: Draw, id: (index: number) => string, at: string): M
   return byId(list);
 }
 
-/** Returns environments by id, in order of creation. */
-export function makeEnvironments(seed: number, count: number, until: number): Map<string, StoredEnvironment> {
+function emptyEnvironment(id: string, key: string, until: number): StoredEnvironment {
+  const at = new Date(until).toISOString();
+  return {
+    ...{ id, name: key, key, baseUrl: undefined, providerModel: undefined, version: undefined },
+    ...{ mobileRuntimeOverrides: null, createdAt: at, updatedAt: at, variables: new Map(), others: {} },
+  };
+}
+
+/** Returns environments by id, in order of creation. Those with an added key are empty, and the last. */
+export function makeEnvironments(
+  seed: number,
+  count: number,
+  until: number,
+  addedKeys: readonly string[] = [],
+): Map<string, StoredEnvironment> {
   const ids = seededIds(seed, 'env');
   const variableIds = seededIds(seed, 'var');
   const drawAt = drawer(seed, 'environments');
@@ -115,5 +128,7 @@ export function makeEnvironments(seed: number, count: number, until: number): Ma
       others: {},
     };
   });
-  return byId(list);
+  const isNew = (key: string) => list.every((environment) => environment.key !== key);
+  const added = [...new Set(addedKeys)].filter(isNew);
+  return byId([...list, ...added.map((key, nth) => emptyEnvironment(ids.at(count + nth), key, until))]);
 }

@@ -1,5 +1,6 @@
 import type { run } from '../../contract/run.ts';
 import type { EventType } from '../data/webhooks.ts';
+import { unknownNames } from '../known.ts';
 import { requireFound } from '../response.ts';
 import { announceEvent } from '../sender.ts';
 import type { HandlersOf, MockResponse } from '../service.ts';
@@ -83,7 +84,8 @@ function shownStatus(state: State, run: Run): Status {
 }
 
 export const runHandlers: HandlersOf<typeof run> = {
-  'run.trigger': ({ body, tenant, state }) => {
+  'run.trigger': ({ body, tenant, account, state }) => {
+    for (const unknown of unknownNames(account, body)) state.onUnknown(unknown);
     const { plan, runs } = state;
     const nth = plan.outcomes[Math.min(runs.size, plan.outcomes.length - 1)] ?? 'stuck';
     const outcome = plan.outcomeOf?.(body) ?? nth;
