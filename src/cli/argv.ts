@@ -66,8 +66,11 @@ export function isVerbose(argv: readonly string[]): boolean {
 /** Returns the format for errors, even if the command line cannot be parsed. */
 export function formatAtFirstSight(argv: readonly string[]): Format {
   const args = ownArguments(argv);
-  const after = args[args.indexOf('--format') + 1];
-  const format = args.includes('--format') ? after : args.find((w) => w.startsWith('--format='))?.slice(9);
+  const formats = args.flatMap((word, at) => {
+    const [name, value = args[at + 1]] = word.split('=');
+    return name === '--format' ? [value] : [];
+  });
+  const format = formats.at(-1);
   if (args.includes('--json') || format === 'json') return 'json';
   return format === 'ndjson' ? 'ndjson' : 'plain';
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { providers } from '../ci/context.ts';
 import { described as field, result } from '../contract/fields.ts';
 import { run } from '../contract/run.ts';
+import { actions } from '../gate/policy.ts';
 import { errorReport, gateReport, gatesReport, startedRun } from '../gate/result-schema.ts';
 import { checkNames } from '../receipt/error.ts';
 import type { Statement } from '../receipt/statement.ts';
@@ -357,7 +358,7 @@ export const documents = {
         z.record(
           z.string(),
           result('PolicyAction', 'The action of the gate on a verdict.', {
-            action: field(z.enum(['pass', 'warn', 'fail']), 'The action.'),
+            action: field(z.enum(actions), 'The action.'),
             ...provenance,
           }),
         ),

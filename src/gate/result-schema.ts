@@ -23,8 +23,12 @@ const verdict = choice(
   verdicts,
   'The verdict on a run, which the policy of the gate turns into an action.',
 );
-const action = choice('Action', actions);
-const stopCause = choice('StopCause', ['SIGHUP', 'SIGINT', 'SIGTERM', 'abort', 'fail-fast']);
+const action = choice('Action', actions, 'How a verdict affects the gate.');
+const stopCause = choice(
+  'StopCause',
+  ['SIGHUP', 'SIGINT', 'SIGTERM', 'abort', 'fail-fast'],
+  'The cause that ended the wait early: a signal, `abort` in the library, or the failure of another gate.',
+);
 const cancellation = choice(
   'Cancellation',
   ['requested', 'failed', 'none'],
@@ -77,32 +81,36 @@ export const runSubject = result(
   subject,
 );
 
-const runReport = result(
-  'RunReport',
-  'The result of one run. Unknown facts are null. `elapsedSeconds` has three decimals; `attempts` counts status reads.',
-  {
-    ...subject,
-    runId: field(textOrNull(), 'Null if a create was stopped before its response.'),
-    state: textOrNull(),
-    verdict: field(z.nullable(verdict), 'Null if the wait was stopped before the run ended.'),
-    action: field(action, 'The action of the policy on the verdict.'),
-    ...{ failed: count(), blocked: count(), appUrl: textOrNull() },
-    ...{ attempts: z.number(), elapsedSeconds: z.number(), idempotencyKey: textOrNull(), reattached },
-    retry: field(z.exactOptional(z.number()), 'The number of the retry that started the run.'),
-    nextReadSeconds: field(
-      z.exactOptional(z.number()),
-      'The time until the next read, if the deadline came before that read.',
-    ),
-    attemptsExhausted: field(present(), 'The limit of status reads ended the wait, not the timeout.'),
-    cancellation: field(
-      z.exactOptional(z.enum(['requested', 'failed'])),
-      'The result of the request to cancel the run; absent if there was none.',
-    ),
-    woken: field(present(), 'A webhook caused the last read.'),
-    advisory: field(present(), 'The gate is advisory: it warns where another one fails.'),
-    error: z.exactOptional(errorReport),
-  },
-);
+const runReport = result('RunReport', 'The result of one run. Unknown facts are null.', {
+  ...subject,
+  runId: field(textOrNull(), 'Null if a create was stopped before its response.'),
+  state: field(textOrNull(), 'The last known state, as the service names it.'),
+  verdict: field(z.nullable(verdict), 'Null if the wait was stopped before the run ended.'),
+  action: field(action, 'The action of the policy on the verdict.'),
+  failed: field(count(), 'The number of failed items.'),
+  blocked: field(count(), 'The number of blocked items.'),
+  appUrl,
+  attempts: field(z.number(), 'The number of status reads.'),
+  elapsedSeconds: field(z.number(), 'The time that the gate spent on the run, with three decimals.'),
+  idempotencyKey: field(
+    textOrNull(),
+    'The key of the request that created the run; null if the gate created none.',
+  ),
+  reattached,
+  retry: field(z.exactOptional(z.number()), 'The number of the retry that started the run.'),
+  nextReadSeconds: field(
+    z.exactOptional(z.number()),
+    'The time until the next read, if the deadline came before that read.',
+  ),
+  attemptsExhausted: field(present(), 'The limit of status reads ended the wait, not the timeout.'),
+  cancellation: field(
+    z.exactOptional(z.enum(['requested', 'failed'])),
+    'The result of the request to cancel the run; absent if there was none.',
+  ),
+  woken: field(present(), 'A webhook caused the last read.'),
+  advisory: field(present(), 'The gate is advisory: it warns where another one fails.'),
+  error: z.exactOptional(errorReport),
+});
 
 const discardedRun = result(
   'DiscardedRun',
@@ -135,7 +143,8 @@ const observation = result('DeployedObservation', 'A read of the version page in
 });
 const deployed = result('DeployedReport', 'The deployed build in the result of a gate.', {
   url: field(text(), 'The URL of the version page, without its query.'),
-  ...{ pointer: textOrNull(), expected: text() },
+  pointer: field(textOrNull(), 'The JSON pointer of the version; null if the whole page is the version.'),
+  expected: field(text(), 'The expected version.'),
   matches: field(
     z.nullable(z.boolean()),
     'Whether the runs tested only the expected build; null if unknown.',
@@ -157,7 +166,7 @@ const ofGate = {
 const ofResult = {
   schemaVersion,
   result: field(action, 'The worst action on the runs; `fail` if rungate was stopped or no run was started.'),
-  exitCode: z.number(),
+  exitCode: field(z.number(), 'The exit code of the command.'),
   deployed: field(z.exactOptional(deployed), 'Which build was deployed; absent if that was not checked.'),
   interruptedBy: z.exactOptional(stopCause),
 };
@@ -169,13 +178,18 @@ export const gateReport = result(
 );
 
 const namedGateReport = result('NamedGateReport', 'The result of one gate of several.', {
-  name: text(),
-  result: choice('GateResult', gateResults),
+  name: field(text(), "The gate's name."),
+  result: choice(
+    'GateResult',
+    gateResults,
+    'The result of a gate: `skipped` if it never began, else the worst action on its runs.',
+  ),
   exitCode: field(
     count(),
     'The exit code that the gate adds to the result; null if it was skipped or stopped.',
   ),
-  ...{ needs: z.array(z.string()), advisory: z.boolean() },
+  needs: field(z.array(z.string()), 'The gates that had to pass before this one started.'),
+  advisory: field(z.boolean(), 'Whether the gate warns where another one fails.'),
   reason: field(
     textOrNull(),
     'Why the gate was skipped, or stopped before its end; null for any other gate.',

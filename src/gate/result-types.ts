@@ -33,7 +33,9 @@ export interface DeployedObservation {
 export interface DeployedReport {
   /** The URL of the version page, without its query. */
   url: string;
+  /** The JSON pointer of the version; null if the whole page is the version. */
   pointer: string | null;
+  /** The expected version. */
   expected: string;
   /** Whether the runs tested only the expected build; null if unknown. */
   matches: boolean | null;
@@ -41,7 +43,7 @@ export interface DeployedReport {
   observations: DeployedObservation[];
 }
 
-/** The result of one run. Unknown facts are null. `elapsedSeconds` has three decimals; `attempts` counts status reads. */
+/** The result of one run. Unknown facts are null. */
 export interface RunReport {
   /** For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`. */
   name: string | null;
@@ -53,16 +55,23 @@ export interface RunReport {
   tags: readonly string[] | null;
   /** Null if a create was stopped before its response. */
   runId: string | null;
+  /** The last known state, as the service names it. */
   state: string | null;
   /** Null if the wait was stopped before the run ended. */
   verdict: Verdict | null;
   /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
   action: Action;
+  /** The number of failed items. */
   failed: number | null;
+  /** The number of blocked items. */
   blocked: number | null;
+  /** The URL of the run's page; null if the service sent none. */
   appUrl: string | null;
+  /** The number of status reads. */
   attempts: number;
+  /** The time that the gate spent on the run, with three decimals. */
   elapsedSeconds: number;
+  /** The key of the request that created the run; null if the gate created none. */
   idempotencyKey: string | null;
   /** Whether an earlier attempt with the same key started the run. */
   reattached: boolean;
@@ -104,6 +113,7 @@ export interface GateReport {
   schemaVersion: 1;
   /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
   result: Action;
+  /** The exit code of the command. */
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
@@ -118,11 +128,15 @@ export interface GateReport {
 
 /** The result of one gate of several. */
 export interface NamedGateReport {
+  /** The gate's name. */
   name: string;
+  /** The result of a gate: `skipped` if it never began, else the worst action on its runs. */
   result: GateResult;
   /** The exit code that the gate adds to the result; null if it was skipped or stopped. */
   exitCode: number | null;
+  /** The gates that had to pass before this one started. */
   needs: string[];
+  /** Whether the gate warns where another one fails. */
   advisory: boolean;
   /** Why the gate was skipped, or stopped before its end; null for any other gate. */
   reason: string | null;
@@ -142,6 +156,7 @@ export interface GatesReport {
   schemaVersion: 1;
   /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
   result: Action;
+  /** The exit code of the command. */
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;

@@ -1,4 +1,3 @@
-import { main } from '../../src/cli/main.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { StopSignal } from '../../src/errors.ts';
 import { type Io, systemIo } from '../../src/host/io.ts';
@@ -8,6 +7,7 @@ import { openStateFile } from '../../src/host/state-file.ts';
 import { createSecretFile } from '../../src/host/write-file.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
+import { main } from './main.ts';
 
 export interface Result {
   code: number;

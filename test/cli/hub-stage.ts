@@ -1,6 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { main } from '../../src/cli/main.ts';
 import { memoryBudget } from '../../src/hub/budget.ts';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import { createHub } from '../../src/hub/hub.ts';
@@ -14,6 +13,7 @@ import { fakeTerminal } from '../fake-terminal.ts';
 import { turns, until } from '../until.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
 import { memoryIo, type Result, type Settings } from './harness.ts';
+import { main } from './main.ts';
 
 const webhookSecret = 'whsec_of_the_hub';
 export const hubToken = 'hub-token-Zk3J9aQ7Lm2X';

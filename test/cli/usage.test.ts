@@ -151,6 +151,11 @@ describe('global options', () => {
     );
   });
 
+  it('give errors the last format as well', async () => {
+    const { err } = await cli(['--format', 'json', 'env', 'list', '--format=table', '--json-field']);
+    expect(err).toMatch(/^error: /);
+  });
+
   it('take precedence over the environment', async () => {
     const env = { RUNGATE_API_URL: 'http://127.0.0.1:1' };
     const { code } = await on.with({ env })(...trigger, '--api-url', on.mock.url);

@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
 import { systemClock } from '../../src/clock.ts';
 import { UsageError } from '../../src/errors.ts';
 import { type DeliveryFaultKind, deliveryKinds } from '../../src/mock/faults/delivery-kinds.ts';
@@ -11,6 +10,7 @@ import type { ServerOptions } from '../../src/mock/server.ts';
 import { verify } from '../../src/webhook/node.ts';
 import { createReplayGuard } from '../../src/webhook/replay.ts';
 import { memoryIo } from '../cli/harness.ts';
+import { main } from '../cli/main.ts';
 import { until } from '../until.ts';
 import { startService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
 import { memoryIo } from '../cli/harness.ts';
+import { main } from '../cli/main.ts';
 
 it('a command of mock exec gets no hub, even if the project file or the environment has one', async () => {
   const { io } = memoryIo({

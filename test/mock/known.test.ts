@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
 import type { Io } from '../../src/host/io.ts';
 import type { UnknownName } from '../../src/mock/known.ts';
 import type { ServerOptions } from '../../src/mock/server.ts';
 import { memoryIo } from '../cli/harness.ts';
+import { main } from '../cli/main.ts';
 import { byProcess, itemsOf, startService } from './service.ts';
 
 async function started(options: ServerOptions = {}) {

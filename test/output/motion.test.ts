@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
 import type { Io } from '../../src/host/io.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from '../cli/harness.ts';
+import { main } from '../cli/main.ts';
 import { fakeTerminal } from '../fake-terminal.ts';
 import { testScreen } from '../screen.ts';
 

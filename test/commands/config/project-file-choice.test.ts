@@ -11,10 +11,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import { systemIo } from '../../../src/host/io.ts';
 import { inspect } from '../../../src/host/paths.ts';
 import { asked, cli, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { main } from '../../cli/main.ts';
 
 const { readFile, exists } = systemIo;
 const systemFiles = { readFile, exists, inspect };

@@ -6,12 +6,12 @@ import { createServer as createTlsServer } from 'node:tls';
 // @ts-expect-error a package without types
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { StopSignal } from '../../../src/errors.ts';
 import { defaultHeaderNames } from '../../../src/webhook/headers.ts';
 import { signSync } from '../../../src/webhook/node.ts';
 import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
+import { main } from '../../cli/main.ts';
 import { isRedisMissing, startRedis, type TestRedis } from '../../hub/redis.ts';
 import { until } from '../../until.ts';
 

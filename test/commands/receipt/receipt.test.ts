@@ -10,10 +10,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import { systemIo } from '../../../src/host/io.ts';
 import { checkNames } from '../../../src/receipt/error.ts';
 import { cli, memoryIo, type Settings } from '../../cli/harness.ts';
+import { main } from '../../cli/main.ts';
 import { fakeClock } from '../../fake-clock.ts';
 import {
   changed,

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
 import { liveRun } from '../../../src/commands/run/live.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
 import { type WatchedRun, watch as watchRun } from '../../../src/gate/watched-run.ts';
 import type { Io } from '../../../src/host/io.ts';
 import type { Size } from '../../../src/output/live/model.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { main } from '../../cli/main.ts';
 import { fakeTerminal } from '../../fake-terminal.ts';
 import { type TestScreen, testScreen } from '../../screen.ts';
 
