@@ -1,5 +1,6 @@
 import { type Command, Help, Option } from 'commander';
 import { isCommon } from '../commands/options.ts';
+import { docsPage } from '../repository.ts';
 import { fullName } from './command.ts';
 
 const exitTable = `
@@ -38,7 +39,9 @@ export function setHelp(program: Command, isFull: boolean): Command {
       ...(isFull ? {} : short),
     })
     .addHelpText('afterAll', ({ command }) => {
-      const more = isFull ? '' : `\nAll options: ${fullName(command)} --help --all`;
+      const docs = `Docs: ${docsPage('docs/README.md')}`;
+      if (isFull) return command === program ? `${exitTable}\n\n${docs}` : '';
+      const more = `\nAll options: ${fullName(command)} --help --all\n${docs}`;
       return command === program ? `${exitTable}\n${more}` : more;
     });
 }

@@ -116,7 +116,9 @@ function explainStatus(
   const what = credential?.what ?? 'request';
   if (status === 401) {
     const other = credential === null ? null : mistakeIn(credential.what, credential.value);
-    const may = other ?? 'it may be mistyped, expired, deleted, or belong to another service';
+    const may: Wording =
+      other ??
+      ((say) => `it may be mistyped, expired, deleted, or belong to another service; ${say('credentials')}`);
     const setting = what === 'API key' ? 'apiKey' : 'token';
     const hint: Wording = (say) =>
       `check ${credential === null ? 'the credential' : say(setting)}: ${typeof may === 'string' ? may : may(say)}`;
@@ -125,7 +127,10 @@ function explainStatus(
   if (status === 403) {
     const scopes =
       credential?.what === 'API key' ? 'the scopes of the key' : 'the permissions of the account';
-    return { fact: `the ${what} is not allowed to do this (403)`, hint: `check ${scopes}` };
+    return {
+      fact: `the ${what} is not allowed to do this (403)`,
+      hint: (say) => `check ${scopes}; ${say('credentials')}`,
+    };
   }
   if (status === 404) {
     const hint = notFoundHint(request);

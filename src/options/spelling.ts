@@ -1,20 +1,21 @@
 import type { Say } from '../errors.ts';
+import { docsPage } from '../repository.ts';
 import { flagName, type OptionId, type OptionRow, rowOf, rows } from './table.ts';
 
 /** Phrases about options: text, or a function of the value in it. */
 type Phrases = Readonly<Record<string, string | ((value: string) => string)>>;
+
+const credentials = `to get one, see ${docsPage('docs/keys.md')}`;
 
 const inCommands: Phrases = {
   // The beginning of a message about a call. On the command line, the command is known.
   call: '',
   query: (key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
   trust: '--ca-file or NODE_EXTRA_CA_CERTS',
-  'give.key':
-    'set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to its file, or save it: rungate login',
-  'give.bearer':
-    'set RUNGATE_TOKEN to the bearer token of a user session, or RUNGATE_TOKEN_FILE to its file, or save it: rungate login --token',
-  'give.either':
-    'set RUNGATE_TOKEN or RUNGATE_API_KEY, or the same with _FILE to a file, or save one: rungate login',
+  'give.key': `set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to its file, or save it: rungate login; ${credentials}`,
+  'give.bearer': `set RUNGATE_TOKEN to the bearer token of a user session, or RUNGATE_TOKEN_FILE to its file, or save it: rungate login --token; ${credentials}`,
+  'give.either': `set RUNGATE_TOKEN or RUNGATE_API_KEY, or the same with _FILE to a file, or save one: rungate login; ${credentials}`,
+  credentials,
   look: 'to see the response, add --verbose, or read error.body of --json',
   unchecked: (target) =>
     `to read it without the check: rungate api GET ${/^[\w/.%~-]+$/.test(target) ? target : `"${target}"`}`,
@@ -30,6 +31,7 @@ const inLibrary: Phrases = {
   'give.bearer':
     'pass the bearer token of a user session as token; an unset environment variable is undefined',
   'give.either': 'pass token or apiKey; an unset environment variable is undefined',
+  credentials,
   look: "the error's body contains the response",
   unchecked: 'the option check: false returns it without the check',
 };

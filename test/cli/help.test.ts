@@ -54,7 +54,9 @@ it.each(all(program).map((command) => [fullName(command), command] as const))(
   async (name, command) => {
     const full = await fullHelpOf(wordsOf(command));
     for (const { flags, hidden } of command.options) if (!hidden) expect(full).toContain(`  ${flags} `);
-    expect(await helpOf(wordsOf(command))).toContain(`\nAll options: ${name} --help --all\n`);
+    expect(await helpOf(wordsOf(command))).toMatch(
+      new RegExp(`\\nAll options: ${name} --help --all\\nDocs: .*docs/README.md.*\\n$`),
+    );
     expect(full).not.toContain('All options:');
   },
 );

@@ -97,9 +97,13 @@ describe('the installed package', () => {
     );
     const withoutComments = (name: string) =>
       readFileSync(join(root, 'src', name), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
-    const names = code.flatMap((name) =>
-      [...withoutComments(name).matchAll(/\bdocs\/[\w./-]+|\b[\w-]+\.md\b/g)].map(([path]) => path),
+    const texts = code.map(withoutComments).join('\n');
+    // A message names a page of the repository by its URL.
+    const page = /docsPage\('([^']+)'\)/g;
+    const names = [...texts.replaceAll(page, '').matchAll(/\bdocs\/[\w./-]+|\b[\w-]+\.md\b/g)].map(
+      ([path]) => path,
     );
+    expect([...texts.matchAll(page)].filter(([, path = '']) => !pages.includes(path))).toEqual([]);
     expect(names).toContain('docs/rungate.schema.json');
     expect([...new Set(names)].filter((path) => !files.includes(path))).toEqual([]);
   });

@@ -69,6 +69,6 @@ it.each(['docs/library.md', 'docs/examples/gate.node-test.mjs', 'docs/examples/g
 );
 
 it.each([['trigger'], ['wait']])('the help of run %s says how long 60 status reads take', async (command) => {
-  const help = (await cli(['run', command, '--help'])).out.replace(/\s+/g, ' ');
+  const help = (await cli(['run', command, '--help', '--all'])).out.replace(/\s+/g, ' ');
   expect(help).toMatch(/default 60; about 10 minutes at 10s/);
 });

@@ -10,6 +10,7 @@ import { exitCodeOf } from '../../exit.ts';
 import type { OpenPage } from '../../gate/deployed/open.ts';
 import type { Io } from '../../host/io.ts';
 import { jsonFor } from '../../options/read.ts';
+import { sayInCommands } from '../../options/spelling.ts';
 import { isFileId, sentIds } from '../../options/table.ts';
 import { excerpt } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
@@ -127,8 +128,7 @@ export function checkCredentials(
   });
   const detail = excerpt([...used, ...unused].join('; '), 800);
   if (used.length === 0) {
-    const remedy =
-      'set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for everything else), or save one with rungate login';
+    const remedy = `set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for everything else), or save one with rungate login; ${sayInCommands('credentials')}`;
     return check('credentials', 'warn', detail === '' ? 'none set' : detail, remedy);
   }
   return check('credentials', 'ok', detail);
