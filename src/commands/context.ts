@@ -10,6 +10,7 @@ import { receiptKeySecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { parseApiUrl } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
+import { runsInCi } from './ci-context.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
 import { readCa } from './config/project-file.ts';
 import { loadSettings, type SettingSources, type SourceOptions } from './config/sources.ts';
@@ -157,7 +158,9 @@ export async function createContext(
   options: SourceOptions = {},
 ): Promise<Context> {
   const { settings, sources } = await loadSettings(io, globals, flags, options);
-  const format: Format = settings.format?.value ?? (io.out.isTTY ? 'table' : 'plain');
+  // A script reads tab-separated values; people read the log of a CI job.
+  const isLog = settings.format === undefined && !io.out.isTTY && runsInCi(io.env) && io.sharesOutput();
+  const format: Format = settings.format?.value ?? (io.out.isTTY || isLog ? 'table' : 'plain');
   const secrets = [
     settings.apiKey?.value,
     settings.token?.value,
@@ -170,6 +173,7 @@ export async function createContext(
   ].filter((secret) => secret !== undefined);
   const output = await createOutput(io, {
     format,
+    isLog,
     quiet: globals.quiet === true,
     verbose: globals.verbose === true,
     secrets,

@@ -3,6 +3,7 @@ import { isatty } from 'node:tty';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, launch, run } from './children.ts';
+import { sharesOutput } from './log.ts';
 import {
   exists,
   inspect,
@@ -23,6 +24,8 @@ import { appendToFile, createSecretFile, removeFile, type SecretFile, writeWhole
 export interface Io {
   readonly out: Sink;
   readonly err: Sink;
+  /** Returns whether standard output goes where that of the calling script goes; false if that is unknown. */
+  sharesOutput(): boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Node's name for the operating system. */
@@ -101,6 +104,7 @@ export async function leave(code: number): Promise<void> {
 export const systemIo: Io = {
   out,
   err,
+  sharesOutput: () => sharesOutput(process.ppid),
   env: process.env,
   cwd: process.cwd(),
   platform: process.platform,

@@ -8,11 +8,13 @@ import { createMotion, type Motion } from './motion.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
 import { painter, type Tone, wantsColor, wrapWords } from './text.ts';
 
-/** `plain` is the default for a pipe or a log. */
+/** `plain` is the default for a pipe and for a file. */
 export type Format = 'table' | 'json' | 'ndjson' | 'plain';
 
 interface OutputOptions {
   format: Format;
+  /** Whether standard output and standard error go into the log of a CI job, and the user chose no format. */
+  isLog?: boolean;
   quiet: boolean;
   verbose: boolean;
   /** Redacted in all output. */
@@ -22,6 +24,9 @@ interface OutputOptions {
 /** Writes the result to stdout and everything else to stderr. */
 export interface Output {
   readonly format: Format;
+  readonly isLog: boolean;
+  /** The width of tables, in columns. */
+  readonly columns: number;
   readonly quiet: boolean;
   readonly verbose: boolean;
   /** Writes the result as text, for people. */
@@ -53,8 +58,12 @@ export interface Output {
   readonly oneScreen: boolean;
 }
 
+/** The width of tables in a log, whose reader may scroll, and on a terminal of unknown width. */
+const defaultColumns = { log: 120, terminal: 80 };
+
 export async function createOutput(io: Io, options: OutputOptions): Promise<Output> {
-  const { format, quiet, verbose, secrets } = options;
+  const { format, isLog = false, quiet, verbose, secrets } = options;
+  const tableColumns = () => io.out.columns ?? defaultColumns[isLog ? 'log' : 'terminal'];
   const paint = await painter(wantsColor(io.env, io.err.isTTY));
   const redact = redactor(secrets);
   const toErr = (text: string) => io.err.write(redact(text));
@@ -70,7 +79,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
   // Redact before cells are wrapped: a secret that spans two lines would not be found.
   const table = async (given: Table) => {
     const rows = { ...given, rows: given.rows.map((row) => row.map((cell) => cell && redact(cell))) };
-    return result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
+    return result(format === 'table' ? await renderTable(rows, tableColumns()) : renderTsv(rows));
   };
   // Logs keep long lines, for grep; on a terminal they are wrapped between words.
   const columns = () => (io.err.isTTY ? (io.err.columns ?? 80) : Number.POSITIVE_INFINITY);
@@ -93,6 +102,10 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
 
   return {
     format,
+    isLog,
+    get columns() {
+      return tableColumns();
+    },
     quiet,
     verbose,
     result,

@@ -37,6 +37,8 @@ export interface Settings {
   clock?: Clock;
   random?: () => number;
   isTTY?: boolean;
+  /** Whether standard output goes where that of the calling script goes. */
+  sharesOutput?: boolean;
   stdin?: string | Uint8Array;
   /** Whether the reader of stdout has closed the pipe. */
   closed?: boolean;
@@ -107,6 +109,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
   const io: Io = {
     out,
     err,
+    sharesOutput: () => settings.sharesOutput ?? false,
     env: settings.env ?? {},
     cwd: settings.cwd ?? '/nowhere',
     platform: 'linux',

@@ -83,7 +83,7 @@ ${optionTables(program, (name) => name === globalHeading)}
 On a terminal, a list is a table of at most six columns; columns that do not fit are hidden. The last line, on standard error, names the hidden
 columns. \`--columns id,name,baseUrl\` shows exactly these fields, with objects as JSON. Cells break only at spaces, so ids and URLs stay whole.
 
-If standard output is not a terminal, a list has the same columns as tab-separated values, without a header. A missing
+In a file or a pipe, a list has the same columns as tab-separated values, without a header. A missing
 field is an empty value. In scripts that must not depend on the order of columns, use \`--json\`.
 ${groups.map((group) => section(group, 2)).join('')}`;
 }

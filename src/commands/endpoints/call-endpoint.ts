@@ -171,7 +171,7 @@ async function printResponse(
   endpoint: Endpoint,
   { response, columns, asked, done }: Printed,
 ): Promise<void> {
-  const { output, io } = context;
+  const { output } = context;
   if (response.text === '') {
     const text = endpoint.method === 'GET' ? 'the response has no body' : (done ?? 'done');
     return output.note(endpoint.list ? emptyText(asked.page) : output.excerpt(text));
@@ -189,7 +189,7 @@ async function printResponse(
     return;
   }
   const items = itemTexts(response.text, page);
-  const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const width = output.format === 'table' ? output.columns : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : schemaFields(item), columns, width);
   await output.response(response.text, itemTable(items, chosen.shown, output.redact));
   await warnOfMismatches(output, response);

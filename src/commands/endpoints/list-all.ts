@@ -50,10 +50,10 @@ const asLines = ({ lines: write }: Output): Style => ({
 });
 
 /** Shows one row per item. The first page determines the columns and their widths. */
-function asRows({ output, io }: Context, endpoint: Endpoint, columns: readonly string[] | undefined): Style {
+function asRows({ output }: Context, endpoint: Endpoint, columns: readonly string[] | undefined): Style {
   const schema = itemSchema(endpoint.response);
   const shown = schema === undefined ? [] : schemaFields(schema);
-  const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const width = output.format === 'table' ? output.columns : Number.POSITIVE_INFINITY;
   const write = output.format === 'table' ? tableStream(width) : renderTsv;
   const missing = new Set(columns);
   let chosen: Columns | undefined;

@@ -131,11 +131,13 @@ async function printTable(
   gates: GatesReport | undefined,
   { io: { out, env }, output }: Context,
 ): Promise<void> {
+  // In a log, the lines below say everything.
+  if (output.isLog) return;
   if (output.format === 'table') {
     // The colours are chosen for stderr; a result that goes elsewhere has none.
     const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
     const links = out.isTTY && supportsLinks(env);
-    return output.result(await gateScreen(report, out.columns || 80, paint, links));
+    return output.result(await gateScreen(report, output.columns, paint, links));
   }
   const rows = report.runs.map((run) => [...cellsOf(run), run.appUrl]);
   if (gates === undefined) return output.data(report, { head: [...heads, 'URL'], rows });
@@ -150,7 +152,9 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
   const report = end.runs();
   const gates = 'gates' in end.report ? end.report : undefined;
   const { output } = context;
-  const printer = (shown: GateReport['result']) => (shown === 'pass' ? output.note : output.alert);
+  // In a log, the lines are the result, which `--quiet` prints, too.
+  const printer = (shown: GateReport['result']) =>
+    shown === 'pass' && !output.isLog ? output.note : output.alert;
   await printTable(report, gates, context);
   for (const run of report.runs) {
     if (output.oneScreen && saysEverything(run, report)) continue;

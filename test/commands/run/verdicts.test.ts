@@ -106,6 +106,18 @@ describe('the report', () => {
     expect(two.out).toMatch(/^run_\w+\tblocked\tcompleted\t0\t\d+\thttps:\S+\n$/);
   });
 
+  it.each([
+    ['a CI job', { CI: '1' }, 'plain', ''],
+    ['a CI job that asks for a table', { CI: '1' }, 'table', 'shop / checkout  passed'],
+    ['no CI job', {}, 'plain', 'run_'],
+  ])('in the log of %s', async (_name, env, format, out) => {
+    on = await stage({ outcome: 'passed' });
+    const flags = format === 'plain' ? [] : ['--format', format];
+    const ended = await on.with({ sharesOutput: true, env })(...trigger, '--wait', ...flags);
+    expect(ended.out.slice(0, out.length || undefined)).toBe(out);
+    expect(ended.err).toMatch(/^✓ shop \/ checkout \(run run_\w+\) passed: /m);
+  });
+
   it('is readable on a terminal', async () => {
     on = await stage({ outcome: 'passed' });
     const { out } = await on.with({ isTTY: true, env: { TERM: 'dumb' } })(...trigger, '--wait');
