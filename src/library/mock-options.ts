@@ -69,6 +69,5 @@ export const versionsFor = (given: unknown) => option.checkOptions(option.text, 
 /** @throws UsageError */
 export function mockOptionsOf(given: unknown): MockOptions {
   const options = option.checkOptions(mockOptions, given, 'startMock');
-  for (const one of options.faults ?? []) checkFault(one, 'fault');
-  return options;
+  return { ...options, faults: options.faults?.map((one) => checkFault(one, 'fault')) };
 }

@@ -380,6 +380,9 @@ describe('parsing a fault', () => {
     ['reset', { kind: 'reset' }],
     ['503', { kind: 'status', status: 503 }],
     ['html-502@run.status:3', { kind: 'html-502', endpoint: 'run.status', skip: 2, times: 1 }],
+    ['503@create', { kind: 'status', status: 503, endpoint: 'run.trigger' }],
+    ['503@trigger', { kind: 'status', status: 503, endpoint: 'run.trigger' }],
+    ['reset@status', { kind: 'reset', endpoint: 'run.status' }],
     ['reset:2-5', { kind: 'reset', skip: 1, times: 4 }],
     ['reset:2-', { kind: 'reset', skip: 1, times: Number.POSITIVE_INFINITY }],
     ['reset:all', { kind: 'reset', times: Number.POSITIVE_INFINITY }],
@@ -392,6 +395,7 @@ describe('parsing a fault', () => {
     'resett',
     'status',
     'reset@run',
+    'early@create',
     'reset:',
     'reset:0',
     'reset:5-2',
@@ -411,7 +415,10 @@ describe('the endpoint for faults', () => {
       faults: [{ kind: 'reset', endpoint: 'run.status', skip: 1, times: 'all' }],
     });
     expect((await post({ kind: 'status', status: 418, endpoint: 'orders.summary' })).status).toBe(200);
-    expect((await call('GET', path)).json().faults).toHaveLength(2);
+    expect((await post({ kind: 'reset', endpoint: 'create' })).json().faults).toContainEqual({
+      ...{ kind: 'reset', endpoint: 'run.trigger', skip: 0, times: 1 },
+    });
+    expect((await call('GET', path)).json().faults).toHaveLength(3);
     expect((await call('GET', '/api/orders/summary.json')).status).toBe(418);
     expect((await call('DELETE', path)).json()).toEqual({ faults: [] });
     expect(mock.requests).toHaveLength(1);

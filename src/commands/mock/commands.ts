@@ -6,7 +6,8 @@ import { exitCodeOfSignal } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
 import { homeTenant } from '../../mock/data/account.ts';
-import { faultNames, parseFault } from '../../mock/faults/parse.ts';
+import { describedFaults } from '../../mock/faults/fault-texts.ts';
+import { parseFault, shortTargets } from '../../mock/faults/parse.ts';
 import type { UnknownName } from '../../mock/known.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { deliveryScopes } from '../../mock/sender.ts';
@@ -39,9 +40,25 @@ interface MockFlags {
   strict?: boolean;
 }
 
-const faults = `Faults: <kind> is a status code, such as 503, or one of ${faultNames.join(', ')}.
-<target> is an endpoint, such as run.status, or deployed; for a fault of a delivery, an event, such as run.completed.
+const faultNotes = `<kind> is a status code, such as 503, or one of the names below.
+<target> is an endpoint, such as run.status, or deployed, the version page; ${[...shortTargets.keys()].join(', ')} are those of a run. For a fault of a delivery, it is an event, such as run.completed.
 <when> is a number (3), a range (2-5 or 2-), all, a probability (20%) or a time window (5s-10s); without it, the fault affects the first request.`;
+
+/** Returns the faults with their texts, for the help of a command. */
+function faultHelp(command: Command): string {
+  const help = command.createHelp();
+  const all = describedFaults();
+  const width = Math.max(...all.map(({ term }) => term.length));
+  const linesOf = (isWanted: boolean) =>
+    all
+      .filter(({ isDelivery }) => isDelivery === isWanted)
+      .map(({ term, text }) => help.formatItem(term, width, text, help));
+  return [
+    `\nFaults:\n${help.boxWrap(faultNotes, 80)}`,
+    ['The client gets:', ...linesOf(false)].join('\n'),
+    ['The receiver of a delivery gets:', ...linesOf(true)].join('\n'),
+  ].join('\n\n');
+}
 
 function addMockFlags(command: Command): Command {
   command
@@ -72,7 +89,7 @@ function addMockFlags(command: Command): Command {
     .option('--environment <key>', 'additional environment that the mock has (repeatable)', collect)
     .option('--strict', 'refuse runs in a project or an environment that the mock does not have (HTTP 422)')
     .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`)
-    .addHelpText('after', () => `\n${command.createHelp().boxWrap(faults, 80)}`);
+    .addHelpText('after', () => faultHelp(command));
   completes(command, '--outcome', outcomes);
   completes(command, '--deliver', deliveryScopes);
   completes(command, '--fault', { from: 'faults' });

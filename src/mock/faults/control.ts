@@ -56,8 +56,7 @@ export function checkFault(
   if (missing !== undefined && fault[missing] === undefined)
     throw new UsageError(`${where}.${missing}: required`);
   const target = isDeliveryKind(kind) ? event : endpoint;
-  if (target !== undefined) targetOf(kind, String(target));
-  return fault as Fault;
+  return { ...fault, ...(target !== undefined && targetOf(kind, String(target))) } as Fault;
 }
 
 function receivedFault(value: unknown): Fault {

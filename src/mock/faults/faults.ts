@@ -38,7 +38,7 @@ export interface FaultWhen {
   untilMs?: number | undefined;
 }
 
-type FaultTarget = NonNullable<FaultWhen['endpoint']>;
+export type FaultTarget = NonNullable<FaultWhen['endpoint']>;
 
 /** An error between client and service that the mock makes on purpose: its kind, parameters and conditions. */
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;

@@ -1,12 +1,13 @@
 import { api } from '../../contract/index.ts';
+import { run } from '../../contract/run.ts';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { echoed, instead } from '../../suggest.ts';
-import { eventTypes } from '../data/webhooks.ts';
+import { type EventType, eventTypes } from '../data/webhooks.ts';
 import { versionTarget } from '../version-page.ts';
 import { affectedEvents, deliveryKinds, isDeliveryKind } from './delivery-kinds.ts';
 import { durationParameters, type FaultKind, faultKinds, kindsWithParameters } from './fault-kinds.ts';
-import type { Fault, FaultWhen } from './faults.ts';
+import type { Fault, FaultTarget, FaultWhen } from './faults.ts';
 
 /** The kinds that need no parameters: first those of requests, then those of deliveries. */
 export const faultNames: readonly string[] = [
@@ -23,6 +24,12 @@ function faultNamed(name: string): Fault {
 
 export const faultTargets: readonly string[] = [...Object.keys(api), versionTarget];
 
+/** Short names of the endpoints of a run: their last part, and `create`. */
+export const shortTargets: ReadonlyMap<string, string> = new Map([
+  ['create', 'run.trigger'],
+  ...Object.keys(run).map((name) => [name.slice('run.'.length), name] as const),
+]);
+
 /** Returns what a kind can affect: the names of events for faults of deliveries, otherwise those of endpoints. */
 export function targetsOf(kind: string): readonly string[] {
   if (isDeliveryKind(kind)) return affectedEvents[kind] ?? eventTypes.map(({ type }) => type);
@@ -33,7 +40,9 @@ export function targetsOf(kind: string): readonly string[] {
 export function targetOf(kind: FaultKind, name: string): FaultWhen {
   const targets = targetsOf(kind);
   const isEvent = isDeliveryKind(kind);
-  if (targets.includes(name)) return { [isEvent ? 'event' : 'endpoint']: name };
+  if (isEvent && targets.includes(name)) return { event: name as EventType };
+  const endpoint = shortTargets.get(name) ?? name;
+  if (!isEvent && targets.includes(endpoint)) return { endpoint: endpoint as FaultTarget };
   const message = isEvent ? `the fault ${kind} affects no event` : 'unknown endpoint';
   throw new UsageError(`${message} ${echoed(name)}`, { hint: instead(name, targets) });
 }
