@@ -12,7 +12,7 @@ import { addOptions, filled } from '../options.ts';
 import type { JsonDocument } from '../result-schemas.ts';
 import { streamInput } from './delivery.ts';
 import { listenCommand } from './listen.ts';
-import { deliveryHeaders, missingSecret, signingSecrets } from './receiver.ts';
+import { deliveryHeaders, missingSecret, signingSecrets, tunnelTo } from './receiver.ts';
 import { verifyDeliveryCommand } from './verify.ts';
 
 interface SignFlags {
@@ -95,6 +95,12 @@ function defineSign(group: Command, bind: Bind): void {
   bindSigningCommand(command, bind, 'rungate webhooks sign --body-file event.json', signCommand);
 }
 
+const tunnel = `
+From another machine: a service elsewhere cannot reach 127.0.0.1. Open a tunnel
+in another terminal, and register the https URL that it prints:
+  ${tunnelTo('http://127.0.0.1:4020')}
+  rungate webhooks create --field url=https://name.trycloudflare.com`;
+
 function defineListen(group: Command, bind: Bind): void {
   const command = group
     .command('listen')
@@ -110,6 +116,7 @@ function defineListen(group: Command, bind: Bind): void {
     .option('--save <folder>', 'folder to save deliveries in, for webhooks verify --request-file')
     .option('--tolerance <duration>', 'maximum age of a delivery (default 5m)');
   const example = 'rungate webhooks listen --save deliveries  # until Ctrl-C';
+  command.addHelpText('after', tunnel);
   bindSigningCommand(command, bind, example, listenCommand);
 }
 

@@ -7,10 +7,12 @@ import { createDeliveries, type ListenOptions } from './deliveries.ts';
 import { forwardTarget } from './forward.ts';
 import {
   deliveryHeaders,
+  isLocal,
   listenHost,
   listenPort,
   missingSecret,
   signingSecrets,
+  tunnelTo,
   warnIfReachable,
 } from './receiver.ts';
 import { receiveDeliveries } from './server.ts';
@@ -86,6 +88,10 @@ async function announceListener(
     );
   }
   await output.note(`listening at ${url}; stop it with Ctrl-C`);
+  if (isLocal(host))
+    await output.note(
+      `only this machine can reach it; for a service elsewhere, open a tunnel, such as ${tunnelTo(url)}, and register its URL`,
+    );
 }
 
 /** `rungate webhooks listen`: receives, verifies, saves, forwards and prints deliveries until it is stopped. */

@@ -64,9 +64,15 @@ export function cannotListen(cause: NodeJS.ErrnoException, host: string, port: n
   });
 }
 
+/** Whether only this machine can reach a server. */
+export const isLocal = (host: string) => isLoopback(host.includes(':') ? `[${host}]` : host.toLowerCase());
+
+/** A command that makes a local server reachable for a service on another machine. */
+export const tunnelTo = (url: string) => `cloudflared tunnel --url ${url}`;
+
 /** Warns if other machines can reach a server. */
 export async function warnIfReachable(host: string, output: Output): Promise<void> {
-  if (isLoopback(host.includes(':') ? `[${host}]` : host.toLowerCase())) return;
+  if (isLocal(host)) return;
   const warn = output.paint('warn', 'warning:');
   await output.alert(`${warn} listening on ${host}: other machines can reach it, in plain HTTP`);
 }

@@ -623,9 +623,16 @@ describe('webhooks listen, before it receives anything,', () => {
     expect((await cli(['webhooks', 'listen', '--port', '0', '--host', '192.0.2.1'], { env })).code).toBe(78);
   });
 
+  it('says how a service elsewhere reaches a loopback address', async () => {
+    const on = await listen();
+    const { err } = await on.stop();
+    expect(err).toContain(`such as cloudflared tunnel --url ${on.url}, and register its URL`);
+  });
+
   it('warns about an address that other machines can reach', async () => {
     const on = await listen(['--host', '0.0.0.0']);
     expect(on.err()).toMatch(/warning: listening on 0\.0\.0\.0: other machines can reach it/);
+    expect(on.err()).not.toContain('tunnel');
   });
 });
 
