@@ -11,22 +11,38 @@ export interface AttemptsOptions extends Omit<AttemptOptions, 'retry'> {
   retries?: number | undefined;
 }
 
+/** Returns the worse of two reports, the later one of equals. */
+function worse(earlier: GateReport, later: GateReport): GateReport {
+  if (earlier.result !== later.result)
+    return worst([earlier.result, later.result]) === later.result ? later : earlier;
+  return mostSevere([earlier.exitCode, later.exitCode]) === later.exitCode ? later : earlier;
+}
+
 /**
- * Returns the report that decides the gate. `doubt`: a run that was discarded failed, and may have been the gate's. A later pass makes it flaky. Otherwise the worst report decides, the last of equals:
- * only a pass makes up for a failed run, so no policy for another verdict can let it pass.
+ * Returns the report of a gate from those of its runs, in order. `doubt`: a run that was discarded failed, and may have been the gate's.
+ * A last run that passed decides, and is flaky after a failed one. Otherwise the worst run decides: only a pass makes up for a
+ * failed run, so no policy for another verdict can let it pass.
  */
-export function decide(attempts: readonly GateReport[], policy: Policy, doubt = false): GateReport {
-  const last = attempts.at(-1);
+export function decide(reports: readonly GateReport[], policy: Policy, doubt = false): GateReport {
+  const last = reports.at(-1);
   // Callers refuse an empty list. If one does not, the gate fails.
   if (last === undefined) return reportGate([], policy, 0);
-  if (last.interruptedBy !== undefined) return last;
   const passed = last.runs.length > 0 && last.runs.every(({ verdict }) => verdict === 'passed');
-  if (passed) return attempts.length === 1 && !doubt ? last : reportFlaky(last, policy);
-  return attempts.reduce((decisive, next) => {
-    if (decisive.result !== next.result)
-      return worst([decisive.result, next.result]) === next.result ? next : decisive;
-    return mostSevere([decisive.exitCode, next.exitCode]) === next.exitCode ? next : decisive;
-  });
+  const decisive = passed || last.interruptedBy !== undefined ? last : reports.reduce(worse);
+  const isFlaky = passed && last.interruptedBy === undefined && (reports.length > 1 || doubt);
+  const report = isFlaky ? reportFlaky(decisive, policy) : decisive;
+  return { ...report, runs: allRuns(reports, reports.indexOf(decisive), report.runs) };
+}
+
+/** Returns the runs of all reports, with the deciding ones for the report at the index. If there are others, each says whether it decides. */
+function allRuns(reports: readonly GateReport[], at: number, deciding: readonly RunReport[]): RunReport[] {
+  const earlier = reports.slice(0, at).flatMap(({ runs }) => runs);
+  const later = reports.slice(at + 1).flatMap(({ runs }) => runs);
+  // A stop before the create of a retry leaves the runs so far.
+  const own = deciding.length > 0 ? deciding : earlier.splice(-1);
+  if (earlier.length + later.length === 0) return [...own];
+  const marked = (runs: readonly RunReport[], decides: boolean) => runs.map((run) => ({ ...run, decides }));
+  return [...marked(earlier, false), ...marked(own, true), ...marked(later, false)];
 }
 
 const noTime = {
@@ -100,7 +116,7 @@ export async function runAttempts(options: AttemptsOptions, tools: GateTools): P
   } finally {
     unsubscribe();
   }
-  const report = summary(attempts, policy, doubt);
+  const report = decide(attempts, policy, doubt);
   return discarded.length > 0 ? { ...report, discarded } : report;
 }
 
@@ -124,15 +140,4 @@ async function runOr({ options, tools }: Next, earlier: number): Promise<Attempt
     const report = reportUncreated([known], error);
     return { report, failed: [], keys: [], deadline: 0, doubt: false };
   }
-}
-
-function summary(attempts: readonly GateReport[], policy: Policy, doubt: boolean): GateReport {
-  const decisive = decide(attempts, policy, doubt);
-  const runs = attempts.flatMap((report) => report.runs);
-  return {
-    ...decisive,
-    // A stop before the create of a retry leaves the runs so far.
-    runs: decisive.runs.length === 0 ? runs.slice(-1) : decisive.runs,
-    attempts: runs,
-  };
 }

@@ -115,6 +115,10 @@ function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
   return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : verdictCodes[outcome.verdict];
 }
 
+/** Returns the runs that decide: of a gate with several runs by `retries` only one. */
+export const decidingRuns = ({ runs }: Pick<GateReport, 'runs'>): RunReport[] =>
+  runs.filter(({ decides }) => decides !== false);
+
 /** One `fail` fails all. */
 export function worst(actions: readonly Action[]): Action {
   if (actions.includes('fail')) return 'fail';
@@ -130,8 +134,9 @@ export function shownAs({ verdict, action }: Pick<RunReport, 'verdict' | 'action
 }
 
 /** Returns how every output and report shows the gate: like its worst run, and as `fail` for any exit code but 0. */
-export function shownGate({ result, exitCode, runs }: GateReport): Action {
-  return exitCode === exitCodes.ok ? worst([result, ...runs.map(shownAs)]) : 'fail';
+export function shownGate(report: GateReport): Action {
+  const { result, exitCode } = report;
+  return exitCode === exitCodes.ok ? worst([result, ...decidingRuns(report).map(shownAs)]) : 'fail';
 }
 
 /** Returns the report of runs that all have an outcome. */

@@ -107,6 +107,10 @@ const runReport = result('RunReport', 'The result of one run. Unknown facts are 
     z.exactOptional(z.enum(['requested', 'failed'])),
     'The result of the request to cancel the run; absent if there was none.',
   ),
+  decides: field(
+    z.exactOptional(z.boolean()),
+    'Whether the run decides the gate; only if `retries` started several.',
+  ),
   woken: field(present(), 'A webhook caused the last read.'),
   advisory: field(present(), 'The gate is advisory: it warns where another one fails.'),
   error: z.exactOptional(errorReport),
@@ -154,11 +158,7 @@ const deployed = result('DeployedReport', 'The deployed build in the result of a
 
 /** The fields of one gate, alone or among several. */
 const ofGate = {
-  runs: z.array(runReport),
-  attempts: field(
-    z.exactOptional(z.array(runReport)),
-    'All runs of a gate with `retries`, in order. `runs` has the one that decided.',
-  ),
+  runs: field(z.array(runReport), 'From the first to the last, with those that `retries` started.'),
   discarded,
   cancellation: z.exactOptional(cancellation),
 };

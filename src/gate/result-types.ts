@@ -83,6 +83,8 @@ export interface RunReport {
   attemptsExhausted?: true;
   /** The result of the request to cancel the run; absent if there was none. */
   cancellation?: 'requested' | 'failed';
+  /** Whether the run decides the gate; only if `retries` started several. */
+  decides?: boolean;
   /** A webhook caused the last read. */
   woken?: true;
   /** The gate is advisory: it warns where another one fails. */
@@ -118,9 +120,8 @@ export interface GateReport {
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
   interruptedBy?: StopCause;
+  /** From the first to the last, with those that `retries` started. */
   runs: RunReport[];
-  /** All runs of a gate with `retries`, in order. `runs` has the one that decided. */
-  attempts?: RunReport[];
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
   cancellation?: Cancellation;
@@ -140,9 +141,8 @@ export interface NamedGateReport {
   advisory: boolean;
   /** Why the gate was skipped, or stopped before its end; null for any other gate. */
   reason: string | null;
+  /** From the first to the last, with those that `retries` started. */
   runs: RunReport[];
-  /** All runs of a gate with `retries`, in order. `runs` has the one that decided. */
-  attempts?: RunReport[];
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
   cancellation?: Cancellation;

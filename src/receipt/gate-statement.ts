@@ -1,5 +1,5 @@
 import type { Verdict } from '../gate/policy.ts';
-import { shownAs } from '../gate/report.ts';
+import { decidingRuns, shownAs } from '../gate/report.ts';
 import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
 import { redactJson } from '../json/rewrite.ts';
 import type { Redact } from '../redact.ts';
@@ -81,7 +81,7 @@ function deploymentOf({ observations, ...known }: DeployedReport): ReceiptDeploy
 function conclusiveRuns(report: GateReport, environment: string | null): ReceiptRun[] | null {
   if (report.interruptedBy !== undefined || report.runs.length === 0) return null;
   const runs: ReceiptRun[] = [];
-  for (const run of report.runs) {
+  for (const run of decidingRuns(report)) {
     if (run.verdict === null || !isConclusive[run.verdict]) return null;
     runs.push(runOf(run, run.verdict, environment));
   }

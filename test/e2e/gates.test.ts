@@ -65,7 +65,7 @@ describe('rungate run gates, built', () => {
     expect(api).toMatchObject({ result: 'pass', runs: [{ reattached: false }] });
     expect(perf).toMatchObject({ result: 'pass', runs: [{ reattached: false }] });
     expect(web).toMatchObject({ result: 'fail', runs: [{ verdict: 'timeout', reattached: true }] });
-    expect(smoke.attempts.map(({ runId }: { runId: string }) => runId)).toEqual(
+    expect(smoke.runs.map(({ runId }: { runId: string }) => runId)).toEqual(
       runsOf('smoke').map(({ id }) => id),
     );
     expect(['api', 'web', 'perf', 'smoke'].map((name) => runsOf(name).length)).toEqual([2, 1, 2, 2]);

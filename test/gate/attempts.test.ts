@@ -6,7 +6,7 @@ import { decide, runAttempts } from '../../src/gate/attempts.ts';
 import type { HubLink } from '../../src/gate/fleet/hub-link.ts';
 import type { GateHooks, GateTools } from '../../src/gate/gate.ts';
 import { type Overrides, resolvePolicy, verdicts } from '../../src/gate/policy.ts';
-import { unknownRun } from '../../src/gate/report.ts';
+import { decidingRuns, unknownRun } from '../../src/gate/report.ts';
 import type { GateReport } from '../../src/gate/result-types.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -26,7 +26,7 @@ describe('the report that decides a gate with retries', () => {
     const last = fc.constantFrom(...verdicts.filter((verdict) => verdict !== 'flaky'));
     fc.assert(
       fc.property(fc.nat(4), last, policies, (failures, verdict, policy) => {
-        const attempts = [...Array<'failed'>(failures).fill('failed'), verdict].map(
+        const reports = [...Array<'failed'>(failures).fill('failed'), verdict].map(
           (own, index): GateReport => {
             const action = policy[own];
             const exitCode = action === 'fail' && own !== 'passed' ? codes[own] : 0;
@@ -36,14 +36,18 @@ describe('the report that decides a gate with retries', () => {
             };
           },
         );
-        const { result, exitCode, runs } = decide(attempts, policy);
+        const { result, exitCode, runs } = decide(reports, policy);
         expect(result === 'fail').toBe(exitCode !== 0);
-        const all = attempts.map((report) => report.result);
+        expect(runs.map(({ runId }) => runId)).toEqual(reports.map((report) => report.runs[0]?.runId));
+        const [deciding, ...others] = decidingRuns({ runs });
+        expect(others).toEqual([]);
+        expect(runs.every(({ decides }) => (decides !== undefined) === failures > 0)).toBe(true);
+        const all = reports.map((report) => report.result);
         if (verdict !== 'passed') {
           expect(result === 'fail').toBe(all.includes('fail'));
-          expect(attempts.map((report) => report.runs[0]?.verdict)).toContain(runs[0]?.verdict);
+          expect(reports.map((report) => report.runs[0]?.verdict)).toContain(deciding?.verdict);
         } else {
-          expect(runs[0]?.verdict).toBe(failures === 0 ? 'passed' : 'flaky');
+          expect(deciding?.verdict).toBe(failures === 0 ? 'passed' : 'flaky');
           expect(result).toBe(failures === 0 ? 'pass' : policy.flaky);
         }
       }),
@@ -104,15 +108,18 @@ async function play(
     },
     { service, clock, random: () => 0.5, onStop: () => () => {}, ...tools },
   );
-  return { report, attempts: report.attempts ?? [], created };
+  return { report, created };
 }
 
 describe('each attempt of a gate', () => {
   test('starts after the run before it has ended', async () => {
-    const { report, attempts, created } = await play([1, 1, 0]);
+    const { report, created } = await play([1, 1, 0]);
     expect(created).toBe(3);
-    expect(attempts).toHaveLength(3);
-    expect(report).toMatchObject({ result: 'warn', exitCode: 0, runs: [{ verdict: 'flaky', retry: 2 }] });
+    expect(report).toMatchObject({
+      result: 'warn',
+      exitCode: 0,
+      runs: [{ decides: false }, { retry: 1, decides: false }, { verdict: 'flaky', retry: 2, decides: true }],
+    });
   });
 
   test('asks the hub for the permit of its create', async () => {
@@ -171,17 +178,19 @@ describe('each attempt of a gate', () => {
     const hint = expect.stringMatching(
       /^a run may have been created with the idempotency key key-1; try again; rungate sent the request \d+ times in 4 min/,
     );
-    expect(report.runs).toMatchObject([{ runId: null, retry: 1, idempotencyKey: 'key-1', error: { hint } }]);
+    expect(report.runs).toMatchObject([
+      { runId: 'run_1' },
+      { runId: null, retry: 1, idempotencyKey: 'key-1', error: { hint }, decides: true },
+    ]);
   });
 
   test('is not judged by the run of an earlier attempt, which a service without idempotency keys returns again', async () => {
-    const { report, attempts } = await play([1, 0], {}, 2, () => 'run_1');
+    const { report } = await play([1, 0], {}, 2, () => 'run_1');
     expect(report).toMatchObject({
       result: 'fail',
       exitCode: 5,
-      runs: [{ runId: null, verdict: 'unobserved' }],
+      runs: [{ runId: 'run_1' }, { runId: null, verdict: 'unobserved', decides: true }],
     });
-    expect(attempts).toHaveLength(2);
   });
 
   test('does not start if a stop came with the end of the run before it', async () => {

@@ -12,6 +12,7 @@ import { runAttempts } from '../../src/gate/attempts.ts';
 import type { Emit } from '../../src/gate/events.ts';
 import { unnamed } from '../../src/gate/plan/plan.ts';
 import { type PolicySource, resolvePolicy, verdictOf } from '../../src/gate/policy.ts';
+import { decidingRuns } from '../../src/gate/report.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { emitTo, journalReporter } from '../../src/library/reporter.ts';
 import { redactNothing } from '../../src/redact.ts';
@@ -148,7 +149,7 @@ async function runJob(world: ReturnType<typeof fastService>, { ci, journal, poli
   const report = await Promise.race([running, death]);
   const discarded = events.flatMap((event) => (event.type === 'discarded' ? [event] : []));
   const created = world.runs.slice(before);
-  return { exitCode: report?.exitCode, run: report?.runs[0], report, created, discarded };
+  return { exitCode: report?.exitCode, run: report && decidingRuns(report)[0], report, created, discarded };
 }
 
 /** Brings the service and the job to the moment at which the gate begins. */
@@ -323,6 +324,6 @@ describe('a run that is discarded when too little of the timeout is left for a n
   test('is in the result if it was a retry', async () => {
     const { exitCode, report } = await play(['failed', 'passed'], ['clear', 'stalled'], 1);
     expect(exitCode).toBe(1);
-    expect(report).toMatchObject({ attempts: [{ runId: 'run_1' }], discarded: [{ runId: 'run_2' }] });
+    expect(report).toMatchObject({ runs: [{ runId: 'run_1' }], discarded: [{ runId: 'run_2' }] });
   });
 });

@@ -96,14 +96,13 @@ describe('retries', () => {
     expect(report).toMatchObject({
       result: 'warn',
       exitCode: 0,
-      runs: [{ verdict: 'flaky', action: 'warn', retry: 2 }],
-      attempts: [
-        { verdict: 'failed', action: 'fail', runId: mock.runs[0]?.runId },
-        { verdict: 'failed', retry: 1, runId: mock.runs[1]?.runId },
-        { verdict: 'passed', retry: 2, runId: mock.runs[2]?.runId },
+      runs: [
+        { verdict: 'failed', action: 'fail', runId: mock.runs[0]?.runId, decides: false },
+        { verdict: 'failed', retry: 1, runId: mock.runs[1]?.runId, decides: false },
+        { verdict: 'flaky', action: 'warn', retry: 2, runId: mock.runs[2]?.runId, decides: true },
       ],
     });
-    expect(report.attempts?.[0]).not.toHaveProperty('retry');
+    expect(report.runs[0]).not.toHaveProperty('retry');
     expect(new Set(keys()).size).toBe(3);
     const reruns = events.filter(({ type }) => type === 'rerun');
     expect(reruns).toMatchObject([{ runId: mock.runs[0]?.runId, retry: 1, retries: 5 }, { retry: 2 }]);

@@ -1,4 +1,5 @@
 import {
+  decidingRuns,
   isSkipped,
   type Suite,
   type SuitesReport,
@@ -85,7 +86,7 @@ function secondsText(value: number): string {
 }
 
 function elapsed(run: RunReport, report: GateReport): number {
-  return attemptsOf(run, report).reduce((total, { elapsedSeconds }) => total + elapsedSeconds, 0);
+  return runsOf(run, report).reduce((total, { elapsedSeconds }) => total + elapsedSeconds, 0);
 }
 
 /** Returns the project with the process or tags, as in `shop.checkout`; `rungate` if they are unknown. */
@@ -98,32 +99,32 @@ const failureOf = (run: RunReport) => ({ type: verdictText(run), message: descri
 const linesOf = (run: RunReport) => xmlText(messageLines(run).join('\n'));
 
 /** Returns a run of a gate with retries, as Surefire writes it (surefire-test-report-3.0.xsd). */
-function attempt(kind: 'rerun' | 'flaky', run: RunReport): string {
+function rerun(kind: 'rerun' | 'flaky', run: RunReport): string {
   const name = `${kind}${resultOf(run) === 'error' ? 'Error' : 'Failure'}`;
   return element(name, failureOf(run), element('stackTrace', {}, linesOf(run)));
 }
 
-function attemptsOf(run: RunReport, { attempts = [] }: GateReport): [RunReport, ...RunReport[]] {
-  const [first, ...others] = attempts.filter(({ name }) => name === run.name);
-  return first === undefined || others.length === 0 ? [run] : [first, ...others];
+/** Returns the runs of a case in order: of a gate with retries all of them. */
+function runsOf(run: RunReport, { runs }: GateReport): [RunReport, ...RunReport[]] {
+  const [first = run, ...others] = run.decides ? runs.filter(({ name }) => name === run.name) : [run];
+  return [first, ...others];
 }
 
 /** As in Surefire, the first of several runs decides, unless a later one has passed. */
 function caseResult(run: RunReport, report: GateReport): Result {
-  const [first, ...others] = attemptsOf(run, report);
+  const [first, ...others] = runsOf(run, report);
   return resultOf(others.length > 0 && run.verdict !== 'flaky' ? first : run);
 }
 
 function resultElements(run: RunReport, report: GateReport): string[] {
-  const [first, ...others] = attemptsOf(run, report);
+  const [first, ...others] = runsOf(run, report);
   const result = caseResult(run, report);
   const own = (of: RunReport) => (result === 'passed' ? [] : [element(result, failureOf(of), linesOf(of))]);
   if (others.length === 0) return own(run);
-  if (run.verdict !== 'flaky') return [...own(first), ...others.map((other) => attempt('rerun', other))];
-  const failed = [first, ...others].filter(({ verdict }) => verdict !== 'passed');
+  if (run.verdict !== 'flaky') return [...own(first), ...others.map((other) => rerun('rerun', other))];
   // Some readers count every case with a `flakyFailure` as passed.
   const kind = result === 'passed' ? 'flaky' : 'rerun';
-  return [...own(run), ...failed.map((other) => attempt(kind, other))];
+  return [...own(run), ...othersOf(run, report).map((other) => rerun(kind, other))];
 }
 
 function testcase(run: RunReport, report: GateReport): string {
@@ -150,25 +151,23 @@ const runFacts = [
   'idempotencyKey',
   'reattached',
   'retry',
+  'decides',
 ] as const;
 
-/** The schema allows no properties in a test case, so the suite has them, numbered like the cases. */
+/** The schema allows no properties in a test case, so the suite has them, with a number for each run. */
 function properties(report: GateReport): string {
   const { result, exitCode, interruptedBy, cancellation } = report;
-  const facts = (kind: string, runs: readonly RunReport[]) =>
-    runs.flatMap((run, index) =>
-      runFacts.map((name) => [`${kind}.${index + 1}.${name}`, run[name]] as const),
-    );
-  const runs = facts('run', report.runs);
-  const attempts = facts('attempt', report.attempts ?? []);
-  return [...Object.entries({ result, exitCode, interruptedBy, cancellation }), ...runs, ...attempts]
+  const runs = report.runs.flatMap((run, index) =>
+    runFacts.map((name) => [`run.${index + 1}.${name}`, run[name]] as const),
+  );
+  return [...Object.entries({ result, exitCode, interruptedBy, cancellation }), ...runs]
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => `      ${element('property', { name, value: String(value) })}\n`)
     .join('');
 }
 
 function testsuite({ name, report }: Suite, facts: JunitFacts): string {
-  const { runs } = report;
+  const runs = decidingRuns(report);
   const tally = (result: Result) => runs.filter((run) => caseResult(run, report) === result).length;
   const attributes = {
     name,

@@ -1,4 +1,4 @@
-import { isSkipped, type SuitesReport, shownAs, suitesOf } from '../../gate/report.ts';
+import { decidingRuns, isSkipped, type SuitesReport, shownAs, suitesOf } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
 import { count, describeOther, headline, messageLines, othersOf, runTitle } from './wording.ts';
@@ -27,7 +27,7 @@ const maxAnnotations = 10;
 export function githubAnnotations(report: GateReport): string[] {
   const titles = { fail: headline(report), warn: 'the gate lets it pass' };
   return (['fail', 'warn'] as const).flatMap((shown) => {
-    const runs = report.runs.filter((run) => shownAs(run) === shown);
+    const runs = decidingRuns(report).filter((run) => shownAs(run) === shown);
     const texts = runs.map((run) => messageLines(run, othersOf(run, report)).join('\n'));
     if (texts.length > maxAnnotations) {
       const hidden = texts.splice(maxAnnotations - 1).length;
@@ -42,7 +42,7 @@ export function githubAnnotations(report: GateReport): string[] {
  * code fails the task.
  */
 export function azureCommands(report: GateReport): string[] {
-  const issues = report.runs.flatMap((run) => {
+  const issues = decidingRuns(report).flatMap((run) => {
     const shown = shownAs(run);
     if (shown === 'pass') return [];
     const text = escaped(`rungate: ${messageLines(run, othersOf(run, report)).join('; ')}`, azureData);
@@ -106,13 +106,13 @@ function teamcityTest(run: RunReport, others: readonly RunReport[]): string[] {
  * its gate, and the status.
  */
 export function teamcityMessages(report: SuitesReport): string[] {
-  const problems = report.runs
+  const problems = decidingRuns(report)
     .filter(isFailed)
     .map((run) => `rungate: ${messageLines(run)[0]}`.slice(0, maxProblemLength));
   return [
     ...suitesOf(report).flatMap(({ name, report: own }) => [
       teamcityMessage('testSuiteStarted', { name }),
-      ...own.runs.flatMap((run) => teamcityTest(run, othersOf(run, own))),
+      ...decidingRuns(own).flatMap((run) => teamcityTest(run, othersOf(run, own))),
       teamcityMessage('testSuiteFinished', { name }),
     ]),
     ...problems.map((description) => teamcityMessage('buildProblem', { description })),

@@ -1,4 +1,4 @@
-import { shownAs, shownGate, verdictText } from '../../gate/report.ts';
+import { decidingRuns, shownAs, shownGate, verdictText } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -97,7 +97,7 @@ function render(report: GateReport, runs: readonly RunReport[], shown: number): 
 
 /** Returns the gate for a job's summary page: the verdict first, failed runs before passed ones, at most `limit` bytes. */
 export function markdownReport(report: GateReport, limit = markdownLimit): string {
-  const runs = report.runs.toSorted((a, b) => urgency[shownAs(a)] - urgency[shownAs(b)]);
+  const runs = decidingRuns(report).sort((a, b) => urgency[shownAs(a)] - urgency[shownAs(b)]);
   let shown = runs.length;
   let text = render(report, runs, shown);
   for (;;) {

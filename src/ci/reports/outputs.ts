@@ -1,5 +1,5 @@
 import type { Verdict } from '../../gate/policy.ts';
-import { isSkipped, shownAs, worst } from '../../gate/report.ts';
+import { decidingRuns, isSkipped, shownAs, worst } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { sanitize } from '../../sanitize.ts';
 
@@ -14,10 +14,11 @@ const verdictsByCode: Readonly<Record<number, readonly Verdict[]>> = {
   8: ['mismatch'],
 };
 
-/** Returns the run that decided the gate: the first of the worst runs whose verdict gives the exit code. */
-export function decidingRun(report: GateReport): RunReport | undefined {
-  const shown = worst(report.runs.map(shownAs));
-  const worstRuns = report.runs.filter((run) => shownAs(run) === shown && !isSkipped(run));
+/** Returns the run that the outputs describe: the first of the worst runs whose verdict gives the exit code. */
+export function shownRun(report: GateReport): RunReport | undefined {
+  const runs = decidingRuns(report);
+  const shown = worst(runs.map(shownAs));
+  const worstRuns = runs.filter((run) => shownAs(run) === shown && !isSkipped(run));
   const verdicts = report.interruptedBy === undefined ? (verdictsByCode[report.exitCode] ?? []) : [null];
   const hasVerdict = (run: RunReport) => (verdicts as readonly unknown[]).includes(run.verdict);
   const isDecisive = (run: RunReport) => run.action === report.result;
@@ -36,7 +37,7 @@ function harmless(text: string | null | undefined): string {
 
 /** Returns the outputs for later steps, each in one line; empty if unknown. */
 export function gateOutputs(report: GateReport) {
-  const run = decidingRun(report);
+  const run = shownRun(report);
   return {
     runId: harmless(run?.runId),
     verdict: run?.verdict ?? '',
@@ -80,7 +81,7 @@ const plain = /^[\w.:/?#@,+=%~-]+$/;
 /** Returns a `dotenv` report artifact: a line for each variable that is known. */
 export function gitlabDotenv(report: GateReport): string {
   const { result, exitCode, verdict, failed, blocked, runId, appUrl } = gateOutputs(report);
-  const { state, idempotencyKey } = decidingRun(report) ?? {};
+  const { state, idempotencyKey } = shownRun(report) ?? {};
   const outputs = { result, exitCode, verdict, failed, blocked, runId, appUrl, state, idempotencyKey };
   let text = '';
   for (const [output, value] of Object.entries(outputs)) {

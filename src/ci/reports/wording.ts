@@ -1,6 +1,6 @@
 import { formatDuration } from '../../duration.ts';
 import { exitCodes } from '../../exit.ts';
-import { isSkipped, shownAs, shownGate } from '../../gate/report.ts';
+import { decidingRuns, isSkipped, shownAs, shownGate } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { excerpt } from '../../sanitize.ts';
 
@@ -77,8 +77,9 @@ export function hintOf(run: RunReport): string | null {
   return `the gate lets it pass; --on ${run.verdict}=fail makes it fail`;
 }
 
-export function othersOf(run: RunReport, { attempts = [] }: GateReport): RunReport[] {
-  return attempts.filter(({ name, runId }) => name === run.name && runId !== run.runId);
+/** Returns the runs of the same gate that do not decide it. */
+export function othersOf(run: RunReport, { runs }: GateReport): RunReport[] {
+  return runs.filter(({ name, decides }) => name === run.name && decides === false);
 }
 
 export function describeOther(run: RunReport, quote: Quote = excerpt): string {
@@ -118,7 +119,8 @@ export function describeRun(
 
 /** Returns the result of the gate in a few words, without any text from the service. */
 export function headline(report: GateReport): string {
-  const { interruptedBy, runs } = report;
+  const { interruptedBy } = report;
+  const runs = decidingRuns(report);
   if (interruptedBy !== undefined) return `stopped by ${interruptedBy} (exit ${report.exitCode})`;
   if (runs.length > 0 && runs.every(({ verdict }) => verdict === null))
     return runs.every(isSkipped) ? 'gate skipped' : 'gate stopped';

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import type { Policy } from '../../gate/policy.ts';
-import { shownAs } from '../../gate/report.ts';
+import { decidingRuns, shownAs } from '../../gate/report.ts';
 import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
@@ -87,7 +87,8 @@ function gateRows(
     };
     return runs.map(rowOf).map((run) => ({ ...run, gate: gate.name, phase: phaseOf(run) }));
   }
-  if (report !== null) return [{ ...row, phase: report.result, state: report.runs[0]?.verdict ?? 'stopped' }];
+  if (report !== null)
+    return [{ ...row, phase: report.result, state: decidingRuns(report)[0]?.verdict ?? 'stopped' }];
   const open = gate.needs.filter((need) => !ended.has(need));
   if (open.length > 0) return [{ ...row, phase: 'waiting', state: `needs ${open.join(', ')}` }];
   return [{ ...row, phase: 'waiting', state: 'starting' }];

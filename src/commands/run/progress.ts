@@ -2,6 +2,7 @@ import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
 import type { GateEvent } from '../../gate/events.ts';
 import { type GateRuns, knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
+import { decidingRuns } from '../../gate/report.ts';
 import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
@@ -19,7 +20,9 @@ interface OfGate {
 function endOf({ result, reason, runs }: NamedGateReport): string {
   if (result === 'skipped') return `skipped: ${reason}`;
   if (reason !== null) return `stopped: ${reason}`;
-  return runs.map((run) => describeOutcome(run)).join('; ');
+  return decidingRuns({ runs })
+    .map((run) => describeOutcome(run))
+    .join('; ');
 }
 
 /** Returns how the lines about the version page are chosen. Before the create, builds may alternate from read to read. */

@@ -7,7 +7,7 @@ import {
   othersOf,
 } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
-import { isSkipped, shownAs, shownGate } from '../../gate/report.ts';
+import { decidingRuns, isSkipped, shownAs, shownGate } from '../../gate/report.ts';
 import type { GateReport, GatesReport, NamedGateReport, RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
@@ -52,16 +52,17 @@ function progressOf({ state, failed, blocked }: RunReport): string {
  * address. On a narrow terminal, the counts have a line, too. Ids and addresses are never broken, so they can be copied.
  */
 function gateScreen(report: GateReport, columns: number, paint: Output['paint'], links: boolean) {
-  const named = report.runs.some(({ name, runId }) => name !== null && name !== runId);
+  const decisive = decidingRuns(report);
+  const named = decisive.some(({ name, runId }) => name !== null && name !== runId);
   const [id, ...others] = heads;
   const [head = [], ...rows] = alignCounts([
     named ? [id, 'ID', ...others] : heads,
-    ...report.runs.map((run) => [
+    ...decisive.map((run) => [
       ...(named ? [excerpt(run.name ?? '-', 200)] : []),
       ...cellsOf(run).map((cell) => sanitize(cell ?? '-')),
     ]),
   ]);
-  const runs = report.runs.map((run, at) => {
+  const runs = decisive.map((run, at) => {
     const { appUrl, runId } = run;
     const url = sanitize(appUrl ?? '');
     const [title = '', ...cells] = rows[at] ?? [];
@@ -139,10 +140,12 @@ async function printTable(
     const links = out.isTTY && supportsLinks(env);
     return output.result(await gateScreen(report, output.columns, paint, links));
   }
-  const rows = report.runs.map((run) => [...cellsOf(run), run.appUrl]);
+  const rows = decidingRuns(report).map((run) => [...cellsOf(run), run.appUrl]);
   if (gates === undefined) return output.data(report, { head: [...heads, 'URL'], rows });
   // Without a run, the gate has one row, too.
-  const names = gates.gates.flatMap(({ name, runs }) => (runs.length === 0 ? [name] : runs.map(() => name)));
+  const names = gates.gates.flatMap(({ name, runs }) =>
+    runs.length === 0 ? [name] : decidingRuns({ runs }).map(() => name),
+  );
   const named = rows.map((row, at) => [names[at] ?? '', ...row]);
   return output.data(gates, { head: ['GATE', ...heads, 'URL'], rows: named });
 }
@@ -156,7 +159,7 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
   const printer = (shown: GateReport['result']) =>
     shown === 'pass' && !output.isLog ? output.note : output.alert;
   await printTable(report, gates, context);
-  for (const run of report.runs) {
+  for (const run of decidingRuns(report)) {
     if (output.oneScreen && saysEverything(run, report)) continue;
     const shown = shownAs(run);
     const [tone, mark] = marks[shown];

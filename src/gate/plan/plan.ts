@@ -175,7 +175,7 @@ export function combineGates(
 export function flatReport({ gates, ...report }: GatesReport, plan: readonly GateRuns[]): SuitesReport {
   const subjects = new Map(plan.map((gate) => [gate.name, knownRuns(gate)[0]]));
   const suites = gates.map((gate): Suite => {
-    const { name, result, reason, attempts, exitCode } = gate;
+    const { name, result, reason, exitCode } = gate;
     const titled = <Run extends RunSubject>(run: Run): Run => ({ ...run, name: `${name}: ${run.name}` });
     const ended = (run: RunReport): RunReport => ({
       ...titled(run),
@@ -194,11 +194,9 @@ export function flatReport({ gates, ...report }: GatesReport, plan: readonly Gat
         ...{ schemaVersion: 1, result: result === 'skipped' ? 'fail' : result, runs },
         // A gate that was skipped or stopped adds no exit code.
         exitCode: exitCode ?? report.exitCode,
-        ...(attempts !== undefined && { attempts: attempts.map(ended) }),
       },
     };
   });
   const runs = suites.flatMap((suite) => suite.report.runs);
-  const attempts = suites.flatMap((suite) => suite.report.attempts ?? []);
-  return { ...report, runs, ...(attempts.length > 0 && { attempts }), suites };
+  return { ...report, runs, suites };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { githubAnnotations } from '../../../src/ci/reports/log-commands.ts';
 import { gateOutputs, githubOutputs } from '../../../src/ci/reports/outputs.ts';
-import { shownAs } from '../../../src/gate/report.ts';
+import { decidingRuns, shownAs } from '../../../src/gate/report.ts';
 import { githubCommand, githubFile, linesOf } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
@@ -102,7 +102,7 @@ describe('annotations for GitHub', () => {
       fc.property(hostileGate, (report) => {
         const lines = linesOf(githubAnnotations(report).join('\n'));
         const commands = lines.map(githubCommand);
-        expect(lines).toHaveLength(report.runs.filter((run) => shownAs(run) !== 'pass').length);
+        expect(lines).toHaveLength(decidingRuns(report).filter((run) => shownAs(run) !== 'pass').length);
         for (const command of commands) {
           expect(['error', 'warning']).toContain(command?.name);
           expect(Object.keys(command?.properties ?? {})).toEqual(['title']);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { decidingRun, gateOutputs, gitlabDotenv } from '../../../src/ci/reports/outputs.ts';
+import { gateOutputs, gitlabDotenv, shownRun } from '../../../src/ci/reports/outputs.ts';
 import { gitlabVariables } from './readers.ts';
 import { gate, hostileGate, run, samples } from './samples.ts';
 
@@ -58,7 +58,7 @@ describe('the dotenv artefact', () => {
       fc.property(hostileGate, (report) => {
         const read = gitlabVariables(gitlabDotenv(report));
         const outputs = gateOutputs(report);
-        const one = decidingRun(report);
+        const one = shownRun(report);
         const written: Record<string, string> = {
           RUNGATE_RESULT: outputs.result,
           RUNGATE_EXIT_CODE: outputs.exitCode,

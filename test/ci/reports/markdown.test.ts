@@ -3,6 +3,7 @@ import markdownIt, { type Token } from 'markdown-it';
 import { describe, expect, it, test } from 'vitest';
 import { markdownReport } from '../../../src/ci/reports/markdown.ts';
 import { othersOf } from '../../../src/ci/reports/wording.ts';
+import { decidingRuns } from '../../../src/gate/report.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
 /** A parser of GitHub's Markdown that passes HTML through and turns addresses into links. */
@@ -117,10 +118,10 @@ describe('the summary in Markdown', () => {
         expect([count('heading_open'), count('table_open'), count('tr_open')]).toEqual([
           1,
           1,
-          report.runs.length + 1,
+          decidingRuns(report).length + 1,
         ]);
-        expect(count('td_open')).toBe(7 * report.runs.length);
-        const notable = report.runs.filter((one) => one.verdict !== 'passed');
+        expect(count('td_open')).toBe(7 * decidingRuns(report).length);
+        const notable = decidingRuns(report).filter((one) => one.verdict !== 'passed');
         const others = notable.flatMap((one) => othersOf(one, report));
         expect(count('list_item_open')).toBe(notable.length + others.length);
         expect(count('em_open') + count('strong_open') + count('s_open')).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decidingRun, gateOutputs } from '../../../src/ci/reports/outputs.ts';
+import { gateOutputs, shownRun } from '../../../src/ci/reports/outputs.ts';
 import { headline } from '../../../src/ci/reports/wording.ts';
 import { gate, run, samples } from './samples.ts';
 
@@ -21,7 +21,7 @@ describe('the outputs', () => {
     ['the run that had not ended, not a skipped gate', [failed, samples.skipped, stopped], 143, 'run_7'],
   ] as const)('are those of %s', (_what, runs, exitCode, runId) => {
     const interrupted = exitCode === 143 ? ({ interruptedBy: 'SIGTERM' } as const) : {};
-    expect(decidingRun(gate([...runs], { exitCode, ...interrupted }))?.runId).toBe(runId);
+    expect(shownRun(gate([...runs], { exitCode, ...interrupted }))?.runId).toBe(runId);
   });
 
   it.each(['a\nb', '::error::x', 'https://a/##vso[task.complete]', 'a\u202eb', '\u001b[31m'])(

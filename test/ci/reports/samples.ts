@@ -221,6 +221,15 @@ const hostileRun: fc.Arbitrary<RunReport> = fc
     rest.verdict === 'unobserved' ? { ...rest, error: { ...refused, message, hint } } : rest,
   );
 
+/** Returns a run that decides its gate, and the others of the same gate. */
+const withRetries = (run: RunReport, others: readonly RunReport[]): RunReport[] =>
+  others.length === 0
+    ? [run]
+    : [
+        { ...run, decides: true },
+        ...others.map((other, at) => ({ ...other, name: run.name, retry: at + 1, decides: false })),
+      ];
+
 /** A gate with hostile texts in every field. */
 export const hostileGate: fc.Arbitrary<GateReport> = fc
   .record({
@@ -229,13 +238,9 @@ export const hostileGate: fc.Arbitrary<GateReport> = fc
     exitCode: fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 130),
     interruptedBy: fc.constantFrom(undefined, 'SIGTERM' as const),
   })
-  .map(({ runs, others, exitCode, interruptedBy }) => ({
-    ...gate(runs, {
+  .map(({ runs: [first, ...more], others, exitCode, interruptedBy }) => ({
+    ...gate([...(first === undefined ? [] : withRetries(first, others)), ...more], {
       exitCode,
-      // The other runs of the first one, in a gate with retries.
-      ...(others.length > 0 && {
-        attempts: others.map((other, index) => ({ ...other, name: runs[0]?.name ?? null, retry: index + 1 })),
-      }),
     }),
     ...(interruptedBy === undefined ? {} : { interruptedBy, cancellation: 'requested' as const }),
   }));
@@ -249,28 +254,22 @@ const checkout = { name: 'shop / checkout', project: 'shop', process: 'checkout'
 const failedFirst = run({ ...checkout, runId: 'run_1', verdict: 'failed', action: 'fail', failed: 2 });
 const passedAgain = run({ ...checkout, runId: 'run_2', retry: 1, elapsedSeconds: 10 });
 
+const unheard = { ...failedFirst, decides: false };
+const timedOutAgain = run({
+  ...checkout,
+  ...{ runId: 'run_2', verdict: 'timeout', action: 'fail', state: 'in_progress', retry: 1 },
+});
+
 /** Gates with retries. */
 export const retried = {
-  flaky: gate([{ ...passedAgain, verdict: 'flaky', action: 'warn' }], {
-    attempts: [failedFirst, passedAgain],
+  flaky: gate([unheard, { ...passedAgain, verdict: 'flaky', action: 'warn', decides: true }], {
+    result: 'warn',
+    exitCode: 0,
   }),
-  flakyFails: gate([{ ...passedAgain, verdict: 'flaky', action: 'fail' }], {
-    attempts: [failedFirst, passedAgain],
-  }),
-  failed: gate([{ ...failedFirst, runId: 'run_2', retry: 1 }], {
-    attempts: [failedFirst, { ...failedFirst, runId: 'run_2', retry: 1 }],
-  }),
-  timedOut: gate([failedFirst], {
-    attempts: [
-      failedFirst,
-      run({
-        ...checkout,
-        runId: 'run_2',
-        verdict: 'timeout',
-        action: 'fail',
-        state: 'in_progress',
-        retry: 1,
-      }),
-    ],
-  }),
+  flakyFails: gate([unheard, { ...passedAgain, verdict: 'flaky', action: 'fail', decides: true }]),
+  failed: gate([unheard, { ...failedFirst, runId: 'run_2', retry: 1, decides: true }]),
+  timedOut: gate([
+    { ...failedFirst, decides: true },
+    { ...timedOutAgain, decides: false },
+  ]),
 } satisfies Record<string, GateReport>;

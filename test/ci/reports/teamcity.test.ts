@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { teamcityMessages } from '../../../src/ci/reports/log-commands.ts';
+import { decidingRuns } from '../../../src/gate/report.ts';
 import { linesOf, teamcityMessage } from './readers.ts';
 import { everything, gate, hostileGate, hostileSuites, run, samples } from './samples.ts';
 
@@ -79,13 +80,15 @@ describe('service messages for TeamCity', () => {
         expect(lines.join('')).toMatch(/^[\x20-\x7e]*$/);
         expect(namesOf(lines)).toEqual([
           'testSuiteStarted',
-          ...report.runs.flatMap((one) => [
+          ...decidingRuns(report).flatMap((one) => [
             'testStarted',
             ...(one.verdict === 'passed' ? [] : [one.action === 'fail' ? 'testFailed' : 'testIgnored']),
             'testFinished',
           ]),
           'testSuiteFinished',
-          ...report.runs.filter((one) => one.action === 'fail').map(() => 'buildProblem'),
+          ...decidingRuns(report)
+            .filter((one) => one.action === 'fail')
+            .map(() => 'buildProblem'),
           'buildStatus',
         ]);
         for (const line of lines) {

@@ -27,7 +27,8 @@ async function gateWith(outcomes: Outcome[], ...args: string[]) {
   return { code, err, report: out === '' ? null : JSON.parse(out) };
 }
 
-const verdictsOf = (attempts: { verdict: string }[]) => attempts.map(({ verdict }) => verdict);
+const verdictsOf = (report: { runs: { verdict: string }[] }) => report.runs.map(({ verdict }) => verdict);
+const deciding = (report: { runs: { decides?: boolean }[] }) => report.runs.filter((run) => run.decides);
 
 describe('--retries', () => {
   it('starts a new run after a failed one, and makes a pass flaky: a warning that exits 0', async () => {
@@ -37,13 +38,12 @@ describe('--retries', () => {
       schemaVersion: 1,
       result: 'warn',
       exitCode: 0,
-      runs: [{ verdict: 'flaky', action: 'warn', runId: runs()[1]?.id, retry: 1, failed: 0 }],
-      attempts: [
-        { verdict: 'failed', action: 'fail', runId: runs()[0]?.id, failed: 2 },
-        { verdict: 'passed', action: 'pass', runId: runs()[1]?.id, failed: 0 },
+      runs: [
+        { verdict: 'failed', action: 'fail', runId: runs()[0]?.id, failed: 2, decides: false },
+        { verdict: 'flaky', action: 'warn', runId: runs()[1]?.id, retry: 1, failed: 0, decides: true },
       ],
     });
-    expect(report.attempts[0]).not.toHaveProperty('retry');
+    expect(report.runs[0]).not.toHaveProperty('retry');
     expect(runs()).toHaveLength(2);
     expect(err).toContain(`run ${runs()[0]?.id} failed (2 failed, 0 blocked): starting retry 1 of 2\n`);
     expect(err).toContain('WARNING: ');
@@ -62,15 +62,16 @@ describe('--retries', () => {
   it('fails after the last retry, with every run in the result', async () => {
     const { code, report } = await gateWith(['failed', 'failed', 'failed', 'passed'], '--retries', '2');
     expect(code).toBe(1);
-    expect(report).toMatchObject({ result: 'fail', runs: [{ verdict: 'failed', retry: 2 }] });
-    expect(verdictsOf(report.attempts)).toEqual(['failed', 'failed', 'failed']);
+    expect(report).toMatchObject({ result: 'fail', runs: [{}, {}, { retry: 2, decides: true }] });
+    expect(verdictsOf(report)).toEqual(['failed', 'failed', 'failed']);
     expect(runs()).toHaveLength(3);
   });
 
   it('starts no second run if the first one passes', async () => {
     const { code, report } = await gateWith(['passed', 'failed'], '--retries', '2');
     expect(code).toBe(0);
-    expect(report).toMatchObject({ result: 'pass', runs: [{ verdict: 'passed' }], attempts: [{}] });
+    expect(report).toMatchObject({ result: 'pass', runs: [{ verdict: 'passed' }] });
+    expect(report.runs[0]).not.toHaveProperty('decides');
     expect(runs()).toHaveLength(1);
   });
 
@@ -94,7 +95,7 @@ describe('--retries', () => {
   it('starts no run by default', async () => {
     const { code, report } = await gateWith(['failed', 'passed']);
     expect(code).toBe(1);
-    expect(report).not.toHaveProperty('attempts');
+    expect(report.runs[0]).not.toHaveProperty('decides');
     expect(runs()).toHaveLength(1);
   });
 
@@ -104,7 +105,10 @@ describe('--retries', () => {
     ['flaky=warn', 0, 'warn'],
   ])('--on %s exits %i', async (rule, code, action) => {
     const result = await gateWith(['failed', 'passed'], '--retries', '1', '--on', rule);
-    expect(result).toMatchObject({ code, report: { result: action, runs: [{ verdict: 'flaky' }] } });
+    expect(result).toMatchObject({
+      code,
+      report: { result: action, runs: [{}, { verdict: 'flaky', action }] },
+    });
   });
 
   it('leaves flaky a warning with --strict', async () => {
@@ -120,14 +124,14 @@ describe('--retries', () => {
     'never lets a failed run pass because its retry ends as %s with --on %s',
     async (second, rule, code) => {
       const result = await gateWith(['failed', second], '--retries', '3', '--on', rule);
-      expect(result).toMatchObject({ code, report: { result: 'fail', runs: [{ verdict: 'failed' }] } });
-      expect(result.report.attempts).toHaveLength(2);
+      expect(result).toMatchObject({ code, report: { result: 'fail', runs: [{}, {}] } });
+      expect(deciding(result.report)).toMatchObject([{ verdict: 'failed' }]);
     },
   );
 
   it('retries a failed run that the policy lets pass, too', async () => {
     const result = await gateWith(['failed', 'passed'], '--retries', '1', '--on', 'failed=pass');
-    expect(result).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky' }] } });
+    expect(result).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky' }] } });
   });
 
   it('reports a retry that cannot be started, and fails', async () => {
@@ -146,15 +150,15 @@ describe('--retries', () => {
     const { code, out } = await on.with({ clock })(...gate, '--retries', '2');
     const report = JSON.parse(out);
     expect(code).toBe(5);
-    expect(verdictsOf(report.attempts)).toEqual(['failed', 'unobserved']);
-    expect(report.runs).toEqual([expect.objectContaining({ verdict: 'unobserved', retry: 1 })]);
+    expect(verdictsOf(report)).toEqual(['failed', 'unobserved']);
+    expect(deciding(report)).toEqual([expect.objectContaining({ verdict: 'unobserved', retry: 1 })]);
   });
 
   it('keeps all runs within --timeout', async () => {
     const began = on.clock.monotonic();
     const { code, report } = await gateWith(['failed', 'stuck'], '--retries', '3', '--timeout', '1m');
     expect(code).toBe(1);
-    expect(verdictsOf(report.attempts)).toEqual(['failed', 'timeout']);
+    expect(verdictsOf(report)).toEqual(['failed', 'timeout']);
     expect(on.clock.monotonic() - began).toBeLessThanOrEqual(60_000);
   });
 
@@ -179,9 +183,9 @@ describe('--retries', () => {
     expect(report).toMatchObject({
       interruptedBy: 'SIGTERM',
       cancellation: 'requested',
-      runs: [{ runId: runs()[1]?.id, retry: 1 }],
+      runs: [{ decides: false }, { runId: runs()[1]?.id, retry: 1, decides: true }],
     });
-    expect(verdictsOf(report.attempts)).toEqual(['failed', null]);
+    expect(verdictsOf(report)).toEqual(['failed', null]);
     expect(on.mock.requests.filter(({ endpoint }) => endpoint === 'run.cancel')).toHaveLength(1);
   });
 
@@ -250,7 +254,7 @@ describe('a retried job with retries', () => {
     on.mock.state.plan.outcomes = ['passed'];
     const second = await jobWith(github(2), '--max-attempts', '1');
     expect(runs()).toHaveLength(2);
-    expect(second.report.attempts).toMatchObject([
+    expect(second.report.runs).toMatchObject([
       { runId: runs()[0]?.id, verdict: 'failed' },
       { runId: runs()[1]?.id, verdict: 'timeout', retry: 1, reattached: true },
     ]);
@@ -264,7 +268,7 @@ describe('a retried job with retries', () => {
     const [, run] = runs();
     if (run === undefined) throw new Error('no retry was started');
     const second = await jobWith(github(2));
-    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky', runId: run.id }] } });
+    expect(second).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky', runId: run.id }] } });
     expect(runs()).toHaveLength(2);
   });
 
@@ -272,8 +276,8 @@ describe('a retried job with retries', () => {
     on.mock.state.plan.outcomes = ['failed', 'passed'];
     await github(1)(...gate);
     const second = await jobWith(github(2));
-    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky' }] } });
-    expect(verdictsOf(second.report.attempts)).toEqual(['failed', 'passed']);
+    expect(second).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky' }] } });
+    expect(verdictsOf(second.report)).toEqual(['failed', 'flaky']);
     expect(runs()).toHaveLength(2);
   });
 
@@ -281,8 +285,8 @@ describe('a retried job with retries', () => {
     on.mock.state.plan.outcomes = ['failed', 'failed', 'failed', 'passed'];
     expect((await jobWith(github(1))).code).toBe(1);
     const second = await jobWith(github(2));
-    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky' }] } });
-    expect(second.report.attempts.map((run: { runId: string }) => run.runId)).toEqual(
+    expect(second).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky' }] } });
+    expect(second.report.runs.map((run: { runId: string }) => run.runId)).toEqual(
       runs()
         .slice(2)
         .map(({ id }) => id),
@@ -303,7 +307,7 @@ describe('a retried job with retries', () => {
     await jobWith(github(1, folder), '--max-attempts', '4');
     const again = await jobWith(github(1, folder), '--max-attempts', '1');
     expect(runs()).toHaveLength(2);
-    expect(again.report.attempts).toMatchObject([
+    expect(again.report.runs).toMatchObject([
       { runId: runs()[0]?.id, verdict: 'failed' },
       { runId: runs()[1]?.id, retry: 1, reattached: true },
     ]);
