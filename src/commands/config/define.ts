@@ -3,16 +3,19 @@ import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { setCommand, unsetCommand } from './change.ts';
 import { type KindFlags, type LoginFlags, loginCommand, logoutCommand } from './login.ts';
-import { getCommand, listCommand, pathCommand } from './show.ts';
+import { getCommand, type ListFlags, listCommand, pathCommand } from './show.ts';
 
 export function defineConfig(group: Command, bind: Bind): void {
   const list = group
     .command('list')
-    .summary('show every setting and where it comes from')
-    .description('Show every setting and where it comes from. Secrets are shown only as set or not set.')
+    .summary('show the settings and where they come from')
+    .description(
+      'Show the settings that something sets, and where they come from. Secrets are shown only as set.',
+    )
+    .option('--all', 'also show the settings with their defaults, as --json always does')
     .option('--ref <ref>', 'the branch or tag to show the settings for');
-  examples(list, 'rungate config list');
-  bind(list, { run: (context) => listCommand(context) });
+  examples(list, 'rungate config list', 'rungate config list --all');
+  bind(list, { run: (context, _args, flags: ListFlags) => listCommand(context, flags) });
 
   const get = group
     .command('get')

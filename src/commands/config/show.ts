@@ -5,7 +5,7 @@ import { wantsJson } from '../../output/json.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
 import { policySettings } from '../../settings/merge.ts';
-import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
+import type { Provenance, Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import type { JsonDocument } from '../result-schemas.ts';
 import { profilesFile, settingIds, settingName } from './change.ts';
@@ -67,7 +67,15 @@ function gateRow({ name, needs, advisory, settings }: GateSettings, path: string
   return [`gates.${name}`, parts.join(' '), 'project file', excerpt(path, 500)];
 }
 
-export async function listCommand({ settings, sources, output }: Context): Promise<number> {
+export interface ListFlags {
+  /** Show the settings that nothing sets, too. */
+  all?: boolean;
+}
+
+export async function listCommand(
+  { settings, sources, output }: Context,
+  { all = false }: ListFlags,
+): Promise<number> {
   for (const { name, origin } of sources.withheld) {
     await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
   }
@@ -87,22 +95,23 @@ export async function listCommand({ settings, sources, output }: Context): Promi
     ),
     gates: sources.gates.map(describedGate),
   };
-  const rows = settingIds.map((name) => [
-    name,
-    settingCell(settings, name),
-    settings[name]?.origin ?? '',
-    excerpt(settings[name]?.detail ?? '', 500),
-  ]);
-  const gateRows = policy.map(([verdict, { value, origin, detail = '' }]) => [
-    `gate on ${verdict}`,
-    value,
-    origin,
-    excerpt(detail, 500),
-  ]);
-  await output.data(report, {
-    head: ['setting', 'value', 'origin', 'where'],
-    rows: [...rows, ...gateRows, ...sources.gates.map((gate) => gateRow(gate, projectFile ?? ''))],
-  });
+  const row = (name: string, value: string, { origin, detail }: Partial<Provenance> = {}) =>
+    all || (origin !== undefined && origin !== 'default')
+      ? [[name, value, origin ?? '', excerpt(detail ?? '', 500)]]
+      : [];
+  const rows = [
+    ...settingIds.flatMap((name) => row(name, settingCell(settings, name), settings[name])),
+    ...policy.flatMap(([verdict, setting]) => row(`gate on ${verdict}`, setting.value, setting)),
+    ...sources.gates.map((gate) => gateRow(gate, projectFile ?? '')),
+  ];
+  const isEmpty = rows.length === 0 && !wantsJson(output);
+  if (!isEmpty) await output.data(report, { head: ['SETTING', 'VALUE', 'ORIGIN', 'WHERE'], rows });
+  if (!all && !wantsJson(output))
+    await output.note(
+      isEmpty
+        ? 'nothing is set, so the defaults apply; to show them, add --all'
+        : 'the others have their defaults; to show them, add --all',
+    );
   return exitCodes.ok;
 }
 

@@ -207,12 +207,31 @@ describe('config list', () => {
     expect(text).toMatch(/gates\.web\ttags=a,b needs=api\t/);
   });
 
-  it('prints text with one line per setting', async () => {
-    const { out } = await run(['config', 'list'], { env: { RUNGATE_PROJECT: 'shop', ...secrets } });
-    expect(out).toContain('project\tshop\tenvironment\tRUNGATE_PROJECT\n');
-    expect(out).toContain('apiKey\tset\tenvironment\tRUNGATE_API_KEY\n');
-    expect(out).toContain('token\tnot set\t\t\n');
-    expect(out).toContain('interval\t10s\tdefault\t\n');
+  it('prints one line for each setting that something sets, and with --all for the others, too', async () => {
+    const settings = { env: { RUNGATE_PROJECT: 'shop', RUNGATE_STRICT: '1', ...secrets } };
+    const { out, err } = await run(['config', 'list'], settings);
+    expect(out.split('\n')).toEqual(
+      expect.arrayContaining([
+        'project\tshop\tenvironment\tRUNGATE_PROJECT',
+        'apiKey\tset\tenvironment\tRUNGATE_API_KEY',
+        'gate on cancelled\tfail\tenvironment\tRUNGATE_STRICT',
+      ]),
+    );
+    expect(out).not.toMatch(/not set|default|gate on failed|^token/m);
+    expect(err).toBe('the others have their defaults; to show them, add --all\n');
+    const all = await run(['config', 'list', '--all'], settings);
+    expect(all.out).toContain('token\tnot set\t\t\n');
+    expect(all.out).toContain('interval\t10s\tdefault\t\n');
+    expect(all.out).toContain('gate on failed\tfail\tdefault\t\n');
+    expect(all.err).toBe('');
+  });
+
+  it('says that nothing is set', async () => {
+    expect(await run(['config', 'list'], { isTTY: true, env: { TERM: 'dumb' } })).toEqual({
+      code: 0,
+      out: '',
+      err: 'nothing is set, so the defaults apply; to show them, add --all\n',
+    });
   });
 });
 
