@@ -4,7 +4,9 @@ import { addGlobals } from '../commands/options.ts';
 import type { definitions } from '../commands/other-groups.ts';
 import { defineRun } from '../commands/run/define.ts';
 import type { Io } from '../host/io.ts';
+import { renderJson } from '../output/json.ts';
 import { version } from '../version.ts';
+import { formatAtFirstSight } from './argv.ts';
 import { Misuse, OwnCommand } from './command.ts';
 import { setHelp } from './help.ts';
 import { explain } from './spelling.ts';
@@ -113,7 +115,11 @@ export async function parseAndRun(
       const command = topic.reduce((group, name) => {
         return subcommand(group, name) ?? group.error(`unknown command '${name}'`);
       }, program);
-      return command.outputHelp();
+      const format = formatAtFirstSight(argv);
+      if (format === 'plain') return command.outputHelp();
+      const { describeHelp } = await otherGroups();
+      printed.text = renderJson(describeHelp(await everyCommand(), topic), format === 'json' ? 2 : 0);
+      return;
     }
     await program.parseAsync(isVersionWord(argv) ? ['--version'] : [...argv], { from: 'user' });
   } catch (error) {

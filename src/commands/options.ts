@@ -63,7 +63,11 @@ export function namesIn(option: string, text: string): string[] {
 }
 
 const ids = new WeakMap<Option, OptionId>();
+const shownRows = new WeakMap<Option, OptionRow>();
 const uncommon = new WeakSet<Option>();
+
+/** Returns the row of an option, as its command has it; undefined for an option without one. */
+export const rowOfOption = (option: Option) => shownRows.get(option);
 
 /** Whether the short help shows an option. */
 export const isCommon = (option: Option) => !uncommon.has(option);
@@ -84,6 +88,7 @@ export function addOptions(command: Command, name: CommandName, heading?: string
     const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
     if (type.kind === 'list' || type.kind === 'overrides') option.argParser(collect);
     ids.set(option, id);
+    shownRows.set(option, row);
     if (common !== true) uncommon.add(option);
     command.optionsGroup(heading ?? group ?? 'Options:').addOption(option);
     if (no !== undefined) {

@@ -15,6 +15,7 @@ import { defineReceipt } from './receipt/define.ts';
 import { defineSelftest } from './selftest/run.ts';
 import { defineWebhooks } from './webhooks/define.ts';
 
+export { describeHelp } from './help-json.ts';
 export { noCommandError } from './init/first-steps.ts';
 
 /** The groups that a gate does not need. `cli/program.ts` loads them at once. */

@@ -254,6 +254,40 @@ const difference = {
   difference: text('`stated` minus `summed`.'),
 };
 
+const helpArgument = result('HelpArgument', 'An argument of a command.', {
+  name: text("The argument's name."),
+  description: text("The argument's description; may be empty."),
+  required: flag('Whether the command requires it.'),
+  repeatable: flag('Whether it takes several values.'),
+  choices: field(z.exactOptional(z.readonly(z.array(z.string()))), 'The values to choose from.'),
+});
+const helpOption = result('HelpOption', 'An option of a command.', {
+  flag: text('The option: `--timeout`.'),
+  short: field(z.exactOptional(z.string()), 'Its short form: `-q`.'),
+  placeholder: field(
+    z.exactOptional(z.string()),
+    'The placeholder of its value: `duration`; absent if it takes none.',
+  ),
+  description: text('The description, as the help shows it.'),
+  default: field(z.exactOptional(z.string()), 'The default, if it is always the same.'),
+  environment: field(z.exactOptional(z.string()), 'The environment variable that has the same effect.'),
+  repeatable: flag('Whether it may be repeated.'),
+  choices: field(z.exactOptional(z.readonly(z.array(z.string()))), 'The values to choose from.'),
+  group: text("The option's heading in the help."),
+});
+const helpCommand = result('HelpCommand', 'A command, or a group of commands.', {
+  name: text('The whole name: `rungate run trigger`.'),
+  summary: text('The command in a few words.'),
+  description: text('The purpose of the command in sentences.'),
+  usage: text('The command line, with placeholders.'),
+  group: text("The command's heading in the help of the command above it; empty for none."),
+  arguments: list(helpArgument, 'The arguments, in order.'),
+  options: list(helpOption, 'The options, without those of every command.'),
+  notes: text('The text below the options in the help; may be empty.'),
+  examples: list(z.string(), 'The lines of the examples.'),
+  commands: list(z.string(), 'The whole names of the commands of a group; empty for a command.'),
+});
+
 /**
  * The documents by the names of their schemas, with the commands that print them. A command with more options precedes the
  * one without.
@@ -484,6 +518,15 @@ export const documents = {
     }),
     commands: ['orders summary --verify'],
   },
+  help: {
+    about: 'Commands and their options',
+    schema: document('Help', 'Commands and their options.', {
+      version: text('The version of rungate.'),
+      globalOptions: list(helpOption, 'The options of every command.'),
+      commands: list(helpCommand, 'The commands, in the order of the help.'),
+    }),
+    commands: ['help'],
+  },
   error: {
     about: 'An error, on standard error',
     schema: field(
@@ -503,3 +546,5 @@ export type JsonDocument<Name extends keyof Documents> = z.infer<Documents[Name]
 export type DoctorCheck = z.infer<typeof doctorCheck>;
 export type PlannedFile = z.infer<typeof plannedFile>;
 export type Diagnosis = z.infer<typeof diagnosis>;
+export type HelpOption = z.infer<typeof helpOption>;
+export type HelpCommand = z.infer<typeof helpCommand>;

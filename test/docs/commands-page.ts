@@ -1,10 +1,6 @@
-import type { Argument, Command, Option } from 'commander';
-
-const nameOf = (command: Command): string =>
-  command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
-
-/** The options under this heading are listed once, not for every command. */
-const globalHeading = 'Global options:';
+import type { Command } from 'commander';
+import { describeHelp } from '../../src/commands/help-json.ts';
+import type { HelpCommand, HelpOption } from '../../src/commands/result-schemas.ts';
 
 /** Escapes Markdown in the text of a sentence or a table cell. */
 const plain = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('*', '\\*');
@@ -14,58 +10,57 @@ function table(head: readonly [string, string], rows: readonly (readonly [string
 }
 
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
-const optionRow = ({ flags, description }: Option) => [code(flags), plain(description)] as const;
-const argumentRow = (argument: Argument) => [code(argument.name()), plain(argument.description)] as const;
+const flagsOf = ({ short, flag, placeholder }: HelpOption) =>
+  `${short === undefined ? '' : `${short}, `}${flag}${placeholder === undefined ? '' : ` <${placeholder}>`}`;
 
-const subcommandsOf = (command: Command) => command.createHelp().visibleCommands(command);
+/** Groups items by their headings, in order. */
+function byGroup<Item extends { readonly group: string }>(items: readonly Item[]): [string, Item[]][] {
+  const names = [...new Set(items.map(({ group }) => group))];
+  return names.map((name) => [name, items.filter(({ group }) => group === name)]);
+}
 
-function optionTables(command: Command, heading: (name: string) => boolean): string {
-  const groups = new Map<string, Option[]>();
-  for (const option of command.createHelp().visibleOptions(command)) {
-    const name = option.helpGroupHeading ?? 'Options:';
-    // `--version` must precede the command; the introduction describes it.
-    const isProgramVersion = command.parent === null && option.long === '--version';
-    if (!isProgramVersion && heading(name)) groups.set(name, [...(groups.get(name) ?? []), option]);
-  }
-  return [...groups]
-    .map(([name, options]) => `\n${table([name.replace(/:$/, ''), ''], options.map(optionRow))}`)
+function optionTables(options: readonly HelpOption[]): string {
+  return byGroup(options)
+    .map(([name, ones]) => {
+      const rows = ones.map((one) => [code(flagsOf(one)), plain(one.description)] as const);
+      return `\n${table([name, ''], rows)}`;
+    })
     .join('');
 }
 
-/** Returns the text after a command's help, with its examples as a block that tests can run. */
-function afterHelp(command: Command): string {
-  let whole = '';
-  command.configureOutput({ writeOut: (text) => (whole += text) }).outputHelp();
-  const [text = '', lines] = whole.slice(command.helpInformation().length).split('\nExamples:\n');
-  const notes = text.trim() === '' ? '' : `\n\`\`\`text\n${text.replace(/^\n+|\s+$/g, '')}\n\`\`\`\n`;
-  if (lines === undefined) return notes;
+/** Returns the examples as a block that tests can run. */
+function exampleBlock(examples: readonly string[]): string {
+  if (examples.length === 0) return '';
+  const lines = examples.join('\n');
   const needs = lines.includes('rungate run gates') ? '<!-- with: .rungate.json -->\n\n' : '';
-  return `${notes}\n${needs}\`\`\`sh\n${lines.replaceAll(/^ {2}/gm, '').trimEnd()}\n\`\`\`\n`;
+  return `\n${needs}\`\`\`sh\n${lines}\n\`\`\`\n`;
 }
 
-function section(command: Command, depth: number): string {
-  const subcommands = subcommandsOf(command);
-  const named = command.registeredArguments.filter(({ description }) => description !== '');
+function section(command: HelpCommand): string {
+  const { name, description, usage, options, notes, examples, commands } = command;
+  const depth = Math.min(name.split(' ').length, 4);
+  const named = command.arguments.filter((one) => one.description !== '');
+  const rows = named.map((one) => [code(one.name), plain(one.description)] as const);
   return [
-    `\n${'#'.repeat(depth)} ${nameOf(command)}\n`,
-    `\n${plain(command.description()).replaceAll('\n', '\\\n')}\n`,
-    subcommands.length > 0 ? '' : `\n\`\`\`text\n${nameOf(command)} ${command.usage()}\n\`\`\`\n`,
-    named.length === 0 ? '' : `\n${table(['Arguments', ''], named.map(argumentRow))}`,
-    optionTables(command, (name) => name !== globalHeading),
-    afterHelp(command),
-    ...subcommands.map((one) => section(one, Math.min(depth + 1, 4))),
+    `\n${'#'.repeat(depth)} ${name}\n`,
+    `\n${plain(description).replaceAll('\n', '\\\n')}\n`,
+    commands.length > 0 ? '' : `\n\`\`\`text\n${usage}\n\`\`\`\n`,
+    rows.length === 0 ? '' : `\n${table(['Arguments', ''], rows)}`,
+    optionTables(options),
+    notes === '' ? '' : `\n\`\`\`text\n${notes}\n\`\`\`\n`,
+    exampleBlock(examples),
   ].join('');
 }
 
 /** Returns docs/commands.md, generated from the program. */
 export function commandsPage(program: Command): string {
-  const groups = subcommandsOf(program);
-  const headings = [...new Set(groups.map((group) => group.helpGroup()))];
-  const link = (group: Command) =>
-    [`[\`${nameOf(group)}\`](#${nameOf(group).replaceAll(' ', '-')})`, plain(group.summary())] as const;
-  const index = headings.map((heading) => {
-    const rows = groups.filter((group) => group.helpGroup() === heading).map(link);
-    return table([heading.replace(/:$/, ''), ''], rows);
+  const { globalOptions, commands } = describeHelp(program);
+  const [whole, ...below] = commands;
+  const groups = below.filter(({ name }) => whole?.commands.includes(name));
+  const index = byGroup(groups).map(([heading, ones]) => {
+    const link = ({ name, summary }: HelpCommand) =>
+      [`[\`${name}\`](#${name.replaceAll(' ', '-')})`, plain(summary)] as const;
+    return table([heading, ''], ones.map(link));
   });
   return `# Commands
 
@@ -77,7 +72,7 @@ ${index.join('\n')}
 
 Put them before or after the command's name. \`rungate --version\`, \`rungate -V\` and \`rungate version\` show the version. Write durations as \`250ms\`, \`10s\`, \`5m\` or \`1h\`; a number without a unit is in seconds.
 Put variables in quotes. To use the name of an option as a value, write \`=\`: \`--ref=--wait\`.
-${optionTables(program, (name) => name === globalHeading)}
+${optionTables(globalOptions)}
 ## Tables
 
 On a terminal, a list is a table of at most six columns; columns that do not fit are hidden. The last line, on standard error, names the hidden
@@ -85,5 +80,5 @@ columns. \`--columns id,name,baseUrl\` shows exactly these fields, with objects 
 
 In a file or a pipe, a list has the same columns as tab-separated values, without a header. A missing
 field is an empty value. In scripts that must not depend on the order of columns, use \`--json\`.
-${groups.map((group) => section(group, 2)).join('')}`;
+${below.map(section).join('')}`;
 }

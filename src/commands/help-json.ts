@@ -1,0 +1,86 @@
+import type { Argument, Command, Option } from 'commander';
+import { version } from '../version.ts';
+import { type SuggestionSource, sourceOf } from './completion/completes.ts';
+import { collect, rowOfOption } from './options.ts';
+import type { HelpCommand, HelpOption, JsonDocument } from './result-schemas.ts';
+
+/** The options under this heading are listed once, not for every command. */
+const globalHeading = 'Global options';
+
+const headingOf = (text: string | undefined) => (text ?? 'Options:').replace(/:$/, '');
+
+/** Returns the values to choose from; none if they are looked up. */
+function choicesOf(source: SuggestionSource | undefined): { choices?: readonly string[] } {
+  if (source === undefined || 'from' in source) return {};
+  return { choices: source.map((one) => (typeof one === 'string' ? one : one.value)) };
+}
+
+function describeOption(option: Option): HelpOption {
+  const { long, short, flags, description, helpGroupHeading, parseArg } = option;
+  const row = rowOfOption(option);
+  const placeholder = /[<[](.+?)(?:\.{3})?[\]>]$/.exec(flags)?.[1];
+  return {
+    flag: long ?? flags,
+    ...(short && { short }),
+    ...(placeholder && { placeholder }),
+    description,
+    ...(row?.default && { default: row.default }),
+    ...(row?.env && { environment: row.env }),
+    repeatable: parseArg === collect,
+    ...choicesOf(sourceOf(option)),
+    group: headingOf(helpGroupHeading),
+  };
+}
+
+function describeArgument(argument: Argument): HelpCommand['arguments'][number] {
+  const { description, required, variadic } = argument;
+  const choices = choicesOf(sourceOf(argument));
+  return { name: argument.name(), description, required, repeatable: variadic, ...choices };
+}
+
+/** Returns the text after a command's help: the notes, and the lines of the examples. */
+function textAfterHelp(command: Command): [notes: string, examples: string[]] {
+  let whole = '';
+  command.configureOutput({ writeOut: (text) => (whole += text) }).outputHelp();
+  const [notes = '', lines = ''] = whole.slice(command.helpInformation().length).split('\nExamples:\n');
+  return [
+    notes.replace(/^\n+|\s+$/g, ''),
+    lines.replaceAll(/^ {2}/gm, '').trimEnd().split('\n').filter(Boolean),
+  ];
+}
+
+/** Describes a command, and after it those of its group. @param above the whole name of its group */
+function describe(command: Command, above = ''): HelpCommand[] {
+  const help = command.createHelp();
+  const name = `${above} ${command.name()}`.trimStart();
+  const [notes, examples] = textAfterHelp(command);
+  const below = help.visibleCommands(command).map((one) => describe(one, name));
+  const whole: HelpCommand = {
+    name,
+    summary: command.summary(),
+    description: command.description(),
+    usage: `${name} ${command.usage()}`,
+    group: headingOf(command.helpGroup() || ''),
+    arguments: command.registeredArguments.map(describeArgument),
+    options: help
+      .visibleOptions(command)
+      .map(describeOption)
+      .filter(({ group }) => group !== globalHeading),
+    notes,
+    examples,
+    commands: below.flatMap(([first]) => (first === undefined ? [] : [first.name])),
+  };
+  return [whole, ...below.flat()];
+}
+
+/**
+ * Describes a program with all of its commands.
+ * @param names the name of a command, without that of the program, to describe only that command and those of its group
+ */
+export function describeHelp(program: Command, names: readonly string[] = []): JsonDocument<'help'> {
+  const name = [program.name(), ...names].join(' ');
+  const commands = describe(program).filter((one) => one.name === name || one.name.startsWith(`${name} `));
+  const options = program.createHelp().visibleOptions(program).map(describeOption);
+  const globalOptions = options.filter(({ group, flag }) => group === globalHeading && flag !== '--version');
+  return { schemaVersion: 1, version, globalOptions, commands };
+}
