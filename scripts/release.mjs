@@ -7,7 +7,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { addressOf, withRepository } from './repository.mjs';
 
 /** The built files that action.yml needs. */
 const built = 'dist/action';
@@ -67,6 +68,20 @@ function isOnOrigin() {
   }
 }
 
+/** Returns what is missing in package.json about the repository, from which the help and the docs get its address. */
+function repositoryProblem(manifest) {
+  const remedy = 'npm pkg set repository=https://<host>/<owner>/rungate && npm run repository';
+  try {
+    if (addressOf(manifest) === '') return `package.json names no repository: ${remedy}`;
+    const source = readFileSync('src/repository.ts', 'utf8');
+    const isDerived =
+      isDeepStrictEqual(manifest, withRepository(manifest)) && source.includes(`'${addressOf(manifest)}'`);
+    return isDerived ? null : 'package.json has a repository that other places lack: npm run repository';
+  } catch (error) {
+    return error.message;
+  }
+}
+
 /** Returns all problems at once. */
 function problems() {
   const found = [];
@@ -80,6 +95,10 @@ function problems() {
 
   const json = (file) => JSON.parse(readFileSync(file, 'utf8'));
   const lock = json('package-lock.json');
+  const repository = repositoryProblem(json('package.json'));
+  if (repository !== null) found.push(repository);
+  if (readFileSync('README.md', 'utf8').includes('not on npm yet'))
+    found.push('README.md says that rungate is not on npm yet');
   const versions = {
     'package.json': json('package.json').version,
     'package-lock.json': lock.packages?.['']?.version ?? lock.version,

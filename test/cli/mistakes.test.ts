@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { docsPage } from '../../src/repository.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { type Stage, stage, trigger } from './harness.ts';
 import { env, type Mistake, project } from './mistake.ts';
@@ -182,8 +183,11 @@ const mistakes: readonly Mistake[] = [
   ...mistakesInGates,
 ];
 
-/** Replaces the ports, which differ between runs. */
-const withoutPorts = (text: string) => text.replaceAll(/\b(127\.0\.0\.1|localhost):\d{5}/g, '$1:PORT');
+/** Replaces the ports, which differ between runs, and the address of the docs. */
+const stable = (text: string) =>
+  text
+    .replaceAll(/\b(127\.0\.0\.1|localhost):\d{5}/g, '$1:PORT')
+    .replaceAll(docsPage('docs/keys.md'), 'docs/keys.md');
 
 const page: string[] = [];
 
@@ -198,9 +202,7 @@ describe('the mistakes of a new user', () => {
     for (const one of [on.mock.apiKey, on.mock.token, secret, 'rg_1234567890abcdef', 'rg_of_another_service'])
       expect(ended.out + ended.err).not.toContain(one);
     const words = argv.map((word) => (/[\s{]/.test(word) ? JSON.stringify(word) : word)).join(' ');
-    page.push(
-      `# ${mistake.name}\n$ rungate ${withoutPorts(words)}\n${withoutPorts(ended.err)}exit code ${ended.code}\n`,
-    );
+    page.push(`# ${mistake.name}\n$ rungate ${stable(words)}\n${stable(ended.err)}exit code ${ended.code}\n`);
   });
 
   it('are listed with their messages in fixtures/mistakes.txt', async () => {

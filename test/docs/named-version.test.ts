@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+// @ts-expect-error a build script, which has no types
+import { addressOf, ownerOf } from '../../scripts/repository.mjs';
 import { version } from '../../src/version.ts';
 import { root } from '../e2e/built.ts';
 import { pages } from './pages.ts';
 
 const named = [...pages, 'templates/gitlab/rungate.yml'];
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const owner = ownerOf(addressOf(JSON.parse(read('package.json'))));
 
-// `npm run docs:version` is this test with --update: it then writes the version instead of comparing it.
-it.each(named)('%s names only this version of rungate', async (path) => {
-  const right = read(path).replaceAll(/\brungate@(v?)\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, `rungate@$1${version}`);
+// `npm run docs:version` is this test with --update: it then writes them instead of comparing them.
+it.each(named)('%s names only this version of rungate, and the owner of its action', async (path) => {
+  const right = read(path)
+    .replaceAll(/\brungate@(v?)\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, `rungate@$1${version}`)
+    .replaceAll(/[\w.-]+(?=\/rungate@(?:v\d|<commit>))/g, owner);
   await expect(right).toMatchFileSnapshot(join(root, path));
 });
 

@@ -77,7 +77,7 @@ function githubRun(doc: Yaml, store: Store, cell = 'null'): Step {
 function githubAction(doc: Yaml, store: Store): Step {
   const [job] = Object.values<Yaml>(doc.jobs);
   const [action, upload] = job.steps.filter(({ uses }: Yaml) => !uses.startsWith('actions/checkout@'));
-  expect(action.uses).toMatch(/^OWNER\/rungate@v/);
+  expect(action.uses).toMatch(/^[\w.-]+\/rungate@v/);
   const { inputs } = yaml(read('action.yml'));
   const given: Env = { ...action.with };
   expect(Object.keys(inputs)).toEqual(expect.arrayContaining(Object.keys(given)));

@@ -14,6 +14,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+// @ts-expect-error a build script, which has no types
+import { withRepository } from '../../scripts/repository.mjs';
 import { startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
 
@@ -45,6 +47,15 @@ function edit(file: string, from: RegExp, to: string): void {
   writeFileSync(join(clone, file), text.replace(from, to));
 }
 
+/** Sets the repository as `npm run repository` does; an empty address removes it. */
+function setRepository(where: string, address: string): void {
+  const [manifest, source] = [join(where, 'package.json'), join(where, 'src/repository.ts')];
+  const fields = { ...JSON.parse(readFileSync(manifest, 'utf8')), repository: address || undefined };
+  writeFileSync(manifest, `${JSON.stringify(withRepository(fields), null, 2)}\n`);
+  const text = readFileSync(source, 'utf8');
+  writeFileSync(source, text.replace(/(?<=const repository: string = ')[^']*/, address));
+}
+
 /** Writes the version to every file that contains it. */
 function setVersion(version: string): void {
   edit('package.json', /"version": "[^"]+"/, `"version": "${version}"`);
@@ -71,8 +82,10 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-release-test-'));
   seed = join(folder, 'seed');
   const files = ['package.json', 'package-lock.json', 'CHANGELOG.md', '.gitignore', 'action.yml', 'action'];
-  for (const file of [...files, 'scripts/release.mjs', 'src/version.ts'])
-    cpSync(join(root, file), join(seed, file), { recursive: true });
+  const sources = ['scripts/release.mjs', 'scripts/repository.mjs', 'src/version.ts', 'src/repository.ts'];
+  for (const file of [...files, ...sources]) cpSync(join(root, file), join(seed, file), { recursive: true });
+  writeFileSync(join(seed, 'README.md'), '');
+  setRepository(seed, 'https://git.example.test/acme/rungate');
   gitIn(seed, 'init', '-q', '-b', 'main');
   gitIn(seed, 'add', '-A');
   gitIn(seed, 'commit', '-qm', 'first');
@@ -216,6 +229,30 @@ describe('npm run release', () => {
       '1.2.3',
       () => void git('tag', 'v1.2.3', 'HEAD~1'),
       /the tag v1\.2\.3 already exists/,
+    ],
+    [
+      'a package without a repository',
+      '1.2.3',
+      () => setRepository(clone, ''),
+      /names no repository: npm pkg set/,
+    ],
+    [
+      'a repository that the other fields lack',
+      '1.2.3',
+      () => edit('package.json', /"author": "acme",/, '"author": "other",'),
+      /other places lack: npm run repository/,
+    ],
+    [
+      'an address that is not that of a repository',
+      '1.2.3',
+      () => edit('package.json', /git\+https:/, 'git:'),
+      /repository is not https:/,
+    ],
+    [
+      'a README that says that there is no release',
+      '1.2.3',
+      () => writeFileSync(join(clone, 'README.md'), 'rungate is not on npm yet'),
+      /README\.md says that rungate is not on npm yet/,
     ],
     ['another branch', '1.2.3', () => void git('switch', '-qc', 'other'), /the branch is other, not main/],
     [

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+// @ts-expect-error a build script, which has no types
+import { addressOf, ownerOf, withRepository } from '../scripts/repository.mjs';
+import { root } from './e2e/built.ts';
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+
+// `npm run repository` is this test with --update, together with that of the docs: it then writes the files.
+describe('the address of the repository in package.json', () => {
+  it('gives author, homepage and bugs', async () => {
+    const text = `${JSON.stringify(withRepository(manifest), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(join(root, 'package.json'));
+  });
+
+  it('is the one from which messages name the docs', async () => {
+    const path = 'src/repository.ts';
+    const text = read(path).replace(/(?<=const repository: string = ')[^']*/, addressOf(manifest));
+    await expect(text).toMatchFileSnapshot(join(root, path));
+  });
+});
+
+const address = 'https://git.example.test/acme/rungate';
+
+it.each([address, `git+${address}.git`, { type: 'git', url: `git+${address}.git` }])(
+  'package.json may give the repository as %j',
+  (repository) => {
+    const { homepage: _homepage, ...rest } = manifest;
+    expect(withRepository({ ...rest, repository })).toMatchObject({
+      author: 'acme',
+      homepage: `${address}#readme`,
+      repository: { type: 'git', url: `git+${address}.git` },
+      bugs: `${address}/issues`,
+    });
+  },
+);
+
+it('without a repository, package.json has none of the fields', () => {
+  const { repository: _repository, ...rest } = withRepository({ ...manifest, repository: address });
+  const bare = withRepository(rest);
+  for (const field of ['author', 'homepage', 'bugs']) expect(bare).not.toHaveProperty(field);
+  expect(ownerOf(addressOf(bare))).toBe('OWNER');
+});
+
+it.each(['acme/rungate', 'http://git.example.test/acme/rungate', 'https://git.example.test/rungate'])(
+  'package.json may not give the repository as %s',
+  (repository) => expect(() => addressOf({ repository })).toThrow('https://<host>/<owner>/rungate'),
+);
