@@ -55,7 +55,7 @@ function* fullJitter({ random, now }) {
   return false;
 }
 
-/** Polls every 10 s; fails after three attempts of a request (full jitter below 1 s · 2^n, at most 20 s). */
+/** Polls every 10 s; fails after three requests of a call (full jitter below 1 s · 2^n, at most 20 s). */
 function* awsStyle({ random, now }) {
   const deadline = now() + hourMs;
   let request = create;

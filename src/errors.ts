@@ -10,7 +10,7 @@ export interface ExchangeFacts {
   method?: string | undefined;
   /** The path of the URL; without the query, which may contain a secret. */
   path?: string | undefined;
-  /** The number of attempts, including the failed one. */
+  /** The number of requests, including the failed one. */
   attempts?: number | undefined;
   /** The time from the first byte sent to the failure in milliseconds, including waits. */
   elapsedMs?: number | undefined;

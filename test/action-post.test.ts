@@ -60,7 +60,7 @@ it.each<[string, Record<string, string>, string[]]>([
   ['cancels the run that the same attempt of the job started', github, ['run.status', 'run.cancel']],
   ['leaves the run of another pipeline', { ...github, GITHUB_RUN_ID: '8' }, []],
   ['leaves the run of another job', { ...github, GITHUB_JOB: 'smoke' }, []],
-  ['leaves the run of another attempt', { ...github, GITHUB_RUN_ATTEMPT: '1' }, []],
+  ['leaves the run of another re-run', { ...github, GITHUB_RUN_ATTEMPT: '1' }, []],
 ])('%s', async (_name, env, requests) => {
   await killedAfterCreate(github);
   expect(await post(env)).toMatchObject({ code: 0, asked: requests });

@@ -36,17 +36,17 @@ export interface CiContext {
   readonly rawEvent: string | null;
   /** Number of the pull request. */
   readonly pullRequest: string | null;
-  /** URL of the pipeline's run, the same in every attempt. */
+  /** URL of the pipeline, the same in every re-run of the job. */
   readonly buildUrl: string | null;
-  /** Id of the pipeline's run, the same in every attempt. */
+  /** Id of the pipeline, the same in every re-run of the job. */
   readonly runId: string | null;
   /** Name of the job within the pipeline. */
   readonly job: string | null;
-  /** Number of the job, different in every attempt; null if the CI does not number jobs. */
+  /** Number of the job, different in every re-run; null if the CI does not number jobs. */
   readonly jobId: string | null;
   /** Name of the step, if the CI provides one. */
   readonly step: string | null;
-  /** 1 for the first; null if the CI does not count attempts. */
+  /** 1, or more in a re-run of the job; null if the CI does not count them. */
   readonly attempt: number | null;
   /** Cell of a matrix, as text that differs between cells; null if the CI does not provide it. */
   readonly matrix: string | null;

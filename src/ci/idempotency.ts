@@ -7,8 +7,8 @@ import type { CiContext } from './context.ts';
 import type { Journal, JournalFile, JournalRun } from './journal.ts';
 
 /**
- * The facts that identify a run: the place in the pipeline where it is started, and its body. The attempt is not one of
- * them: a retried job must find the run of its previous attempt.
+ * The facts that identify a run: the place in the pipeline where it is started, and its body. The number of the re-run is not one
+ * of them: a re-run job must find the run that it left in progress.
  */
 export interface Ingredients {
   provider: string;
@@ -39,7 +39,7 @@ export function ingredientsOf(ci: CiContext, bodyBytes: string, salt: string | n
 }
 
 /**
- * Returns a hash that identifies the attempt of a job. It is the same for all attempts if the CI neither counts attempts nor
+ * Returns a hash that identifies the re-run of a job. It is the same for all of them if the CI neither counts re-runs nor
  * numbers jobs.
  */
 export function jobOf({ provider, runId, job, attempt, jobId }: CiContext): string {
@@ -91,7 +91,7 @@ function sharedSteps(
 /**
  * Returns the keys of the run that this job left in progress, if any. If it is the run of a retry, they begin with the run that
  * had failed before it. They end with the retries that are left.
- * @param job from `jobOf`, or null if that does not tell the attempts of a job apart
+ * @param job from `jobOf`, or null if that does not tell the re-runs of a job apart
  */
 function openSteps(
   remembered: readonly Remembered[],
@@ -119,9 +119,9 @@ function openSteps(
 
 /**
  * Returns the keys to use, in order. A key is used only if the run of the key before it had already ended. The key of a retry is
- * used only if that run had failed, so a retried job finds the retry that is in progress.
+ * used only if that run had failed, so a re-run job finds the retry that is in progress.
  *
- * If the CI counts attempts, attempt N uses the keys of attempts 1 to N (the generations). If it only numbers jobs, the job's
+ * If the CI counts re-runs, the N-th time uses the keys of the times 1 to N (the generations). If it only numbers jobs, the job's
  * number makes one more key. The last keys are random, because an ended run is never used again: a pass could belong to an
  * earlier deployment, and a failure would last for ever.
  */
@@ -174,8 +174,8 @@ export interface PlannedKeys {
 }
 
 /**
- * Returns the idempotency keys of a start: the user's key; in a CI, the keys that all attempts of a job share; otherwise a
- * random key for all attempts of the create request.
+ * Returns the idempotency keys of a start: the user's key; in a CI, the keys that a job and its re-runs share; otherwise a
+ * random key, the same in all retries of the request.
  */
 export function planKeys(request: KeyRequest): PlannedKeys {
   const { given, how, salt, ci, journalPath = '', retries = 0, open } = request;

@@ -9,7 +9,7 @@ import { appendOwnFile, readOwnFile } from './own-file.ts';
 export interface Origin {
   /** Identifies the place in the pipeline and the body, as `baseOf` does. It is random for keys that are not made from them. */
   readonly base: string;
-  /** Identifies the attempt of the job, as `jobOf` does. */
+  /** Identifies the re-run of the job, as `jobOf` does. */
   readonly job: string;
 }
 

@@ -132,10 +132,10 @@ export interface ProviderRow extends Sources {
   readonly parallel?: readonly [position: string, total: string, first: 0 | 1];
 }
 
-/** The attempt in a CI where a re-run is a new pipeline, with a new `runId`. */
+/** The number in a CI where a re-run is a new pipeline, with a new `runId`. */
 export const oneAttempt = () => 1;
 
-/** No CI retries a job this often. Each attempt adds an idempotency key. */
+/** No CI re-runs a job this often. Each re-run adds an idempotency key. */
 const mostAttempts = 1000;
 
 export function factsOf(row: Partial<ProviderRow>, read: Reader): Facts {

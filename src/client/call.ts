@@ -31,9 +31,9 @@ class Call {
   #refusals = 0;
   /** The time that 429s have cost: their exchanges and the waits after them, in milliseconds. */
   #limitedMs = 0;
-  /** When the latest attempt began, on the monotonic clock. */
+  /** When the latest request began, on the monotonic clock. */
   #began = 0;
-  /** An attempt may have taken effect although its response was lost. */
+  /** A request may have taken effect although its response was lost. */
   #lost = false;
 
   constructor(
@@ -53,12 +53,12 @@ class Call {
     }
   }
 
-  /** Retries after a failed first attempt, which p-retry does not make: it costs a third of a request. */
+  /** Retries after a failed first request, which p-retry does not send: that would cost a third of its time. */
   async #retry(first: unknown): Promise<RawExchange> {
     const { signal } = this.context;
     try {
       return await pRetry((attempt) => (attempt === 1 ? Promise.reject(first) : this.#attempt()), {
-        // `#mayRetry` has the limit: a 429 after the last attempt is repeated, too.
+        // `#mayRetry` has the limit: a 429 after the last request is repeated, too.
         retries: Number.POSITIVE_INFINITY,
         signal,
         // The waits are on our clock, in `onFailedAttempt`.
@@ -99,7 +99,7 @@ class Call {
     let response: RawReply | undefined;
     try {
       const timeoutMs = Math.min(limits.requestTimeoutMs, left);
-      // If one kept-alive connection died silently, all may have: each attempt would use another one of them.
+      // If one kept-alive connection died silently, all may have: each request would use another one of them.
       const fresh = this.#lost || !this.request.repeatable;
       response = await transport.send(this.request, { signal, timeoutMs, fresh });
       const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check });
@@ -129,7 +129,7 @@ class Call {
       error.hint = error.hint === undefined ? mayHaveActed : `${error.hint}; ${mayHaveActed}`;
   }
 
-  /** Returns whether a DELETE that gets a 404 has succeeded before: the response to that attempt was lost. */
+  /** Returns whether a DELETE that gets a 404 has succeeded before: the response to that request was lost. */
   #gone(error: unknown): boolean {
     return (
       this.request.method === 'DELETE' && this.#lost && error instanceof HttpError && error.status === 404
@@ -186,7 +186,7 @@ class Call {
     return kind === 'limit' ? most > 0 : kind === 'again' && retriesConsumed < most;
   }
 
-  /** Sleeps until the next attempt, or throws the final error of the call. */
+  /** Sleeps until the next request, or throws the final error of the call. */
   async #wait(failure: RetryContext): Promise<void> {
     const { error, retriesConsumed } = failure;
     const { clock, signal, onRetry } = this.context;
@@ -224,7 +224,7 @@ class Call {
       return this.#deadlineError(error);
     if (waitMs === undefined) return error;
     const requested = error instanceof HttpError && error.retryAfterMs !== undefined;
-    const why = `${requested ? 'the service requests a wait of' : 'the next attempt would be in'} ${span(waitMs)}`;
+    const why = `${requested ? 'the service requests a wait of' : 'the next request would be in'} ${span(waitMs)}`;
     const reason = `${why}, but the call has only ${span(leftMs)} left`;
     error.hint = error.hint === undefined ? reason : `${error.hint}; ${reason}`;
     return error;

@@ -67,11 +67,11 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** The timeout of the whole call, with its retries and their waits. */
   timeoutMs?: number | undefined;
-  /** The timeout of one attempt. */
+  /** The timeout of one request. */
   requestTimeoutMs?: number | undefined;
   /** Default: a random key for each call, if the endpoint accepts one. */
   idempotencyKey?: string | undefined;
-  /** The number of attempts; default 4. 1 means no retries, not even after a rate limit. */
+  /** The number of requests; default 4. 1 means no retries, not even after a rate limit. */
   attempts?: number | undefined;
   /** How long to wait for rate limits; default: the timeout of the call. */
   limitTimeoutMs?: number | undefined;

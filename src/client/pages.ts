@@ -87,7 +87,7 @@ export interface ConvertedPage<T> extends Page {
 /** Converts the text of a checked page; the text itself is not kept. */
 export type Convert<T> = (text: string, page: Page) => T;
 
-/** From the query's `page` on. Timeouts and attempts apply to each page. */
+/** From the query's `page` on. Timeouts and retries apply to each page. */
 export async function* readPages<T>(
   caller: Pick<Caller, 'exchange'>,
   name: string,

@@ -2,7 +2,7 @@ import { HttpError, NetworkError, UnexpectedResponseError } from '../errors.ts';
 import { isContinue } from '../transport/network-error.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 
-/** `limit`: wait for the rate limit; `again`: another attempt may succeed; `no`: a retry would not help, or could do harm. */
+/** `limit`: wait for the rate limit; `again`: a retry may succeed; `no`: a retry would not help, or could do harm. */
 export type RetryKind = 'limit' | 'again' | 'no';
 
 type Retryable = Pick<PreparedRequest, 'method' | 'headers' | 'repeatable'>;
@@ -45,8 +45,8 @@ export function clockOf(headers: Readonly<Record<string, string>>, now: number):
 }
 
 /**
- * Returns the wait before another attempt, in milliseconds, with full jitter: from 0 to 500 ms · 2^n, at most 20 s.
- * @param n failed attempts before this wait, minus one: 0 for the first wait
+ * Returns the wait before a retry, in milliseconds, with full jitter: from 0 to 500 ms · 2^n, at most 20 s.
+ * @param n failed requests before this wait, minus one: 0 for the first wait
  */
 export function backoff(n: number, random: () => number): number {
   return random() * Math.min(20_000, 500 * 2 ** n);
@@ -73,7 +73,7 @@ const crowdedAfterMs = 45_000;
  * Returns the wait after a 429, in milliseconds: at least the requested wait, plus a random part of a window. The window
  * is short for the first minute. After that it is 8 minutes and grows with the time waited so far, because some limits
  * count the requests that they refuse: a fleet gets through only when its gates together send fewer than the limit.
- * It is at most a third of the time left, so that several attempts fit into it, and never exceeds it.
+ * It is at most a third of the time left, so that several requests fit into it, and never exceeds it.
  */
 export function limitWait(
   { refusals, waitedMs, requestedMs, leftMs }: Refused,

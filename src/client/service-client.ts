@@ -92,7 +92,7 @@ export interface ServiceClient {
     /** List the environments, page by page: `GET /api/environments`, with a bearer token. */
     readonly list: {
       (query?: EnvListQuery, options?: CallOptions): Promise<Page<Environment>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
       all(query?: EnvListQuery, options?: CallOptions): AsyncIterableIterator<Environment>;
     };
     /** Create an environment: `POST /api/environments`, with a bearer token. */
@@ -105,7 +105,7 @@ export interface ServiceClient {
       /** List the variables of an environment: `GET /api/environments/{id}/variables`, with a bearer token. */
       readonly list: {
         (id: string, query?: EnvVarsListQuery, options?: CallOptions): Promise<Page<Variable>>;
-        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
+        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
         all(id: string, query?: EnvVarsListQuery, options?: CallOptions): AsyncIterableIterator<Variable>;
       };
       /** Create a variable in an environment: `POST /api/environments/{id}/variables`, with a bearer token. */
@@ -120,7 +120,7 @@ export interface ServiceClient {
     /** List the observations of a project, page by page: `GET /api/projects/{projectId}/observations`, with a bearer token. */
     readonly list: {
       (projectId: string, query?: ObservationsListQuery, options?: CallOptions): Promise<Page<Observation>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
       all(
         projectId: string,
         query?: ObservationsListQuery,
@@ -132,7 +132,7 @@ export interface ServiceClient {
     /** Search prior observations by meaning or text: `GET /api/projects/{projectId}/observations/search`, with a bearer token. */
     readonly search: {
       (projectId: string, query?: ObservationsSearchQuery, options?: CallOptions): Promise<Page<Observation>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
       all(
         projectId: string,
         query?: ObservationsSearchQuery,
@@ -182,7 +182,7 @@ export interface ServiceClient {
     /** List webhooks, page by page: `GET /api/webhooks`, with a bearer token. */
     readonly list: {
       (query?: WebhooksListQuery, options?: CallOptions): Promise<Page<Webhook>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
       all(query?: WebhooksListQuery, options?: CallOptions): AsyncIterableIterator<Webhook>;
     };
     /** Register a webhook: `POST /api/webhooks`, with a bearer token. */
@@ -200,7 +200,7 @@ export interface ServiceClient {
       /** List the deliveries of a webhook: `GET /api/webhooks/{id}/deliveries`, with a bearer token. */
       readonly list: {
         (id: string, query?: WebhooksDeliveriesListQuery, options?: CallOptions): Promise<Page<Delivery>>;
-        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
+        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
         all(
           id: string,
           query?: WebhooksDeliveriesListQuery,

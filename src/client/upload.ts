@@ -42,7 +42,7 @@ function uploadIn(name: string, body: unknown): FileUpload | null {
 
 async function bytesOf(name: string, file: FileContent): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    // Every attempt sends the copy, whatever the caller does with the original.
+    // Every request sends the copy, whatever the caller does with the original.
     if ('arrayBuffer' in file) return new Uint8Array(await file.arrayBuffer());
     if (!ArrayBuffer.isView(file)) return new Uint8Array(file).slice();
     return new Uint8Array(new Uint8Array(file.buffer, file.byteOffset, file.byteLength));

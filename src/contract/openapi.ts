@@ -75,7 +75,7 @@ const idempotencyKey: JsonObject = {
   in: 'header',
   required: false,
   description:
-    'A request with the same key does not create a second run. A retried job sends the key of its first attempt',
+    'A request with the same key does not create a second run. A re-run job sends the key that it sent before',
   schema: { type: 'string', minLength: 1 },
 };
 

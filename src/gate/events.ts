@@ -5,8 +5,8 @@ import type { WatchedRun } from './watched-run.ts';
 
 /**
  * The origin of a key, which says who else may have used it. `user`: the user gave it and gets its run, ended or not. `random`:
- * no other job has it. `attempt`: derived from this attempt, so only jobs that the CI does not distinguish share it. `journal`:
- * the same, and this attempt has used it before and was killed. `earlier`: an earlier attempt may have used it.
+ * no other job has it. `attempt`: derived from this re-run of the job, so only jobs that the CI does not distinguish share it. `journal`:
+ * the same, and this re-run has used it before and was killed. `earlier`: the job may have used it before its re-run.
  */
 export type KeyOrigin = 'user' | 'random' | 'attempt' | 'journal' | 'earlier';
 
@@ -44,7 +44,7 @@ export type GateEvent =
       leftMs: number;
       leftRequests?: number | undefined;
     }
-  /** `reattached`: an earlier attempt with the same key started the run. */
+  /** `reattached`: an earlier request with the same key started the run. */
   | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean }
   /** The run had ended before its first clear status read, so another job may have started it. The gate starts another run instead. */
   | ({ type: 'discarded' } & DiscardedRun)

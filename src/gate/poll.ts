@@ -37,7 +37,7 @@ export interface Progress {
 
 /**
  * Which limit ended a wait. `nextReadMs`: the time until the next read, if the deadline comes before it.
- * `attemptsExhausted`: the attempt limit, not the deadline.
+ * `attemptsExhausted`: the limit of status reads, not the deadline.
  */
 interface LimitReached {
   nextReadMs?: number;
@@ -46,7 +46,7 @@ interface LimitReached {
 
 export type RunOutcome =
   | ({ verdict: Exclude<Verdict, 'flaky' | 'unobserved' | 'mismatch'>; limit?: boolean } & LimitReached)
-  /** `limit`: the wait ended at the deadline or the attempt limit, not at an error that cannot pass. */
+  /** `limit`: the wait ended at the deadline or the limit of status reads, not at an error that cannot pass. */
   | { verdict: 'unobserved' | 'mismatch'; cause: RungateError; limit?: boolean };
 
 export type Decision = { done: RunOutcome } | { waitMs: number };

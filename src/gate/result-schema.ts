@@ -73,7 +73,10 @@ const subject = {
   ),
 };
 const appUrl = field(textOrNull(), "The URL of the run's page; null if the service sent none.");
-const reattached = field(z.boolean(), 'Whether an earlier attempt with the same key started the run.');
+const reattached = field(
+  z.boolean(),
+  'Whether an earlier request with the same key started the run, as by this job before its re-run.',
+);
 
 export const runSubject = result(
   'RunSubject',
@@ -81,7 +84,7 @@ export const runSubject = result(
   subject,
 );
 
-const runReport = result('RunReport', 'The result of one run. Unknown facts are null.', {
+const runReport = result('RunReport', 'A run, with its verdict. Unknown facts are null.', {
   ...subject,
   runId: field(textOrNull(), 'Null if a create was stopped before its response.'),
   state: field(textOrNull(), 'The last known state, as the service names it.'),
@@ -118,7 +121,7 @@ const runReport = result('RunReport', 'The result of one run. Unknown facts are 
 
 const discardedRun = result(
   'DiscardedRun',
-  'A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it.',
+  'A run that had ended before its first clear status read. It is not judged: another job, or this one before its re-run, may have started it.',
   {
     runId: field(text(), "The run's id."),
     appUrl,

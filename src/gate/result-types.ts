@@ -43,7 +43,7 @@ export interface DeployedReport {
   observations: DeployedObservation[];
 }
 
-/** The result of one run. Unknown facts are null. */
+/** A run, with its verdict. Unknown facts are null. */
 export interface RunReport {
   /** For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`. */
   name: string | null;
@@ -73,7 +73,7 @@ export interface RunReport {
   elapsedSeconds: number;
   /** The key of the request that created the run; null if the gate created none. */
   idempotencyKey: string | null;
-  /** Whether an earlier attempt with the same key started the run. */
+  /** Whether an earlier request with the same key started the run, as by this job before its re-run. */
   reattached: boolean;
   /** The number of the retry that started the run. */
   retry?: number;
@@ -92,7 +92,7 @@ export interface RunReport {
   error?: ErrorReport;
 }
 
-/** A run that had ended before its first clear status read. It is not judged: another job or attempt may have started it. */
+/** A run that had ended before its first clear status read. It is not judged: another job, or this one before its re-run, may have started it. */
 export interface DiscardedRun {
   /** The run's id. */
   runId: string;
@@ -184,7 +184,7 @@ export interface StartedRun {
   appUrl: string | null;
   /** The key of the request that created the run. */
   idempotencyKey: string;
-  /** Whether an earlier attempt with the same key started the run. */
+  /** Whether an earlier request with the same key started the run, as by this job before its re-run. */
   reattached: boolean;
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];

@@ -100,7 +100,7 @@ async function readIfDoubtful(
 function candidateOf(step: KeyStep, run: CreatedRun, earlier: number, limitedMs: number): Candidate {
   const { origin } = step;
   const { replayed, attempts } = run;
-  // Only a lost attempt of this call can have used a random key.
+  // Only a lost request of this call can have used a random key.
   const repeated = replayed === true && !(origin === 'random' && attempts > 1);
   return {
     step,
@@ -124,7 +124,7 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
     );
   return new TimeoutError(
     hub
-      ? `no run was created: the hub did not permit it within ${timeout}`
+      ? `no run was created: the hub did not grant it within ${timeout}`
       : `no run was created: its turn in the limit of ${ceilings.creates} a minute comes too late for ${timeout}`,
     { hint: 'set a longer timeout, or start fewer gates at the same time' },
   );
@@ -134,10 +134,10 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
 const soonestMs = 5_000;
 
 /**
- * Starts a run, or attaches to one that an earlier attempt left in progress.
+ * Starts a run, or attaches to one that this job left in progress before its re-run.
  *
  * A doubtful run that had ended before its first clear status read can fail the gate, but never pass it. Under a key that only
- * this attempt could have used, a verdict that fails the gate is the gate's. In every other case the run is discarded, and the
+ * this re-run of the job could have used, a verdict that fails the gate is the gate's. In every other case the run is discarded, and the
  * next key is used. If it had failed, and the run of its retry has not ended, it was an earlier run of this gate.
  */
 export async function startOrAttach(start: Start, times: StartTimes, tools: StartTools): Promise<Started> {
@@ -201,7 +201,7 @@ async function startWithKeys(
     const { verdict } = outcome;
     const reason = isOwnKey
       ? `another job with the same idempotency key may have started it; give each such job its own ${say('idempotencySalt')}`
-      : 'an earlier attempt of this job may have started it';
+      : 'this job may have started it before its re-run';
     before.failed.push({ runId, appUrl, idempotencyKey, verdict, reason });
     const late = clock.monotonic() - creation.sentAt > soonestMs;
     before.doubt ||= !isOwnKey && late && (verdict === 'failed' || verdict === 'blocked');

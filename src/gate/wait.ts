@@ -59,7 +59,7 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   const result = await readOrError(run, rules, tools);
   const now = clock.monotonic();
   const before = run.progress.seen;
-  // Reads that wake-ups have caused do not count: a hub must not use up the attempts.
+  // Reads that wake-ups have caused do not count: a hub must not exhaust the limit.
   const limits = { ...rules, maxAttempts: rules.maxAttempts + run.confirmations };
   const { progress, decision } = afterRead(run.progress, result, limits, now, random());
   const { seen, attempts } = progress;

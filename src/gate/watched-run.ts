@@ -10,7 +10,7 @@ export interface WatchedRun {
   progress: Progress;
   /** The time of its next read, on the monotonic clock, in milliseconds. */
   due: number;
-  /** The time at which the limits or the hub permit that read, if that is later; Infinity while only the hub knows it. */
+  /** The time at which the limits or the hub allow that read, if that is later; Infinity while only the hub knows it. */
   turn: number;
   outcome: RunOutcome | null;
   /** The times at which the wait for it began and ended, on the monotonic clock. */
@@ -19,7 +19,7 @@ export interface WatchedRun {
   appUrl: string | null;
   /** The key that started the run; null if this gate did not start it. */
   idempotencyKey: string | null;
-  /** Whether an earlier attempt with the same key started it. */
+  /** Whether an earlier request with the same key started it. */
   reattached: boolean;
   /** The number of the retry that started it; 0 for the gate's first run. */
   retry: number;

@@ -92,7 +92,7 @@ function breakLock(lock: string, stale: string): void {
     renameSync(lock, moved);
     if (contentOf(moved) !== stale) linkSync(moved, lock);
   } catch {
-    // Another process was faster; the next attempt to lock shows who holds it.
+    // Another process was faster; the next lock shows who holds it.
   } finally {
     rmSync(moved, { force: true });
   }

@@ -10,7 +10,7 @@ const commandMs = 1_000;
 const idleMs = 15_000;
 /** A read of the stream waits this long for an entry. */
 const blockMs = 5_000;
-/** Attempts to connect again are at most this far apart. */
+/** Reconnections are at most this far apart. */
 const longestReconnectMs = 2_000;
 
 /** The client limits only the time until it has sent a command. */

@@ -9,7 +9,7 @@ export interface LibraryOptions {
   auth?: 'bearer' | 'key' | undefined;
   /** Allow `http:` to other machines. */
   insecureHttp?: boolean | undefined;
-  /** The timeout of one attempt; default 30 s. */
+  /** The timeout of one request; default 30 s. */
   requestTimeoutMs?: number | undefined;
   /** The gates that must pass, or pass with a warning, before this one starts; default none. */
   needs?: readonly string[] | undefined;
@@ -18,8 +18,8 @@ export interface LibraryOptions {
   /** Whether the first gate that fails cancels the others; default false. */
   failFast?: boolean | undefined;
   /**
-   * The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that all attempts of
-   * the CI job share; otherwise a random one that only the retries of this call share.
+   * The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that the CI job and its
+   * re-runs share; otherwise a random one that only the retries of this call share.
    */
   idempotencyKey?: string | undefined;
   /** With `env`: distinguishes jobs that the CI does not, such as matrix jobs. */

@@ -153,7 +153,7 @@ export const rows = {
     flag: '--request-timeout <duration>',
     input: true,
     library: 'requestTimeoutMs',
-    libraryHelp: 'The timeout of one attempt; default 30 s.',
+    libraryHelp: 'The timeout of one request; default 30 s.',
     note: 'default 30s',
     help: 'timeout of one request',
   },
@@ -256,7 +256,7 @@ export const rows = {
     commands: ['trigger'],
     library: 'idempotencyKey',
     libraryHelp:
-      'The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that all attempts of the CI job share; otherwise a random one that only the retries of this call share.',
+      'The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that the CI job and its re-runs share; otherwise a random one that only the retries of this call share.',
     help: 'idempotency key: the same key never starts a second run',
     note: 'default: auto',
   },

@@ -19,7 +19,7 @@ const algorithm = { name: 'Ed25519' };
 const hexBytes = (hex: string) =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
-/** The bytes before the 32 of an Ed25519 key in DER: SPKI (RFC 8410, section 4), PKCS#8 (section 7). */
+/** The bytes before the 32 of an Ed25519 key in DER: SPKI (RFC 8410, section 4), PKCS#8 (RFC 8410, section 7). */
 const publicPrefix = hexBytes('302a300506032b6570032100');
 const privatePrefix = hexBytes('302e020100300506032b657004220420');
 

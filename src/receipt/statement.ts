@@ -9,7 +9,7 @@ export const predicateType = 'https://in-toto.io/attestation/test-result/v0.1';
 /** The type of the payload in an envelope. */
 export const payloadType = 'application/vnd.in-toto+json';
 
-/** The result of a run or of a receipt. `WARNED`: the run did not pass, or only on a retry, but the gate's policy let it through. */
+/** The result of a gate or of a receipt. `WARNED`: the run did not pass, or only on a retry, but the gate's policy let it through. */
 export type ReceiptResult = 'PASSED' | 'WARNED' | 'FAILED';
 
 const results: readonly ReceiptResult[] = ['FAILED', 'WARNED', 'PASSED'];
@@ -17,7 +17,7 @@ const results: readonly ReceiptResult[] = ['FAILED', 'WARNED', 'PASSED'];
 /** A run in a receipt. A fact that the gate does not know is null: `run wait` only knows the id of a run. */
 export interface ReceiptRun {
   result: ReceiptResult;
-  /** The gate's verdict: `passed`, `failed`, `blocked`, `cancelled` … */
+  /** The verdict of the run that decided: `passed`, `failed`, `blocked`, `cancelled` … */
   verdict: string;
   runId: string | null;
   name: string | null;

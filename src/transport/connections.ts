@@ -13,7 +13,7 @@ const addressMs = Math.max(1500, getDefaultAutoSelectFamilyAttemptTimeout());
 /** Requests beyond these wait for a free connection: cancelling 30 runs together does not open 30. */
 const connections = 16;
 
-/** undici's own timeouts are off: `send` limits the time of each attempt. */
+/** undici's own timeouts are off: `send` limits the time of each request. */
 const limits = { connections, headersTimeout: 0, bodyTimeout: 0 };
 
 /** Longer than the longest usual poll interval, so that the next poll can reuse its connection. */
@@ -108,7 +108,7 @@ export function openConnections({ proxy, context, timeoutMs }: ConnectionsOption
   const connector = buildConnector(tls) as Connector;
   // Destroying an agent does not close a connection that is still being opened.
   const connect: Connector = (target, callback) => {
-    // Only the timer of an attempt keeps the process alive; an abandoned connection must not.
+    // Only the timer of a request keeps the process alive; an abandoned connection must not.
     const socket = connector(target, callback).unref();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));

@@ -158,7 +158,7 @@ const unreachable =
 
 export function timeoutError(url: URL, started: boolean, timeoutMs: number, to: Receiver): NetworkError {
   if (started) {
-    const hint: Wording = (say) => `${say('requestTimeout')} sets the timeout of one attempt`;
+    const hint: Wording = (say) => `${say('requestTimeout')} sets the timeout of one request`;
     return new NetworkError('broken', `no complete response from ${url.host} within ${span(timeoutMs)}`, {
       hint,
     });
@@ -195,7 +195,7 @@ export function proxyError(fault: ProxyFault, target: URL, proxy: URL): HttpErro
   const { status, cause } = fault;
   if (status === 407) {
     const text = `no connection to ${target.host}: the proxy ${proxy.host} rejected the credentials, or requires some (407)`;
-    // Not retried, like a 4xx of the service: another attempt could lock the account.
+    // Not retried, like a 4xx of the service: another request could lock the account.
     return new HttpError(text, {
       status,
       hint: 'set HTTPS_PROXY=http://user:password@host:port, with special characters percent-encoded',

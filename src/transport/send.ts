@@ -102,7 +102,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
     return connections;
   }
 
-  /** Makes one attempt. Redirects stay within the origin, so all hops share the proxy and the connections. */
+  /** Sends one request. Redirects stay within the origin, so all hops share the proxy and the connections. */
   async function attempt(hop: Hop, fresh: boolean): Promise<RawReply> {
     const connections = await connectionsFor(hop.proxy);
     for (let hops = 0; ; hops += 1) {

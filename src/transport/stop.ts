@@ -1,5 +1,5 @@
 /**
- * Ends one attempt early, with a reason. Not an AbortSignal: that and its listeners would cost as much as preparing and
+ * Ends one request early, with a reason. Not an AbortSignal: that and its listeners would cost as much as preparing and
  * sending the request.
  */
 export class Stop {
@@ -8,7 +8,7 @@ export class Stop {
   /** Runs when `call` is called for the first time. */
   onCall: (() => void) | undefined;
 
-  /** Stops the attempt; only the first call has an effect. */
+  /** Stops the request; only the first call has an effect. */
   call(reason: unknown): void {
     if (this.called) return;
     this.called = true;

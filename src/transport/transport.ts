@@ -28,10 +28,10 @@ export interface RawReply {
   finalUrl?: string;
 }
 
-/** The limits of one attempt; times in milliseconds. */
+/** The limits of one request; times in milliseconds. */
 export interface SendOptions {
   signal?: AbortSignal | undefined;
-  /** The time limit of the whole attempt, from connecting to the last byte of the body, redirects included. */
+  /** The time limit of the whole request, from connecting to the last byte of the body, redirects included. */
   timeoutMs: number;
   /** Use a new connection: the service may reset a reused one during the request. */
   fresh?: boolean | undefined;

@@ -137,7 +137,7 @@ function orTimeout<Value>(promise: Promise<Value>, timeoutMs: number): Promise<V
 
 /**
  * Adds a timeout to a store, because Redis clients queue commands for as long as Redis is unreachable. A claim that
- * arrives after the timeout is released, or passes to the sender's next attempt at the same delivery.
+ * arrives after the timeout is released, or passes to the sender's next request with the same delivery.
  * @param timeoutMs the timeout of each call
  */
 export function withTimeout(store: ReplayStore, timeoutMs: number): ReplayStore {

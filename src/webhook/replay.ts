@@ -40,7 +40,7 @@ export interface ReplayGuard {
    * @throws `store_timeout`, errors of the store, and `too_old` if the delivery has become too old in the meantime
    */
   check(verified: Verified, proof: Proof): Promise<'first' | 'replay'>;
-  /** Forgets a delivery, so that the sender's next attempt counts as the first. */
+  /** Forgets a delivery, so that the sender's next request counts as the first. */
   release(verified: Verified, proof: Proof): Promise<void>;
   /**
    * Handles a delivery unless it is a replay. If `handle` throws, releases the delivery and rethrows the error.

@@ -34,7 +34,7 @@ const keys = (change: Partial<CiContext> = {}, remembered: Remembered[] = []) =>
   keySteps(ingredients(change), { ...ci, ...change }, remembered);
 
 describe('the base of a key', () => {
-  it('is the same for every attempt of one place with one body', () => {
+  it('is the same for every re-run of one place with one body', () => {
     expect(keys({ attempt: 2 })[0]?.key).toBe(keys({ attempt: 1 })[0]?.key);
     expect(keys({ attempt: 3, jobId: '9' })[1]?.key).toBe(keys({ attempt: 2, jobId: '8' })[1]?.key);
   });
@@ -73,11 +73,11 @@ describe('the base of a key', () => {
 describe('the keys of a start', () => {
   const origins = (steps: ReturnType<typeof keys>) => steps.map(({ origin }) => origin);
 
-  it('for attempt 1 are its own key and a random one', () => {
+  it('without a re-run are its own key and a random one', () => {
     expect(origins(keys())).toEqual(['attempt', 'random']);
   });
 
-  it('for attempt 3 begin with the keys of attempts 1 and 2', () => {
+  it('of the second re-run begin with the keys of the job and of its first re-run', () => {
     expect(origins(keys({ attempt: 3 }))).toEqual(['earlier', 'earlier', 'attempt', 'random']);
   });
 
@@ -110,7 +110,7 @@ describe('the keys of a start', () => {
     expect(done[0]?.how).toMatch(/run 2 of this job/);
   });
 
-  it('differ between the second run of a job and the second attempt of its first run', () => {
+  it('differ between the second run of a job and the re-run of its first', () => {
     const second = keys({}, [{ key: 'k', round: 0, settled: true, job: '' }])[0]?.key;
     expect(keys({ attempt: 2 }).map((step) => step.key)).not.toContain(second);
   });

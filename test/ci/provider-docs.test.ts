@@ -18,7 +18,7 @@ function rowOf({ name, note, fork, expected }: Fixture): string {
     cell(ref),
     cell(commitSha?.slice(0, 12) ?? null),
     cell(pullRequest),
-    cell(attempt),
+    cell(attempt && attempt - 1),
     [job, step, matrix].every((part) => part === null) ? '' : place,
     cell(jobId?.slice(0, 13) ?? null),
     parallelIndex === null ? '' : `${parallelIndex} of ${parallelTotal}`,
@@ -36,11 +36,11 @@ function sectionOf(place: (typeof places)[number]): string {
   const lines = [
     `## ${name}`,
     '',
-    '| environment | event | ref | commit | pull request | attempt | job / step / matrix | job id | parallel |',
+    '| environment | event | ref | commit | pull request | re-run | job / step / matrix | job id | parallel |',
     '|---|---|---|---|---|---|---|---|---|',
     ...own.map(rowOf),
     '',
-    `**Retries.** ${retry}`,
+    `**Re-runs.** ${retry}`,
     '',
   ];
   if (sample !== undefined) {
@@ -53,7 +53,12 @@ function sectionOf(place: (typeof places)[number]): string {
   }
   const reasons = Object.entries(nulls);
   if (reasons.length > 0) {
-    lines.push('Never known:', '', ...reasons.map(([field, reason]) => `- \`${field}\`: ${reason}`), '');
+    lines.push(
+      'Never known:',
+      '',
+      ...reasons.map(([field, reason]) => `- ${field === 'attempt' ? 're-run' : cell(field)}: ${reason}`),
+      '',
+    );
   }
   if (variables.length > 0) lines.push(`Read from: ${variables.map((one) => `\`${one}\``).join(' ')}`, '');
   return lines.join('\n');

@@ -87,7 +87,7 @@ describe('a pipeline run', () => {
   const of = (title: string) => titled.find(([name]) => name === title)?.[1].expected as CiContext;
 
   test.each([
-    ['github/push', 'github/second-attempt'],
+    ['github/push', 'github/re-run'],
     ['gitlab/push', 'gitlab/retried-job'],
     ['circleci/push', 'circleci/rerun'],
     ['azure/push', 'azure/matrix-retried'],
@@ -102,11 +102,11 @@ describe('a pipeline run', () => {
   });
 
   test.each([
-    ['github/push', 'github/second-attempt', 1, 2],
+    ['github/push', 'github/re-run', 1, 2],
     ['azure/push', 'azure/matrix-retried', 1, 2],
     ['bitbucket/push', 'bitbucket/parallel-retried', 1, 2],
     ['buildkite/push', 'buildkite/parallel-retried', 1, 2],
-  ])('counts its attempts from %s to %s', (first, again, ...attempts) =>
+  ])('counts its re-runs from %s to %s', (first, again, ...attempts) =>
     expect([of(first).attempt, of(again).attempt]).toEqual(attempts),
   );
 
@@ -120,7 +120,7 @@ describe('a pipeline run', () => {
   });
 
   test.each(['0', '-1', '1.5', '1e3', '1001', '99999999999999999999', 'NaN', 'two', '٢', ' '])(
-    'has no attempt number if the variable is %j',
+    'has no number of the re-run if the variable is %j',
     (GITHUB_RUN_ATTEMPT) =>
       expect(detectCi({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ATTEMPT }).attempt).toBeNull(),
   );

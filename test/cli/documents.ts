@@ -66,7 +66,7 @@ function valuesIn(text: string): unknown[] {
   }
 }
 
-/** The documents that break their schema because the service broke the contract, or because a secret is `***`. */
+/** The documents that break their schema because the service broke the API, or because a secret is `***`. */
 const isExcused = (name: DocumentName, value: unknown) =>
   JSON.stringify(value).includes('***') ||
   (name === 'run-status' && !run['run.status'].response.safeParse(value).success);

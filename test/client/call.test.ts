@@ -45,7 +45,7 @@ describe('transient failures', () => {
     expect(seen).toHaveLength(4);
   });
 
-  test('rejects after 4 attempts, with the facts of the call', async () => {
+  test('rejects after 4 requests, with the facts of the call', async () => {
     const { url, seen } = await steps(failWith(503));
     const { exchange } = connect(`${url}/prefix`);
     const error = await rejection(status(exchange), HttpError);
@@ -94,7 +94,7 @@ describe('transient failures', () => {
   });
 });
 
-describe('the attempts option', () => {
+describe('the option attempts', () => {
   test.each([failWith(503), failWith(429), reset])('does not retry if attempts is 1', async (failure) => {
     const { url, seen } = await steps(failure, ok);
     const { exchange, clock } = connect(url);
@@ -152,7 +152,7 @@ describe('POST requests with an idempotency key', () => {
     expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('generates one key for each call and uses it for every attempt', async () => {
+  test('generates one key for each call and uses it for every request', async () => {
     const { url, seen } = await steps(reset, ok);
     const { exchange } = connect(url);
     await trigger(exchange);
@@ -203,7 +203,7 @@ describe('DELETE requests', () => {
     },
   );
 
-  test('reports a 404 from the first attempt', async () => {
+  test('reports a 404 from the first request', async () => {
     const { url } = await steps(failWith(404));
     expect((await rejection(remove(connect(url).exchange), HttpError)).facts.attempts).toBe(1);
   });
@@ -247,7 +247,7 @@ test('completes a call even if every idle connection is dead', async () => {
 });
 
 describe('rate limits', () => {
-  test('waits for rate limits without using up the 4 attempts', async () => {
+  test('waits for rate limits without counting them as one of the 4 requests', async () => {
     const limited = failWith(429, { 'retry-after': '2' });
     const { url, seen } = await steps(
       limited,
@@ -365,7 +365,7 @@ describe('Retry-After', () => {
 });
 
 describe('the timeout of a call', () => {
-  test('limits the time of each attempt', async () => {
+  test('limits the time of each request', async () => {
     const timeouts: number[] = [];
     const { exchange, clock } = connect('https://h.example', {
       transport: {

@@ -236,7 +236,7 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
   const call = `(${args.join(', ')})`;
   if (!paged) return `${doc}${leaf}${call}: Promise<${text}>;\n`;
   const all = comment(
-    'Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page.',
+    'Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page.',
   );
   return `${doc}readonly ${leaf}: {\n${call}: Promise<${text}>;\n${all}all${call}: AsyncIterableIterator<${item}>;\n};\n`;
 }

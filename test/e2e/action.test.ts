@@ -95,7 +95,7 @@ it('the main step cancels its run when the job is cancelled', async () => {
   expect(runs()[0]?.cancelled).toBeDefined();
 });
 
-it('the post step cancels the runs of several gates whose main step was killed, in any attempt', async () => {
+it('the post step cancels the runs of several gates whose main step was killed, in any re-run', async () => {
   await serve({});
   const runsOf = (name: string) => runs().filter(({ request }) => request.processSlug === name);
   mock.state.plan.outcomeOf = ({ processSlug }) =>

@@ -111,7 +111,7 @@ async function play(
   return { report, created };
 }
 
-describe('each attempt of a gate', () => {
+describe('each run of a gate', () => {
   test('starts after the run before it has ended', async () => {
     const { report, created } = await play([1, 1, 0]);
     expect(created).toBe(3);
@@ -122,7 +122,7 @@ describe('each attempt of a gate', () => {
     });
   });
 
-  test('asks the hub for the permit of its create', async () => {
+  test('asks the hub for the grant of its create', async () => {
     const asked: string[] = [];
     const hub = {
       async permit(of: string) {
@@ -184,7 +184,7 @@ describe('each attempt of a gate', () => {
     ]);
   });
 
-  test('is not judged by the run of an earlier attempt, which a service without idempotency keys returns again', async () => {
+  test('is not judged by the run from before a re-run, which a service without idempotency keys returns again', async () => {
     const { report } = await play([1, 0], {}, 2, () => 'run_1');
     expect(report).toMatchObject({
       result: 'fail',

@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'rungate-early-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const pipeline = { runId: '7', job: 'gate' };
-/** The facts that each kind of CI gives about the first attempt of a job, and about one that is re-run. */
+/** The facts that each kind of CI gives about a job, and about its re-run. */
 const kinds = {
   'attempt number': { first: { attempt: 1 }, again: { attempt: 2 } },
   'job number': { first: { jobId: '41' }, again: { jobId: '42' } },
@@ -154,7 +154,7 @@ async function runJob(world: ReturnType<typeof fastService>, { ci, journal, poli
 
 /** Brings the service and the job to the moment at which the gate begins. */
 const situations = {
-  'first attempt': async (_world, kind) => ({ ci: kinds[kind].first, journal: newJournal() }),
+  'no re-run': async (_world, kind) => ({ ci: kinds[kind].first, journal: newJournal() }),
   're-run after red': async (world, kind) => {
     world.set({ results: ['failed', 'failed', 'failed'] });
     await runJob(world, { ci: kinds[kind].first, journal: newJournal() });
@@ -219,7 +219,7 @@ const rows = names(kinds).flatMap((kind) =>
   ),
 );
 
-/** The key of the run in question: new, of this attempt (and of jobs that the CI does not tell apart), or of others too. */
+/** The key of the run in question: new, of this re-run (and of jobs that the CI does not tell apart), or of others too. */
 function keyOf({ kind, situation }: Row): 'random' | 'own' | 'other' {
   const isAgain = situation.startsWith('re-run');
   if (kind === 'attempt number') return situation === 'attempt 2, attempt 1 made no run' ? 'other' : 'own';
@@ -234,7 +234,7 @@ const titleOf = ({ kind, situation, firstRead, result, policy }: Row) =>
 
 describe('a run that ended before its first clear status read', () => {
   test.each(names(kinds))(
-    'fails the gate under a key of this attempt, where the policy says so (%s)',
+    'fails the gate under a key of this re-run, where the policy says so (%s)',
     async (kind) => {
       for (const row of rows.filter((one) => one.kind === kind && keyOf(one) !== 'other' && fails(one))) {
         const { exitCode, run, created } = await play(row);
@@ -269,13 +269,13 @@ describe('a run that ended before its first clear status read', () => {
       expect(await play(row, 1), titleOf(row)).toMatchObject({ exitCode: 0, run: { verdict: 'flaky' } });
   });
 
-  test('is left under the key of an earlier attempt, and makes a pass flaky if it may have been this one', async () => {
+  test('is left under a key from before the re-run, and makes a pass flaky if it may have been this one', async () => {
     const forgiven = new Set<string>();
     for (const row of rows.filter((one) => keyOf(one) === 'other' && fails(one))) {
       const { exitCode, run, discarded } = await play(row);
       const left = discarded.find(({ verdict }) => verdict === row.result);
       expect(exitCode, titleOf(row)).toBe(0);
-      expect(left?.reason, titleOf(row)).toBe('an earlier attempt of this job may have started it');
+      expect(left?.reason, titleOf(row)).toBe('this job may have started it before its re-run');
       // These reads come more than 5 s after the create.
       const isLate = ['429', 'stalled', 'unknown state'].includes(row.firstRead);
       const doubt = isLate && row.result !== 'cancelled';
@@ -284,11 +284,11 @@ describe('a run that ended before its first clear status read', () => {
     }
     expect([...forgiven]).toEqual([
       'attempt number: attempt 2, attempt 1 made no run',
-      'job number: first attempt',
+      'job number: no re-run',
       'job number: attempt 2, attempt 1 made no run',
       'job number: journal lost',
       'job number: second job with the same key',
-      'neither: first attempt',
+      'neither: no re-run',
       'neither: attempt 2, attempt 1 made no run',
       'neither: journal lost',
       'neither: killed and started again',

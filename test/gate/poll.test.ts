@@ -251,7 +251,7 @@ describe('no sleep after the last read', () => {
     expect(last(steps).decision).toMatchObject({ done: { verdict: 'unobserved', limit: true } });
   });
 
-  test('a 429 does not count as an attempt', () => {
+  test('a 429 does not count as a status read', () => {
     const reads = [http(429), http(429), http(429), running(), http(429), ended('completed')];
     const step = readAll(reads, { maxAttempts: 2 });
     expect(step.decision).toEqual({ done: { verdict: 'passed' } });
@@ -348,7 +348,7 @@ describe('a 404 after the gate triggered the run means "not visible yet"', () =>
 describe('a wrong address', () => {
   const faults = ['dns', 'refused', 'tls'] as const;
 
-  test.each(faults)('ends the wait as unreachable after 4 attempts with %s', (fault) => {
+  test.each(faults)('ends the wait as unreachable after 4 reads with %s', (fault) => {
     const steps = play(Array(9).fill(network(fault)), unlimited);
     expect(steps).toHaveLength(4);
     const outcome = outcomeOf(last(steps).decision);
@@ -583,13 +583,13 @@ describe('for any results', () => {
     });
   });
 
-  test('every read is one attempt, except those with a 429', () => {
+  test('every read counts, except those with a 429', () => {
     always((step) => {
       expect(step.progress.attempts - step.before.attempts).toBe(isLimited(step.result) ? 0 : 1);
     });
   });
 
-  test('the last attempt is always followed by a verdict, never by another read', () => {
+  test('the last read is always followed by a verdict, never by another read', () => {
     always((step, rules) => {
       expect(step.progress.attempts).toBeLessThanOrEqual(rules.maxAttempts);
       if (step.progress.attempts >= rules.maxAttempts) expect(step.decision).toHaveProperty('done');

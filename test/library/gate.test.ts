@@ -304,7 +304,7 @@ describe('onProgress', () => {
 });
 
 describe('the idempotency key', () => {
-  it('is random for each call, and the same for all attempts of a call', async () => {
+  it('is random for each call, and the same for all requests of a call', async () => {
     await play({ duration: 0 });
     mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     await run({ trigger });
@@ -372,7 +372,7 @@ describe('the environment of a CI job', () => {
     });
   });
 
-  it('lets a second attempt attach to the run of the first', async () => {
+  it('lets a re-run attach to the run of the first', async () => {
     await play({ outcome: 'stuck' });
     const first = await run({ trigger, env: job('1'), maxAttempts: 1 });
     const second = await run({ trigger, env: job('2'), maxAttempts: 1 });

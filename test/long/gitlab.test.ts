@@ -180,7 +180,7 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
       ref: 'main',
       event: 'push',
     });
-    // The idempotency key is a hash if the pipeline is known, and the same for all attempts of the job.
+    // The idempotency key is a hash if the pipeline is known, and the same for all re-runs of the job.
     expect(JSON.parse(written('rungate.json')).runs[0].idempotencyKey).toMatch(/^[0-9a-f]{64}$/);
   });
 });

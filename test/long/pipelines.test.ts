@@ -22,7 +22,7 @@ interface Step extends Script {
   limit: number | null;
   /** Files or folders that the CI collects. */
   artifacts: string[];
-  /** The variables that change when the job is retried; null if a retry is another build. */
+  /** The variables that change when the job is re-run; null if a re-run is another build. */
   retried: Env | null;
 }
 

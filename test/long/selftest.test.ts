@@ -172,7 +172,7 @@ describe.concurrent('selftest accepts a correct pipeline step', () => {
 const gate = 'rungate run trigger --project shop --process checkout --wait --strict';
 
 describe('selftest', () => {
-  it('runs the scenarios one by one in a retried CI job, and does not change the files of the CI', async () => {
+  it('runs the scenarios one by one in a re-run CI job, and does not change the files of the CI', async () => {
     const output = join(temporary, 'github-output');
     writeFileSync(output, 'before=1\n');
     const env = {

@@ -3,7 +3,7 @@ import { api, type EndpointName } from '../../src/contract/index.ts';
 import { names, validRequest, validStatus } from './requests.ts';
 import { type Service, startService } from './service.ts';
 
-/** The credentials that the API requires (sections 4 and 5), by group. */
+/** The credentials that the API requires, by group. */
 function needed(name: EndpointName): 'key' | 'bearer' | 'jwt' | 'either' {
   if (name.startsWith('run.')) return 'key';
   if (name.startsWith('keys.')) return 'jwt';

@@ -148,7 +148,7 @@ describe('deliveries', () => {
     expect(itemsOf(await asUser('GET', `${target}/deliveries`))).toEqual([listed]);
   });
 
-  it('can be retried, which increases the number of attempts', async () => {
+  it('can be sent again, which increases the count', async () => {
     const { asUser, clock } = await startService();
     const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
     const delivery = (await asUser('POST', `${target}/test`)).json();

@@ -182,7 +182,7 @@ describe('a forged receipt that node:crypto accepts under a key of small order i
         verify(null, preAuthEncoding(payloadType, payload), String(keys), signature),
       );
       const forged = found ?? refusedByNode;
-      if (forged === undefined) throw new Error('no attempt was right');
+      if (forged === undefined) throw new Error('no guess was right');
       const signature = { keyId: '', bytes: forged.signature };
       const receipt = JSON.stringify(envelopeOf(payloadType, forged.payload, signature));
       await expect(verifyReceipt({ receipt, keys: String(keys), commit })).rejects.toMatchObject({

@@ -54,7 +54,7 @@ This page shows how four commands handle each fault of the service or the networ
 
 - the **exit code**: 0 passed or done, 5 the service responded with an error, or not as its API says, 6 credentials refused, 7 not reached;
 - the number of requests that reached the endpoint;
-- the time on a clock that only advances during waits. An attempt that stalls takes \`--request-timeout\` (30 s) more;
+- the time on a clock that only advances during waits. A request that stalls takes \`--request-timeout\` (30 s) more;
 - the runs or keys that were created: at most one, however often the request was sent.
 
 The fault occurs when \`run trigger\` creates the run, when \`run wait\` (\`--max-attempts 6\`) reads the status for the second time, when \`env list
@@ -84,7 +84,7 @@ ${outages}
 
 - \`test/long/reliability.test.ts\` plays a thousand waits with random faults (from a seed), and \`kill -9\` at any point of \`run trigger --wait\`.
 - \`test/reliability/fuzz.test.ts\` plays thousands of hostile responses, headers and \`Retry-After\` values.
-- \`test/reliability/bounds.test.ts\` tests the limits: 16 MiB, 500,000 values and 500 levels in a response, 5 redirects within the origin, 4 attempts, 2 minutes
+- \`test/reliability/bounds.test.ts\` tests the limits: 16 MiB, 500,000 values and 500 levels in a response, 5 redirects within the origin, 4 requests, 2 minutes
   per call, 2,000 characters of an explanation.
 `;
 

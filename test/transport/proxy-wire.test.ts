@@ -17,7 +17,7 @@ const done = JSON.stringify({ state: 'completed', failed: 0, blocked: 0, appUrl:
 const account = { user: 'us er', password: 'p@ss/w%rd' };
 const userinfo = `${encodeURIComponent(account.user)}:${encodeURIComponent(account.password)}`;
 
-/** Starts a status read of `serviceHost`; `attempts` returns the number of its attempts so far. */
+/** Starts a status read of `serviceHost`; `attempts` returns the number of its requests so far. */
 function read(port: number, proxyEnv: Record<string, string>, caPem: string | null = pem('service-ca.pem')) {
   let attempts = 0;
   const caller = createCaller({
@@ -181,7 +181,7 @@ test.each([
   expect([connects, attempts()]).toEqual([0, 1]);
 });
 
-test('connects once per attempt to a proxy that sends unexpected data', async () => {
+test('connects once per request to a proxy that sends unexpected data', async () => {
   let connects = 0;
   const server = createServer((client) => {
     connects += 1;

@@ -199,7 +199,7 @@ describe('send', () => {
     expect(error).toMatchObject({ fault: 'connect', unsent: true });
   });
 
-  test('reports an attempt that times out while connecting as not sent', async () => {
+  test('reports a request that times out while connecting as not sent', async () => {
     const host = await tcp(() => {});
     const error = await rejection(open().send(request(`https://${host}`), { timeoutMs: 80 }), NetworkError);
     expect(error).toMatchObject({ fault: 'connect', unsent: true });
@@ -257,7 +257,7 @@ describe('send', () => {
         socket.on('close', () => clearInterval(drip));
       },
     ],
-  ])('ends an attempt with %s at its time limit', async (_, talk) => {
+  ])('ends a request with %s at its time limit', async (_, talk) => {
     const host = await tcp((socket) => socket.once('data', () => talk(socket)));
     const error = await rejection(open().send(request(`http://${host}`), { timeoutMs: 1000 }), NetworkError);
     expect(error.fault).toBe('broken');
@@ -307,7 +307,7 @@ describe('send', () => {
 });
 
 test.each(['Connection: upgrade\r\nUpgrade: websocket\r\n', ''])(
-  'a response that switches protocols ends the attempt immediately: %j',
+  'a response that switches protocols ends the request immediately: %j',
   async (headers) => {
     const host = await tcp((socket) =>
       socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`)),
@@ -344,7 +344,7 @@ test.each([
   ['closes', (socket: Socket) => socket.end()],
   ['resets', (socket: Socket) => socket.resetAndDestroy()],
   ['sends unexpected data on', (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
-])('opens one connection in an attempt if the server %s it', async (_, talk) => {
+])('opens one connection for a request if the server %s it', async (_, talk) => {
   for (const scheme of ['http', 'https']) {
     let connections = 0;
     const host = await tcp((socket) => {

@@ -128,7 +128,7 @@ describe.skipIf(!isInstalled && !process.env.REQUIRE_TOOLS)('redisStore on a rea
       await close();
     });
 
-    test('times out if Redis does not respond, and accepts the next attempt as the first', async () => {
+    test('times out if Redis does not respond, and accepts the next request as the first', async () => {
       const { client, close } = await connectRedis(kind, redis.port);
       const prefix = `${kind}-frozen:`;
       const patient = createReplayGuard({ store: redisStore(client), prefix });

@@ -186,7 +186,7 @@ describe('with a store that does not respond, a replay guard', () => {
     expect(await outcome).toMatchObject({ code: 'store_timeout' });
   });
 
-  test('passes the claim of a timed-out attempt to the next attempt, once', async () => {
+  test('passes the claim of a timed-out request to the next one, once', async () => {
     const redis = frozen();
     const guard = createReplayGuard({ store: redis.store });
     await (await handling(guard, redis, 2000)).outcome;
@@ -199,7 +199,7 @@ describe('with a store that does not respond, a replay guard', () => {
     expect(redis.keys.size).toBe(1);
   });
 
-  test('accepts the next attempt if the store failed after the timeout', async () => {
+  test('accepts the next request if the store failed after the timeout', async () => {
     let fail: (error: Error) => void = () => {};
     const inMemory = memoryStore();
     let calls = 0;
@@ -276,7 +276,7 @@ describe('once', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('database down'))],
-  ])('releases the delivery for the next attempt if the handler %s', async (_how, fails) => {
+  ])('releases the delivery for the next request if the handler %s', async (_how, fails) => {
     const guard = createReplayGuard();
     await expect(guard.once(delivery, fails)).rejects.toThrow('database down');
     expect(await guard.once(delivery, () => 'done')).toEqual({ replay: false, result: 'done' });

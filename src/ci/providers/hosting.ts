@@ -66,7 +66,7 @@ function isMerge(read: Reader): boolean {
   );
 }
 
-/** A retried job has the same pipeline and a new job number: GitLab numbers jobs but does not count attempts. */
+/** A re-run job has the same pipeline and a new job number: GitLab numbers jobs but does not count re-runs. */
 export const gitlab: ProviderRow = {
   provider: 'gitlab',
   detect: 'GITLAB_CI',
@@ -117,8 +117,8 @@ function pullOfRef(read: Reader): string | null {
 }
 
 /**
- * SYSTEM_JOBATTEMPT counts all attempts of a job, including those of a retried stage. SYSTEM_STAGEATTEMPT is not added: two
- * attempts could have the same sum.
+ * SYSTEM_JOBATTEMPT counts a job and all its re-runs, including those of its stage. SYSTEM_STAGEATTEMPT is not added: two
+ * re-runs could have the same sum.
  */
 export const azure: ProviderRow = {
   provider: 'azure',

@@ -3,7 +3,7 @@ import { page } from '../provider-url.ts';
 
 // The CIs whose variables need little interpretation.
 
-/** Bitbucket's steps are jobs. Its variables contain a step's id but not its name. A retried step has run number 2. */
+/** Bitbucket's steps are jobs. Its variables contain a step's id but not its name. A re-run step has run number 2. */
 export const bitbucket: ProviderRow = {
   provider: 'bitbucket',
   detect: (read) => read.text('BITBUCKET_BUILD_NUMBER') !== null && read.text('BITBUCKET_COMMIT') !== null,
@@ -133,7 +133,7 @@ export const travis: ProviderRow = {
 
 /**
  * A restarted pipeline has a new number, and its parent's number in another variable; it counts as a new run.
- * CI_PIPELINE_RERUNS counts the restarts across these runs, so it is not the attempt of one of them.
+ * CI_PIPELINE_RERUNS counts the restarts across these runs, so it does not number the re-runs of one of them.
  */
 export const woodpecker: ProviderRow = {
   provider: 'woodpecker',

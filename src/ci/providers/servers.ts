@@ -108,7 +108,7 @@ function consoleUrl(arn: string | null): string | null {
   return page(base, account, 'projects', project, 'build', `${project}:${id}`);
 }
 
-/** A retried build has a new id and counts as a new run. */
+/** A re-run build has a new id and counts as a new run. */
 export const codebuild: ProviderRow = {
   provider: 'codebuild',
   detect: (read) => read.text('CODEBUILD_BUILD_ID') !== null && read.text('CODEBUILD_BUILD_ARN') !== null,

@@ -173,7 +173,8 @@ export function checkLimits(responses: readonly Readonly<Record<string, string>>
 /** Lists the facts detected about the CI, and the variables they come from. */
 export function checkCi(ci: CiContext): DoctorCheck {
   const { provider, repository, ref, commitSha: commit, runId: run, job, attempt, variables } = ci;
-  const facts = Object.entries({ repository, ref, commit, run, job, attempt })
+  const reRun = attempt === null || attempt === 1 ? null : attempt - 1;
+  const facts = Object.entries({ repository, ref, commit, run, job, 're-run': reRun })
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} ${excerpt(String(value), 100)}`);
   const known = facts.length === 0 ? '' : ` (${facts.join(', ')})`;

@@ -101,7 +101,7 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
     const began = io.clock.monotonic();
     let result: ProbeResult;
     try {
-      // A single attempt: doctor reports the current state, and does not wait for a rate limit.
+      // A single request: doctor reports the current state, and does not wait for a rate limit.
       result = { response: await sendProbe(caller, probe) };
     } catch (error) {
       result = { error };

@@ -77,7 +77,7 @@ export const probes: readonly Probe[] = [
   { area: 'orders', name: 'orders.summary', input: { params: {} } },
 ];
 
-/** Makes one attempt. @throws also for a response that is empty or null, which may pass for an empty list */
+/** Sends one request. @throws also for a response that is empty or null, which may pass for an empty list */
 export async function sendProbe(caller: Caller, { name, input }: Probe): Promise<Exchange> {
   const response = await caller.exchange(name, api[name], input, { attempts: 1 });
   if (response.value !== undefined && response.value !== null) return response;

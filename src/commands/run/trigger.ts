@@ -105,10 +105,15 @@ export async function commandKeys(
   return plan;
 }
 
+function reRunOf({ attempt }: CiContext): string {
+  if (attempt === null) return 're-runs are not counted';
+  return attempt === 1 ? 'not a re-run' : `re-run ${attempt - 1} of the job`;
+}
+
 function keyExplanation({ keys, made }: PlannedKeys, ci: CiContext): string[] {
   if (made === undefined) return keys.map(({ key, how }) => `idempotency key ${key} (${how})`);
   return [
-    `idempotency keys of ${ci.provider}, attempt ${ci.attempt ?? '(not counted)'}:`,
+    `idempotency keys of ${ci.provider}, ${reRunOf(ci)}:`,
     ...keys.slice(0, 5).map(({ key, how }) => `  ${key} (${how})`),
     'made from:',
     ...Object.entries(made.ingredients).map(([name, value]) => `  ${name}: ${value ?? '(unknown)'}`),

@@ -247,7 +247,7 @@ export const causes: readonly HintRow[] = [
   },
   {
     when: ({ results }) => results.some(({ readByOthers }) => readByOthers),
-    hint: 'the step itself checks the result of the run: leave that to run trigger --wait or run wait',
+    hint: 'the step itself checks how the run ended: leave that to run trigger --wait or run wait',
   },
   {
     when: failsElsewhere,

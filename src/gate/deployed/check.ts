@@ -29,7 +29,7 @@ export interface DeployedCheckOptions {
   pointer?: string | undefined;
   /** How long to wait for the build before the create, in milliseconds. */
   timeoutMs: number;
-  /** The timeout of one attempt of a request to the service: a read takes no longer. */
+  /** The timeout of one request to the service: a read takes no longer. */
   requestTimeoutMs?: number | undefined;
   /** Reads the page once. Rejects only if it is aborted, or for an error that no later read can fix. */
   read(options: { signal: AbortSignal; timeoutMs: number }): Promise<PageReading>;

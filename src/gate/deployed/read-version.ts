@@ -18,7 +18,7 @@ export interface VersionPage {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Reports each read, as the client reports its attempts. */
+/** Reports each read, as the client reports its requests. */
 export interface ReadTrace {
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   clock: Pick<Clock, 'monotonic'>;

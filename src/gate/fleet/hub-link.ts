@@ -61,7 +61,7 @@ const patienceMs = 3 * 60_000;
 const stableMs = 60_000;
 
 const stuck = () =>
-  new NetworkError('broken', 'the hub permits no request', { hint: 'check the log of the hub' });
+  new NetworkError('broken', 'the hub grants no request', { hint: 'check the log of the hub' });
 
 /** If a stream that was ready for this long breaks, it is opened again at once: there may be another hub behind the URL. */
 const steadyMs = 3_000;

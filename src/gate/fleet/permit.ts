@@ -48,11 +48,11 @@ const permitBefore = (
   tools: PermitTools,
 ): Promise<boolean> => doneBefore(deadline, (signal) => hub.permit(kind, runId, signal), tools);
 
-/** This long before the deadline the gate no longer waits for a permit: a last read may show the end of the run. */
+/** This long before the deadline the gate no longer waits for a grant: a last read may show the end of the run. */
 const lastReadMs = 10_000;
 
 /**
- * Waits until the hub permits a read of the run or the deadline is near, and until the minute has room for the read, whatever
+ * Waits until the hub grants a read of the run or the deadline is near, and until the minute has room for the read, whatever
  * the hub says. Records the time of the read. Returns false if the deadline comes first.
  */
 export async function permitRead(
@@ -121,7 +121,7 @@ export async function permitCreate(
   if (clock.monotonic() >= latest) return false;
   if (hub === undefined && budget === undefined) return true;
   const done = new AbortController();
-  const why = hub === undefined ? 'the limit of creates is reached' : 'the hub has not permitted it yet';
+  const why = hub === undefined ? 'the limit of creates is reached' : 'the hub has not granted it yet';
   const message = `waiting to start the run: ${why}`;
   clock.sleep(patienceMs, done.signal).then(
     () => emit?.({ type: 'note', message }),

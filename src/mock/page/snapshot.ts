@@ -178,7 +178,7 @@ export class Snapshot {
       name: `${eventType} to ${to}`,
       status: status.replace('_', ' '),
       response: responseStatus === null ? '' : `HTTP ${responseStatus}`,
-      attempts: attempts === 1 ? '' : `${attempts} attempts`,
+      attempts: attempts === 1 ? '' : `sent ${attempts} times`,
       fault: this.#faultOf(delivery),
     };
   }

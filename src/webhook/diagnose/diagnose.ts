@@ -125,8 +125,8 @@ function* bodyPairs(bodies: readonly Step<Uint8Array>[]): Generator<Step<Uint8Ar
   }
 }
 
-/** Yields the attempts, the likeliest first: one mistake, then two. */
-function* attempts({ body, timestamp, secrets, tenantSecret }: DiagnoseInput): Generator<Hypothesis> {
+/** Yields the hypotheses, the likeliest first: one mistake, then two. */
+function* hypotheses({ body, timestamp, secrets, tenantSecret }: DiagnoseInput): Generator<Hypothesis> {
   const keys = Array.from(secretSteps(secrets, tenantSecret), (key) => ({ key }));
   const timestamps = Array.from(timestampSteps(timestamp), (step) => ({ timestamp: step }));
   const builds = messages.map((message) => ({ message }));
@@ -151,16 +151,16 @@ function search(input: DiagnoseInput): readonly CauseId[] | null {
   if (sent.length === 0) return null;
   const configured = tenantSecret === undefined ? secrets : [tenantSecret];
   let hashed = 0;
-  for (const attempt of attempts(input)) {
-    const build = attempt.message?.value ?? specified;
-    const message = build(attempt.timestamp?.value ?? timestamp, attempt.body?.value ?? body);
-    for (const key of attempt.key === undefined ? configured : [attempt.key.value]) {
+  for (const hypothesis of hypotheses(input)) {
+    const build = hypothesis.message?.value ?? specified;
+    const message = build(hypothesis.timestamp?.value ?? timestamp, hypothesis.body?.value ?? body);
+    for (const key of hypothesis.key === undefined ? configured : [hypothesis.key.value]) {
       hashed += message.reduce((sum, part) => sum + part.length, 0);
       if (hashed > maxHashedBytes) return null;
       const mac = message.reduce((hmac, part) => hmac.update(part), openHmac(key)).digest();
       const signature = sent.find(({ value }) => mac.equals(value));
       if (signature === undefined) continue;
-      const steps = [attempt.body, attempt.key, attempt.timestamp, attempt.message, signature];
+      const steps = [hypothesis.body, hypothesis.key, hypothesis.timestamp, hypothesis.message, signature];
       return steps.flatMap((step) => step?.by ?? []);
     }
   }

@@ -34,7 +34,7 @@ interface Place {
   folder?: string;
 }
 
-/** Returns the variables of GitHub Actions for one step of one attempt of a job. */
+/** Returns the variables of GitHub Actions for one step of a job or its re-run. */
 function github({ attempt = 1, job = 'e2e', step = '__run', runId = '4711', folder = temp() }: Place = {}) {
   const env = {
     GITHUB_ACTIONS: 'true',
@@ -81,7 +81,7 @@ async function report(run: Promise<{ code: number; out: string }>) {
   return { code, run: JSON.parse(out).runs[0] };
 }
 
-describe('a retried job', () => {
+describe('a re-run job', () => {
   beforeEach(() => serve({ outcome: ['stuck', 'passed'] }));
 
   it('attaches to its run while that is in progress', async () => {
@@ -92,7 +92,7 @@ describe('a retried job', () => {
     expect(second.run).toMatchObject({ runId: runs()[0]?.id, reattached: true });
   });
 
-  it('attaches in attempt 3 to the run of attempt 2', async () => {
+  it('attaches in the second re-run to the run of the first', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck', 'passed'];
     expect((await github({ attempt: 1 })(...gate)).code).toBe(1);
     await github({ attempt: 2 })(...gate, '--max-attempts', '1');
@@ -116,7 +116,7 @@ describe('a retried job', () => {
     },
   );
 
-  it('sends the same body in every attempt, since a key belongs to one body', async () => {
+  it('sends the same body in every re-run, since a key belongs to one body', async () => {
     await github({ attempt: 1 })(...gate, '--max-attempts', '1');
     await github({ attempt: 2 })(...gate, '--max-attempts', '1');
     const [first, second] = on.mock.requests.filter((request) => request.endpoint === 'run.trigger');
@@ -130,7 +130,7 @@ describe('a retried job', () => {
     });
   });
 
-  it('starts its own run if the first attempt was killed before its create', async () => {
+  it('starts its own run if the job was killed before its create', async () => {
     const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
     expect(second.run.reattached).toBe(false);
     expect(runs()).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('one job', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('starts two more runs if it gates twice and is retried, and does not reuse an earlier pass', async () => {
+  it('starts two more runs if it gates twice and is re-run, and does not reuse an earlier pass', async () => {
     await serve({ outcome: ['passed', 'failed', 'failed', 'failed'] });
     const first = temp();
     await github({ folder: first })(...gate);
@@ -191,7 +191,7 @@ describe('one job', () => {
   });
 });
 
-describe('in a CI that numbers jobs and not attempts, a retried job', () => {
+describe('in a CI that numbers jobs and not re-runs, a re-run job', () => {
   it('attaches to its run while that is in progress', async () => {
     await serve({ outcome: 'stuck' });
     await gitlab('5001')(...gate, '--max-attempts', '1');
@@ -209,7 +209,7 @@ describe('in a CI that numbers jobs and not attempts, a retried job', () => {
   });
 });
 
-describe('if the service does not send Idempotency-Replayed, a retried job', () => {
+describe('if the service does not send Idempotency-Replayed, a re-run job', () => {
   /** Removes the header from every response to a create. */
   function silent() {
     for (let i = 0; i < 20; i += 1) {
@@ -276,7 +276,7 @@ describe('--explain-key', () => {
     );
     for (const part of [
       'github',
-      'attempt 2',
+      're-run 1 of the job',
       'runId: 4711',
       'job: e2e',
       'salt: cell 1',

@@ -542,7 +542,7 @@ describe('each create is sent once', () => {
     expect([code, on.mock.state.runs.size, new Set(triggers()).size]).toEqual([0, 1, 1]);
   });
 
-  it('by a retried job, which attaches to its run and checks the build from its first status read on', async () => {
+  it('by a re-run job, which attaches to its run and checks the build from its first status read on', async () => {
     on = await stage({ ...options, deployed: new7 });
     const key = ['--idempotency-key', 'build-12'];
     await on.rungate(...trigger, '--commit-sha', commit, ...key);

@@ -62,7 +62,7 @@ describe('the turn of a create', () => {
     );
   });
 
-  it('comes for every key of a retried job, whose first keys belong to runs that have ended', async () => {
+  it('comes for every key of a re-run job, whose first keys belong to runs that have ended', async () => {
     on = await hubStage({ duration: 15_000, rateLimit: 'documented' });
     const gates = Object.fromEntries(
       Array.from({ length: 15 }, (_, at) => [`g${at}`, { process: `p${at}` }]),
@@ -70,7 +70,7 @@ describe('the turn of a create', () => {
     const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '20m', gates }) };
     const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'gates' };
     const argv = ['run', 'gates', '--json', '--no-ci-report'];
-    // Each attempt runs on another machine.
+    // Each re-run runs on another machine.
     const attempt = (number: string) => {
       const env = { ...job, GITHUB_RUN_ATTEMPT: number, RUNGATE_JOURNAL: join(folder, number) };
       return on.start('none', argv, { cwd: '/repo', files, env }).end();

@@ -232,13 +232,13 @@ describe('the journal that the gates of a job share', () => {
     };
   };
 
-  it('leads each gate of a retried job to its own run in progress', async () => {
+  it('leads each gate of a re-run job to its own run in progress', async () => {
     const { first, again } = await play('stuck');
     expect(new Set(first).size).toBe(2);
     expect(again).toEqual(first);
   });
 
-  it('says which runs have ended, so that the post step does not cancel them and a retried job starts new ones', async () => {
+  it('says which runs have ended, so that the post step does not cancel them and a re-run job starts new ones', async () => {
     const { first, again, text } = await play('passed');
     for (const runId of [...first, ...again])
       expect(text).toContain(`{"event":"settled","runId":"${runId}"}`);
@@ -390,7 +390,7 @@ describe('the deployed build of several gates', () => {
     expect(report.deployed.observations.at(-1)).toMatchObject({ phase: 'after', text: 'old' });
   });
 
-  it('is read three times after the verdict of each gate', async () => {
+  it('is read three times after the run of each gate', async () => {
     const { code, report } = await play();
     expect(code).toBe(0);
     expect(report.deployed.matches).toBe(true);

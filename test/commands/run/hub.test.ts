@@ -59,7 +59,7 @@ describe('a gate with a hub', () => {
     expect(err).toContain('shop / checkout: woken by a webhook\r\n');
   });
 
-  it('only starts its run when the hub permits it, also without --wait', async () => {
+  it('only starts its run when the hub grants it, also without --wait', async () => {
     const hub = await on.hub();
     const { code, out } = await on.start(hub.url, [...trigger]).end();
     expect([code, out.startsWith('run_')]).toEqual([0, true]);

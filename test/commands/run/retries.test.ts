@@ -247,7 +247,7 @@ async function jobWith(job: ReturnType<typeof github>, ...args: string[]) {
   return { code, report: JSON.parse(out) };
 }
 
-describe('a retried job with retries', () => {
+describe('a re-run job with retries', () => {
   it('attaches to the retry in progress, and starts no extra run', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck', 'passed'];
     await jobWith(github(1), '--max-attempts', '4');
@@ -281,7 +281,7 @@ describe('a retried job with retries', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('starts a new run, with all its retries, once every run of the first attempt has failed', async () => {
+  it('starts a new run, with all its retries, once every run from before the re-run has failed', async () => {
     on.mock.state.plan.outcomes = ['failed', 'failed', 'failed', 'passed'];
     expect((await jobWith(github(1))).code).toBe(1);
     const second = await jobWith(github(2));

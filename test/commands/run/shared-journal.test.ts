@@ -53,7 +53,7 @@ describe('a journal that two pipelines share', () => {
     expect(report.runs).toMatchObject([{ runId: first, reattached: true }]);
   });
 
-  it('does not count the ended runs of another pipeline, so that attempt 2 on another machine finds the run', async () => {
+  it('does not count the ended runs of another pipeline, so that a re-run on another machine finds the run', async () => {
     on.mock.state.plan.outcomes = ['passed', 'stuck'];
     await job({ GITHUB_RUN_ID: '8' });
     const first = await job({}, '--max-attempts', '1');

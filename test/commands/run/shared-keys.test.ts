@@ -26,12 +26,12 @@ const serve = async (options: MockOptions = {}) => {
 const runIds = () => [...on.mock.state.runs.keys()];
 const gate = [...trigger, '--wait', '--json'] as const;
 
-/** Returns the variables that the CI sets for a first attempt. */
+/** Returns the variables that the CI sets without a re-run. */
 const envOf = (place: string): Record<string, string> => {
   const found = fixtures.find(({ expected, ...one }) => {
     return one.place === place && expected.runId !== null && expected.attempt === 1;
   });
-  if (found === undefined) throw new Error(`no first attempt of ${place}`);
+  if (found === undefined) throw new Error(`no environment without a re-run of ${place}`);
   return found.env;
 };
 

@@ -270,7 +270,7 @@ describe('selftest', () => {
     );
     expect(verdicts(result)).toEqual({ failed: '1 ok', blocked: '0 WRONG' });
     const { hint } = JSON.parse(result.out).scenarios[1];
-    expect(hint).toContain('the step itself checks the result of the run');
+    expect(hint).toContain('the step itself checks how the run ended');
     expect(hint).not.toContain('$code');
   });
 

@@ -225,7 +225,7 @@ describe('a gate with a hub', () => {
     const between = gate.reads.slice(1).map((at, index) => at - Number(gate.reads[index]));
     expect(between).toEqual([50_100, 30_100, 30_100]);
     expect(gate.endedAt).toBeLessThan(5 * minute + 31_000);
-    expect(gate.changes.map((error) => error?.message)).toEqual(['the hub permits no request']);
+    expect(gate.changes.map((error) => error?.message)).toEqual(['the hub grants no request']);
   });
 
   it('waits for its turn as long as the hub grants the requests of other gates', async () => {

@@ -172,7 +172,7 @@ describe('a link to a hub', () => {
     expect(hub.streams).toHaveLength(1);
   });
 
-  it.each(['is connecting', 'waits for the next attempt'])(
+  it.each(['is connecting', 'waits before it reconnects'])(
     'leaves nothing running when it is closed while it %s',
     async (state) => {
       const hub = fakeHub((stream) => {

@@ -81,7 +81,7 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
         if (!seen.hasEnded(run)) expect(text.includes(run.id) || text.includes(`"${run.key}"`)).toBe(true);
       for (const node of options.nodes) {
         const own = runs.filter(({ gate }) => gate === node.name);
-        // Each gate runs at most once per attempt, and its runs do not overlap.
+        // Each gate runs at most once per re-run, and its runs do not overlap.
         expect(own.length).toBeLessThanOrEqual(options.retries + 1);
         for (const [at, run] of own.entries())
           if (at > 0) expect(own[at - 1]?.endsAt).toBeLessThanOrEqual(run.createdAt);
@@ -112,7 +112,7 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
 const folder = mkdtempSync(join(tmpdir(), 'rungate-plan-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('a job that is killed at any time and retried runs no gate twice at once', async () => {
+it('a job that is killed at any time and re-run runs no gate twice at once', async () => {
   // On another machine, a run that was started with a random key cannot be found, so the service says what it repeats.
   const machines = fc.constantFrom(['same', true], ['same', false], ['other', true]);
   await fc.assert(

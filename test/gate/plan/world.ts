@@ -49,7 +49,7 @@ export interface WorldOptions {
   stop?: { at: number; by: StopCause } | null;
   /** The time that opening a link with the hub takes, in milliseconds; default: there is no hub. */
   hubMs?: number;
-  /** The time at which the job is killed and retried, as by a CI, in milliseconds. */
+  /** The time at which the job is killed and re-run, as by a CI, in milliseconds. */
   killAt?: number | null;
   /** A folder for the journals of the gates; default: there are none, as on another machine. */
   journals?: string | null;

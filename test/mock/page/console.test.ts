@@ -255,7 +255,7 @@ describe('the page', () => {
     await act({ do: 'retry', delivery: row?.key });
     await mock.deliveriesSent();
     receiver.close();
-    expect((await state()).deliveries).toMatchObject([{ key: row?.key, attempts: '2 attempts' }]);
+    expect((await state()).deliveries).toMatchObject([{ key: row?.key, attempts: 'sent 2 times' }]);
     expect(received).toHaveLength(2);
     for (const { headers, body } of received) {
       const now = new Date(mock.state.clock.now());
