@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { toJSONSchema } from 'zod/v4/core';
 import { documents } from '../../src/commands/result-schemas.ts';
 import { shown } from '../../src/contract/fields.ts';
+import { alignedTable } from '../docs/aligned-table.ts';
 
 export type JsonObject = Record<string, unknown>;
 export type DocumentName = keyof typeof documents;
@@ -16,6 +17,8 @@ function open({ jsonSchema }: { jsonSchema: JsonObject }): void {
   if (JSON.stringify(additionalProperties) === '{}') jsonSchema.additionalProperties = true;
   if (typeof jsonSchema.id === 'string') jsonSchema.title = jsonSchema.id;
   delete jsonSchema.id;
+  // Of lists that the code does not change.
+  delete jsonSchema.readOnly;
 }
 
 /** Returns a published schema. Every object lists its fields; `additionalProperties` is true for those with others as well. */
@@ -45,11 +48,6 @@ export function jsonPage(page: string): string {
     const { about, commands } = documents[name];
     return [code(`${name}.json`), commands.map(code).join(', '), about];
   });
-  const all = [['schema', 'commands', 'document'], ...rows];
-  const widths = [0, 1, 2].map((at) => Math.max(...all.map((cells) => cells[at]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
-  const [head = [], ...body] = all;
-  const table = [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
+  const table = alignedTable([['schema', 'commands', 'document'], ...rows]);
   return page.replace(/\| schema +\| commands[\s\S]*?\n(?!\|)/, () => `${table}\n`);
 }

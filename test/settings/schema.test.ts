@@ -7,6 +7,7 @@ import { actions, verdicts } from '../../src/gate/policy.ts';
 import { fileIds, flagName, rowOf } from '../../src/options/table.ts';
 import { readProjectFile } from '../../src/settings/project-file.ts';
 import { createSettingsSchema } from '../../src/settings/schema.ts';
+import { alignedTable } from '../docs/aligned-table.ts';
 import { bytesOf, sampleNames, samples } from './samples.ts';
 
 const ajv = new Ajv({ strict: true, strictRequired: false, formats: { uri: true }, allowUnionTypes: true });
@@ -130,12 +131,7 @@ function settingsPage(page: string): string {
     const options = row.no === undefined ? [option] : [option, `--no-${option.slice(2)}`];
     return [code(id), row.help, options.map(code).join(', '), code(row.env ?? '')];
   });
-  const all = [['setting', 'meaning', 'option', 'environment variable'], ...rows];
-  const widths = [0, 1, 2, 3].map((at) => Math.max(...all.map((cells) => cells[at]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
-  const [head = [], ...body] = all;
-  const table = [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
+  const table = alignedTable([['setting', 'meaning', 'option', 'environment variable'], ...rows]);
   return page.replace(/\| setting +\| meaning[\s\S]*?\n(?!\|)/, () => `${table}\n`);
 }
 
