@@ -100,6 +100,10 @@ const statement: z.ZodMiniType<Statement> = field(
                   rungate: field(
                     z.looseObject({
                       schemaVersion,
+                      gate: field(
+                        z.exactOptional(z.string()),
+                        "The gate's name in the project file; absent for a gate without a name.",
+                      ),
                       rungate: text('The version of rungate that wrote the receipt.'),
                       ref: textOrNull('The branch or ref.'),
                       buildUrl: textOrNull('The URL of the CI build.'),
@@ -166,6 +170,15 @@ const statement: z.ZodMiniType<Statement> = field(
   }),
   'An in-toto statement about the commit.',
 );
+
+const receiptVerification = {
+  verified: flag('Whether every check passed.'),
+  failed: field(z.nullable(z.enum(checkNames)), 'The first check that failed; null if none did.'),
+  checks: list(receiptCheck, 'All checks, in the order in which they are made.'),
+  keyId: textOrNull('The id of the trusted key that signed; null if none did.'),
+  key: textOrNull('The path of that key.'),
+  statement: field(z.nullable(statement), 'The content of the receipt; null unless every check passed.'),
+};
 
 const scenario = result('SelftestScenario', 'A scenario, and what the step did in it.', {
   name: text("The scenario's name."),
@@ -325,14 +338,23 @@ export const documents = {
   },
   'receipt-verify': {
     about: 'The checks of a receipt',
-    schema: document('ReceiptVerification', 'The checks of a receipt.', {
-      verified: flag('Whether every check passed.'),
-      failed: field(z.nullable(z.enum(checkNames)), 'The first check that failed; null if none did.'),
-      checks: list(receiptCheck, 'All checks, in the order in which they are made.'),
-      keyId: textOrNull('The id of the trusted key that signed; null if none did.'),
-      key: textOrNull('The path of that key.'),
-      statement: field(z.nullable(statement), 'The content of the receipt; null unless every check passed.'),
-    }),
+    schema: z.union([
+      document('ReceiptVerification', 'The checks of a receipt.', receiptVerification),
+      document('ReceiptVerifications', 'The checks of several receipts, or of receipts with --gate.', {
+        verified: flag('Whether every check of every receipt passed, and no gate of --gate is missing.'),
+        missing: list(z.string(), 'The gates of --gate of which no receipt was verified.'),
+        receipts: list(
+          result('VerifiedReceipt', 'A receipt with its checks.', {
+            file: text('The path of the receipt.'),
+            gate: textOrNull(
+              'The gate that the receipt is about; null if a key or the receipt does not say.',
+            ),
+            ...receiptVerification,
+          }),
+          'The receipts, in the order of the command line and of the names in a folder.',
+        ),
+      }),
+    ]),
     commands: ['receipt verify'],
   },
   'receipt-show': {

@@ -8,6 +8,7 @@ import {
   exists,
   inspect,
   makeFolders,
+  namesInFolder,
   type PathFacts,
   type TemporaryFolder,
   temporaryFolder,
@@ -50,6 +51,8 @@ export interface Io {
   readonly uid: number | null;
   /** Returns the type and the owners of a path. @throws a file system error */
   inspect(path: string): PathFacts;
+  /** Returns the sorted names in a folder, or null for any other path. @throws a file system error */
+  namesInFolder(path: string): readonly string[] | null;
   /** Yields a file in parts, in constant memory, as `streamStdin` does. File system errors are thrown while it is read. */
   streamFile(path: string): AsyncIterable<Uint8Array>;
   /** Creates a folder that only its owner may enter, with its missing parents. */
@@ -117,6 +120,7 @@ export const systemIo: Io = {
   exists,
   uid: process.geteuid?.() ?? null,
   inspect,
+  namesInFolder,
   streamFile,
   makeFolder: (path) => makeFolders(path, 0o700),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),

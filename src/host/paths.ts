@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onExit } from './process-events.ts';
@@ -27,6 +27,11 @@ export function inspect(path: string): PathFacts {
     isFile: target.isFile(),
     exposed: (target.mode & 0o077) !== 0,
   };
+}
+
+/** Returns the sorted names in a folder, or null for any other path. @throws a file system error */
+export function namesInFolder(path: string): string[] | null {
+  return isFolder(path) ? readdirSync(path).toSorted() : null;
 }
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -21,6 +21,8 @@ import {
 export interface GateFacts {
   /** A whole commit. */
   commit: string;
+  /** The name of the gate in the project file, if it has one. */
+  gate?: string | undefined;
   repository: string | null;
   ref: string | null;
   environment: string | null;
@@ -90,7 +92,7 @@ function conclusiveRuns(report: GateReport, environment: string | null): Receipt
 
 /** Returns the statement about the runs of a gate, or null if one of them has no verdict. */
 export function gateStatement(report: GateReport, facts: GateFacts): Statement | null {
-  const { commit, repository, ref, environment, buildUrl, apiUrl, policy } = facts;
+  const { commit, gate, repository, ref, environment, buildUrl, apiUrl, policy } = facts;
   const { deployed } = report;
   if (!isCommit(commit)) throw new TypeError('a receipt needs a whole commit');
   const runs = conclusiveRuns(report, environment);
@@ -102,6 +104,7 @@ export function gateStatement(report: GateReport, facts: GateFacts): Statement |
   const time = (ms: number) => new Date(ms).toISOString();
   const rungate = {
     schemaVersion: 1,
+    ...(gate === undefined ? {} : { gate }),
     rungate: version,
     ref,
     buildUrl,

@@ -52,6 +52,8 @@ export interface ReceiptDeployment {
 /** The facts about the runs of a gate: the annotation `rungate` of the first entry of `configuration`. */
 export interface ReceiptFacts {
   schemaVersion: 1;
+  /** The name of the gate in the project file; absent for a gate without a name. */
+  gate?: string;
   /** The version of rungate that wrote the receipt. */
   rungate: string;
   /** Branch or ref. */
@@ -90,6 +92,10 @@ export interface Statement {
 export function worstResult(runs: readonly Pick<ReceiptRun, 'result'>[]): ReceiptResult {
   return results.find((result) => runs.some((run) => run.result === result)) ?? 'FAILED';
 }
+
+/** Returns the facts about the runs of a gate. */
+export const factsOf = ({ predicate }: Statement): ReceiptFacts =>
+  predicate.configuration[0].annotations.rungate;
 
 /** Tells whether a text is a whole git commit, SHA-1 or SHA-256, in lower case. */
 export const isCommit = (text: unknown): text is string =>
@@ -134,6 +140,7 @@ const deploymentFields: Readonly<Record<keyof ReceiptDeployment, Is>> = {
 };
 
 const factFields: Readonly<Record<Exclude<keyof ReceiptFacts, 'deployed' | 'runs'>, Is>> = {
+  gate: (value) => value === undefined || (typeof value === 'string' && value !== ''),
   schemaVersion: (value) => value === 1,
   rungate: isString,
   ref: orNull(isString),

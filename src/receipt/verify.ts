@@ -4,7 +4,7 @@ import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
 import { own, parseObject, refuseDuplicates } from './json.ts';
 import { type PublicKey, signerOf } from './keys.ts';
-import { isCommit, payloadType, readStatement, type Statement } from './statement.ts';
+import { factsOf, isCommit, payloadType, readStatement, type Statement } from './statement.ts';
 
 /** The facts that a receipt must have. An undefined fact is not checked. */
 export interface Expected {
@@ -91,8 +91,6 @@ function expectFact(name: string, fact: string | null, expected: string, hint?: 
 
 /** Returns tags as one text, regardless of their order. */
 const tagText = (tags: readonly string[] | null) => tags && JSON.stringify([...new Set(tags)].toSorted());
-
-const factsOf = ({ predicate }: Statement) => predicate.configuration[0].annotations.rungate;
 
 /** Returns the milliseconds since the runs ended; negative if the receipt's clock is ahead. */
 export const ageOf = (statement: Statement, now: number): number =>

@@ -136,6 +136,12 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
         exposed: settings.exposed?.includes(path) === true,
       };
     },
+    namesInFolder(path) {
+      const start = `${path.replace(/\/$/, '')}/`;
+      const inside = Object.keys(files).filter((name) => name.startsWith(start));
+      const names = inside.map((name) => name.slice(start.length).replace(/\/.*$/s, ''));
+      return names.length === 0 ? null : [...new Set(names)].toSorted();
+    },
     async *streamFile(path) {
       yield* inParts(readFile(path));
     },

@@ -8,14 +8,15 @@ import { type ReceiptFlags, verifyReceiptCommand } from './verify.ts';
 function defineVerify(group: Command, bind: Bind): void {
   const command = group
     .command('verify')
-    .summary('verify a receipt against a key and a commit')
+    .summary('verify receipts against a key and a commit')
     .description(
-      'Verify a receipt: exit 0 if a trusted key signed it, its runs passed and it has the expected facts, 1 if not. Works offline.',
+      'Verify receipts: exit 0 if a trusted key signed each one, its runs passed and it has the expected facts, 1 if not. Works offline.',
     )
-    .argument('<file>', 'the receipt; - for standard input')
+    .argument('<file...>', 'the receipts; a folder stands for each *.json in it, - for standard input')
     .optionsGroup('Options:')
     .option('--key <file>', 'public key to trust, PEM (repeatable: any of them may have signed)', collect)
     .option('--commit <sha>', 'the commit that must have been tested, in full')
+    .option('--gate <name>', 'gate of which a receipt is required (repeatable)', collect)
     .option('--repository <name>', 'expected repository')
     .option('-p, --project <slug>', 'expected project')
     .option('--process <slug>', 'expected process')
@@ -26,10 +27,14 @@ function defineVerify(group: Command, bind: Bind): void {
       '--allow-warned',
       'also accept WARNED: a run that failed, or passed only on a retry, which the policy let through',
     );
-  examples(command, 'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"');
+  examples(
+    command,
+    'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"',
+    'rungate receipt verify receipts/ --gate web --gate api \\\n    --key ci.pub --commit "$GITHUB_SHA"',
+  );
   bind(command, {
     decides: true,
-    run: (context, [file], flags: ReceiptFlags) => verifyReceiptCommand(context, String(file), flags),
+    run: (context, [files], flags: ReceiptFlags) => verifyReceiptCommand(context, files as string[], flags),
   });
 }
 

@@ -5,7 +5,7 @@ import { readProblem } from '../../host/read-file.ts';
 import { maxBytes, openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
 import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
-import { readStatement, type Statement } from '../../receipt/statement.ts';
+import { factsOf, readStatement, type Statement } from '../../receipt/statement.ts';
 import type { Context } from '../context.ts';
 import type { JsonDocument } from '../result-schemas.ts';
 
@@ -47,10 +47,15 @@ function statementOf({ text, value }: Content): Statement | string {
   }
 }
 
-export function rowsOf({ subject: [subject], predicate }: Statement): [string, string][] {
-  const { runs, ref, buildUrl, finishedAt, deployed } = predicate.configuration[0].annotations.rungate;
+export function rowsOf(statement: Statement): [string, string][] {
+  const {
+    subject: [subject],
+    predicate,
+  } = statement;
+  const { gate, runs, ref, buildUrl, finishedAt, deployed } = factsOf(statement);
   const facts: [string, unknown][] = [
     ['result', predicate.result],
+    ['gate', gate],
     ['commit', subject.digest.gitCommit],
     ['repository', subject.name],
     ['ref', ref],

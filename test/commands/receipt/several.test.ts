@@ -1,0 +1,186 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemIo } from '../../../src/host/io.ts';
+import { cli, memoryIo } from '../../cli/harness.ts';
+import { main } from '../../cli/main.ts';
+import { fakeClock } from '../../fake-clock.ts';
+import {
+  changed,
+  commit,
+  finishedAt,
+  sealed,
+  type statement,
+  stranger,
+  trusted,
+} from '../../receipt/table.ts';
+
+/** Returns a signed receipt of a gate. */
+async function of(gate: unknown, result: 'PASSED' | 'WARNED' | 'FAILED' = 'PASSED', pem?: string) {
+  const text = JSON.stringify(
+    changed(({ root, facts, run }) => {
+      Object.assign((root as typeof statement).predicate, { result });
+      Object.assign(run, { result });
+      if (gate !== undefined) Object.assign(facts, { gate });
+    }),
+  );
+  return JSON.stringify(await sealed(text, pem));
+}
+
+const clock = { ...fakeClock(), now: () => Date.parse(finishedAt) + 5000 };
+const trust = ['--key', 'ci.pub', '--commit', commit];
+
+function verify(argv: readonly string[], receipts: Readonly<Record<string, string>>) {
+  const files = { 'ci.pub': trusted.publicPem, ...receipts };
+  return cli(['receipt', 'verify', ...argv, ...trust], { clock, files });
+}
+
+const [web, api, nameless] = [await of('web'), await of('api'), await of(undefined)];
+const failed = await of('web', 'FAILED');
+
+describe('receipt verify with several receipts', () => {
+  it('prints one line for each, and one JSON document with the checks of each', async () => {
+    const receipts = { 'r/web.json': web, 'r/api.json': await of('api', 'FAILED'), 'r/notes.txt': 'x' };
+    const { code, out, err } = await verify(['r'], receipts);
+    expect({ code, out, err }).toEqual({
+      code: 1,
+      out: 'r/api.json\tapi\tfailed\tits result is FAILED\nr/web.json\tweb\tpassed\t\n',
+      err: 'refused: r/api.json: its result is FAILED (result)\nverified: r/web.json: PASSED, signed with ci.pub, 5 s old\n',
+    });
+    const json = JSON.parse((await verify(['r/', '--json'], receipts)).out);
+    const checks = expect.arrayContaining([{ check: 'commit', status: 'passed', reason: null }]);
+    expect(json).toMatchObject({
+      schemaVersion: 1,
+      verified: false,
+      missing: [],
+      receipts: [
+        { file: 'r/api.json', gate: 'api', verified: false, failed: 'result', checks, statement: null },
+        { file: 'r/web.json', gate: 'web', verified: true, failed: null, checks, key: 'ci.pub' },
+      ],
+    });
+  });
+
+  it.each<[string, readonly string[], Readonly<Record<string, string>>, number]>([
+    ['all passed', ['a.json', 'b.json'], { 'a.json': web, 'b.json': api }, 0],
+    ['one is without a gate', ['a.json', 'b.json'], { 'a.json': web, 'b.json': nameless }, 0],
+    [
+      'each gate has a receipt',
+      ['r', '--gate', 'web', '--gate', 'api'],
+      { 'r/1.json': web, 'r/2.json': api },
+      0,
+    ],
+    ['a gate in one file', ['a.json', '--gate', 'web'], { 'a.json': web }, 0],
+    ['a gate is missing', ['r', '--gate', 'web', '--gate', 'api'], { 'r/api.json': web }, 1],
+    ['a gate has no name', ['web.json', '--gate', 'web'], { 'web.json': nameless }, 1],
+    ['a gate is written in another case', ['a.json', '--gate', 'Web'], { 'a.json': web }, 1],
+    ['a gate failed', ['a.json', '--gate', 'web'], { 'a.json': failed }, 1],
+    ['a gate both passed and failed', ['r', '--gate', 'web'], { 'r/1.json': web, 'r/2.json': failed }, 1],
+    ['a receipt is given twice', ['r', 'r/1.json', '--gate', 'web'], { 'r/1.json': web, 'r/2.json': web }, 0],
+    [
+      'a gate that is not required failed',
+      ['r', '--gate', 'api'],
+      { 'r/1.json': failed, 'r/2.json': api },
+      1,
+    ],
+    ['a file is not a receipt', ['r', '--gate', 'web'], { 'r/1.json': web, 'r/package.json': '{}' }, 1],
+    ['the folder is empty', ['r'], { 'r/readme.md': '' }, 1],
+    ['one folder is empty', ['a.json', 'r'], { 'a.json': web, 'r/s/b.json': web }, 1],
+    ['a file is missing', ['a.json', 'b.json'], { 'a.json': web }, 64],
+    ['a folder is called like a receipt', ['r'], { 'r/1.json': web, 'r/2.json/x': '' }, 64],
+    ['a gate is empty', ['a.json', '--gate', ''], { 'a.json': web }, 64],
+  ])('%s', async (_what, argv, receipts, code) => {
+    expect((await verify(argv, receipts)).code).toBe(code);
+  });
+
+  it('applies the other options to each receipt', async () => {
+    const receipts = { 'a.json': web, 'b.json': await of('api', 'WARNED') };
+    const argv = ['a.json', 'b.json', '--allow-warned', '--environment', 'staging'];
+    expect((await verify(argv, receipts)).code).toBe(0);
+    expect(
+      (await verify([...argv, '--max-age', '1s'], receipts)).err.match(/more than 1 s \(age\)/g),
+    ).toHaveLength(2);
+  });
+
+  it('does not believe the gate of a receipt that no trusted key signed', async () => {
+    const forged = await of('web', 'PASSED', stranger.privatePem);
+    const { code, out } = await verify(['a.json', '--gate', 'web', '--json'], { 'a.json': forged });
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      missing: ['web'],
+      receipts: [{ gate: null, failed: 'signature' }],
+    });
+  });
+
+  it.each([7, null, ''])('refuses a receipt with the gate %j', async (gate) => {
+    const { code, err } = await verify(['a.json'], { 'a.json': await of(gate) });
+    expect([code, err]).toEqual([1, 'refused: rungate.gate is missing or invalid (statement)\n']);
+  });
+
+  it('says why a gate is missing', async () => {
+    const wrong = await verify(['a.json', '--gate', 'Web'], { 'a.json': web });
+    expect(wrong.err).toContain('refused: there is no receipt of the gate "Web"\n  → did you mean web?\n');
+    const none = await verify(['a.json', '--gate', 'web'], { 'a.json': nameless });
+    expect(none.err).toContain('these receipts name no gate');
+    const refused = await verify(['a.json', '--gate', 'web'], { 'a.json': failed });
+    expect(refused.err).toContain('refused: no receipt was verified of the gate "web"\n');
+  });
+
+  it('shows the name of a gate on one line, without escape sequences', async () => {
+    const hostile = await of('\u001b[2J\n::error::x');
+    const { out, err } = await verify(['a.json', '--gate', 'web'], { 'a.json': hostile });
+    expect(out + err).not.toContain('\u001b');
+    expect(out + err).not.toMatch(/^::/m);
+  });
+});
+
+describe('receipt verify with a folder on the disk', () => {
+  const folders: string[] = [];
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  });
+
+  async function verifyFolder(fill: (folder: string) => void, vanished?: string) {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-receipts-'));
+    folders.push(folder);
+    fill(folder);
+    const { io, printed } = memoryIo({ clock, files: { 'ci.pub': trusted.publicPem } });
+    const readFile: typeof io.readFile = (path, most) => {
+      if (!path.startsWith(folder)) return io.readFile(path, most);
+      if (vanished !== undefined) rmSync(join(folder, vanished), { force: true });
+      return systemIo.readFile(path, most);
+    };
+    const { namesInFolder } = systemIo;
+    const argv = ['receipt', 'verify', folder, '--gate', 'web', ...trust];
+    return { code: await main(argv, { ...io, readFile, namesInFolder }), err: printed().err };
+  }
+
+  it('follows a link to a receipt, and refuses one that leads nowhere', async () => {
+    const linked = await verifyFolder((folder) => {
+      writeFileSync(join(folder, 'web.txt'), web);
+      symlinkSync('web.txt', join(folder, 'web.json'));
+    });
+    expect(linked.code).toBe(0);
+    const dangling = await verifyFolder((folder) => {
+      writeFileSync(join(folder, 'web.json'), web);
+      symlinkSync('gone', join(folder, 'x.json'));
+    });
+    expect(dangling).toMatchObject({ code: 64, err: expect.stringContaining('x.json: no such file') });
+  });
+
+  it('exits with 64 for a receipt that vanishes, and for a folder named as one', async () => {
+    const fill = (folder: string) => {
+      for (const name of ['a.json', 'b.JSON']) writeFileSync(join(folder, name), web);
+    };
+    expect((await verifyFolder(fill)).code).toBe(0);
+    expect(await verifyFolder(fill, 'b.JSON')).toMatchObject({ code: 64 });
+    expect((await verifyFolder((folder) => mkdirSync(join(folder, 'a.json')))).code).toBe(64);
+  });
+
+  it('refuses more than 1000 receipts', async () => {
+    const many = await verifyFolder((folder) => {
+      for (let nth = 0; nth < 1001; nth += 1) writeFileSync(join(folder, `${nth}.json`), '');
+    });
+    expect(many).toMatchObject({ code: 64, err: expect.stringContaining('1001 receipts were given') });
+  });
+});
