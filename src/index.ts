@@ -34,7 +34,6 @@ export type { GatesEvent } from './gate/plan/plan.ts';
 export type { Action, GateOverrides, Verdict } from './gate/policy.ts';
 export type {
   Cancellation,
-  DeployedObservation,
   DeployedReport,
   DiscardedRun,
   GateReport,
@@ -43,6 +42,7 @@ export type {
   RunReport,
   RunSubject,
   StartedRun,
+  VersionRead,
 } from './gate/result-types.ts';
 export { gate } from './library/gate.ts';
 export type { GateDeployed, GateOptions, RuleOptions } from './library/gate-options.ts';

@@ -135,7 +135,7 @@ const discarded = field(
   'Runs that had ended before their first status read and may belong to another job; absent if there are none.',
 );
 
-const observation = result('DeployedObservation', 'A read of the version page in the result of a gate.', {
+const versionRead = result('VersionRead', 'A read of the version page in the result of a gate.', {
   at: field(text(), 'RFC 3339.'),
   phase: field(
     z.enum(['before', 'during', 'after']),
@@ -156,7 +156,7 @@ const deployed = result('DeployedReport', 'The deployed build in the result of a
     z.nullable(z.boolean()),
     'Whether the runs tested only the expected build; null if unknown.',
   ),
-  observations: field(z.array(observation), 'The first read, every change, and the last read.'),
+  reads: field(z.array(versionRead), 'The first read, every change, and the last read.'),
 });
 
 /** The fields of one gate, alone or among several. */

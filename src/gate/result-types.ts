@@ -16,7 +16,7 @@ export interface RunSubject {
 }
 
 /** A read of the version page in the result of a gate. */
-export interface DeployedObservation {
+export interface VersionRead {
   /** RFC 3339. */
   at: string;
   /** Before the create, during the wait for the runs, or after their verdicts. */
@@ -40,7 +40,7 @@ export interface DeployedReport {
   /** Whether the runs tested only the expected build; null if unknown. */
   matches: boolean | null;
   /** The first read, every change, and the last read. */
-  observations: DeployedObservation[];
+  reads: VersionRead[];
 }
 
 /** A run, with its verdict. Unknown facts are null. */

@@ -74,9 +74,9 @@ function runOf(run: RunReport, verdict: Verdict, environment: string | null): Re
   return { result, verdict, runId, name, project, process, tags, environment, failed, blocked, appUrl };
 }
 
-function deploymentOf({ observations, ...known }: DeployedReport): ReceiptDeployment {
+function deploymentOf({ reads, ...known }: DeployedReport): ReceiptDeployment {
   const { url, pointer, expected, matches } = known;
-  return { url, pointer, expected, matches, version: observations.at(-1)?.text ?? null };
+  return { url, pointer, expected, matches, version: reads.at(-1)?.text ?? null };
 }
 
 /** Returns the runs of a gate if each has a conclusive verdict; otherwise null. */

@@ -154,7 +154,7 @@ describe('each run of a gate', () => {
           pointer: null,
           expected: name,
           matches: true,
-          observations: [],
+          reads: [],
         },
       }),
       ofGate: () => check(name),

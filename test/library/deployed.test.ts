@@ -46,7 +46,7 @@ describe('the option deployed', () => {
       result: 'fail',
       exitCode: 8,
       runs: [{ runId: null, verdict: 'mismatch', error: { code: 'mismatch' } }],
-      deployed: { matches: null, observations: [{ text: 'v1' }, { text: 'v1' }] },
+      deployed: { matches: null, reads: [{ text: 'v1' }, { text: 'v1' }] },
     });
     expect(paths()).toHaveLength(6);
   });

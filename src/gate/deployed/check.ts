@@ -17,7 +17,7 @@ import {
   reported,
   type SeenBuild,
   withReading,
-} from './observations.ts';
+} from './reads.ts';
 
 export interface DeployedCheck extends GateHooks {
   /** Returns what all runs have shown, those of `again` included. */
@@ -129,13 +129,13 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
         const reports = later.map((check) => check.report().deployed);
         const matchSoFar = matchOf({ ...seen, after: ended === confirmed ? confirmed : 0 });
         const all = [matchSoFar, ...reports.map(({ matches }) => matches)];
-        const observations = [...reported(seen), ...reports.flatMap((other) => other.observations)];
+        const reads = [...reported(seen), ...reports.flatMap((other) => other.reads)];
         const deployed = {
           url: expected.page,
           pointer: pointer ?? null,
           expected: expected.version,
           matches: all.includes(false) ? false : all.includes(null) ? null : true,
-          observations: observations.toSorted((a, b) => a.at.localeCompare(b.at)),
+          reads: reads.toSorted((a, b) => a.at.localeCompare(b.at)),
         };
         return { deployed };
       },

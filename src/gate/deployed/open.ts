@@ -7,8 +7,8 @@ import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import type { GateHooks } from '../gate.ts';
 import { createDeployedCheck, type DeployedCheckOptions } from './check.ts';
-import type { PageReading } from './observations.ts';
 import { type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
+import type { PageReading } from './reads.ts';
 
 /** How to reach the version page: with the same certificates and proxies as the service. */
 export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {

@@ -6,7 +6,7 @@ import { excerpt } from '../../sanitize.ts';
 import { shownUrl } from '../../transport/address.ts';
 import type { PreparedRequest, Transport } from '../../transport/transport.ts';
 import { ambiguousIn, parsePointer } from '../run-id.ts';
-import type { PageReading } from './observations.ts';
+import type { PageReading } from './reads.ts';
 
 export interface VersionPage {
   url: URL;

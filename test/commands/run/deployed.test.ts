@@ -213,7 +213,7 @@ describe('the deployed build', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const { code, out } = await on.rungate(...gate, '--deployed-url', url, '--deployed-timeout', '3s');
     expect(code).toBe(8);
-    expect(JSON.parse(out).deployed.observations[0].error).toContain('too large');
+    expect(JSON.parse(out).deployed.reads[0].error).toContain('too large');
     expect(runs()).toEqual([]);
     // Four reads; what the sockets buffer is sent, too.
     expect(sent).toBeLessThan(4 * 2 ** 25);
@@ -237,7 +237,7 @@ describe('the reads of the version page', () => {
     const times = reads().map(({ at }) => at - (reads()[0]?.at ?? 0));
     expect(times.slice(0, 8)).toEqual([0, 1000, 2000, 3000, 4000, 5000, 6000, 7000]);
     expect(reads()[0]?.headers).toMatchObject({ 'cache-control': 'no-cache', connection: 'close' });
-    expect(JSON.parse(out).deployed.observations).toEqual([
+    expect(JSON.parse(out).deployed.reads).toEqual([
       { at: '2026-01-15T12:00:00.000Z', phase: 'before', text: 'old', matches: false, error: null },
       { at: '2026-01-15T12:00:05.000Z', phase: 'before', text: new7, matches: true, error: null },
       expect.objectContaining({ phase: 'after', text: new7, matches: true, error: null }),
@@ -286,7 +286,7 @@ describe('the reads of the version page', () => {
     on = await stage({ ...options, deployed: new7, faults: [some({ kind: 'reply', text }, 0, 1)] });
     const { err, out } = await on.rungate(...gate, '--deployed-url', page());
     expect(err).not.toMatch(/^::error|\u202e|y{300}/m);
-    expect(JSON.parse(out).deployed.observations[0].text).toHaveLength(200);
+    expect(JSON.parse(out).deployed.reads[0].text).toHaveLength(200);
   });
 });
 

@@ -387,7 +387,7 @@ describe('the deployed build of several gates', () => {
       'mismatch',
     ]);
     expect([code, report.deployed.matches]).toEqual([1, false]);
-    expect(report.deployed.observations.at(-1)).toMatchObject({ phase: 'after', text: 'old' });
+    expect(report.deployed.reads.at(-1)).toMatchObject({ phase: 'after', text: 'old' });
   });
 
   it('is read three times after the run of each gate', async () => {

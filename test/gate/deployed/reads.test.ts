@@ -13,7 +13,7 @@ import {
   reported,
   type SeenBuild,
   withReading,
-} from '../../../src/gate/deployed/observations.ts';
+} from '../../../src/gate/deployed/reads.ts';
 import { actions, resolvePolicy } from '../../../src/gate/policy.ts';
 import type { RunOutcome } from '../../../src/gate/poll.ts';
 import { sayInCommands } from '../../../src/options/spelling.ts';
@@ -162,7 +162,7 @@ describe('the verdict', () => {
   });
 });
 
-describe('the observations', () => {
+describe('the reads of the version page', () => {
   const short = (reads: string) =>
     reported(seenIn(reads)).map(({ at, phase, text }) => `${at.slice(17, 19)} ${phase} ${text}`);
 

@@ -1,24 +1,24 @@
 import { MismatchError, NetworkError, type RungateError } from '../../errors.ts';
 import type { Policy } from '../policy.ts';
 import type { RunOutcome } from '../poll.ts';
-import type { DeployedObservation } from '../result-types.ts';
+import type { VersionRead } from '../result-types.ts';
 
 /** One read of the version page: the version, or the reason why there is none. */
 export type PageReading = { text: string; matches: boolean } | { error: RungateError };
 
-export type Phase = DeployedObservation['phase'];
+export type Phase = VersionRead['phase'];
 
 /** The reads so far. */
 export interface SeenBuild {
   /** The first read, and each one that differs from the one before it. */
-  readonly changes: readonly DeployedObservation[];
-  readonly last: DeployedObservation | null;
+  readonly changes: readonly VersionRead[];
+  readonly last: VersionRead | null;
   /** The reads in a row, up to the last one, that showed the expected version. */
   readonly inARow: number;
   /** The reads after the verdicts that showed a version. */
   readonly after: number;
   /** The first read since the create that showed another version. */
-  readonly other: DeployedObservation | null;
+  readonly other: VersionRead | null;
   /** The error of the last read that failed. */
   readonly error: RungateError | null;
 }
@@ -35,13 +35,13 @@ export const nothingSeen: SeenBuild = {
 /** Reads in a row that must agree before the create: a load balancer may have several builds behind it. */
 const agreeingReads = 3;
 
-const differs = (a: DeployedObservation, b: DeployedObservation | null) =>
+const differs = (a: VersionRead, b: VersionRead | null) =>
   b === null || a.text !== b.text || a.matches !== b.matches || a.error !== b.error;
 
 /** @param now in milliseconds since the epoch */
 export function withReading(seen: SeenBuild, phase: Phase, reading: PageReading, now: number): SeenBuild {
   const failed = 'error' in reading;
-  const last: DeployedObservation = {
+  const last: VersionRead = {
     at: new Date(now).toISOString(),
     phase,
     text: failed ? null : reading.text,
@@ -64,7 +64,7 @@ export const isDeployed = ({ inARow }: SeenBuild): boolean => inARow >= agreeing
 export const isConfirmed = ({ after }: SeenBuild): boolean => after >= agreeingReads;
 
 /** Returns the first read, every change and the last read. */
-export function reported({ changes, last }: SeenBuild): DeployedObservation[] {
+export function reported({ changes, last }: SeenBuild): VersionRead[] {
   return last === null || changes.at(-1) === last ? [...changes] : [...changes, last];
 }
 
@@ -111,8 +111,7 @@ function buildOutcome(
   if (other !== null) {
     const when = other.phase === 'after' ? 'after the run' : 'during the run';
     const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${inQuotes(version)}`;
-    const hint =
-      'deploy nothing else while a gate waits; deployed.observations in the JSON result has every change';
+    const hint = 'deploy nothing else while a gate waits; deployed.reads in the JSON result has every change';
     return { verdict: 'mismatch', cause: new MismatchError(message, { hint }) };
   }
   if (seen.after > 0) return null;
