@@ -6,7 +6,7 @@ import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
 import { NetworkError } from '../src/errors.ts';
 import { createHubLink, type HubClient, type HubEvent } from '../src/gate/fleet/hub-link.ts';
-import { runAttempt } from '../src/gate/gate.ts';
+import { runOnce } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
 import { memoryBudget } from '../src/hub/budget.ts';
@@ -366,7 +366,7 @@ async function gate(within: World, options: Gates, index: number, hub: Hub | nul
   const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
   const { timeoutMs, maxAttempts } = options;
-  const report = await runAttempt(
+  const report = await runOnce(
     {
       start: { body, keys: [{ key: runId, how: 'simulated', origin: 'random' }] },
       policy: strict,

@@ -81,10 +81,10 @@ function sharedSteps(
       return { key, how: `${how}${place}`, origin, round };
     });
   const steps = Array.from({ length: attempt ?? 1 }, (_, index) =>
-    stepsOf(String(index + 1), `generation ${index + 1}`, index + 1 === attempt ? 'attempt' : 'earlier'),
+    stepsOf(String(index + 1), `generation ${index + 1}`, index + 1 === attempt ? 'job' : 'earlier'),
   );
   if (attempt === null && jobId !== null)
-    steps.push(stepsOf(`job ${jobId}`, `generation of job ${jobId}`, 'attempt'));
+    steps.push(stepsOf(`job ${jobId}`, `generation of job ${jobId}`, 'job'));
   return steps.flat();
 }
 

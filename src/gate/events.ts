@@ -5,10 +5,10 @@ import type { WatchedRun } from './watched-run.ts';
 
 /**
  * The origin of a key, which says who else may have used it. `user`: the user gave it and gets its run, ended or not. `random`:
- * no other job has it. `attempt`: derived from this re-run of the job, so only jobs that the CI does not distinguish share it. `journal`:
- * the same, and this re-run has used it before and was killed. `earlier`: the job may have used it before its re-run.
+ * no other job has it. `job`: derived from this run of the job, so only jobs that the CI does not distinguish share it. `journal`:
+ * the same, and this run of the job has used it before and was killed. `earlier`: the job may have used it before its re-run.
  */
-export type KeyOrigin = 'user' | 'random' | 'attempt' | 'journal' | 'earlier';
+export type KeyOrigin = 'user' | 'random' | 'job' | 'journal' | 'earlier';
 
 /** One idempotency key to start a run with. */
 export interface KeyStep {
@@ -50,7 +50,7 @@ export type GateEvent =
   | ({ type: 'discarded' } & DiscardedRun)
   /** The run failed, so the gate starts another one: retry number `retry` of at most `retries`. */
   | {
-      type: 'rerun';
+      type: 'next-run';
       runId: string | null;
       failed: number | null;
       blocked: number | null;

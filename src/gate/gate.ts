@@ -10,7 +10,7 @@ import { lateError, type Start, startOrAttach } from './start.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { named, subjectOf, type WatchedRun, watch } from './watched-run.ts';
 
-export interface AttemptOptions {
+export interface RunOptions {
   /** The run to create and wait for; alternatively, `runIds`. */
   start?: Start | undefined;
   runIds?: readonly string[] | undefined;
@@ -49,7 +49,7 @@ export interface GateTools extends Omit<WaitTools, 'signal'> {
 type StoppableTools = GateTools & WaitTools;
 
 /** A run of a gate, judged, and the data for a retry. */
-export interface Attempt {
+export interface JudgedRun {
   report: GateReport;
   /** Earlier runs of the gate, which had failed at their first read. */
   failed: RunReport[];
@@ -63,7 +63,7 @@ export interface Attempt {
   late?: boolean | undefined;
 }
 
-interface Waited extends Pick<Attempt, 'doubt' | 'late'> {
+interface Waited extends Pick<JudgedRun, 'doubt' | 'late'> {
   runs: readonly WatchedRun[];
   /** Earlier runs of the gate, which had failed at their first read. */
   failed: readonly WatchedRun[];
@@ -79,7 +79,7 @@ interface Waited extends Pick<Attempt, 'doubt' | 'late'> {
 const nothingStarted: Waited = { runs: [], discarded: [], failed: [], keys: [], deadline: 0, doubt: false };
 
 /** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
-export async function runAttempt(options: AttemptOptions, tools: GateTools): Promise<Attempt> {
+export async function runOnce(options: RunOptions, tools: GateTools): Promise<JudgedRun> {
   const { clock, emit, hooks } = tools;
   const aborter = new AbortController();
   const stopped: { by: StopCause | null; at: number } = { by: null, at: 0 };
@@ -104,7 +104,7 @@ export async function runAttempt(options: AttemptOptions, tools: GateTools): Pro
     for (const run of runs) {
       if (run.outcome !== null && hooks !== undefined) run.outcome = hooks.judge(run.outcome, options.policy);
     }
-    const judged = (report: GateReport): Attempt => ({
+    const judged = (report: GateReport): JudgedRun => ({
       report,
       failed: failed.map((run) => reportRun(run, options.policy, clock.monotonic())),
       keys,
@@ -139,7 +139,7 @@ export async function runAttempt(options: AttemptOptions, tools: GateTools): Pro
   }
 }
 
-function pollRules(options: AttemptOptions, { clock, hub }: GateTools): PollRules {
+function pollRules(options: RunOptions, { clock, hub }: GateTools): PollRules {
   const { start, timeoutMs, retry } = options;
   return {
     ...options,
@@ -175,7 +175,7 @@ async function unlessAborted<T>(signal: AbortSignal, work: Promise<T> | undefine
   }
 }
 
-async function waitForExisting(options: AttemptOptions, tools: StoppableTools): Promise<Waited> {
+async function waitForExisting(options: RunOptions, tools: StoppableTools): Promise<Waited> {
   const { runIds = [], names = [] } = options;
   const now = tools.clock.monotonic();
   const runs = runIds.map((runId, index) => watch(runId, now, { subject: named(names[index]) }));
@@ -183,7 +183,7 @@ async function waitForExisting(options: AttemptOptions, tools: StoppableTools): 
   return { ...nothingStarted, runs };
 }
 
-async function createAndWait(start: Start, options: AttemptOptions, tools: StoppableTools): Promise<Waited> {
+async function createAndWait(start: Start, options: RunOptions, tools: StoppableTools): Promise<Waited> {
   const { clock, signal, hub } = tools;
   const { retry, timeoutMs, intervalMs, policy } = options;
   const subject = subjectOf(start.body);

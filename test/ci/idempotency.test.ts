@@ -74,16 +74,16 @@ describe('the keys of a start', () => {
   const origins = (steps: ReturnType<typeof keys>) => steps.map(({ origin }) => origin);
 
   it('without a re-run are its own key and a random one', () => {
-    expect(origins(keys())).toEqual(['attempt', 'random']);
+    expect(origins(keys())).toEqual(['job', 'random']);
   });
 
   it('of the second re-run begin with the keys of the job and of its first re-run', () => {
-    expect(origins(keys({ attempt: 3 }))).toEqual(['earlier', 'earlier', 'attempt', 'random']);
+    expect(origins(keys({ attempt: 3 }))).toEqual(['earlier', 'earlier', 'job', 'random']);
   });
 
   it('include a key of the job number if the CI numbers jobs but not attempts', () => {
     const steps = keys({ attempt: null, jobId: '5001' });
-    expect(origins(steps)).toEqual(['earlier', 'attempt', 'random']);
+    expect(origins(steps)).toEqual(['earlier', 'job', 'random']);
     const retried = keys({ attempt: null, jobId: '5002' });
     expect(retried[0]?.key).toBe(steps[0]?.key);
     expect(retried[1]?.key).not.toBe(steps[1]?.key);

@@ -51,7 +51,7 @@ const place = { base: 'base', job: 'job 1', named: false };
 const open = (change = {}) =>
   openJournal({ path, ...place, ...change }, new Date(0), (problem) => warnings.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
-const step = (key: string): KeyStep => ({ key, how: '', origin: 'attempt' });
+const step = (key: string): KeyStep => ({ key, how: '', origin: 'job' });
 
 describe('the journal of a job', () => {
   it('remembers the runs, their keys and whether they are settled', () => {

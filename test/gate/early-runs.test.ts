@@ -8,11 +8,11 @@ import { openJournal } from '../../src/ci/journal.ts';
 import { detectCi } from '../../src/ci/provider.ts';
 import type { Exchange } from '../../src/client/caller.ts';
 import { HttpError, NetworkError } from '../../src/errors.ts';
-import { runAttempts } from '../../src/gate/attempts.ts';
 import type { Emit } from '../../src/gate/events.ts';
 import { unnamed } from '../../src/gate/plan/plan.ts';
 import { type PolicySource, resolvePolicy, verdictOf } from '../../src/gate/policy.ts';
 import { decidingRuns } from '../../src/gate/report.ts';
+import { runWithRetries } from '../../src/gate/retries.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { emitTo, journalReporter } from '../../src/library/reporter.ts';
 import { redactNothing } from '../../src/redact.ts';
@@ -127,7 +127,7 @@ async function runJob(world: ReturnType<typeof fastService>, { ci, journal, poli
     die = () => resolve(null);
   });
   const before = world.runs.length;
-  const running = runAttempts(
+  const running = runWithRetries(
     {
       start: { body: { projectSlug: 'shop', processSlug: 'checkout' }, keys: planned.keys },
       policy: resolvePolicy(policy),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StopCause } from '../../src/errors.ts';
-import { runAttempt } from '../../src/gate/gate.ts';
+import { runOnce } from '../../src/gate/gate.ts';
 import { resolvePolicy } from '../../src/gate/policy.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -28,7 +28,7 @@ async function timesOut() {
         stop('SIGTERM');
       }),
   };
-  const { report } = await runAttempt(
+  const { report } = await runOnce(
     {
       ...{ runIds: ['run_1'], policy: resolvePolicy(), intervalMs: 10_000, shortestMs: 1000 },
       ...{ maxAttempts: 3, timeoutMs: 60_000, cancelOnInterrupt: false, cancelOnTimeout: true },

@@ -104,14 +104,14 @@ describe('retries', () => {
     });
     expect(report.runs[0]).not.toHaveProperty('retry');
     expect(new Set(keys()).size).toBe(3);
-    const reruns = events.filter(({ type }) => type === 'rerun');
-    expect(reruns).toMatchObject([{ runId: mock.runs[0]?.runId, retry: 1, retries: 5 }, { retry: 2 }]);
+    const starts = events.filter(({ type }) => type === 'next-run');
+    expect(starts).toMatchObject([{ runId: mock.runs[0]?.runId, retry: 1, retries: 5 }, { retry: 2 }]);
   });
 
   it('start no run after an abort', async () => {
     await play({ outcome: 'failed', duration: 0 });
     const controller = new AbortController();
-    const onProgress = ({ type }: GateEvent) => type === 'rerun' && controller.abort();
+    const onProgress = ({ type }: GateEvent) => type === 'next-run' && controller.abort();
     const report = await run({ trigger, retries: 3, signal: controller.signal, onProgress });
     expect(report).toMatchObject({ result: 'fail', exitCode: 130, interruptedBy: 'abort' });
     expect(mock.runs).toHaveLength(1);

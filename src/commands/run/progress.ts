@@ -112,7 +112,7 @@ export function progressLines(
         `discarded run ${excerpt(runId, 80)} (${verdict}): it had already ended at its first status read, and ${reason}`,
       );
     },
-    rerun(event) {
+    'next-run'(event) {
       const { runId, failed, blocked, retry, retries } = event;
       const run = describeRun({ name: null, runId });
       alert(

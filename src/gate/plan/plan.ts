@@ -1,7 +1,6 @@
 import type { TriggerBody } from '../../contract/run.ts';
 import { type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
-import type { AttemptsOptions } from '../attempts.ts';
 import type { GateEvent, InnerEvent, RunJournal } from '../events.ts';
 import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun, worst } from '../report.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
   RunReport,
   RunSubject,
 } from '../result-types.ts';
+import type { RunsOptions } from '../retries.ts';
 import { named, subjectOf } from '../watched-run.ts';
 import type { PlanNode } from './graph.ts';
 
@@ -28,12 +28,12 @@ type OwnOptions =
   | 'timeoutMs'
   | 'retries';
 
-export interface PlannedGate extends Pick<AttemptsOptions, OwnOptions>, GateRuns {
-  start?: AttemptsOptions['start'];
+export interface PlannedGate extends Pick<RunsOptions, OwnOptions>, GateRuns {
+  start?: RunsOptions['start'];
   journal?: RunJournal | undefined;
 }
 
-export interface PlanOptions extends Omit<AttemptsOptions, OwnOptions> {
+export interface PlanOptions extends Omit<RunsOptions, OwnOptions> {
   /** Several gates in any order, whose needs have no problem; or one without a name. */
   gates: readonly PlannedGate[];
   /** Whether the first gate that fails cancels the others. */

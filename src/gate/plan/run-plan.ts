@@ -1,9 +1,9 @@
 import { RungateError, type StopCause, UnexpectedResponseError } from '../../errors.ts';
-import { runAttempts } from '../attempts.ts';
 import type { Emit } from '../events.ts';
 import type { HubLink } from '../fleet/hub-link.ts';
 import { newBudget } from '../fleet/permit.ts';
 import type { GateTools } from '../gate.ts';
+import { runWithRetries } from '../retries.ts';
 import { type Halt, haltReason, inOrder, nextGates } from './graph.ts';
 import {
   endedGate,
@@ -95,7 +95,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
     const emitOwn: Emit = (event) => emit?.(isNamed ? { ...event, gate: name } : event);
     const hub = await openHub?.(emitOwn);
     try {
-      const report = await runAttempts(
+      const report = await runWithRetries(
         { ...shared, ...own },
         {
           ...common,

@@ -1,12 +1,12 @@
 import { RungateError } from '../errors.ts';
 import { exitCodes, mostSevere } from '../exit.ts';
-import { type Attempt, type AttemptOptions, type GateTools, runAttempt } from './gate.ts';
+import { type GateTools, type JudgedRun, type RunOptions, runOnce } from './gate.ts';
 import type { Policy } from './policy.ts';
 import { reportFlaky, reportGate, reportUncreated, worst } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import { subjectOf } from './watched-run.ts';
 
-export interface AttemptsOptions extends Omit<AttemptOptions, 'retry'> {
+export interface RunsOptions extends Omit<RunOptions, 'retry'> {
   /** How many runs to start after the first one, each only if the last run has the verdict `failed`; default 0. */
   retries?: number | undefined;
 }
@@ -66,18 +66,18 @@ function reportFailed(run: RunReport, policy: Policy): GateReport {
 }
 
 /**
- * Does what `runAttempt` does, and starts another run if the verdict is `failed`, up to `retries` times. Nothing else is retried.
+ * Does what `runOnce` does, and starts another run if the verdict is `failed`, up to `retries` times. Nothing else is retried.
  * The runs never overlap, and all together stay within `timeoutMs`; `maxAttempts` limits the status reads of each.
  * Returns the gate with its final verdict. `start` needs keys for retries: none are started for existing runs, nor with a key of the user's.
  */
-export async function runAttempts(options: AttemptsOptions, tools: GateTools): Promise<GateReport> {
+export async function runWithRetries(options: RunsOptions, tools: GateTools): Promise<GateReport> {
   const { retries = 0, policy, start, intervalMs } = options;
   if (retries === 0 || start === undefined) {
-    const { report, doubt } = await runAttempt(options, tools);
+    const { report, doubt } = await runOnce(options, tools);
     return decide([report], policy, doubt);
   }
   const { clock, emit } = tools;
-  const attempts: GateReport[] = [];
+  const reports: GateReport[] = [];
   let stopped = false;
   const discarded: DiscardedRun[] = [];
   let doubt = false;
@@ -87,18 +87,18 @@ export async function runAttempts(options: AttemptsOptions, tools: GateTools): P
   try {
     let next: Next = { options, tools };
     for (;;) {
-      const attempt = await runOr(next, attempts.length);
-      doubt ||= attempt.doubt;
-      discarded.push(...(attempt.report.discarded ?? []));
-      if (attempt.late === true) {
+      const done = await runOr(next, reports.length);
+      doubt ||= done.doubt;
+      discarded.push(...(done.report.discarded ?? []));
+      if (done.late === true) {
         emit?.(noTime);
         break;
       }
-      attempts.push(...attempt.failed.map((run) => reportFailed(run, policy)), attempt.report);
-      const run = failedRun(attempt.report);
-      const { keys, deadline } = attempt;
+      reports.push(...done.failed.map((run) => reportFailed(run, policy)), done.report);
+      const run = failedRun(done.report);
+      const { keys, deadline } = done;
       const leftMs = deadline - clock.monotonic();
-      const retry = attempts.length;
+      const retry = reports.length;
       if (run === undefined || stopped || retry > retries || keys.length === 0) break;
       // Its second read would already come after the timeout.
       if (leftMs <= intervalMs) {
@@ -106,8 +106,8 @@ export async function runAttempts(options: AttemptsOptions, tools: GateTools): P
         break;
       }
       const { runId, failed, blocked } = run;
-      emit?.({ type: 'rerun', runId, failed, blocked, retry, retries });
-      const judged = attempts.flatMap(({ runs }) => runs.flatMap((known) => known.runId ?? []));
+      emit?.({ type: 'next-run', runId, failed, blocked, retry, retries });
+      const judged = reports.flatMap(({ runs }) => runs.flatMap((known) => known.runId ?? []));
       next = {
         options: { ...options, start: { ...start, keys, judged }, retry: { number: retry, deadline } },
         tools: { ...tools, hooks: tools.hooks?.again(leftMs) },
@@ -116,19 +116,19 @@ export async function runAttempts(options: AttemptsOptions, tools: GateTools): P
   } finally {
     unsubscribe();
   }
-  const report = decide(attempts, policy, doubt);
+  const report = decide(reports, policy, doubt);
   return discarded.length > 0 ? { ...report, discarded } : report;
 }
 
 interface Next {
-  options: AttemptOptions;
+  options: RunOptions;
   tools: GateTools;
 }
 
 /** A retry that cannot be started has an error in its report. */
-async function runOr({ options, tools }: Next, earlier: number): Promise<Attempt> {
+async function runOr({ options, tools }: Next, earlier: number): Promise<JudgedRun> {
   try {
-    return await runAttempt(options, tools);
+    return await runOnce(options, tools);
   } catch (error) {
     const { start } = options;
     if (earlier === 0 || start === undefined || !(error instanceof RungateError)) throw error;

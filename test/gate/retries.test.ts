@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
 import { NetworkError } from '../../src/errors.ts';
-import { decide, runAttempts } from '../../src/gate/attempts.ts';
 import type { HubLink } from '../../src/gate/fleet/hub-link.ts';
 import type { GateHooks, GateTools } from '../../src/gate/gate.ts';
 import { type Overrides, resolvePolicy, verdicts } from '../../src/gate/policy.ts';
 import { decidingRuns, unknownRun } from '../../src/gate/report.ts';
 import type { GateReport } from '../../src/gate/result-types.ts';
+import { decide, runWithRetries } from '../../src/gate/retries.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { fakeClock } from '../fake-clock.ts';
 
@@ -100,7 +100,7 @@ async function play(
     ...{ key: `key-${retry}`, how: 'random', origin: 'random' as const },
     ...(retry > 0 && { retry }),
   }));
-  const report = await runAttempts(
+  const report = await runWithRetries(
     {
       ...{ start: { body: { projectSlug: 'shop', processSlug: 'checkout' }, keys }, policy: resolvePolicy() },
       ...{ intervalMs: 10_000, shortestMs: 1000, maxAttempts: 10, timeoutMs: 600_000, retries },
@@ -111,7 +111,7 @@ async function play(
   return { report, created };
 }
 
-describe('each run of a gate', () => {
+describe('each run of a gate with retries', () => {
   test('starts after the run before it has ended', async () => {
     const { report, created } = await play([1, 1, 0]);
     expect(created).toBe(3);
@@ -184,7 +184,7 @@ describe('each run of a gate', () => {
     ]);
   });
 
-  test('is not judged by the run from before a re-run, which a service without idempotency keys returns again', async () => {
+  test('is not judged by the run before it, which a service without idempotency keys returns again', async () => {
     const { report } = await play([1, 0], {}, 2, () => 'run_1');
     expect(report).toMatchObject({
       result: 'fail',
