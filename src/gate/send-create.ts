@@ -14,7 +14,7 @@ import {
 import { isWrongAddress } from '../transport/network-error.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { type Budget, permitCreate } from './fleet/permit.ts';
+import { type Budget, turnToCreate } from './fleet/turns.ts';
 import type { RunService } from './service.ts';
 
 export interface CreateTools {
@@ -134,10 +134,10 @@ export async function sendCreate(
       }
       await clock.sleep(waitMs, signal);
       const waited = clock.monotonic();
-      const permitted = await permitCreate(latest, tools);
+      const inTime = await turnToCreate(latest, tools);
       signal.throwIfAborted();
       const again = clock.monotonic();
-      if (!permitted) throw lastError(error);
+      if (!inTime) throw lastError(error);
       outageEnd += again - (limited ? began : waited);
       if (limited) {
         refusals += 1;

@@ -4,7 +4,7 @@ import { formatDuration } from '../duration.ts';
 import { RungateError, type Say, sayId, TimeoutError, UnexpectedResponseError } from '../errors.ts';
 import { type CreatedRun, type CreateTools, createRun, type StartTimes } from './create.ts';
 import type { KeyStep } from './events.ts';
-import { permitCreate } from './fleet/permit.ts';
+import { turnToCreate } from './fleet/turns.ts';
 import type { Policy } from './policy.ts';
 import type { RunOutcome } from './poll.ts';
 import type { DiscardedRun, StartedRun } from './result-types.ts';
@@ -172,7 +172,7 @@ async function startWithKeys(
     const { key: idempotencyKey, retry = 0, origin } = step;
     if (retry > 0 && !mayRetry) continue;
     if (retry === 0) discardFailed();
-    if (!(await permitCreate(times.latest, tools))) {
+    if (!(await turnToCreate(times.latest, tools))) {
       discardFailed();
       return { kind: signal.aborted ? 'none' : 'late', step, ...before };
     }

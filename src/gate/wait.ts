@@ -4,7 +4,7 @@ import { ConfigError, CredentialError, RungateError, UsageError } from '../error
 import { eitherSignal } from '../transport/stop.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { type Budget, doneBefore, newBudget, permitRead, type ReadLimits, readAt } from './fleet/permit.ts';
+import { type Budget, doneBefore, newBudget, type ReadLimits, readAt, turnToRead } from './fleet/turns.ts';
 import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
 import type { StatusReading } from './run-status.ts';
 import type { RunService } from './service.ts';
@@ -88,14 +88,14 @@ function endAtLimit(run: WatchedRun, { clock }: WaitTools): void {
   run.endedAt = clock.monotonic();
 }
 
-async function readWhenPermitted(
+async function readInTurn(
   run: WatchedRun,
   rules: PollRules,
   limits: ReadLimits & { past: number[] },
   tools: WaitTools,
 ): Promise<void> {
   const { clock } = tools;
-  if (!(await permitRead(run, rules.deadline, limits, tools))) return endAtLimit(run, tools);
+  if (!(await turnToRead(run, rules.deadline, limits, tools))) return endAtLimit(run, tools);
   const { woken } = run;
   run.woken = false;
   run.readWoken = woken;
@@ -163,7 +163,7 @@ export async function waitForRuns(
           endAtLimit(next.run, tools);
       } else if (await untilDue(next.at, [...reading.values(), ...waking()], tools)) {
         const { run } = next;
-        const read = readWhenPermitted(run, rules, limits, { ...tools, signal: either.signal });
+        const read = readInTurn(run, rules, limits, { ...tools, signal: either.signal });
         reading.set(
           run,
           read.finally(() => reading.delete(run)),

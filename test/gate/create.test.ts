@@ -4,7 +4,7 @@ import { type HttpError, NetworkError, type NetworkFault, RungateError } from '.
 import { createRun } from '../../src/gate/create.ts';
 import type { GateEvent } from '../../src/gate/events.ts';
 import { createHubLink } from '../../src/gate/fleet/hub-link.ts';
-import { newBudget } from '../../src/gate/fleet/permit.ts';
+import { newBudget } from '../../src/gate/fleet/turns.ts';
 import { runService } from '../../src/gate/service.ts';
 import { networkError } from '../../src/transport/network-error.ts';
 import type { PreparedRequest, RawReply, SendOptions } from '../../src/transport/transport.ts';

@@ -125,7 +125,7 @@ describe('each run of a gate with retries', () => {
   test('asks the hub for the grant of its create', async () => {
     const asked: string[] = [];
     const hub = {
-      async permit(of: string) {
+      async granted(of: string) {
         asked.push(of);
       },
       watch: async () => {},

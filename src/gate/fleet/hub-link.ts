@@ -38,12 +38,12 @@ export interface HubLinkTools {
   onChange(error: RungateError | null): void;
 }
 
-/** A gate's connection with a hub. While the hub is out of reach, everything is permitted: the gate polls by itself. */
+/** A gate's connection with a hub. While the hub is out of reach, the gate waits for no grant and polls by itself. */
 export interface HubLink {
   /** Resolves when the hub has accepted the subscription to the runs, is out of reach, or the signal is aborted. */
   watch(runIds: readonly string[], signal: AbortSignal): Promise<void>;
   /** Resolves when the request may be sent. A wake-up of the run makes a waiting read more urgent. */
-  permit(kind: RequestClass, runId: string | null, signal: AbortSignal): Promise<void>;
+  granted(kind: RequestClass, runId: string | null, signal: AbortSignal): Promise<void>;
   /** Calls back for every wake-up of a watched run. Returns a function that ends that. */
   onWake(listener: (runId: string) => void): () => void;
   /** Reports a 429. */
@@ -234,7 +234,7 @@ export function createHubLink(
       signal.removeEventListener('abort', stop);
     },
 
-    async permit(kind, runId, signal) {
+    async granted(kind, runId, signal) {
       const began = clock.monotonic();
       let progressAt = began;
       let retried = false;

@@ -1,7 +1,7 @@
 import { RungateError, type StopCause, UnexpectedResponseError } from '../../errors.ts';
 import type { Emit } from '../events.ts';
 import type { HubLink } from '../fleet/hub-link.ts';
-import { newBudget } from '../fleet/permit.ts';
+import { newBudget } from '../fleet/turns.ts';
 import type { GateTools } from '../gate.ts';
 import { runWithRetries } from '../retries.ts';
 import { type Halt, haltReason, inOrder, nextGates } from './graph.ts';

@@ -81,10 +81,10 @@ describe('a hub on the network', () => {
       (response) => response.writeHead(302, { Location: 'http://other.example/' }).end(),
       /other\.example/,
     ],
-  ])('that %s is one warning, and everything is permitted', async (_name, handle, message) => {
+  ])('that %s is one warning, and the gate waits for no grant', async (_name, handle, message) => {
     const { link, changes } = await connect(handle);
     await link.watch(['run_1'], never);
-    await link.permit('first', 'run_1', never);
+    await link.granted('first', 'run_1', never);
     expect(changes.map((error) => error?.message)).toEqual([expect.stringMatching(message)]);
   });
 
@@ -100,7 +100,7 @@ describe('a hub on the network', () => {
       else response.end('{"granted":true}');
     });
     await link.watch(['run_1'], never);
-    await link.permit('first', 'run_1', never);
+    await link.granted('first', 'run_1', never);
     expect(changes).toEqual([]);
     expect(requests).toEqual([
       { path: '/prefix/v1/wakes', authorization: 'Bearer hub-token' },

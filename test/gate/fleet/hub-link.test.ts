@@ -42,7 +42,7 @@ function connect(hub: FakeHub) {
 const wake = (runId: string, id: string) => ({ type: 'wake', runId, id }) as const;
 
 describe('a link to a hub', () => {
-  it('subscribes before anything is permitted, and then asks for a grant', async () => {
+  it('subscribes before any request is granted, and then asks for a grant', async () => {
     const hub = fakeHub(() => {});
     const { time, link, changes, settledAt } = connect(hub);
     const watched = settledAt(link.watch(['run_1'], never));
@@ -51,7 +51,7 @@ describe('a link to a hub', () => {
     hub.streams[0]?.send({ type: 'ready' });
     await time.run(0);
     expect(watched.at).toBe(5000);
-    await link.permit('first', 'run_1', never);
+    await link.granted('first', 'run_1', never);
     expect(hub.log).toEqual(['stream', 'first']);
     expect(hub.streams[0]?.runIds).toEqual(['run_1']);
     expect(changes).toEqual([]);
@@ -88,8 +88,8 @@ describe('a link to a hub', () => {
       const hub = fakeHub(undefined, () => {});
       const { time, link, settledAt } = connect(hub);
       await link.watch(['run_1', 'run_2'], never);
-      const permitted = settledAt(link.permit(of, 'run_1', never));
-      const other = settledAt(link.permit(of, 'run_2', never));
+      const turn = settledAt(link.granted(of, 'run_1', never));
+      const other = settledAt(link.granted(of, 'run_2', never));
       await time.run(3000);
       hub.streams[0]?.send(wake('run_1', '7'));
       await time.run(0);
@@ -99,7 +99,7 @@ describe('a link to a hub', () => {
       ]);
       hub.grants[1]?.settle(true);
       await time.run(0);
-      expect([permitted.at, other.at]).toEqual([3000, null]);
+      expect([turn.at, other.at]).toEqual([3000, null]);
     },
   );
 
@@ -107,14 +107,14 @@ describe('a link to a hub', () => {
     const hub = fakeHub(undefined, () => {});
     const { time, link, settledAt } = connect(hub);
     await link.watch(['run_1'], never);
-    const permitted = settledAt(link.permit('safety', 'run_1', never));
+    const turn = settledAt(link.granted('safety', 'run_1', never));
     await time.run(5000);
     hub.grants[0]?.settle(false);
     await time.run(0);
     expect(hub.grants).toMatchObject([{ of: 'safety', waitedMs: 5000 }]);
     hub.grants[0]?.settle(true);
     await time.run(0);
-    expect(permitted.at).toBe(5000);
+    expect(turn.at).toBe(5000);
   });
 
   it('cancels the request for a grant that the gate no longer needs', async () => {
@@ -122,11 +122,11 @@ describe('a link to a hub', () => {
     const { time, link, settledAt, changes } = connect(hub);
     await link.watch(['run_1'], never);
     const gate = new AbortController();
-    const permitted = settledAt(link.permit('safety', 'run_1', gate.signal));
+    const turn = settledAt(link.granted('safety', 'run_1', gate.signal));
     await time.run(1000);
     gate.abort(new Error('stopped'));
     await time.run(0);
-    expect(permitted.error).toEqual(new Error('stopped'));
+    expect(turn.error).toEqual(new Error('stopped'));
     expect(hub.grants).toEqual([]);
     expect(changes).toEqual([]);
   });
@@ -223,10 +223,10 @@ describe('a hub that fails', () => {
     ],
   ];
 
-  it.each(failures)('at the start permits everything within 10 s: it %s', async (_name, fail) => {
+  it.each(failures)('at the start lets everything pass within 10 s: it %s', async (_name, fail) => {
     const hub = fakeHub(fail);
     const { time, link, changes, settledAt } = connect(hub);
-    const watched = settledAt(link.watch(['run_1'], never).then(() => link.permit('first', 'run_1', never)));
+    const watched = settledAt(link.watch(['run_1'], never).then(() => link.granted('first', 'run_1', never)));
     await time.run(10_000);
     expect(watched.at).toBeLessThan(10_000);
     expect(watched.error).toBe(undefined);
@@ -238,7 +238,7 @@ describe('a hub that fails', () => {
   });
 
   it.each(failures.slice(0, 6))(
-    'in mid-wait permits everything within 10 s, and is used again when it is back: it %s',
+    'in mid-wait lets everything pass within 10 s, and is used again when it is back: it %s',
     async (_name, fail) => {
       let broken = false;
       const hub = fakeHub(
@@ -247,24 +247,24 @@ describe('a hub that fails', () => {
       );
       const { time, link, changes, settledAt } = connect(hub);
       await link.watch(['run_1'], never);
-      const permitted = settledAt(link.permit('safety', 'run_1', never));
+      const turn = settledAt(link.granted('safety', 'run_1', never));
       await time.run(1000);
       broken = true;
       fail(hub.streams[0] as FakeStream);
       await time.run(10_000);
-      expect(permitted.at).toBeLessThanOrEqual(10_000);
-      expect(permitted.error).toBe(undefined);
+      expect(turn.at).toBeLessThanOrEqual(10_000);
+      expect(turn.error).toBe(undefined);
       expect(changes).toHaveLength(1);
       expect(changes[0]).not.toBe(null);
       await time.run(100_000);
-      await link.permit('safety', 'run_1', never);
+      await link.granted('safety', 'run_1', never);
       expect(changes).toHaveLength(1);
 
       broken = false;
       for (let waited = 0; waited < 40 && changes.length === 1; waited += 1) await time.run(1000);
       expect(changes).toHaveLength(2);
       expect(changes[1]).toBe(null);
-      const again = settledAt(link.permit('safety', 'run_1', never));
+      const again = settledAt(link.granted('safety', 'run_1', never));
       await time.run(0);
       expect(again.at).toBe(null);
       hub.grants[0]?.settle(true);
@@ -290,11 +290,11 @@ describe('a hub that fails', () => {
     link.close();
   });
 
-  it('with its grants alone permits everything, too', async () => {
+  it('with its grants alone lets everything pass, too', async () => {
     const hub = fakeHub(undefined, (grant) => grant.fail(new HttpError('502', { status: 502 })));
     const { link, changes } = connect(hub);
     await link.watch(['run_1'], never);
-    await link.permit('first', 'run_1', never);
+    await link.granted('first', 'run_1', never);
     expect(changes).toMatchObject([{ status: 502 }]);
     link.close();
   });
@@ -307,14 +307,14 @@ describe('a hub that fails', () => {
     const { time, link, changes } = connect(hub);
     await link.watch(['run_1'], never);
     for (let read = 0; read < 20; read += 1) {
-      await link.permit('safety', 'run_1', never);
+      await link.granted('safety', 'run_1', never);
       await time.run(8000);
     }
     expect(hub.streams.length).toBeGreaterThan(2);
     expect(changes).toMatchObject([{ status: 502 }]);
     works = true;
     for (let read = 0; read < 20 && changes.length === 1; read += 1) {
-      await link.permit('safety', 'run_1', never);
+      await link.granted('safety', 'run_1', never);
       await time.run(2000);
     }
     expect(changes).toMatchObject([{ status: 502 }, null]);
@@ -327,7 +327,7 @@ describe('a hub that fails', () => {
     const hub = fakeHub(undefined, () => {});
     const { time, link, changes, wakes, settledAt } = connect(hub);
     await link.watch(['run_1'], never);
-    const permitted = settledAt(link.permit('create', null, never));
+    const turn = settledAt(link.granted('create', null, never));
     hub.streams[0]?.send(wake('run_1', '17'));
     await time.run(5000);
     hub.grants[0]?.fail(broken);
@@ -335,11 +335,11 @@ describe('a hub that fails', () => {
     await time.run(0);
     expect(hub.streams.map(({ lastId }) => lastId)).toEqual([null, '17']);
     expect(hub.grants).toMatchObject([{ of: 'create', waitedMs: 5000 }]);
-    expect(permitted.at).toBe(null);
+    expect(turn.at).toBe(null);
     hub.streams[1]?.send(wake('run_1', '18'));
     hub.grants[0]?.settle(true);
     await time.run(0);
-    expect([permitted.at, wakes]).toEqual([5000, ['run_1', 'run_1']]);
+    expect([turn.at, wakes]).toEqual([5000, ['run_1', 'run_1']]);
     expect(changes).toEqual([]);
     link.close();
   });
@@ -354,28 +354,28 @@ describe('a hub that fails', () => {
         stream.fail(broken);
       },
     ],
-  ])('with a broken stream permits everything at once if it %s', async (_name, then) => {
+  ])('with a broken stream lets everything pass at once if it %s', async (_name, then) => {
     const hub = fakeHub(
       (stream) => (hub.streams.length === 1 ? stream.send({ type: 'ready' }) : then(stream)),
       () => {},
     );
     const { time, link, changes, settledAt } = connect(hub);
     await link.watch(['run_1'], never);
-    const permitted = settledAt(link.permit('safety', 'run_1', never));
+    const turn = settledAt(link.granted('safety', 'run_1', never));
     await time.run(5000);
     hub.streams[0]?.fail(broken);
     await time.run(0);
-    expect(permitted.at).toBe(5000);
+    expect(turn.at).toBe(5000);
     expect(changes).toHaveLength(1);
     expect(hub.streams).toHaveLength(2);
     link.close();
   });
 
-  it('permits everything if it breaks off a request for a grant twice', async () => {
+  it('lets everything pass if it breaks off a request for a grant twice', async () => {
     const hub = fakeHub(undefined, (grant) => grant.fail(broken));
     const { link, changes } = connect(hub);
     await link.watch(['run_1'], never);
-    await link.permit('first', 'run_1', never);
+    await link.granted('first', 'run_1', never);
     expect(hub.log).toEqual(['stream', 'first', 'first']);
     expect(changes).toEqual([broken]);
     link.close();

@@ -231,7 +231,7 @@ export async function world(options: WorldOptions) {
           await clock.sleep(hubMs);
           links.open += 1;
           const nothing = async () => {};
-          const link = { watch: nothing, permit: nothing, onWake: () => () => {}, limited() {}, close() {} };
+          const link = { watch: nothing, granted: nothing, onWake: () => () => {}, limited() {}, close() {} };
           return {
             link,
             async close() {

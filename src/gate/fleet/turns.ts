@@ -5,7 +5,7 @@ import type { Emit } from '../events.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink, RequestClass } from './hub-link.ts';
 
-export interface PermitTools {
+export interface TurnTools {
   clock: Clock;
   signal: AbortSignal;
 }
@@ -18,7 +18,7 @@ export interface PermitTools {
 export async function doneBefore(
   deadline: number,
   work: (signal: AbortSignal) => Promise<void>,
-  { clock, signal }: PermitTools,
+  { clock, signal }: TurnTools,
 ): Promise<boolean> {
   const done = new AbortController();
   const timeUp = new AbortController();
@@ -40,13 +40,13 @@ export async function doneBefore(
 }
 
 /** Returns false if the deadline comes first. */
-const permitBefore = (
+const grantedBefore = (
   deadline: number,
   hub: HubLink,
   kind: RequestClass,
   runId: string | null,
-  tools: PermitTools,
-): Promise<boolean> => doneBefore(deadline, (signal) => hub.permit(kind, runId, signal), tools);
+  tools: TurnTools,
+): Promise<boolean> => doneBefore(deadline, (signal) => hub.granted(kind, runId, signal), tools);
 
 /** This long before the deadline the gate no longer waits for a grant: a last read may show the end of the run. */
 const lastReadMs = 10_000;
@@ -55,18 +55,18 @@ const lastReadMs = 10_000;
  * Waits until the hub grants a read of the run or the deadline is near, and until the minute has room for the read, whatever
  * the hub says. Records the time of the read. Returns false if the deadline comes first.
  */
-export async function permitRead(
+export async function turnToRead(
   run: WatchedRun,
   deadline: number,
   limits: ReadLimits & { past: number[] },
-  tools: PermitTools & { hub?: HubLink | undefined },
+  tools: TurnTools & { hub?: HubLink | undefined },
 ): Promise<boolean> {
   const { hub } = tools;
   let readLimits: ReadLimits = limits;
   if (hub !== undefined) {
     const usual = run.progress.attempts === 0 ? 'first' : 'safety';
     run.turn = Number.POSITIVE_INFINITY;
-    await permitBefore(deadline - lastReadMs, hub, run.woken ? 'confirm' : usual, run.runId, tools);
+    await grantedBefore(deadline - lastReadMs, hub, run.woken ? 'confirm' : usual, run.runId, tools);
     readLimits = { ...limits, limited: true };
   }
   // Another gate may have used the room in the meantime.
@@ -85,7 +85,7 @@ async function takeTurn(
   turn: (now: number) => number,
   past: number[],
   deadline: number,
-  { clock, signal }: PermitTools,
+  { clock, signal }: TurnTools,
 ): Promise<boolean> {
   for (let now = clock.monotonic(), next = turn(now); next > now; now = clock.monotonic(), next = turn(now)) {
     if (next >= deadline) return false;
@@ -96,15 +96,15 @@ async function takeTurn(
   return true;
 }
 
-async function granted(hub: HubLink, signal: AbortSignal): Promise<void> {
+async function grantedCreate(hub: HubLink, signal: AbortSignal): Promise<void> {
   await hub.watch([], signal);
-  await hub.permit('create', null, signal);
+  await hub.granted('create', null, signal);
 }
 
 /** A create that waits longer than this for its grant gets a message, in milliseconds. */
 const patienceMs = 5_000;
 
-export interface CreatePermitTools extends PermitTools {
+export interface CreateTurnTools extends TurnTools {
   hub?: HubLink | undefined;
   budget?: Budget | undefined;
   emit?: Emit | undefined;
@@ -114,9 +114,9 @@ export interface CreatePermitTools extends PermitTools {
  * Waits for the hub's grant of a create and for room in the minute. Returns false if they come too late, or the gate is stopped.
  * @param latest the last time at which the create may be sent, on the monotonic clock
  */
-export async function permitCreate(
+export async function turnToCreate(
   latest: number,
-  { hub, budget, clock, signal, emit }: CreatePermitTools,
+  { hub, budget, clock, signal, emit }: CreateTurnTools,
 ): Promise<boolean> {
   if (clock.monotonic() >= latest) return false;
   if (hub === undefined && budget === undefined) return true;
@@ -128,7 +128,10 @@ export async function permitCreate(
     () => {},
   );
   try {
-    if (hub !== undefined && !(await doneBefore(latest, (either) => granted(hub, either), { clock, signal })))
+    if (
+      hub !== undefined &&
+      !(await doneBefore(latest, (either) => grantedCreate(hub, either), { clock, signal }))
+    )
       return false;
     if (budget === undefined) return true;
     return await takeTurn((now) => createAt(now, budget), budget.creates, latest, { clock, signal });
