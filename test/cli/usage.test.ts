@@ -176,6 +176,6 @@ describe('global options', () => {
 
   it('--verbose traces each exchange on stderr', async () => {
     const { err } = await on.rungate(...trigger, '--verbose');
-    expect(err).toMatch(/\* POST \/api\/ci\/runs → 201 in .* \(attempt 1\)/);
+    expect(err).toMatch(/\* POST \/api\/ci\/runs → 201 in .* \(request 1\)/);
   });
 });
