@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { providers } from '../ci/context.ts';
-import { described as field, result } from '../contract/fields.ts';
+import { described as field, result, shown } from '../contract/fields.ts';
 import { run } from '../contract/run.ts';
 import { actions } from '../gate/policy.ts';
 import { errorReport, gateReport, gatesReport, startedRun } from '../gate/result-schema.ts';
@@ -27,12 +27,19 @@ const schemaVersion = field(
 const document = <const Shape extends z.core.$ZodShape>(id: string, about: string, shape: Shape) =>
   result(id, about, { schemaVersion, ...shape });
 
-const status = z.intersection(
-  z.looseObject({
+const optionalNumber = (about: string) => field(z.nullish(z.number()), about);
+const { id: _id, ...condition } = shown.get(run['run.status'].response) ?? {};
+/** Every count may be null before the end, which openapi.json does not say for the sake of example generators. */
+const status = z
+  .looseObject({
     runId: field(z.unknown(), "The run's id, as the service sends it, or else as it was given."),
-  }),
-  run['run.status'].response,
-);
+    state: text("The run's state. One other than `in_progress`, `completed` and `cancelled` is not the end."),
+    failed: optionalNumber('The number of failed items, reliable once the run has ended.'),
+    blocked: optionalNumber('The number of blocked items, reliable once the run has ended.'),
+    appUrl: field(z.nullish(z.string()), "The URL of the run's page."),
+    retryAfterSeconds: optionalNumber('The time to wait before the next status read.'),
+  })
+  .register(shown, condition);
 
 const dryRunGate = result('DryRunGate', 'A gate that would start a run.', {
   name: text("The gate's name."),

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { formatAtFirstSight } from '../../src/cli/argv.ts';
 import { fullName } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
+import { kebab } from '../../src/commands/endpoints/body-input.ts';
 import { documents } from '../../src/commands/result-schemas.ts';
 import { api } from '../../src/contract/index.ts';
 import { run } from '../../src/contract/run.ts';
@@ -11,7 +12,7 @@ import { closedSchema, type DocumentName, documentNames } from '../commands/json
 /** The commands whose JSON has no schema, with the reason. */
 const withoutSchema: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    Object.keys(api).map((name) => [name.replaceAll('.', ' '), 'docs/openapi.json has it']),
+    Object.keys(api).map((name) => [name.split('.').map(kebab).join(' '), 'docs/openapi.json has it']),
   ),
   api: 'it prints any response',
   'mock exec': 'the output is that of the command after --',
