@@ -1,3 +1,4 @@
+import { formatDuration } from '../duration.ts';
 import type { Wording } from '../errors.ts';
 
 export type CredentialKind = 'API key' | 'bearer token';
@@ -22,6 +23,29 @@ const looks: readonly (readonly [RegExp, string])[] = [
 
 /** A JSON Web Token: at most services a session token, and never an API key. */
 const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
+/** Returns when a token expires, in milliseconds since the epoch; null if it is not a JWT or does not say. Verifies nothing. */
+export function expiryOf(token: string): number | null {
+  if (!jwt.test(token)) return null;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    const { exp } = Object(claims) as { exp?: unknown };
+    const ms = typeof exp === 'number' ? exp * 1000 : Number.NaN;
+    return Number.isNaN(new Date(ms).getTime()) ? null : ms;
+  } catch {
+    return null;
+  }
+}
+
+const dayMs = 86_400_000;
+
+/** Returns when a time was or will be, for people: `3 h ago (2026-01-31T12:00:00Z)`. */
+export function whenText(ms: number, now: number): string {
+  const days = Math.floor(Math.abs(ms - now) / dayMs);
+  const distance = days > 1 ? `${days} days` : formatDuration(Math.abs(ms - now));
+  const date = new Date(ms).toISOString().replace('.000Z', 'Z');
+  return `${ms < now ? `${distance} ago` : `in ${distance}`} (${date})`;
+}
+
 const apiKey = /^[a-z]{2,8}_(live_|test_)?\w{16,}$/i;
 
 /** Returns what is wrong with a credential, judged by its look, or null if nothing is recognised. */

@@ -3,7 +3,7 @@ import { HttpError, type Wording } from '../errors.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { isTooLarge } from '../json/tokens.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
-import { mistakeIn } from './credential-problems.ts';
+import { expiryOf, mistakeIn, whenText } from './credential-problems.ts';
 import { credentialIn } from './credentials.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 
@@ -111,11 +111,16 @@ export const mayHaveActed = 'the service may have acted on the request: check th
 function explainStatus(
   status: number,
   request: PreparedRequest,
+  now: number,
 ): { fact: string; hint: Wording | undefined } {
   const credential = credentialIn(request.headers);
   const what = credential?.what ?? 'request';
   if (status === 401) {
-    const other = credential === null ? null : mistakeIn(credential.what, credential.value);
+    const expiry = what === 'bearer token' ? expiryOf(credential?.value ?? '') : null;
+    const other =
+      expiry !== null && expiry <= now
+        ? `it expired ${whenText(expiry, now)}: sign in to the service again, and use the new token`
+        : credential && mistakeIn(credential.what, credential.value);
     const may: Wording =
       other ??
       ((say) => `it may be mistyped, expired, deleted, or belong to another service; ${say('credentials')}`);
@@ -168,7 +173,7 @@ export function refusal(
   const { status, headers } = response;
   const text = hidden ? '' : response.text;
   const { error, details } = explanation(text);
-  const { fact, hint } = explainStatus(status, request);
+  const { fact, hint } = explainStatus(status, request, now);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
   const reason = encoded ? '' : [error ?? gist(text), details?.text].filter((part) => part).join(': ');
   const why = reason === '' ? '' : `: ${oneLine(reason, 500)}`;

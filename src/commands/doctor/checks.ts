@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import type { CiContext } from '../../ci/context.ts';
 import { type SkippedGate, skippedGates } from '../../ci/skipped-gate.ts';
 import type { Exchange } from '../../client/caller.ts';
+import { expiryOf, whenText } from '../../client/credential-problems.ts';
 import { kindFor } from '../../client/credentials.ts';
 import { api } from '../../contract/index.ts';
 import { formatDuration } from '../../duration.ts';
-import { CredentialError, RungateError, reportError } from '../../errors.ts';
+import { CredentialError, HttpError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
 import type { OpenPage } from '../../gate/deployed/open.ts';
 import type { Io } from '../../host/io.ts';
@@ -134,6 +135,23 @@ export function checkCredentials(
   return check('credentials', 'ok', detail);
 }
 
+/** A token that expires within this time is a warning. In milliseconds. */
+const soonMs = 600_000;
+
+/** Tells when the bearer token expires, if it is a JWT. @param refused the service did not accept it, and its error says why */
+export function checkToken(
+  { token }: Settings,
+  { now, refused }: { now: number; refused: boolean },
+): DoctorCheck[] {
+  const expiry = token === undefined || refused ? null : expiryOf(token.value);
+  if (expiry === null) return [];
+  const remedy = 'sign in to the service again, and save the new token with rungate login --token';
+  const when = whenText(expiry, now);
+  if (expiry <= now) return [check('token', 'warn', `the bearer token expired ${when}`, remedy)];
+  const isSoon = expiry - now < soonMs;
+  return [check('token', isSoon ? 'warn' : 'ok', `the bearer token expires ${when}`, isSoon ? remedy : null)];
+}
+
 /** Lists the proxies in the environment, without their user names and passwords. */
 export function checkProxy(environment: Readonly<Record<string, string | undefined>>): DoctorCheck {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'];
@@ -209,6 +227,27 @@ function credentialOf({ name }: Probe, { apiKey, token, auth }: Settings): strin
   const values = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
   if (kind === 'either' && !apiKey && !token) return 'credential';
   return kindFor(kind, values) === 'key' ? nouns.apiKey : nouns.token;
+}
+
+/** Tells whether the service did not accept the bearer token. */
+export function refusesToken(probe: Probe, result: ProbeResult, settings: Settings): boolean {
+  const isRefusal = 'error' in result && result.error instanceof HttpError && result.error.status === 401;
+  return isRefusal && credentialOf(probe, settings) === nouns.token;
+}
+
+/** Merges the checks of several areas that fail for the same reason: it has one remedy. */
+export function mergedAreas(checks: readonly DoctorCheck[]): DoctorCheck[] {
+  const byCause = new Map<string, DoctorCheck[]>();
+  for (const [at, one] of checks.entries()) {
+    const { status, exitCode, remedy } = one;
+    const cause = status === 'ok' || remedy === null ? String(at) : [status, exitCode, remedy].join(' ');
+    byCause.set(cause, [...(byCause.get(cause) ?? []), one]);
+  }
+  return [...byCause.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const areas = others.map(({ name }) => name.replace(/^access: /, ''));
+    return { ...first, name: [first.name, ...areas].join(', ') };
+  });
 }
 
 export function checkArea(probe: Probe, result: ProbeResult, settings: Settings): DoctorCheck {

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { Command } from 'commander';
-import { HttpError, NetworkError, RungateError, type Say } from '../../errors.ts';
+import { HttpError, NetworkError, RungateError, type Say, UnexpectedResponseError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { openPage } from '../../gate/deployed/open.ts';
 import { hubOpener } from '../../library/open-gate.ts';
@@ -26,17 +26,21 @@ import {
   checkLimits,
   checkProxy,
   checkSettings,
+  checkToken,
   checkWorkflows,
   failed,
+  mergedAreas,
   type ProbeResult,
+  refusesToken,
   warned,
 } from './checks.ts';
 import { probes, sendProbe } from './probes.ts';
+import { checkSelection } from './selection.ts';
 import { checkVariables } from './unread-variables.ts';
 
 export function defineDoctor(command: Command, bind: Bind): void {
   command.description(
-    'Check settings, CI, workflows, proxy, DNS, TLS, clock and credentials, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets, so you can attach the output of --json to a bug report.',
+    'Check settings, CI, workflows, proxy, DNS, TLS, clock, credentials, project and environment, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets, so you can attach the output of --json to a bug report.',
   );
   examples(command, 'rungate doctor', 'rungate doctor --json  # for a bug report');
   bind(command, { showsUnreadable: true, run: (context) => doctorCommand(context) });
@@ -91,12 +95,15 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
     return;
   }
   const url = new URL(settings.apiUrl?.value ?? '');
-  const dns = checkDns(url.hostname, say('apiUrl'));
-  yield await motion.during(`looking up ${url.hostname}`, dns);
+  const dns = await motion.during(`looking up ${url.hostname}`, checkDns(url.hostname));
+  // Without an address, the connection decides: behind a proxy, the proxy resolves the name.
+  if (dns.status === 'ok') yield dns;
 
   const headers: Record<string, string>[] = [];
+  const areas: DoctorCheck[] = [];
   let answered = false;
-  for (const probe of probes) {
+  let refused = false;
+  for (const probe of hasCredential(settings) ? probes : []) {
     const sentAt = io.clock.now();
     const began = io.clock.monotonic();
     let result: ProbeResult;
@@ -107,24 +114,37 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
       result = { error };
     }
     if ('error' in result && result.error instanceof NetworkError) {
+      yield* mergedAreas(areas);
       yield failed(result.error.fault === 'tls' ? 'tls' : 'connection', result.error);
+      yield* checkToken(settings, { now: io.clock.now(), refused });
+      yield await checkSelection(context, null);
       return;
     }
-    if (!answered && ('response' in result || result.error instanceof HttpError)) {
+    if (!answered && ('response' in result || isAnswer(result.error))) {
       answered = true;
       const [ms, isTls] = [Math.round(io.clock.monotonic() - began), url.protocol === 'https:'];
       const how = isTls ? 'TLS connection and certificate are valid' : 'plain HTTP, without TLS';
+      if (dns.status !== 'ok') yield dns;
       yield check('connection', 'ok', `${url.origin} responded in ${ms} ms; ${how}`);
     }
     if ('response' in result) {
       if (headers.length === 0) yield checkClock(result.response.headers.date, sentAt, io.clock.now());
       headers.push(result.response.headers);
     }
-    yield checkArea(probe, result, settings);
+    refused ||= refusesToken(probe, result, settings);
+    areas.push(checkArea(probe, result, settings));
   }
+  yield* mergedAreas(areas);
+  yield* checkToken(settings, { now: io.clock.now(), refused });
   if (answered) yield checkLimits(headers);
   else yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
+  const canAsk = answered && settings.token !== undefined && !refused;
+  yield await checkSelection(context, canAsk ? caller : null);
 }
+
+const isAnswer = (error: unknown) => error instanceof HttpError || error instanceof UnexpectedResponseError;
+
+const hasCredential = ({ apiKey, token }: Context['settings']) => apiKey !== undefined || token !== undefined;
 
 async function examineDeployed(context: Context, commit: string | null): Promise<DoctorCheck | null> {
   if (context.settings['deployed.url'] === undefined) return null;
@@ -148,16 +168,14 @@ async function resultOf(name: string, work: Promise<DoctorCheck | null>, say: Sa
   }
 }
 
-async function checkDns(hostname: string, setting: string): Promise<DoctorCheck> {
+async function checkDns(hostname: string): Promise<DoctorCheck> {
   const host = hostname.replace(/^\[|\]$/g, '');
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
     return check('dns', 'ok', excerpt(`${host} resolves to ${addresses.join(', ')}`, 200));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no response';
-    // Only a warning: behind a proxy, the proxy resolves the name. The connection check decides.
-    const hint = `check the host in ${setting}; behind a proxy, you can ignore this`;
-    return check('dns', 'warn', `${host} could not be resolved (${code})`, hint);
+    return check('dns', 'skip', `${host} could not be resolved here (${code}), but by the proxy`);
   }
 }
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkArea, checkClock, checkLimits, checkProxy } from '../../../src/commands/doctor/checks.ts';
 import { probes } from '../../../src/commands/doctor/probes.ts';
-import { cli, type Stage, stage } from '../../cli/harness.ts';
+import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
+import { fakeClock } from '../../fake-clock.ts';
 import { json, serve } from '../../transport/serve.ts';
 
 let on: Stage | undefined;
@@ -232,14 +233,20 @@ describe('rungate doctor', () => {
     on.mock.faults.add({ kind: 'html-200', times: Number.POSITIVE_INFINITY });
     const { code, out } = await on.rungate('doctor', '--json');
     expect(code).toBe(5);
-    const areas = (JSON.parse(out) as Report).checks.filter(({ name }) => name.startsWith('access: '));
-    expect(areas.map(({ status }) => status)).toEqual(['fail', 'fail', 'fail', 'fail']);
+    const { checks } = JSON.parse(out) as Report;
+    expect(checks.filter(({ status }) => status === 'fail')).toMatchObject([
+      {
+        name: 'access: runs, environments, webhooks, orders',
+        remedy: 'check RUNGATE_API_URL: it may not be the URL of the service',
+      },
+    ]);
+    expect(checks.find(({ name }) => name === 'connection')).toMatchObject({ status: 'ok' });
   });
 
   it('skips the areas of a credential that is not set, since a gate needs no bearer token', async () => {
     const { code, of } = await examine({ RUNGATE_TOKEN: undefined });
     expect(code).toBe(0);
-    expect(of('access: environments')).toMatchObject({
+    expect(of('access: environments, webhooks')).toMatchObject({
       status: 'skip',
       detail: expect.stringContaining('no bearer token'),
     });
@@ -253,6 +260,12 @@ describe('rungate doctor', () => {
     const { code, of } = await examine(env);
     expect(code).toBe(exit);
     expect(of(name)).toMatchObject({ status: 'fail', remedy: expect.any(String) });
+  });
+
+  it('reports a host without an address once', async () => {
+    const { report, of } = await examine({ RUNGATE_API_URL: 'https://rungate-test.invalid' });
+    expect(of('dns')).toBeUndefined();
+    expect(report.checks.filter(({ status }) => !['ok', 'skip'].includes(status))).toHaveLength(1);
   });
 
   it('names the detected CI and the variables that identify it', async () => {
@@ -289,6 +302,109 @@ describe('rungate doctor', () => {
 
   it('takes no arguments', async () => {
     expect((await cli(['doctor', 'everything'])).code).toBe(64);
+  });
+});
+
+/** A JWT that expires this many milliseconds after the start of the mock's clock. */
+function jwt(claims: unknown) {
+  const part = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64url');
+  return `${part({ alg: 'none' })}.${part(claims)}.c2lnbmF0dXJl`;
+}
+
+describe('a bearer token', () => {
+  const inSeconds = (seconds: number) => jwt({ exp: Math.floor(fakeClock().now() / 1000) + seconds });
+
+  it.each([
+    [7200, 'ok', /^the bearer token expires in (2 h|1 h 59 min) /],
+    [300, 'warn', /^the bearer token expires in (5 min|4 min)/],
+    [-7200, 'warn', /^the bearer token expired 2 h ago \(\d{4}-\d\d-\d\dT[\d:]+Z\)$/],
+    [864_000, 'ok', /in (9|10) days /],
+  ])('that expires in %i s is a check with the status %s', async (seconds, status, detail) => {
+    on = await stage({ token: inSeconds(seconds) });
+    const { out } = await on.rungate('doctor', '--json');
+    const { checks } = JSON.parse(out) as Report;
+    expect(checks.find(({ name }) => name === 'token')).toMatchObject({
+      status,
+      detail: expect.stringMatching(detail),
+    });
+    expect(out).not.toContain(on.mock.token);
+  });
+
+  it('that has expired is one failure with one remedy', async () => {
+    const token = inSeconds(-7200);
+    const { code, report } = await examine({ RUNGATE_TOKEN: token });
+    expect(code).toBe(6);
+    const found = report.checks.filter(({ status }) => status === 'fail' || status === 'warn');
+    expect(found).toMatchObject([
+      {
+        name: 'access: environments, webhooks, orders',
+        status: 'fail',
+        remedy: expect.stringMatching(/^check RUNGATE_TOKEN: it expired 2 h ago .*sign in/),
+      },
+    ]);
+    expect(JSON.stringify(report)).not.toContain(token);
+  });
+
+  it.each(['token-1', 'eyJ.e30.x', jwt({}), jwt({ exp: '1' }), jwt({ exp: 1e300 }), jwt(null)])(
+    'without a readable expiry has no check: %s',
+    async (token) => {
+      on = await stage({ token });
+      const { checks } = JSON.parse((await on.rungate('doctor', '--json')).out) as Report;
+      expect(checks.find(({ name }) => name === 'token')).toBeUndefined();
+    },
+  );
+});
+
+describe('the project, the process and the environment', () => {
+  const selection = async (
+    env: Record<string, string | undefined>,
+    file: object = { process: 'checkout' },
+  ) => {
+    on = await stage();
+    const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(file) };
+    const { out } = await on.with({ env, files, cwd: '/repo' })('doctor', '--json');
+    return (JSON.parse(out) as Report).checks.find(({ name }) => name === 'selection');
+  };
+
+  it('exist, as far as the service can tell without a run', async () => {
+    expect(await selection({ RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'staging' })).toMatchObject({
+      status: 'ok',
+      detail:
+        'the service has project shop, environment staging; not checked, since only a run can tell: process checkout',
+    });
+    expect(asked(on?.mock as Stage['mock'])).not.toContain('run.trigger');
+  });
+
+  it.each([
+    [{ RUNGATE_PROJECT: 'nowhere' }, 'ok', /only a run can tell: project nowhere, process checkout$/],
+    [
+      { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'stagin' },
+      'warn',
+      /^environment stagin: no environment has that id or key: did you mean staging\?; the service has project/,
+    ],
+    [
+      { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'env_r5pr334f8ymw' },
+      'warn',
+      /^environment env_r5pr334f8ymw: it is an id: a gate takes the key/,
+    ],
+    [{ RUNGATE_PROJECT: 'My Shop' }, 'warn', /^"My Shop" does not look like a slug$/],
+    [{}, 'skip', /not set: project$/],
+    [
+      { RUNGATE_PROJECT: 'shop', RUNGATE_TOKEN: undefined },
+      'ok',
+      /^not checked, which needs the service and a bearer token: project shop;/,
+    ],
+  ])('with %j', async (env, status, detail) => {
+    expect(await selection(env)).toMatchObject({ status, detail: expect.stringMatching(detail) });
+  });
+
+  it('are those of the gates in the project file', async () => {
+    const gates = { api: { process: 'a' }, web: { tags: ['w'], environment: 'staging' } };
+    expect(await selection({}, { project: 'shop', gates })).toMatchObject({
+      status: 'ok',
+      detail:
+        'the service has project shop, environment staging; not checked, since only a run can tell: process a, tag w',
+    });
   });
 });
 
