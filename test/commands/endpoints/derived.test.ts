@@ -328,7 +328,7 @@ describe('help is generated from the API', () => {
         endpoint.auth === 'either' ? /RUNGATE_TOKEN[\s\S]*RUNGATE_API_KEY/ : /RUNGATE_TOKEN/,
       );
       expect(out.includes('cannot be undone')).toBe('destructive' in endpoint);
-      expect(out.includes('--all')).toBe('paged' in endpoint);
+      expect(/^ {2}--all /m.test(out)).toBe('paged' in endpoint);
     },
   );
 
