@@ -11,7 +11,7 @@ export interface ExchangeFacts {
   /** The path of the URL; without the query, which may contain a secret. */
   path?: string | undefined;
   /** The number of requests, including the failed one. */
-  attempts?: number | undefined;
+  requests?: number | undefined;
   /** The time from the first byte sent to the failure in milliseconds, including waits. */
   elapsedMs?: number | undefined;
   /** The key of a request that creates a run. */

@@ -134,7 +134,9 @@ describe('a client', () => {
     pollute('transport', transport);
     const before = seen.length;
     const other = createClient({ apiUrl: 'http://127.0.0.1:1', apiKey: 'own-key' });
-    await expect(other.run.status('r-1', { attempts: 1 })).rejects.toMatchObject({ code: 'network_refused' });
+    await expect(other.run.status('r-1', { maxRequests: 1 })).rejects.toMatchObject({
+      code: 'network_refused',
+    });
     expect(seen).toHaveLength(before);
   });
 });

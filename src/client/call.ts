@@ -12,7 +12,7 @@ import { backoff, limitWait, responseLost, retryKind } from './retry.ts';
 
 export interface CallContext {
   /** The limits of `CallOptions`, with defaults. Waits for a rate limit count only against `limitTimeoutMs`. */
-  limits: Record<'timeoutMs' | 'requestTimeoutMs' | 'attempts' | 'limitTimeoutMs', number>;
+  limits: Record<'timeoutMs' | 'requestTimeoutMs' | 'maxRequests' | 'limitTimeoutMs', number>;
   transport: Transport;
   clock: Clock;
   random: () => number;
@@ -27,7 +27,7 @@ export interface CallContext {
 class Call {
   readonly #started: number;
   readonly #limitDeadline: number;
-  #attempts = 0;
+  #requests = 0;
   #refusals = 0;
   /** The time that 429s have cost: their exchanges and the waits after them, in milliseconds. */
   #limitedMs = 0;
@@ -47,7 +47,7 @@ class Call {
 
   async run(): Promise<RawExchange> {
     try {
-      return await this.#attempt();
+      return await this.#send();
     } catch (error) {
       return await this.#retry(error);
     }
@@ -57,7 +57,7 @@ class Call {
   async #retry(first: unknown): Promise<RawExchange> {
     const { signal } = this.context;
     try {
-      return await pRetry((attempt) => (attempt === 1 ? Promise.reject(first) : this.#attempt()), {
+      return await pRetry((nth) => (nth === 1 ? Promise.reject(first) : this.#send()), {
         // `#mayRetry` has the limit: a 429 after the last request is repeated, too.
         retries: Number.POSITIVE_INFINITY,
         signal,
@@ -75,7 +75,7 @@ class Call {
 
   #facts() {
     const { endpoint, method, path } = this.request;
-    return { endpoint, method, path, attempts: this.#attempts, elapsedMs: this.#elapsed() };
+    return { endpoint, method, path, requests: this.#requests, elapsedMs: this.#elapsed() };
   }
 
   /** Returns the deadline. Waits for a rate limit extend it, up to a separate limit: they do not mean a slow service. */
@@ -88,13 +88,13 @@ class Call {
     return this.context.clock.monotonic() - this.#started;
   }
 
-  async #attempt(): Promise<RawExchange> {
+  async #send(): Promise<RawExchange> {
     const { transport, clock, signal, limits, check } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
     const left = this.#deadline - began;
     if (left <= 0) throw this.#deadlineError();
-    this.#attempts += 1;
+    this.#requests += 1;
     this.#began = began;
     let response: RawReply | undefined;
     try {
@@ -142,7 +142,7 @@ class Call {
   ): RawExchange {
     const { method, path } = this.request;
     const request = `${method} ${path}`;
-    const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
+    const [requests, elapsedMs] = [this.#requests, this.#elapsed()];
     return {
       value,
       mismatches,
@@ -152,16 +152,16 @@ class Call {
       request,
       headers,
       finalUrl,
-      attempts,
+      requests,
       elapsedMs,
     };
   }
 
   async #report(began: number, outcome: { status?: number; code?: string }): Promise<void> {
     const { endpoint, method, path } = this.request;
-    const attempt = this.#attempts;
+    const request = this.#requests;
     const elapsedMs = this.context.clock.monotonic() - began;
-    await this.#tell({ type: 'try', endpoint, method, path, attempt, ...outcome, elapsedMs });
+    await this.#tell({ type: 'request', endpoint, method, path, request, ...outcome, elapsedMs });
   }
 
   /** An error of `onExchange` ends the call, also if it is asynchronous. It cannot hold up the call beyond its deadline. */
@@ -182,7 +182,7 @@ class Call {
 
   #mayRetry({ error, retriesConsumed }: RetryContext): boolean {
     const kind = retryKind(error, this.request);
-    const most = this.context.limits.attempts - 1;
+    const most = this.context.limits.maxRequests - 1;
     return kind === 'limit' ? most > 0 : kind === 'again' && retriesConsumed < most;
   }
 
@@ -203,7 +203,7 @@ class Call {
     // The sleep may fail first, and then nothing waits for it.
     permitted.catch(() => {});
     const { endpoint } = this.request;
-    await this.#tell({ type: 'wait', endpoint, attempt: this.#attempts, waitMs, reason: error.message });
+    await this.#tell({ type: 'wait', endpoint, request: this.#requests, waitMs, reason: error.message });
     await clock.sleep(waitMs, signal);
     await permitted;
     if (kind !== 'limit') return;

@@ -58,7 +58,7 @@ function limitsOf(client: CallerOptions, options: CallOptions) {
   return {
     timeoutMs,
     requestTimeoutMs: options.requestTimeoutMs ?? client.requestTimeoutMs ?? 30_000,
-    attempts: options.attempts ?? 4,
+    maxRequests: options.maxRequests ?? 4,
     limitTimeoutMs: options.limitTimeoutMs ?? timeoutMs,
   };
 }
@@ -116,7 +116,7 @@ export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, 
       const waitMs = limits.nextAt(method, now) - now;
       if (waitMs <= 0) return;
       const reason = 'the limit of requests per minute';
-      const event = { type: 'wait', endpoint: name, attempt: 0, waitMs, reason } as const;
+      const event = { type: 'wait', endpoint: name, request: 0, waitMs, reason } as const;
       const returned: unknown = options.onExchange?.(event);
       if (isPromise(returned)) await within(waitMs, returned, clock);
       await clock.sleep(waitMs, signal);
@@ -189,7 +189,7 @@ export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, 
         if (error instanceof RungateError) edge.error(error);
         // Facts of a call that was never sent.
         if (error instanceof RungateError && error.facts.endpoint === undefined) {
-          error.facts = { endpoint: name, method: endpoint.method, attempts: 0, elapsedMs: 0 };
+          error.facts = { endpoint: name, method: endpoint.method, requests: 0, elapsedMs: 0 };
         }
         throw error;
       } finally {

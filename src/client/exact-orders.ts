@@ -38,11 +38,11 @@ async function readExact(
   options: ExactOptions,
 ): Promise<{ response: Exchange; body: JsonNode }> {
   const response = await caller.exchange(name, orders[name], { params: {} }, { ...options, check: true });
-  const { status, request, attempts, elapsedMs, text } = response;
+  const { status, request, requests, elapsedMs, text } = response;
   const refuse = (field: string, expected: string, received: string): never => {
     const body = errorBody(text);
     const error = mismatchError(request, { field, expected, received, status, body });
-    error.facts = { endpoint: name, method: 'GET', attempts, elapsedMs };
+    error.facts = { endpoint: name, method: 'GET', requests, elapsedMs };
     throw error;
   };
   // The sum of one page is not the sum of all orders.

@@ -72,7 +72,7 @@ export interface CallOptions {
   /** Default: a random key for each call, if the endpoint accepts one. */
   idempotencyKey?: string | undefined;
   /** The number of requests; default 4. 1 means no retries, not even after a rate limit. */
-  attempts?: number | undefined;
+  maxRequests?: number | undefined;
   /** How long to wait for rate limits; default: the timeout of the call. */
   limitTimeoutMs?: number | undefined;
   /** false: return the JSON of the response unchecked, whatever the type says. */
@@ -88,7 +88,7 @@ export const callShape: option.Shape<CallOptions> = {
   timeoutMs: z.optional(option.milliseconds),
   requestTimeoutMs: z.optional(option.milliseconds),
   idempotencyKey: z.optional(option.text),
-  attempts: z.optional(option.whole(1)),
+  maxRequests: z.optional(option.whole(1)),
   limitTimeoutMs: z.optional(option.notNegative),
   check: z.optional(option.flag),
   pace: z.optional(option.flag),
@@ -114,7 +114,7 @@ export interface RawExchange {
   /** The address of the response, if a redirect was followed. */
   finalUrl?: string | undefined;
   /** The number of HTTP requests, including those that a rate limit refused. */
-  attempts: number;
+  requests: number;
   /** From the first byte sent to the response, including waits, in milliseconds. */
   elapsedMs: number;
 }
@@ -127,19 +127,19 @@ export interface Exchange extends RawExchange {
 /** One HTTP request with its outcome, or the wait before the next one; never contains a secret. */
 export type ExchangeEvent =
   | {
-      type: 'try';
+      type: 'request';
       endpoint: string;
       method: string;
       path: string;
       /** 1 for the first. */
-      attempt: number;
+      request: number;
       /** The status code, if there was a response. */
       status?: number;
       /** The stable code of the error, if it failed. */
       code?: string;
       elapsedMs: number;
     }
-  | { type: 'wait'; endpoint: string; attempt: number; waitMs: number; reason: string };
+  | { type: 'wait'; endpoint: string; request: number; waitMs: number; reason: string };
 
 export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'json' | 'contentType'>;
 

@@ -20,7 +20,7 @@ import { sayAlso, sayFrom } from './source-names.ts';
 function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
   if ('waitMs' in event) return `* waiting ${formatDuration(event.waitMs)}: ${excerpt(event.reason)}`;
   const result = event.status ?? event.code ?? '?';
-  return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (request ${event.attempt})`;
+  return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (request ${event.request})`;
 }
 
 type Connection = Pick<

@@ -25,7 +25,7 @@ export interface CreatedRun {
   /** The time of the first request that may have arrived, on the monotonic clock. */
   sentAt: number;
   /** Requests sent with this key. From the second on, the earlier request may have been this job's. */
-  attempts: number;
+  requests: number;
   /** How long the rate limit delayed the request, in milliseconds. */
   limitedMs: number;
   response: unknown;
@@ -49,7 +49,7 @@ function addKey(error: unknown, key: string): void {
 function readCreated(
   response: Exchange,
   { body, idempotencyKey, idPointer }: CreateRequest,
-  { attempts, sentAt, limitedMs }: Sending,
+  { requests, sentAt, limitedMs }: Sending,
 ): CreatedRun {
   const { value, text, headers } = response;
   const appUrl = appUrlOf(parseBody(text));
@@ -62,7 +62,7 @@ function readCreated(
     appUrl,
     replayed: others.length === 0 && ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
     sentAt,
-    attempts,
+    requests,
     limitedMs,
     response: value,
     responseText: text,
@@ -89,7 +89,7 @@ export async function createRun(
   if (signal.aborted) return { kind: 'none' };
   const { body, idempotencyKey } = request;
   const abandon = new AbortController();
-  const sending: Sending = { attempts: 0, sentAt: 0, underWay: false, mayExist: false, limitedMs: 0 };
+  const sending: Sending = { requests: 0, sentAt: 0, underWay: false, mayExist: false, limitedMs: 0 };
   const settled = sendCreate(body, idempotencyKey, times, sending, abandon.signal, tools).then(
     (response) => ({ response }),
     (error: unknown) => ({ error }),
@@ -113,7 +113,7 @@ export async function createRun(
   if (!mayExist) return { kind: 'none' };
   try {
     const response = await service.trigger(body, { idempotencyKey, timeoutMs: secondRequestMs });
-    return readCreated(response, request, { ...sending, attempts: sending.attempts + 1 });
+    return readCreated(response, request, { ...sending, requests: sending.requests + 1 });
   } catch {
     return { kind: 'unknown' };
   }

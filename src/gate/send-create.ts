@@ -39,7 +39,7 @@ export interface StartTimes {
 /** The state of a request that creates a run, and of its repetitions. */
 export interface Sending {
   /** Requests sent so far. */
-  attempts: number;
+  requests: number;
   /** The time of the first request that may have arrived, on the monotonic clock. */
   sentAt: number;
   /** No response has arrived yet. */
@@ -73,12 +73,12 @@ function retryKindOf(error: RungateError, key: string): ReturnType<typeof retryK
 
 /** Adds to the last error how often the request was sent, or which wait the service requests. */
 function lastError(error: RungateError, leftMs = Number.POSITIVE_INFINITY): RungateError {
-  const { attempts = 1, elapsedMs = 0 } = error.facts;
+  const { requests = 1, elapsedMs = 0 } = error.facts;
   const requestedMs = error instanceof HttpError ? (error.retryAfterMs ?? 0) : 0;
   const why =
     requestedMs >= leftMs
       ? `the service requests a wait of ${formatDuration(requestedMs)}, but rungate retries for only ${formatDuration(leftMs)} more`
-      : `rungate sent the request ${attempts} times in ${formatDuration(elapsedMs)}`;
+      : `rungate sent the request ${requests} times in ${formatDuration(elapsedMs)}`;
   error.hint = error.hint === undefined ? why : `${error.hint}; ${why}`;
   return error;
 }
@@ -106,14 +106,14 @@ export async function sendCreate(
     const began = clock.monotonic();
     const timeoutMs = Math.max(1, Math.min(longestRequestMs, deadline - began));
     const sentAt = sending.mayExist ? sending.sentAt : began;
-    Object.assign(sending, { attempts: sending.attempts + 1, sentAt, underWay: true });
+    Object.assign(sending, { requests: sending.requests + 1, sentAt, underWay: true });
     try {
-      return await service.trigger(body, { idempotencyKey, attempts: 1, timeoutMs, signal: abandon });
+      return await service.trigger(body, { idempotencyKey, maxRequests: 1, timeoutMs, signal: abandon });
     } catch (error) {
       const now = clock.monotonic();
       Object.assign(sending, { underWay: false, mayExist: sending.mayExist || !surelyRefused(error) });
       if (!(error instanceof RungateError)) throw error;
-      error.facts = { ...error.facts, attempts: sending.attempts, elapsedMs: now - startedAt };
+      error.facts = { ...error.facts, requests: sending.requests, elapsedMs: now - startedAt };
       const kind = retryKindOf(error, idempotencyKey);
       wrongAddresses = isWrongAddress(error) ? wrongAddresses + 1 : 0;
       if (kind === 'no' || wrongAddresses >= wrongAddressLimit) throw error;

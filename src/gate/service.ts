@@ -52,7 +52,7 @@ export function runService(caller: Caller, now: () => number): RunService {
       caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }, options),
 
     async read(runId, options) {
-      const response = await status(runId, { ...options, attempts: 1 });
+      const response = await status(runId, { ...options, maxRequests: 1 });
       const { headers } = response;
       const reading = readResponse(response, runId);
       if (reading.kind !== 'broken') {

@@ -99,9 +99,9 @@ async function readIfDoubtful(
 
 function candidateOf(step: KeyStep, run: CreatedRun, earlier: number, limitedMs: number): Candidate {
   const { origin } = step;
-  const { replayed, attempts } = run;
+  const { replayed, requests } = run;
   // Only a lost request of this call can have used a random key.
-  const repeated = replayed === true && !(origin === 'random' && attempts > 1);
+  const repeated = replayed === true && !(origin === 'random' && requests > 1);
   return {
     step,
     run,

@@ -103,7 +103,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   }
 
   /** Sends one request. Redirects stay within the origin, so all hops share the proxy and the connections. */
-  async function attempt(hop: Hop, fresh: boolean): Promise<RawReply> {
+  async function sendOnce(hop: Hop, fresh: boolean): Promise<RawReply> {
     const connections = await connectionsFor(hop.proxy);
     for (let hops = 0; ; hops += 1) {
       const response = await sendHop(fresh ? connections.fresh : connections.pooled, hop);
@@ -135,7 +135,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       };
       try {
         const limit = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
-        return await attempt({ request, url, proxy, stop, maxBodyBytes: limit, onData, reason, to }, fresh);
+        return await sendOnce({ request, url, proxy, stop, maxBodyBytes: limit, onData, reason, to }, fresh);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);

@@ -40,7 +40,7 @@ describe('transient failures', () => {
     const { url, seen } = await steps(failure, failure, failure, ok);
     const { exchange, clock } = connect(url);
     const response = await status(exchange);
-    expect(response).toMatchObject({ value: running, status: 200, attempts: 4, elapsedMs: 1750 });
+    expect(response).toMatchObject({ value: running, status: 200, requests: 4, elapsedMs: 1750 });
     expect(clock.sleeps).toEqual([250, 500, 1000]);
     expect(seen).toHaveLength(4);
   });
@@ -54,7 +54,7 @@ describe('transient failures', () => {
       endpoint: 'run.status',
       method: 'GET',
       path: '/prefix/api/ci/runs/run_1',
-      attempts: 4,
+      requests: 4,
       elapsedMs: 1750,
     });
     expect(seen).toHaveLength(4);
@@ -64,14 +64,14 @@ describe('transient failures', () => {
     const { exchange, clock } = connect(await unreachableUrl());
     const error = await rejection(status(exchange), NetworkError);
     expect(error.fault).toBe('refused');
-    expect(error.facts).toMatchObject({ attempts: 4 });
+    expect(error.facts).toMatchObject({ requests: 4 });
     expect(clock.sleeps).toHaveLength(3);
   });
 
   test.each([400, 401, 403, 404, 409, 410, 422, 501])('does not retry a %i', async (code) => {
     const { url, seen } = await steps(failWith(code));
     const { exchange } = connect(url);
-    expect((await rejection(status(exchange), HttpError)).facts.attempts).toBe(1);
+    expect((await rejection(status(exchange), HttpError)).facts.requests).toBe(1);
     expect(seen).toHaveLength(1);
   });
 
@@ -94,11 +94,11 @@ describe('transient failures', () => {
   });
 });
 
-describe('the option attempts', () => {
-  test.each([failWith(503), failWith(429), reset])('does not retry if attempts is 1', async (failure) => {
+describe('the option maxRequests', () => {
+  test.each([failWith(503), failWith(429), reset])('does not retry if maxRequests is 1', async (failure) => {
     const { url, seen } = await steps(failure, ok);
     const { exchange, clock } = connect(url);
-    await expect(status(exchange, { attempts: 1 })).rejects.toBeInstanceOf(Error);
+    await expect(status(exchange, { maxRequests: 1 })).rejects.toBeInstanceOf(Error);
     expect(seen).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
   });
@@ -118,10 +118,10 @@ describe('POST requests', () => {
 
   test('retries a POST that was certainly not processed', async () => {
     const { url, seen } = await steps(failWith(429, { 'retry-after': '1' }), ok);
-    expect((await create(connect(url).exchange)).attempts).toBe(2);
+    expect((await create(connect(url).exchange)).requests).toBe(2);
     expect(seen).toHaveLength(2);
     const refused = await rejection(create(connect(await unreachableUrl()).exchange), NetworkError);
-    expect(refused.facts.attempts).toBe(4);
+    expect(refused.facts.requests).toBe(4);
   });
 
   test('sends a POST without an idempotency key over a new connection', async () => {
@@ -169,7 +169,7 @@ describe('POST requests with an idempotency key', () => {
       failWith(409, {}, { error: 'a request with this key is in progress' }),
       ok,
     );
-    expect((await trigger(connect(url).exchange)).attempts).toBe(3);
+    expect((await trigger(connect(url).exchange)).requests).toBe(3);
   });
 
   test('does not retry a key that was used with another body', async () => {
@@ -190,7 +190,7 @@ describe('DELETE requests', () => {
       expect(await remove(connect(url).exchange)).toMatchObject({
         value: undefined,
         status: 404,
-        attempts: 2,
+        requests: 2,
       });
     },
   );
@@ -205,7 +205,7 @@ describe('DELETE requests', () => {
 
   test('reports a 404 from the first request', async () => {
     const { url } = await steps(failWith(404));
-    expect((await rejection(remove(connect(url).exchange), HttpError)).facts.attempts).toBe(1);
+    expect((await rejection(remove(connect(url).exchange), HttpError)).facts.requests).toBe(1);
   });
 
   test('reports a 404 after a lost response to any other method', async () => {
@@ -225,7 +225,7 @@ test('replaces a reused connection that is reset during a request', async () => 
   await status(exchange);
   // A connection becomes free shortly after its response.
   await turns();
-  expect((await status(exchange)).attempts).toBe(2);
+  expect((await status(exchange)).requests).toBe(2);
   expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 2]);
 });
 
@@ -243,7 +243,7 @@ test('completes a call even if every idle connection is dead', async () => {
   expect(new Set(seen.map(({ connection }) => connection)).size).toBe(6);
   // A connection becomes free shortly after its response.
   await turns();
-  expect(await status(exchange)).toMatchObject({ status: 200, attempts: 2 });
+  expect(await status(exchange)).toMatchObject({ status: 200, requests: 2 });
 });
 
 describe('rate limits', () => {
@@ -262,7 +262,7 @@ describe('rate limits', () => {
       ok,
     );
     const { exchange, clock } = connect(url);
-    expect((await status(exchange, { limitTimeoutMs: 3_600_000 })).attempts).toBe(10);
+    expect((await status(exchange, { limitTimeoutMs: 3_600_000 })).requests).toBe(10);
     expect(clock.sleeps).toEqual([3000, 17_000, 17_000, 17_000, 242_000, 250, 500, 1000, 242_000]);
     expect(seen).toHaveLength(10);
   });
@@ -316,7 +316,7 @@ describe('rate limits', () => {
       },
     });
     const response = await status(exchange, { timeoutMs: 120_000, limitTimeoutMs: 10 * 3_600_000 });
-    expect(response).toMatchObject({ status: 200, attempts: 21 });
+    expect(response).toMatchObject({ status: 200, requests: 21 });
     expect(new Set(sent)).toEqual(new Set([30_000]));
   });
 
@@ -383,15 +383,15 @@ describe('the timeout of a call', () => {
     expect(error.message).toBe(
       'GET /api/ci/runs/run_1 got no response within 70 s: no response from h.example',
     );
-    expect(error.facts).toMatchObject({ attempts: 3, elapsedMs: 70_000 });
+    expect(error.facts).toMatchObject({ requests: 3, elapsedMs: 70_000 });
   });
 
   test('ends a call in real time if the service never responds', async () => {
     const { url } = await serve(() => {});
     const { exchange } = connect(url);
-    const error = await rejection(status(exchange, { requestTimeoutMs: 60, attempts: 2 }), NetworkError);
+    const error = await rejection(status(exchange, { requestTimeoutMs: 60, maxRequests: 2 }), NetworkError);
     expect(error.message).toMatch(/^no complete response from \S+ within 60 ms/);
-    expect(error.facts.attempts).toBe(2);
+    expect(error.facts.requests).toBe(2);
   });
 });
 
@@ -438,23 +438,23 @@ test('reports every request and every wait to onExchange', async () => {
   const { exchange, events } = connect(url);
   await status(exchange);
   const one = {
-    type: 'try',
+    type: 'request',
     endpoint: 'run.status',
     method: 'GET',
     path: '/api/ci/runs/run_1',
     elapsedMs: 0,
   };
   expect(events).toEqual([
-    { ...one, attempt: 1, status: 503, code: 'http_error' },
-    { type: 'wait', endpoint: 'run.status', attempt: 1, waitMs: 250, reason: expect.stringContaining('503') },
-    { ...one, attempt: 2, code: 'network_broken' },
+    { ...one, request: 1, status: 503, code: 'http_error' },
+    { type: 'wait', endpoint: 'run.status', request: 1, waitMs: 250, reason: expect.stringContaining('503') },
+    { ...one, request: 2, code: 'network_broken' },
     {
       type: 'wait',
       endpoint: 'run.status',
-      attempt: 2,
+      request: 2,
       waitMs: 500,
       reason: expect.stringContaining('connection'),
     },
-    { ...one, attempt: 3, status: 200 },
+    { ...one, request: 3, status: 200 },
   ]);
 });

@@ -14,7 +14,7 @@ async function errorOf(response: string): Promise<Error> {
   const { port } = server.address() as { port: number };
   const client = createClient({ apiUrl: `http://127.0.0.1:${port}`, token });
   try {
-    await client.env.list({}, { attempts: 1 });
+    await client.env.list({}, { maxRequests: 1 });
     throw new Error('no error');
   } catch (error) {
     return error as Error;

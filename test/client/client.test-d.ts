@@ -22,10 +22,10 @@ test('valid calls compile', () => {
   void client.run.trigger({ projectSlug: 'p', processSlug: 'c' }, { idempotencyKey: 'k' });
   void client.run.trigger({ projectSlug: 'p', tags: ['a'] });
   void client.run.trigger({ projectSlug: 'p', tags: 'a,b'.split(',') });
-  void client.run.cancel('r', { reason: 'no' }, { attempts: 1 });
+  void client.run.cancel('r', { reason: 'no' }, { maxRequests: 1 });
   void client.env.vars.update('e', 'v', { any: 'field' }, { timeoutMs: 1000 });
   void client.env.list({ page: 1, pageSize: 50 });
-  void client.env.list(undefined, { attempts: 1 });
+  void client.env.list(undefined, { maxRequests: 1 });
   void client.webhooks.deliveries.retry('w', 'd');
   void client.observations.search('p', { q: 'text', vendor: 'x' });
 });

@@ -23,7 +23,7 @@ function recordingClient() {
         status: 200,
         request: 'GET /',
         headers: {},
-        attempts: 1,
+        requests: 1,
         elapsedMs: 0,
         redact: redactNothing,
       };
@@ -49,7 +49,7 @@ describe('the methods of the client', () => {
 
   test('takes the path parameters in order, then the body, the query and the options if the endpoint has them', async () => {
     const { tree, calls } = recordingClient();
-    const options = { attempts: 1 };
+    const options = { maxRequests: 1 };
     await tree.env.vars.update('e1', 'v1', { a: 1 }, options);
     await tree.env.list({ page: 2 }, options);
     await tree.run.cancel('r1', undefined, options);
@@ -105,7 +105,7 @@ test('refuses an invalid call before sending anything, and names the endpoint', 
   const client = createClient({ apiUrl: url, apiKey: 'key' });
   onTestFinished(() => client.close());
   const usage = await rejection(client.run.status('..'), UsageError);
-  expect(usage.facts).toEqual({ endpoint: 'run.status', method: 'GET', attempts: 0, elapsedMs: 0 });
+  expect(usage.facts).toEqual({ endpoint: 'run.status', method: 'GET', requests: 0, elapsedMs: 0 });
   await rejection(client.orders.get('summary'), UsageError);
   await rejection(client.keys.create({ name: 'n' }), CredentialError);
   expect(seen).toEqual([]);

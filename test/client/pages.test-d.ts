@@ -7,7 +7,7 @@ test('a paged list has an iterator over its items', async () => {
   for await (const environment of client.env.list.all({ pageSize: 50 })) {
     expectTypeOf(environment.name).toEqualTypeOf<string | null | undefined>();
   }
-  for await (const observation of client.observations.list.all('p', { status: 'open' }, { attempts: 1 })) {
+  for await (const observation of client.observations.list.all('p', { status: 'open' }, { maxRequests: 1 })) {
     expectTypeOf(observation.processRunId).toEqualTypeOf<string | null | undefined>();
   }
   for await (const webhook of client.webhooks.list.all()) expectTypeOf(webhook).toBeObject();

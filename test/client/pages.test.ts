@@ -288,7 +288,7 @@ describe('the iterator of the client', () => {
     const { client } = await connected(9, 3);
     const got: unknown[] = [];
     const reading = (async () => {
-      for await (const item of client.env.list.all({ pageSize: 2 }, { attempts: 1 })) got.push(item);
+      for await (const item of client.env.list.all({ pageSize: 2 }, { maxRequests: 1 })) got.push(item);
     })();
     const error = await rejection(reading, HttpError);
     expect(got).toEqual(records(1, 4));

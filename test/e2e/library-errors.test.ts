@@ -11,7 +11,7 @@ const program = (code: string) =>
 it('an uncaught error prints its name in less than a screen', async () => {
   const client = "rungate.createClient({ apiUrl: 'http://127.0.0.1:1', apiKey: 'x' })";
   for (const code of [
-    `await ${client}.run.status('run_1', { attempts: 1 })`,
+    `await ${client}.run.status('run_1', { maxRequests: 1 })`,
     "await rungate.verify({ body: '', headers: {}, secrets: [] })",
   ]) {
     const { code: exit, err } = await program(code);

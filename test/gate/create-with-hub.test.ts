@@ -57,7 +57,7 @@ describe('a create that is refused with 429, with a hub', () => {
     expect(sent).toEqual([0]);
     expect(hub.grants).toMatchObject([{ of: 'create' }]);
     hub.grants[0]?.settle(true);
-    expect(await creation).toMatchObject({ kind: 'created', runId: 'run_1', attempts: 2 });
+    expect(await creation).toMatchObject({ kind: 'created', runId: 'run_1', requests: 2 });
     expect(sent).toEqual([0, 14_999]);
     link.close();
   });

@@ -116,7 +116,7 @@ const faults: readonly [string, () => ReturnType<Course>][] = [
 describe.each([12, 60, 200])('an outage of %i s that begins before the run is created', (seconds) => {
   it.each(faults)('does not fail the gate: %s', async (_name, fault) => {
     const { creation, sent, requests } = await play(untilThen(seconds * second, fault));
-    expect(creation).toMatchObject({ kind: 'created', runId: 'run_1', attempts: sent.length });
+    expect(creation).toMatchObject({ kind: 'created', runId: 'run_1', requests: sent.length });
     expect(requests.size).toBe(1);
   });
 });
@@ -162,7 +162,7 @@ describe('a create that fails', () => {
     expect((error as RungateError).hint).toMatch(
       /a run may have been created with the idempotency key build-7/,
     );
-    expect((error as RungateError).facts).toMatchObject({ attempts: sent.length, elapsedMs: endedAt });
+    expect((error as RungateError).facts).toMatchObject({ requests: sent.length, elapsedMs: endedAt });
     expect(endedAt).toBeGreaterThan(4 * minute);
     expect(endedAt).toBeLessThanOrEqual(5 * minute);
   });
@@ -291,7 +291,7 @@ describe('with a hub', () => {
       number === 1 ? status(500) : number === 2 ? status(429, { 'retry-after': '7' }) : created;
     const hub = fakeHub();
     const { creation, sent } = await play(course, { hub: () => hub });
-    expect(creation).toMatchObject({ attempts: 3 });
+    expect(creation).toMatchObject({ requests: 3 });
     expect(hub.limited).toEqual([7000]);
     expect(hub.log.filter((entry) => entry === 'create')).toHaveLength(sent.length - 1);
   });

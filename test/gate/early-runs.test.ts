@@ -63,7 +63,7 @@ function fastService() {
       }
       const value = { runId: run.id };
       return {
-        ...{ status: 202, value, text: JSON.stringify(value), headers: {}, attempts: 1 },
+        ...{ status: 202, value, text: JSON.stringify(value), headers: {}, requests: 1 },
         redact: (text: string) => text,
       } as Exchange;
     },

@@ -79,7 +79,7 @@ async function play(
       const value = { runId: idOf(created) };
       active += 1;
       return {
-        ...{ status: 202, value, text: JSON.stringify(value), headers: {}, attempts: 1 },
+        ...{ status: 202, value, text: JSON.stringify(value), headers: {}, requests: 1 },
         redact: (text: string) => text,
       } as Exchange;
     },

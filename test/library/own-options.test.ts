@@ -55,7 +55,7 @@ const options: readonly (readonly [string, unknown])[] = [
   ['proxyEnv', { https_proxy: 'polluted://' }],
   ['userAgent', 'polluted'],
   ['pace', false],
-  ['attempts', 0],
+  ['maxRequests', 0],
   ['limitTimeoutMs', -1],
   ['check', false],
   ['providerModelField', 'polluted'],

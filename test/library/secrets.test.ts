@@ -100,7 +100,7 @@ test.each(Object.entries(places))(
           const client = createClient(options);
           // The results of the client are the responses, unchanged.
           const failure = (call: Promise<unknown>) => keep(call.then(() => undefined));
-          const bounded = { timeoutMs: 20_000, attempts: 2 };
+          const bounded = { timeoutMs: 20_000, maxRequests: 2 };
           await failure(
             client.env.create({ name: 'n', vars: [{ key: 'PASSWORD', value: password }] } as never, bounded),
           );

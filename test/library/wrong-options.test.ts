@@ -152,7 +152,7 @@ const call: Kinds<CallOptions> = {
   timeoutMs: 'ms',
   requestTimeoutMs: 'ms',
   idempotencyKey: 'text',
-  attempts: 'whole',
+  maxRequests: 'whole',
   limitTimeoutMs: 'duration',
   check: 'flag',
   pace: 'flag',

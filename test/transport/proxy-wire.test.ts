@@ -17,9 +17,9 @@ const done = JSON.stringify({ state: 'completed', failed: 0, blocked: 0, appUrl:
 const account = { user: 'us er', password: 'p@ss/w%rd' };
 const userinfo = `${encodeURIComponent(account.user)}:${encodeURIComponent(account.password)}`;
 
-/** Starts a status read of `serviceHost`; `attempts` returns the number of its requests so far. */
+/** Starts a status read of `serviceHost`; `requests` returns the number of its requests so far. */
 function read(port: number, proxyEnv: Record<string, string>, caPem: string | null = pem('service-ca.pem')) {
-  let attempts = 0;
+  let requests = 0;
   const caller = createCaller({
     apiUrl: `https://${serviceHost}:${port}`,
     apiKey: 'key-1',
@@ -27,12 +27,12 @@ function read(port: number, proxyEnv: Record<string, string>, caPem: string | nu
     proxyEnv,
     ...(caPem === null ? {} : { caPem }),
     onExchange: (event) => {
-      if (event.type === 'try') attempts += 1;
+      if (event.type === 'request') requests += 1;
     },
   });
   onTestFinished(() => caller.close());
   const response = caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
-  return { response, attempts: () => attempts };
+  return { response, requests: () => requests };
 }
 
 test('reuses one CONNECT tunnel with proxy credentials and a private CA for all requests', async () => {
@@ -62,17 +62,17 @@ test('names the proxy that rejects the credentials and does not retry', async ()
   const port = await startService((_, response) => response.end(done));
   const proxy = await startProxy(account);
   const wrong = 'us%20er:wrong-s3cret';
-  const { response, attempts } = read(port, { HTTPS_PROXY: `http://${wrong}@127.0.0.1:${proxy.port}` });
+  const { response, requests } = read(port, { HTTPS_PROXY: `http://${wrong}@127.0.0.1:${proxy.port}` });
   const error = await rejection(response, HttpError);
   expect(error.status).toBe(407);
   expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port}`);
   expect(error.hint).toContain('HTTPS_PROXY');
   expect(JSON.stringify({ ...error, message: error.message, hint: error.hint })).not.toContain('s3cret');
-  expect(attempts()).toBe(1);
+  expect(requests()).toBe(1);
 });
 
 test('names the proxy that cannot be reached and retries', async () => {
-  const { response, attempts } = read(1, {
+  const { response, requests } = read(1, {
     HTTPS_PROXY: (await unreachableUrl()).replace('//', '//user:s3cret@'),
   });
   const error = await rejection(response, NetworkError);
@@ -80,7 +80,7 @@ test('names the proxy that cannot be reached and retries', async () => {
   expect(error.message).toContain('the proxy');
   expect(error.message).not.toContain('s3cret');
   expect(error.hint).toContain('HTTPS_PROXY');
-  expect(attempts()).toBe(4);
+  expect(requests()).toBe(4);
 });
 
 test('names the service that the proxy cannot reach', async () => {
@@ -111,7 +111,7 @@ test('gives up on a proxy that does not respond in time and closes its connectio
     'run.status',
     api['run.status'],
     { params: { runId: 'r' } },
-    { requestTimeoutMs: 200, attempts: 1 },
+    { requestTimeoutMs: 200, maxRequests: 1 },
   );
   const error = await rejection(call, NetworkError);
   expect(error.message).toContain('through the proxy');
@@ -128,14 +128,14 @@ test.each([
     const port = await startService((_request, response) => response.end(done));
     const proxy = await startProxy();
 
-    const { response, attempts } = read(port, { HTTPS_PROXY: `127.0.0.1:${proxy.port}` }, ca && pem(ca));
+    const { response, requests } = read(port, { HTTPS_PROXY: `127.0.0.1:${proxy.port}` }, ca && pem(ca));
     const error = await rejection(response, NetworkError);
     expect(error.fault).toBe('tls');
     expect(error.message).toContain(serviceHost);
     expect(error.message).not.toContain('proxy');
     expect(error.hint).toContain('--ca-file');
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
-    expect(attempts()).toBe(1);
+    expect(requests()).toBe(1);
   },
 );
 
@@ -174,11 +174,11 @@ test.each([
     server.close();
   });
   const HTTPS_PROXY = `https://${host}:${(server.address() as AddressInfo).port}`;
-  const { response, attempts } = read(443, { HTTPS_PROXY }, `${pem('ca.pem')}\n${pem('service-ca.pem')}`);
+  const { response, requests } = read(443, { HTTPS_PROXY }, `${pem('ca.pem')}\n${pem('service-ca.pem')}`);
   const error = await rejection(response, NetworkError);
   expect(error).toMatchObject({ fault: 'tls', unsent: true });
   expect(error.message).toContain('proxy');
-  expect([connects, attempts()]).toEqual([0, 1]);
+  expect([connects, requests()]).toEqual([0, 1]);
 });
 
 test('connects once per request to a proxy that sends unexpected data', async () => {

@@ -49,7 +49,7 @@ async function listItems(
   try {
     const caller = await context.connect();
     const query = endpoint.paged ? { query: { page: 1, pageSize: maxItems } } : {};
-    const limits = { attempts: 1, timeoutMs, requestTimeoutMs: timeoutMs, check: false };
+    const limits = { maxRequests: 1, timeoutMs, requestTimeoutMs: timeoutMs, check: false };
     const { value } = await caller.exchange(name, endpoint, { params, ...query }, limits);
     const items = readPage(value)?.items.slice(0, maxItems) ?? [];
     return items.map((item) => withoutSecrets(item, context.output.redact));

@@ -79,7 +79,7 @@ export const probes: readonly Probe[] = [
 
 /** Sends one request. @throws also for a response that is empty or null, which may pass for an empty list */
 export async function sendProbe(caller: Caller, { name, input }: Probe): Promise<Exchange> {
-  const response = await caller.exchange(name, api[name], input, { attempts: 1 });
+  const response = await caller.exchange(name, api[name], input, { maxRequests: 1 });
   if (response.value !== undefined && response.value !== null) return response;
   const received = response.value === null ? 'null' : 'nothing';
   const hint = 'check the URL: another server may be responding there';

@@ -27,7 +27,7 @@ type Finding = { exists: true } | { problem: string } | null;
 async function findProject(caller: Caller, projectId: string): Promise<Finding> {
   const input = { params: { projectId }, query: { page: 1, pageSize: 1 } };
   const name = 'observations.list';
-  await caller.exchange(name, api[name], input, { attempts: 1 });
+  await caller.exchange(name, api[name], input, { maxRequests: 1 });
   return { exists: true };
 }
 

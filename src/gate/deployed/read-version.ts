@@ -65,7 +65,7 @@ export function versionReader(
   const report = (began: number, outcome: { status: number } | { code: string }) => {
     const { endpoint, method } = request;
     const elapsedMs = clock.monotonic() - began;
-    onExchange?.({ type: 'try', endpoint, method, path: page, attempt: 1, ...outcome, elapsedMs });
+    onExchange?.({ type: 'request', endpoint, method, path: page, request: 1, ...outcome, elapsedMs });
   };
   return async ({ signal, timeoutMs }) => {
     const began = clock.monotonic();

@@ -83,7 +83,7 @@ export async function world(options: WorldOptions) {
     finalUrl: '',
     mismatches: [],
     isJson: true,
-    attempts: 1,
+    requests: 1,
     elapsedMs: 0,
     redact: (text) => text,
   });
