@@ -69,5 +69,6 @@ export const versionsFor = (given: unknown) => option.checkOptions(option.text, 
 /** @throws UsageError */
 export function mockOptionsOf(given: unknown): MockOptions {
   const options = option.checkOptions(mockOptions, given, 'startMock');
-  return { ...options, faults: options.faults?.map((one) => checkFault(one, 'fault')) };
+  const faults = options.faults?.map((one) => checkFault(one, 'fault'));
+  return Object.assign(options, { faults });
 }
