@@ -64,7 +64,7 @@ async function runStep(toolkit: Toolkit, io: Io, step: () => Promise<number>): P
 
 const stopCodes: readonly number[] = [exitCodes.SIGHUP, exitCodes.SIGINT, exitCodes.SIGTERM];
 
-/** Runs the main step: the same gate as `rungate run trigger --wait`. Returns its exit code. */
+/** Runs the main step: the same as `rungate gate`. Returns its exit code. */
 export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
   return runStep(toolkit, io, async () => {
     const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${crypto.randomUUID()}.journal`);

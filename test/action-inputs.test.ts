@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { argumentRows, argvOf, ownInputs, variableRows } from '../src/action/inputs.ts';
 import { runMain } from '../src/action.ts';
 import { githubOutputs } from '../src/ci/reports/outputs.ts';
-import { flagName, inputName, type OptionRow, sentence } from '../src/options/table.ts';
+import { flagName, gateRow, inputName, type OptionRow, sentence } from '../src/options/table.ts';
 import { cli, memoryIo } from './cli/harness.ts';
 
 const manifest = readFileSync(new URL('../action.yml', import.meta.url), 'utf8');
@@ -28,8 +28,7 @@ function declaredInputs(): string {
   const place = (row: OptionRow) => (isRequired(row) ? 0 : row.group === 'Global options:' ? 2 : 1);
   const rows = [...argumentRows, ...variableRows].toSorted((a, b) => place(a) - place(b));
   const entries = rows.map((row) => {
-    const { note: _note, ...withoutNote } = row;
-    const about = sentence(row.inputDefault === undefined ? row : withoutNote);
+    const about = sentence(gateRow(row));
     const isList = row.type.kind === 'list' || row.type.kind === 'overrides';
     const more =
       row.secret !== undefined
@@ -37,7 +36,7 @@ function declaredInputs(): string {
         : isList
           ? ' One per line, or separated by commas.'
           : '';
-    return entry(inputName(row) ?? '', `${about}${more}`, row.inputDefault, row);
+    return entry(inputName(row) ?? '', `${about}${more}`, undefined, row);
   });
   const own = [entry('gates', ownInputs.gates), entry('matrix', ownInputs.matrix, '${{ toJSON(matrix) }}')];
   return `inputs:\n${[...entries, ...own].join('\n')}\n`;
@@ -62,12 +61,8 @@ describe('action.yml', () => {
     expect(names('outputs').sort()).toEqual(outputs.sort());
   });
 
-  it('has an input for every option of run trigger and of run gates, except those left out on purpose', async () => {
-    const [one, several] = [
-      ['run', 'trigger'],
-      ['run', 'gates'],
-    ].map((words) => cli([...words, '--help']));
-    const out = `${(await one)?.out}\n${(await several)?.out}`;
+  it('has an input for every option of rungate gate, except those left out on purpose', async () => {
+    const { out } = await cli(['gate', '--help', '--all']);
     const flags = [...out.matchAll(/^\s+(?:-\w, )?--(?:no-)?([a-z-]+)/gm)].map((match) => String(match[1]));
     const inputs = argumentRows.map((row) => flagName(row).slice(2));
     expect(inputs.filter((name) => !flags.includes(name))).toEqual([]);
@@ -90,8 +85,6 @@ describe('action.yml', () => {
   });
 });
 
-const defaults = ['--strict', '--cancel-on-interrupt'];
-
 it.each([
   ['a fork', { GITHUB_EVENT_NAME: 'pull_request' }, 'a maintainer can push the commit to a branch'],
   ['Dependabot', { GITHUB_ACTOR: 'dependabot[bot]' }, 'Settings → Secrets and variables → Dependabot'],
@@ -108,40 +101,23 @@ describe('the input gates', () => {
   const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '');
 
   it.each<[Record<string, string>, string[]]>([
-    [{ gates: 'all' }, ['run', 'gates', ...defaults]],
-    [
-      { gates: 'api, web\nperf', 'fail-fast': 'true' },
-      ['run', 'gates', '--fail-fast', ...defaults, '--', 'api', 'web', 'perf'],
-    ],
-    [{ gates: '--json' }, ['run', 'gates', ...defaults, '--', '--json']],
+    [{}, ['gate']],
+    [{ gates: 'api, web\nperf', 'fail-fast': 'true' }, ['gate', '--fail-fast', '--', 'api', 'web', 'perf']],
+    [{ gates: '--json' }, ['gate', '--', '--json']],
     [
       { gates: 'api', 'idempotency-key': 'auto', 'fail-fast': 'false' },
-      ['run', 'gates', ...defaults, '--', 'api'],
+      ['gate', '--idempotency-key=auto', '--', 'api'],
     ],
-    [{ 'fail-fast': 'False' }, ['run', 'trigger', '--wait', ...defaults]],
+    [{ 'fail-fast': 'False' }, ['gate']],
   ])('of %j becomes %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
-
-  it.each<[Record<string, string>, string]>([
-    [{ gates: 'all', process: 'x' }, 'the input process has no effect with gates'],
-    [{ gates: 'all', tags: 'x' }, 'the input tags has no effect with gates'],
-    [{ gates: 'all', 'idempotency-key': 'x' }, 'the input idempotency-key has no effect with gates'],
-    [{ gates: 'all', receipt: 'x' }, 'the input receipt has no effect with gates'],
-    [{ 'fail-fast': 'true' }, 'the input fail-fast has no effect without gates'],
-    [{ gates: ',' }, 'the input gates names no gate'],
-  ])('refuses %j: %s', (inputs, message) => expect(() => argv(inputs)).toThrow(message));
 });
 
 describe('the command line for the inputs', () => {
-  const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '').slice(3);
-
-  it.each<[Record<string, string>]>([[{}], [{ strict: '', 'cancel-on-interrupt': '' }]])(
-    'of %j has the defaults',
-    (inputs) => expect(argv(inputs)).toEqual(defaults),
-  );
+  const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '').slice(1);
 
   it.each<[Record<string, string>, string[]]>([
-    [{ strict: 'False' }, ['--no-strict', '--cancel-on-interrupt']],
-    [{ 'cancel-on-interrupt': 'false' }, ['--strict', '--no-cancel-on-interrupt']],
+    [{ strict: 'False' }, ['--no-strict']],
+    [{ 'cancel-on-interrupt': 'false' }, ['--no-cancel-on-interrupt']],
   ])('of %j is %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
 
   it.each<[Record<string, string>, string[]]>([
@@ -156,7 +132,7 @@ describe('the command line for the inputs', () => {
     [{ matrix: 'null' }, []],
     [{ matrix: '{}' }, []],
     [{ matrix: '{"node":20}', 'idempotency-key': 'k' }, ['--idempotency-key=k']],
-  ])('of %j adds %j to the defaults', (inputs, expected) => {
-    expect(argv(inputs).filter((one) => !defaults.includes(one))).toEqual(expected);
+  ])('of %j adds %j', (inputs, expected) => {
+    expect(argv(inputs)).toEqual(expected);
   });
 });

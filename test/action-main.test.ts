@@ -112,7 +112,7 @@ describe('the main step', () => {
   });
 
   it.each<[string, Record<string, string>, RegExp]>([
-    ['neither a process nor tags', { project: 'shop' }, /no process or tag/],
+    ['gates and a process', { ...one, gates: 'api' }, /--process and the name of a gate cannot be combined/],
     ['a switch that is neither true nor false', { ...one, strict: 'maybe' }, /the input strict is "maybe"/],
     ['a gate that does not exist', { gates: 'api web' }, /"api web" is not one of the gates/],
     ['all among other names', { gates: 'api, all' }, /"all" is not one of the gates/],

@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
-import { type CommandName, flagName, inputName, type OptionRow, optionIds, rowOf } from '../options/table.ts';
+import { flagName, inputName, type OptionRow, optionIds, rowOf } from '../options/table.ts';
+import { splitNames } from '../options/types.ts';
 
 type ReadInput = (name: string) => string;
 
@@ -9,10 +10,10 @@ const rowsWithInput = optionIds.map(rowOf).filter((row) => inputName(row) !== nu
 export const argumentRows = rowsWithInput.filter(({ flag }) => flag !== undefined);
 export const variableRows = rowsWithInput.filter(({ flag }) => flag === undefined);
 
-/** The inputs that are not options: they choose the command, and tell matrix cells apart. */
+/** The inputs that are not options: the names of gates, and the matrix cell. */
 export const ownInputs = {
   gates:
-    'Gates of .rungate.json to run, one per line or separated by commas, or all; those that they need run too. Without it, the action runs one gate.',
+    'Gates of .rungate.json to run, one per line or separated by commas, with those that they need (default: all). With process or tags, the action runs one gate instead.',
   matrix: 'Cell of the matrix, set by the runner.',
 } as const;
 
@@ -45,40 +46,15 @@ function saltOf(read: ReadInput): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-const worksWith = ({ commands, unlisted }: OptionRow, command: CommandName) =>
-  commands?.includes('every') ||
-  (commands?.includes(command) === true && unlisted?.includes(command) !== true);
-
-/** Returns the command: the gates of the project file that the input `gates` names, or `all` of them; or one gate without it. */
-function chosenCommand(read: ReadInput): { command: 'trigger' | 'gates'; words: string[]; names: string[] } {
-  const text = read('gates');
-  const command = text === '' ? 'trigger' : 'gates';
-  const isSet = (row: OptionRow) => !['', 'false', 'auto'].includes(read(nameOfInput(row)).toLowerCase());
-  const useless = argumentRows.find((row) => isSet(row) && !worksWith(row, command));
-  if (useless !== undefined) {
-    const hint = text === '' ? 'set gates, or leave it out' : 'leave it out, or run one gate without gates';
-    const condition = text === '' ? 'without' : 'with';
-    throw new UsageError(`the input ${nameOfInput(useless)} has no effect ${condition} gates`, { hint });
-  }
-  if (text === '') return { command, words: ['run', 'trigger', '--wait'], names: [] };
-  const names = text.split(/[\n,]/).map((name) => name.trim());
-  const chosen = text === 'all' ? [] : names.filter((name) => name !== '');
-  if (text !== 'all' && chosen.length === 0)
-    throw new UsageError('the input gates names no gate', { hint: 'name gates, or write all' });
-  // After `--`, a name that begins with a dash is not an option.
-  return { command, words: ['run', 'gates'], names: chosen.length === 0 ? [] : ['--', ...chosen] };
-}
-
 /** Returns the command line for the inputs. `read` returns the trimmed text of an input, or '' if it is not set. */
 export function argvOf(read: ReadInput): string[] {
-  const { command, words, names } = chosenCommand(read);
   const options = argumentRows.flatMap((row) => {
     const text = nameOfInput(row) === 'idempotency-salt' ? saltOf(read) : read(nameOfInput(row));
-    // The runner leaves out a default if an input is an unset variable, which is empty.
-    const value = text || (row.inputDefault ?? '');
-    return value === '' || !worksWith(row, command) ? [] : argumentsFor(row, value);
+    return text === '' ? [] : argumentsFor(row, text);
   });
-  return [...words, ...options, ...names];
+  const names = splitNames(read('gates'));
+  // After `--`, a name that begins with a dash is not an option.
+  return ['gate', ...options, ...(names.length === 0 ? [] : ['--', ...names])];
 }
 
 /** The variables that no argument may have, or that have no option. `setSecret` receives each secret. */

@@ -9,7 +9,7 @@ const linesOf = (text: string) => text.split(/\r?\n/);
 function frame(text: string): string {
   return linesOf(text)
     .filter((line) => !/^\s+--\w|--ignore-scripts'?$|RUNGATE_API_URL/.test(line))
-    .map((line) => (/ run (trigger --wait|gates) --strict/.test(line) ? '' : line))
+    .map((line) => (/ run trigger --wait --strict|gate --strict/.test(line) ? '' : line))
     .map((line) => (/time/i.test(line) ? line.replace(/\d+/g, '') : line))
     .join('\n');
 }

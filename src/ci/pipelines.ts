@@ -48,7 +48,7 @@ export function timeoutFlag({ timeoutInFile }: Plan): string {
 }
 
 export function commandOf({ gates }: Plan): string {
-  return gates ? 'run gates --strict' : 'run trigger --wait --strict';
+  return gates ? 'gate --strict' : 'run trigger --wait --strict';
 }
 
 /** Returns the timeout of the job in minutes, longer than rungate's, so that rungate ends the wait and reports why. */

@@ -39,7 +39,7 @@ function conditionOf(lines: Lines): string | null {
 }
 
 const runsGate = (lines: Lines) =>
-  lines.some((line) => /\brungate\b/.test(line) && /\buses:| run [a-z]/.test(line));
+  lines.some((line) => /\brungate\b/.test(line) && /\buses:| (?:gate\b|run [a-z])/.test(line));
 
 function stepsOf(job: Lines): Lines[] {
   const [, ...items] = blockOf('steps', job);

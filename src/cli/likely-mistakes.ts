@@ -39,21 +39,15 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
     [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
     [/^rungate auth logout\b/, 'write rungate logout'],
     [/^rungate auth\b/, 'write rungate login'],
+    [/^rungate run gates?\b/, 'write rungate gate'],
     [/^rungate run (?:rerun|retry|restart)\b/, 'rungate run trigger starts a new run'],
   ],
   option: [
     // commander also reports an option as unknown if it has a value that it does not take.
     [(mistake) => has(mistake, mistake.word), (mistake) => `${mistake.word} takes no value: write it alone`],
-    [/^rungate run gates --(?:no-)?wait$/, 'run gates always waits'],
-    [/^rungate run gates --(?:process|tags?)$/, 'each gate in .rungate.json has its own process or tags'],
-    [
-      /^rungate run gates --(?:gates?|name)$/,
-      'write the names of gates without an option: rungate run gates web',
-    ],
-    [
-      /^rungate run gates --idempotency-key$/,
-      'each gate has its own automatic key; --idempotency-salt changes all of them',
-    ],
+    [/^rungate gate --wait$/, 'rungate gate always waits: leave it out'],
+    [/^rungate gate --no-wait$/, 'rungate gate always waits; rungate run trigger only starts a run'],
+    [/^rungate gate --(?:gates?|name)$/, 'write the names of gates without an option: rungate gate web'],
     [word(/^--all$/), 'write --help --all for the help with every option'],
     [word(/^-V$/), 'write rungate --version'],
     [

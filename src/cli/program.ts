@@ -1,5 +1,6 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { type Bind, summarise } from '../commands/binding.ts';
+import { defineGate } from '../commands/gate/define.ts';
 import { addGlobals } from '../commands/options.ts';
 import type { definitions } from '../commands/other-groups.ts';
 import { defineRun } from '../commands/run/define.ts';
@@ -14,10 +15,14 @@ import { explain } from './spelling.ts';
 /** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
 const otherGroups = () => import('../commands/other-groups.ts');
 
-type GroupName = 'run' | keyof typeof definitions;
+type GroupName = 'gate' | 'run' | keyof typeof definitions;
+
+/** The groups that a gate needs. */
+const direct = { gate: defineGate, run: defineRun };
 
 /** With their headings in the help, in its order. A group is loaded only if the command line has its name. */
 const groups: Readonly<Record<GroupName, readonly [heading: string, summary: string]>> = {
+  gate: ['Gate:', 'start a test run, wait for it and exit with its verdict'],
   run: ['Gate:', 'trigger, wait for, show and cancel test runs'],
   init: ['Gate:', 'write .rungate.json and a pipeline'],
   selftest: ['Gate:', 'test a pipeline step against every outcome'],
@@ -69,7 +74,9 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
     const [heading, summary] = groups[name];
     const group = summarise(program.command(name), summary).helpGroup(heading).enablePositionalOptions();
     if (!argv.includes(name)) continue;
-    const define = name === 'run' ? defineRun : (await otherGroups()).definitions[name];
+    const define = Object.hasOwn(direct, name)
+      ? direct[name as keyof typeof direct]
+      : (await otherGroups()).definitions[name as keyof typeof definitions];
     define(group, bind, unboundProgram);
     addGlobals(group);
   }

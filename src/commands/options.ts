@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
-import { readTexts } from '../options/read.ts';
+import { jsonFor, readTexts } from '../options/read.ts';
 import {
   type CommandName,
   type Flags,
   flagName,
+  gateRow,
   type OptionId,
   type OptionRow,
   optionIds,
@@ -82,7 +83,7 @@ function helpOf(row: OptionRow): string {
 /** Adds them in the order of the rows. `heading` replaces those of the rows in the help. */
 export function addOptions(command: Command, name: CommandName, heading?: string): Command {
   for (const id of optionIds) {
-    const row = rowOf(id);
+    const row = name === 'gate' ? gateRow(rowOf(id)) : rowOf(id);
     const { flag, no, common, commands, unlisted, group, type, complete } = row;
     if (flag === undefined || commands?.includes(name) !== true) continue;
     const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
@@ -152,5 +153,16 @@ export function givenOptions(flags: Flags, isMeant: (row: OptionRow) => boolean)
     const value = (flags as Readonly<Record<string, unknown>>)[attributeOf(row)];
     if (row.flag === undefined || value === undefined || !isMeant(row)) return [];
     return value === false ? `--no-${flagName(row).slice(2)}` : flagName(row);
+  });
+}
+
+/** Returns the arguments that give the options of these rows again, unquoted. */
+export function argumentsOf(flags: Flags, isMeant: (row: OptionRow) => boolean): string[] {
+  return optionIds.flatMap((id) => {
+    const row = rowOf(id);
+    const value = (flags as Readonly<Record<string, unknown>>)[attributeOf(row)];
+    if (row.flag === undefined || value === undefined || !isMeant(row)) return [];
+    if (typeof value === 'boolean') return [value ? flagName(row) : `--no-${flagName(row).slice(2)}`];
+    return [jsonFor(id, value as never)].flat().flatMap((one) => [flagName(row), String(one)]);
   });
 }

@@ -41,12 +41,16 @@ const status = z
   })
   .register(shown, condition);
 
-const dryRunGate = result('DryRunGate', 'A gate that would start a run.', {
-  name: text("The gate's name."),
+const dryRunRequest = result('DryRunRequest', 'A request that would create a run.', {
+  gate: textOrNull("The gate's name; null for one gate that is not in a file."),
   needs: list(z.string(), 'The gates that must pass before this one starts.'),
   advisory: flag('Whether the gate warns where another one fails.'),
-  body: field(z.looseObject({}), 'The body of the request that would create the run.'),
-  idempotencyKey: textOrNull('The key of that request; null if it would be random.'),
+  method: text('`POST`.'),
+  url: textOrNull('The URL; null if no base URL is set.'),
+  path: text('The path of the URL.'),
+  credential: textOrNull('The source of the credential, for people; null if none is set.'),
+  body: field(z.looseObject({}), 'The body of the request.'),
+  idempotencyKey: textOrNull('The idempotency key; null if it would be random.'),
   keyOrigin: text('How the key was made, for people.'),
 });
 
@@ -316,14 +320,14 @@ export const documents = {
   gate: {
     about: 'The result of a gate, or of several',
     schema: z.union([gateReport, gatesReport]),
-    commands: ['run trigger --wait', 'run wait', 'run gates'],
+    commands: ['gate', 'run trigger --wait', 'run wait'],
   },
   'dry-run': {
     about: 'The requests that gates would send',
-    schema: document('DryRun', 'The gates that would start runs, with their requests.', {
-      gates: list(dryRunGate, 'In an order in which every gate comes after those that it needs.'),
+    schema: document('DryRun', 'The requests that would create runs.', {
+      requests: list(dryRunRequest, 'In an order in which every gate comes after those that it needs.'),
     }),
-    commands: ['run gates --dry-run'],
+    commands: ['gate --dry-run', 'run trigger --dry-run'],
   },
   'run-trigger': {
     about: 'A run that was started',

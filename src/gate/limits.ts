@@ -45,13 +45,12 @@ export function intervalNote(
   });
 }
 
-/** Returns the limits of a wait. A given timeout lifts the default number of reads, which would end the wait long before. */
+/** Returns the limits of a wait. Without a number of reads, only the timeout limits it. */
 export function resolveLimits(limits: { [Limit in keyof Limits]?: Limits[Limit] | undefined }): Limits {
   const { intervalMs, timeoutMs, maxAttempts } = limits;
-  const reads = timeoutMs === undefined ? usualLimits.maxAttempts : Number.POSITIVE_INFINITY;
   return {
     intervalMs: intervalMs ?? usualLimits.intervalMs,
     timeoutMs: timeoutMs ?? usualLimits.timeoutMs,
-    maxAttempts: maxAttempts ?? reads,
+    maxAttempts: maxAttempts ?? Number.POSITIVE_INFINITY,
   };
 }

@@ -87,7 +87,7 @@ export const gateOptions = option.optionsOf<GateOptions>({
   onProgress: z.optional(option.func<NonNullable<GateOptions['onProgress']>>()),
 });
 
-function policyOf({ strict = false, on = {} }: Pick<GateOptions, 'strict' | 'on'>): Policy {
+function policyOf({ strict = true, on = {} }: Pick<GateOptions, 'strict' | 'on'>): Policy {
   const overrides = Object.entries(on).flatMap(([verdict, action]) => {
     if (action === undefined) return [];
     try {

@@ -16,8 +16,8 @@ function factsOfJob(env: GateOptions['env']) {
 }
 
 /**
- * Starts a run or takes existing ones, waits for them, and judges them: `rungate run trigger --wait` and `rungate run wait`
- * as a function, with the same rules. It never ends the process, only reads the environment in
+ * Starts a run or takes existing ones, waits for them, and judges them: `rungate gate` as a function, with the same rules. It
+ * never ends the process, only reads the environment in
  * `env`, and closes its timers and connections.
  * @returns the gate as data, in the shape that `--json` prints, with a method for its receipt. With the default policy, `gate` is `pass` only if every run passed
  * @throws RungateError if there is nothing to report on: the options are invalid, a credential is missing, or no run could be

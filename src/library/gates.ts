@@ -28,8 +28,8 @@ async function planGate(
 }
 
 /**
- * Runs several gates, each as soon as the gates that it needs have passed, and judges them together: `rungate run gates` as a
- * function, with the same rules. They share the connections and the limits of the service, or the hub.
+ * Runs several gates, each as soon as the gates that it needs have passed, and judges them together: `rungate gate` with the
+ * gates of a file as a function, with the same rules. They share the connections and the limits of the service, or the hub.
  * @returns the gates as data, in the shape that `--json` prints. With the default policy, `gate` is `pass` only if every run
  * passed. A gate whose run could not be started fails, with the `error`; the others go on
  * @throws RungateError if the options of a gate are invalid or a credential is missing; then nothing was sent. An abort does not throw: the

@@ -79,8 +79,8 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
   const caller = await options.connect();
   let page: OpenDeployed | undefined;
   try {
-    await awaitEach(reporters, { type: 'begin', gates });
     const openHub = await hubOpener(options);
+    await awaitEach(reporters, { type: 'begin', gates });
     page = await openBuildCheck(options, (event) => emitTo(reporters, event, redact));
     return await runPlan(
       {

@@ -26,7 +26,7 @@ export interface LibraryOptions {
   idempotencySalt?: string | undefined;
   /** The time between two reads of a run, unless the service requests another; default 10,000. */
   intervalMs?: number | undefined;
-  /** The maximum number of status reads of a run; default 60, or unlimited if `timeoutMs` is given. */
+  /** The maximum number of status reads of a run; default: no limit. */
   maxAttempts?: number | undefined;
   /** The timeout of the whole wait; default an hour. */
   timeoutMs?: number | undefined;
@@ -35,7 +35,7 @@ export interface LibraryOptions {
    * verdict is `flaky`. All runs together stay within `timeoutMs`.
    */
   retries?: number | undefined;
-  /** Whether a cancelled run fails the gate; default false, which makes it a warning. */
+  /** Whether a cancelled run fails the gate; default true. Otherwise it is a warning. */
   strict?: boolean | undefined;
   /** Actions for single verdicts; they override `strict`. */
   on?: GateOverrides | undefined;

@@ -18,7 +18,7 @@ import {
 } from './types.ts';
 
 /** The commands whose options come from the rows. `every` has those of all commands. */
-export type CommandName = 'every' | 'trigger' | 'wait' | 'gates' | 'init' | 'hub' | 'webhooks';
+export type CommandName = 'every' | 'gate' | 'trigger' | 'wait' | 'init' | 'hub' | 'webhooks';
 
 /** The lists that complete a value; `completion` has a function for each. */
 export type Completion = 'environment-keys' | 'overrides' | 'profiles';
@@ -28,8 +28,10 @@ export interface OptionRow {
   readonly type: OptionType<unknown>;
   /** One line about it, as a clause. */
   readonly help: string;
+  /** The parts that differ for `rungate gate` and the library's gates. */
+  readonly forGate?: Partial<Pick<OptionRow, 'help' | 'no' | 'note' | 'default' | 'common'>>;
   /** The value that applies if nothing sets it. */
-  readonly default?: string;
+  readonly default?: string | undefined;
   /** A remark that the help has in parentheses, such as the value that the service or the CI gives. */
   readonly note?: string;
   /** The option on the command line, with its placeholder. */
@@ -38,7 +40,7 @@ export interface OptionRow {
   readonly no?: string;
   readonly commands?: readonly CommandName[];
   /** Whether the help shows it without `--all`. */
-  readonly common?: true;
+  readonly common?: true | undefined;
   /** The commands that have it only to explain why it does not work. */
   readonly unlisted?: readonly CommandName[];
   /** The heading in the help. */
@@ -52,8 +54,6 @@ export interface OptionRow {
   readonly secret?: 'sent' | 'saved' | 'variable';
   /** The action's input: the name of the flag, or another one. */
   readonly input?: boolean | string;
-  /** The value of an input that is not set. */
-  readonly inputDefault?: string;
   /** The option of the library's functions, where a duration is in milliseconds. */
   readonly library?: string;
   /** The sentences about it there, if they differ. */
@@ -62,8 +62,8 @@ export interface OptionRow {
   readonly required?: readonly ('input' | 'library')[];
 }
 
-const creating = ['trigger', 'gates'] as const;
-const waiting = ['trigger', 'wait', 'gates'] as const;
+const creating = ['gate', 'trigger'] as const;
+const waiting = ['gate', 'trigger', 'wait'] as const;
 const selection = { group: 'Selection:', common: true, file: 'gate', input: true } as const;
 const build = { group: 'Build information:', commands: creating, file: 'only gate', input: true } as const;
 const behaviour = { group: 'Behaviour:', input: true } as const;
@@ -161,7 +161,7 @@ export const rows = {
     ...selection,
     type: text,
     flag: '-p, --project <slug>',
-    commands: ['trigger', 'gates', 'init'],
+    commands: [...creating, 'init'],
     env: 'RUNGATE_PROJECT',
     help: 'slug of the project',
   },
@@ -169,14 +169,14 @@ export const rows = {
     ...selection,
     type: text,
     flag: '--process <slug>',
-    commands: ['trigger', 'init'],
+    commands: [...creating, 'init'],
     help: 'slug of the process to run, unless tags are given',
   },
   tags: {
     ...selection,
     type: filledList,
     flag: '--tag <tag>',
-    commands: ['trigger', 'init'],
+    commands: [...creating, 'init'],
     input: 'tags',
     help: 'run the processes with these tags, unless a process is given; the service does not say whether one or all must match',
   },
@@ -184,7 +184,7 @@ export const rows = {
     ...selection,
     type: text,
     flag: '-e, --environment <key>',
-    commands: ['trigger', 'gates', 'init'],
+    commands: [...creating, 'init'],
     env: 'RUNGATE_ENVIRONMENT',
     help: 'key of the environment',
     note: "default: the project's default",
@@ -244,7 +244,7 @@ export const rows = {
     common: true,
     type: onOff,
     flag: '--fail-fast',
-    commands: ['gates'],
+    commands: ['gate'],
     library: 'failFast',
     libraryHelp: 'Whether the first gate that fails cancels the others; default false.',
     help: 'cancel the other gates when one fails',
@@ -253,7 +253,7 @@ export const rows = {
     ...behaviour,
     type: text,
     flag: '--idempotency-key <key>',
-    commands: ['trigger'],
+    commands: creating,
     library: 'idempotencyKey',
     libraryHelp:
       'The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that the CI job and its re-runs share; otherwise a random one that only the retries of this call share.',
@@ -293,9 +293,9 @@ export const rows = {
     flag: '--max-attempts <n>',
     file: 'gate',
     library: 'maxAttempts',
-    libraryHelp:
-      'The maximum number of status reads of a run; default 60, or unlimited if `timeoutMs` is given.',
+    libraryHelp: 'The maximum number of status reads of a run; default: no limit.',
     default: '60',
+    forGate: { default: undefined, note: 'default: no limit' },
     note: 'about 10 minutes at 10s; unlimited if a timeout is set',
     help: 'maximum number of status reads',
   },
@@ -305,9 +305,11 @@ export const rows = {
     type: duration,
     flag: '--timeout <duration>',
     file: 'gate',
+    env: 'RUNGATE_TIMEOUT',
     library: 'timeoutMs',
     libraryHelp: 'The timeout of the whole wait; default an hour.',
     default: '60m',
+    forGate: { help: 'maximum time to wait' },
     help: 'maximum time to wait; set it for runs of more than 10 minutes',
   },
   retries: {
@@ -332,10 +334,15 @@ export const rows = {
     no: 'override strict in the settings',
     file: 'gate',
     env: 'RUNGATE_STRICT',
-    inputDefault: 'true',
     library: 'strict',
-    libraryHelp: 'Whether a cancelled run fails the gate; default false, which makes it a warning.',
+    libraryHelp: 'Whether a cancelled run fails the gate; default true. Otherwise it is a warning.',
     help: 'also fail on a cancelled run; recommended in pipelines',
+    forGate: {
+      help: 'also fail on a cancelled run',
+      note: 'default: on',
+      no: 'let a cancelled run pass with a warning',
+      common: undefined,
+    },
   },
   on: {
     ...wait,
@@ -360,11 +367,11 @@ export const rows = {
     type: onOff,
     flag: '--cancel-on-interrupt',
     no: 'leave the run going when rungate is stopped',
-    inputDefault: 'true',
     library: 'cancelOnAbort',
     libraryHelp:
       'Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`.',
     note: 'default if the command creates it',
+    forGate: { note: 'default: on' },
     help: 'cancel the run when rungate is stopped',
   },
   'deployed.url': {
@@ -431,7 +438,6 @@ export const rows = {
     ...reports,
     type: text,
     flag: '--receipt <file>',
-    unlisted: ['gates'],
     help: 'file for a signed receipt of the result, for later jobs',
     note: 'key: RUNGATE_RECEIPT_KEY',
   },

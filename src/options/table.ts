@@ -59,6 +59,9 @@ export const optionIds = Object.keys(rows) as OptionId[];
 /** Returns a row, for code that handles all of them. */
 export const rowOf = (id: OptionId): OptionRow => rows[id];
 
+/** Returns the row as `rungate gate` and the action have it. */
+export const gateRow = (row: OptionRow): OptionRow => ({ ...row, ...row.forGate });
+
 const idsWhere = <Id extends OptionId>(has: (row: OptionRow) => boolean) =>
   optionIds.filter((id) => has(rowOf(id))) as Id[];
 

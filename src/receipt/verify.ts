@@ -97,7 +97,7 @@ export const ageOf = (statement: Statement, now: number): number =>
   now - (parseTimestamp(factsOf(statement).finishedAt) ?? Number.NaN);
 
 const waitHint =
-  'its gate, such as run wait, knew only the ids of its runs: write the receipt with run trigger --wait';
+  'its gate, such as run wait, knew only the ids of its runs: write the receipt with rungate gate';
 
 type FactCheck = (statement: Statement, expected: Expected) => void;
 

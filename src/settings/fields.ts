@@ -43,7 +43,7 @@ function quotedKey(key: string): string {
 function unknownName(place: string, name: string, known: readonly string[]): ConfigError {
   const near = nearest(name, known);
   const hint = /^wait$/i.test(name)
-    ? 'waiting is not a setting: use rungate run trigger --wait'
+    ? 'waiting is not a setting: rungate gate always waits'
     : near === null
       ? `the settings are ${known.join(', ')}`
       : `did you mean ${JSON.stringify(near)}?`;

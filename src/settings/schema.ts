@@ -41,8 +41,7 @@ function gateSchema(): JsonSchema {
 }
 
 const gates = {
-  description:
-    'The gates that rungate run gates runs, by name. The settings of this object are their defaults.',
+  description: 'The gates that rungate gate runs, by name. The settings of this object are their defaults.',
   type: 'object',
   propertyNames: { pattern: gateName.source },
   additionalProperties: { $ref: '#/definitions/gate' },

@@ -14,7 +14,7 @@ describe('rungate without a command suggests', () => {
       'the mock or a login if no service is set',
       {},
       [
-        /rungate mock exec -- \\\n {4}rungate run trigger .* --wait --timeout 30m/,
+        /rungate mock exec -- rungate gate --project shop --process checkout/,
         /rungate login --api-url/,
         /RUNGATE_API_URL and RUNGATE_API_KEY/,
       ],
@@ -35,7 +35,7 @@ describe('rungate without a command suggests', () => {
     [
       'the command itself if a service is set outside a repository',
       { env: { ...service, ...key } },
-      [/rungate run trigger --wait --strict --timeout 30m \\\n {4}--project <slug> --process <slug>/],
+      [/rungate gate --project <slug> --process <slug>/],
       /rungate init|mock/,
     ],
     [
@@ -49,7 +49,7 @@ describe('rungate without a command suggests', () => {
       { ...file({ project: 'shop', process: 'checkout', apiUrl: 'https://service.example.com' }), env: key },
       [
         /Configured: process checkout\nof project shop\nat https:\/\/service\.example\.com\. Run it/,
-        /rungate run trigger --wait --strict/,
+        /\n {2}rungate gate\n/,
       ],
       /rungate init|rungate login|mock/,
     ],
@@ -59,7 +59,7 @@ describe('rungate without a command suggests', () => {
         ...file({ gates: { api: { project: 'shop', process: 'api' }, web: { tags: ['web'] } } }),
         env: { ...service, ...key },
       },
-      [/Configured: gates api, web\nat https:.*\. Run/, /rungate run gates --strict --timeout 30m/],
+      [/Configured: gates api, web\nat https:.*\. Run/, /\n {2}rungate gate\n/],
       /of project|run trigger|"process"|rungate init/,
     ],
     [
@@ -83,9 +83,7 @@ describe('rungate without a command suggests', () => {
 
   it('npx if npx started it', async () => {
     const { err } = await cli([], { env: { npm_command: 'exec' } });
-    expect(err).toMatch(
-      /^ {2}npx rungate mock exec -- \\\n {4}npx rungate run trigger .* --wait --timeout 30m$/m,
-    );
+    expect(err).toMatch(/^ {2}npx rungate mock exec -- npx rungate gate --project shop --process checkout$/m);
     expect(err.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
@@ -106,7 +104,7 @@ describe('the first steps', () => {
 
   it('contain a gate against the mock that works when pasted', async () => {
     const { err } = await cli([]);
-    const [, gate = ''] = / mock exec -- \\\n +rungate (.*)/.exec(err) ?? [];
+    const [, gate = ''] = / mock exec -- rungate (.*)/.exec(err) ?? [];
     expect((await on.rungate(...gate.split(' '))).code).toBe(0);
   });
 

@@ -198,7 +198,7 @@ it.each(
         env,
         stdin: on.mock.apiKey,
         cwd: '/repo',
-        files: words.includes('gates') ? { '/repo/.rungate.json': projectFile } : {},
+        files: words.includes('gate') ? { '/repo/.rungate.json': projectFile } : {},
       })(...argv.map(service));
       expect(code, `${line}\n${err}`).toBe(0);
       if (name !== undefined) variables[name] = out.trim();

@@ -1,6 +1,6 @@
 import { type Mistake, project } from './mistake.ts';
 
-const run = (...words: string[]) => ['run', 'gates', ...words];
+const run = (...words: string[]) => ['gate', ...words];
 const gates = (text: string) => project(`{ "project": "shop", "gates": ${text} }`);
 const usual = gates('{ "api": { "process": "a" }, "web": { "tags": ["w"], "needs": ["api"] } }');
 
@@ -11,7 +11,8 @@ export const mistakesInGates: readonly Mistake[] = [
   { name: 'all gates, as in the input of the action', argv: run('all'), world: usual },
   { name: 'a gate with a long name that does not exist', argv: run('a'.repeat(40)), world: usual },
   { name: 'waiting for gates', argv: run('--wait'), world: usual },
-  { name: 'a process for all gates', argv: run('--process', 'checkout'), world: usual },
+  { name: 'a process beside a gate', argv: run('web', '--process', 'checkout'), world: usual },
+  { name: 'a process as a name, without gates', argv: run('checkout') },
   { name: 'a key for all gates', argv: run('--idempotency-key', 'k'), world: usual },
   { name: 'gates as an option', argv: run('--gates', 'api'), world: usual },
   { name: 'gates in one argument', argv: run('api web'), world: usual },

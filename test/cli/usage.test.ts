@@ -71,9 +71,9 @@ describe('a usage error exits with 64, sends nothing and suggests a correction',
     [
       'wait options without --wait',
       [...trigger, '--strict'],
-      /--strict has no effect without --wait[\s\S]*add --wait/,
+      /--strict has no effect without --wait[\s\S]*use rungate gate/,
     ],
-    ['a timeout without --wait', [...trigger, '--timeout', '5m'], /add --wait/],
+    ['a timeout without --wait', [...trigger, '--timeout', '5m'], /use rungate gate/],
     ['a bad outcome of the mock', ['mock', 'exec', '--outcome', 'green', '--', 'true'], /passed, failed/],
     ['a bad port of the mock', ['mock', 'serve', '--port', '70000'], /65535/],
   ])('%s', async (_name, argv, message) => {

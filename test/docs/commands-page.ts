@@ -32,7 +32,7 @@ function optionTables(options: readonly HelpOption[]): string {
 function exampleBlock(examples: readonly string[]): string {
   if (examples.length === 0) return '';
   const lines = examples.join('\n');
-  const needs = lines.includes('rungate run gates') ? '<!-- with: .rungate.json -->\n\n' : '';
+  const needs = lines.includes('rungate gate') ? '<!-- with: .rungate.json -->\n\n' : '';
   return `\n${needs}\`\`\`sh\n${lines}\n\`\`\`\n`;
 }
 

@@ -25,7 +25,7 @@ const fences = (page: string) =>
     .map(({ content }) => content)
     .join('\n');
 
-describe('every snippet that waits for a run has a --timeout', () => {
+describe('every snippet with run trigger --wait or run wait has a --timeout', () => {
   it.each(pages.map((page) => [page]))('%s', (page) => {
     // A console block also shows the output of its commands.
     const printed = (line: string) => /^(run_|created run|✓|✗|→)/.test(line);
@@ -42,14 +42,6 @@ describe('every snippet that waits for a run has a --timeout', () => {
     expect(withoutTimeout(text)).toEqual([]);
   });
 
-  it('the first lines of the help, and the output of rungate without a command', async () => {
-    const env = { RUNGATE_API_URL: 'https://s.example', RUNGATE_PROJECT: 'shop' };
-    const [help, alone, set] = [await cli(['--help']), await cli([]), await cli([], { env })];
-    const text = [help.out, alone.err, set.err].join('\n');
-    expect(waitingCommands(text).length).toBeGreaterThan(1);
-    expect(withoutTimeout(text)).toEqual([]);
-  });
-
   it('the output of init', async () => {
     const files = { '/repo/.git': '' };
     const init = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'none'];
@@ -58,15 +50,6 @@ describe('every snippet that waits for a run has a --timeout', () => {
     expect(withoutTimeout(err)).toEqual([]);
   });
 });
-
-it.each(['docs/library.md', 'docs/examples/gate.node-test.mjs', 'docs/examples/gate.test.ts'])(
-  'every call of gate in %s has timeoutMs',
-  (path) => {
-    const calls = textOf(path).match(/\bgate\(\{[\s\S]*?\}\)/g) ?? [];
-    expect(calls).not.toEqual([]);
-    expect(calls.filter((call) => !call.includes('timeoutMs'))).toEqual([]);
-  },
-);
 
 it.each([['trigger'], ['wait']])('the help of run %s says how long 60 status reads take', async (command) => {
   const help = (await cli(['run', command, '--help', '--all'])).out.replace(/\s+/g, ' ');

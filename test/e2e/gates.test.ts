@@ -44,11 +44,11 @@ async function serve(): Promise<void> {
   };
 }
 
-const argv = ['run', 'gates', '--no-ci-report'];
+const argv = ['gate', '--no-ci-report'];
 const runsOf = (process: string) =>
   [...mock.state.runs.values()].filter((run) => JSON.stringify(run).includes(`"${process}"`));
 
-describe('rungate run gates, built', () => {
+describe('rungate gate, built', () => {
   it('after kill -9, starts finished gates again and attaches to the runs in progress, also to a retry', async () => {
     await serve();
     const killed = rungate(argv, env);

@@ -47,11 +47,11 @@ it.each<[string, z.ZodMiniType, readonly string[], MockOptions, Settings?]>([
   ['a timeout', gateReport, [...wait, '--timeout', '20s', '--cancel-on-timeout'], { outcome: 'stuck' }],
   ['a run that does not exist', gateReport, ['run', 'wait', 'r-1', 'r-2'], {}],
   ['a stop', gateReport, wait, { outcome: 'stuck' }, stopped],
-  ['several gates', gatesReport, ['run', 'gates'], { outcome: ['failed', 'passed', 'blocked'] }, file],
+  ['several gates', gatesReport, ['gate'], { outcome: ['failed', 'passed', 'blocked'] }, file],
   [
     'several gates after a stop',
     gatesReport,
-    ['run', 'gates', '--fail-fast'],
+    ['gate', '--fail-fast'],
     { outcome: 'failed' },
     { ...file, ...stopped },
   ],

@@ -64,9 +64,9 @@ describe('a gate', () => {
     });
   });
 
-  it('waits for the given timeout, which lifts the number of reads', async () => {
+  it('waits for its timeout, and reads as often as maxAttempts allows', async () => {
     await play({ outcome: 'stuck' });
-    expect((await run({ trigger, intervalMs: 1000 })).runs[0]?.attempts).toBe(60);
+    expect((await run({ trigger })).runs[0]?.attempts).toBeGreaterThan(300);
     expect((await run({ trigger, intervalMs: 1000, timeoutMs: 200_000 })).runs[0]?.attempts).toBeGreaterThan(
       100,
     );

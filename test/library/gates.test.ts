@@ -43,7 +43,7 @@ const short = (report: Awaited<ReturnType<typeof gates>>) =>
   report.gates.map(({ name, result, exitCode }) => [name, result, exitCode]);
 
 describe('gates', () => {
-  it('returns what rungate run gates prints, with the same keys in a CI job', async () => {
+  it('returns what rungate gate prints, with the same keys in a CI job', async () => {
     const outcome = 'failed';
     const folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
     const job = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '77' };
@@ -69,7 +69,7 @@ describe('gates', () => {
         perf: { process: 'perf', needs: ['web'], advisory: true },
       },
     };
-    const printed = await cli(['run', 'gates', '--json'], {
+    const printed = await cli(['gate', '--json'], {
       env: { ...env, RUNGATE_API_URL: url, RUNGATE_API_KEY: apiKey },
       clock,
       cwd: '/repo',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Build, builds, runBuild, type Shown } from '../commands/run/gates-builds.ts';
+import { type Build, builds, runBuild, type Shown } from '../commands/gate/gates-builds.ts';
 import { root, start } from '../e2e/built.ts';
 
 const home = join(root, 'test/importers');

@@ -6,7 +6,7 @@ import { duration } from '../../src/options/types.ts';
 const row: OptionRow = {
   type: duration,
   flag: '--patience <duration>',
-  commands: ['trigger', 'wait', 'gates'],
+  commands: ['gate', 'trigger', 'wait'],
   group: 'Wait options:',
   env: 'RUNGATE_PATIENCE',
   file: 'gate',

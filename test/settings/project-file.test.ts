@@ -116,8 +116,8 @@ describe('a mistake in the project file', () => {
     for (const name of fileIds) expect(hint).toContain(name);
   });
 
-  it('such as "wait" suggests the option --wait', () =>
-    expect(errorOf({ wait: true }).hint).toMatch(/run trigger --wait/));
+  it('such as "wait" suggests rungate gate', () =>
+    expect(errorOf({ wait: true }).hint).toMatch(/rungate gate always waits/));
 
   it('is reported if the JSON is nested too deeply', () => {
     expect(errorOf('['.repeat(200_000)).message).toMatch(/nested too deeply/);

@@ -148,7 +148,7 @@ it('several gates of a project file run, and write one report', async () => {
   const text = `\ufeff${JSON.stringify({ project: 'a shop', strict: true, gates }, null, 2)}\n`;
   writeFileSync(join(folder, 'gates.json'), text.replaceAll('\n', '\r\n'));
   const flags = ['--config', sharePath(join(folder, 'gates.json')), '--junit', 'gates\\r.xml'];
-  const ended = await rungate(['run', 'gates', ...flags], on);
+  const ended = await rungate(['gate', ...flags], on);
   expect(ended).toMatchObject({ code: 1, err: expect.stringMatching(/✓ api: [\s\S]*✗ web: /) });
   expect(readFileSync(join(folder, 'gates/r.xml'), 'utf8').match(/<testsuite /g)).toHaveLength(2);
 });

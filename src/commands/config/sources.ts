@@ -56,6 +56,8 @@ export interface SourceOptions {
   readonly changesProfile?: boolean;
   /** The command itself reports an unreadable profiles file. */
   readonly showsUnreadable?: boolean;
+  /** The command's own defaults, over those of the rows. */
+  readonly defaults?: SomeSettings;
   /** Returns the branch or tag for `branches` in the project file; called only if the file has any. */
   refOf?(): Promise<string | null> | string | null;
 }
@@ -143,7 +145,7 @@ export async function loadSettings(
     { origin: 'flag', values: { ...flags, format: chosenFormat(globals) } } as const,
     environmentSettings(io.env, io.readFile),
     ...(saved === undefined ? [] : [profileSource(saved, profileDetail)]),
-    defaultSettings,
+    { ...defaultSettings, values: { ...defaultSettings.values, ...options.defaults } },
   ];
   const merged = mergeSettings(project === null ? others : [...others, project.source]);
   const gates = (project?.gates ?? []).map(({ source, ...gate }): GateSettings => {

@@ -19,7 +19,7 @@ const readNames = [
   'RUNGATE_HUB_REDIS_URL_FILE',
 ];
 
-const outputs = 'gate exitCode verdict failed blocked runId appUrl state idempotencyKey'.split(' ');
+const outputs = 'result exitCode verdict failed blocked runId appUrl state idempotencyKey'.split(' ');
 
 /** Variables that rungate, its pipelines and its reports set for others to read. */
 const setNames = [
@@ -45,9 +45,7 @@ function remedyForVariable(name: string): string {
 
 /** Warns of variables that start with RUNGATE_ and that nothing reads. */
 export function checkVariables({ env, platform }: Pick<Io, 'env' | 'platform'>): DoctorCheck[] {
-  // The pipeline for GitLab passes RUNGATE_TIMEOUT on as --timeout.
   const known = new Set([...readNames, ...setNames]);
-  if (env.RUNGATE_PACKAGE !== undefined) known.add('RUNGATE_TIMEOUT');
   // Windows ignores the case of the names.
   const names = Object.keys(env).map((name) => (platform === 'win32' ? name.toUpperCase() : name));
   const unread = names.filter(

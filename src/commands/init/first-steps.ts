@@ -38,8 +38,7 @@ async function firstSteps(io: Io, raw: Readonly<Record<string, unknown>>): Promi
     return [
       '',
       'Try it against a mock of the service:',
-      `  ${self} mock exec -- \\`,
-      `    ${self} run trigger --project a --tag b --wait --timeout 30m`,
+      `  ${self} mock exec -- ${self} gate --project shop --process checkout`,
       '',
       'Use it with your service:',
       `  ${self} login --api-url https://service.example.com`,
@@ -55,12 +54,12 @@ async function firstSteps(io: Io, raw: Readonly<Record<string, unknown>>): Promi
       `Configured: ${selected}`,
       ...(project === undefined ? [] : [`of project ${excerpt(project.value, 60)}`]),
       `at ${service}. Run ${hasGates ? 'them' : 'it'} and wait for the verdict:`,
-      `  ${self} ${hasGates ? 'run gates' : 'run trigger --wait'} --strict --timeout 30m`,
+      `  ${self} gate`,
       ...(hasCredential ? [] : [login]),
       ...end,
     ];
   }
-  let missing = `  ${self} run trigger --wait --strict --timeout 30m \\\n    --project <slug> --process <slug>`;
+  let missing = `  ${self} gate --project <slug> --process <slug>`;
   if (sources.projectFile !== null) {
     const names = project === undefined ? '"project": "<slug>"' : '"process": "<slug>"';
     missing = `  write ${names} into ${displayPath(io, sources.projectFile)}`;

@@ -5,12 +5,12 @@ import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
 import { inOrder } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
 import { groupOf } from '../../options/table.ts';
-import { sanitize } from '../../sanitize.ts';
 import { type FileGate, mergeGates, planNode } from '../../settings/gates.ts';
 import { findProjectFile, projectFileName } from '../../settings/locate.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
 import { echoed } from '../../suggest.ts';
 import { namedProjectFile, noFile } from '../config/project-file.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import type { Answers } from './answers.ts';
 
 /** Each CI has other special characters; slugs, keys, URLs and paths rarely contain any. @throws UsageError if one does */
@@ -63,12 +63,6 @@ export function configFlag(root: string, path: ReadFile, shown: string): string[
   }
   const hint = 'rename it, or use --ci none and write the pipeline yourself';
   return [`--config ${plainArgument('the path', asValue(file), hint)}`];
-}
-
-/** Quotes an argument for a POSIX shell, if it needs quotes. */
-function shellQuoted(text: string): string {
-  const plain = sanitize(text);
-  return /^[\w./:@%+=,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;
 }
 
 /** Repeats the user's `--config` for a hint. */

@@ -240,7 +240,7 @@ export function defineMock(group: Command, bind: Bind): void {
     .passThroughOptions();
   examples(
     exec,
-    'rungate mock exec -- \\\n    rungate run trigger --project shop --tag e2e --wait --timeout 30m',
+    'rungate mock exec -- rungate gate --project shop --tag e2e',
     'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
   );
   bind(exec, {

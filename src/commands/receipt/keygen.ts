@@ -49,7 +49,7 @@ export async function keygenCommand(context: Context, prefix: string): Promise<n
   for (const line of [
     `save the content of ${output.excerpt(keyFile)} as the secret RUNGATE_RECEIPT_KEY of your CI, then delete the file`,
     `commit ${output.excerpt(publicKeyFile)}, or give it to every job that verifies receipts`,
-    'write a receipt: rungate run trigger --wait --receipt receipt.json',
+    'write a receipt: rungate gate --receipt receipt.json',
     `verify it: rungate receipt verify receipt.json --key ${output.excerpt(publicKeyFile)} --commit <sha>`,
   ])
     await output.note(`${output.paint('dim', '→')} ${line}`);

@@ -86,7 +86,7 @@ export async function showCommand({ io, output }: Context, file: string): Promis
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     throw new UsageError(`${file} is not a receipt: ${error.message}`, {
-      hint: 'pass a file that rungate run trigger --wait --receipt has written',
+      hint: 'pass a file that rungate gate --receipt has written',
     });
   }
   const statement = statementOf(content);

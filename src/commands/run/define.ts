@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { type Bind, examples, note } from '../binding.ts';
-import { completes } from '../completion/completes.ts';
 import { noList } from '../no-list.ts';
 import { addOptions, collect } from '../options.ts';
 import { cancelCommand } from './cancel.ts';
-import { type GatesFlags, gatesCommand } from './gates.ts';
+import { dryRunOption } from './dry-run.ts';
 import { openCommand } from './open.ts';
 import { statusCommand } from './status.ts';
 import { type TriggerFlags, triggerCommand } from './trigger.ts';
@@ -18,12 +17,13 @@ export function defineRun(group: Command, bind: Bind): void {
     .command('trigger')
     .summary('start a test run, and with --wait gate on it')
     .description(
-      'Start a test run and print its id. With --wait, wait until it ends and exit with its verdict.',
+      'Start a test run and print its id. With --wait, wait until it ends and exit with its verdict; in a pipeline, use rungate gate, which is strict and waits until its timeout.',
     );
   addOptions(trigger, 'trigger')
     .optionsGroup('Behaviour:')
     .option('--wait', 'wait for the run and exit with its verdict')
-    .option('--no-wait', 'exit after starting the run (default), without the warning about a missing gate');
+    .option('--no-wait', 'exit after starting the run (default), without the warning about a missing gate')
+    .addOption(dryRunOption());
   // In commander the last one wins, so an argument at the end of a line could remove the gate.
   const waits = new Set<string>();
   for (const name of ['wait', 'no-wait']) {
@@ -62,29 +62,6 @@ export function defineRun(group: Command, bind: Bind): void {
     decides: true,
     check: checkReportFlags,
     run: (context, [runIds], flags: NamedWaitFlags) => waitCommand(context, runIds as string[], flags),
-  });
-
-  const gates = group
-    .command('gates')
-    .summary('run the gates of the project file')
-    .description(
-      'Start and wait for the gates that .rungate.json names, each when the gates that it needs have passed, and exit with the most severe exit code.',
-    )
-    .argument('[name...]', 'the gates to run, with those that they need (default: all)');
-  addOptions(gates, 'gates')
-    .optionsGroup('Behaviour:')
-    .option('--dry-run', 'print the order, the requests and the idempotency keys, and send nothing');
-  completes(gates, 'name', { from: 'gates' });
-  examples(
-    gates,
-    'rungate run gates --strict --timeout 30m',
-    'rungate run gates web --fail-fast',
-    'rungate run gates --dry-run',
-  );
-  bind(gates, {
-    decides: true,
-    check: checkReportFlags,
-    run: (context, [names], flags: GatesFlags) => gatesCommand(context, names as string[], flags),
   });
 
   const status = group

@@ -1,23 +1,20 @@
 import { ConfigError } from '../../errors.ts';
 import { intervalNote } from '../../gate/limits.ts';
-import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
 import { type OpenOptions, openGate } from '../../library/open-gate.ts';
 import type { Reporter } from '../../library/reporter.ts';
-import type { Settings } from '../../settings/names.ts';
+import type { Flags } from '../../options/table.ts';
 import { isLocal } from '../../transport/address.ts';
 import { guardHubToken } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { sayFrom } from '../source-names.ts';
+import { printClosing } from './closing.ts';
+import type { CommandGate } from './command-gate.ts';
 import { deployedOptions } from './deployed.ts';
 import { progressReporters } from './progress.ts';
 import { writeReports } from './reports.ts';
 import { printGate } from './result.ts';
 import { asksForBuild, noHub, type WaitFlags } from './wait-flags.ts';
-
-/** A gate with its settings. */
-export interface CommandGate extends PlannedGate {
-  settings: Settings;
-}
 
 /** Returns the warnings about short intervals, each once. @throws UsageError or ConfigError below 1 s */
 function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<string> {
@@ -39,7 +36,7 @@ function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boo
 export async function runGates(
   context: Context,
   gates: readonly CommandGate[],
-  flags: WaitFlags & { failFast?: boolean },
+  flags: Flags,
   receipt: readonly Reporter[] = [],
 ): Promise<number> {
   const { io, output, settings } = context;
@@ -50,9 +47,12 @@ export async function runGates(
   const reports: Reporter = {
     end: (event) => writeReports(context, event, flags),
   };
+  const closing: Reporter = {
+    end: (event) => (event.error === null ? printClosing(event, gates, flags, output) : undefined),
+  };
   const reporters = [
     ...(await progressReporters(io, output, gates)),
-    ...[printer, ...receipt, ...(hasReports(context, flags) ? [reports] : [])],
+    ...[printer, ...receipt, ...(hasReports(context, flags) ? [reports] : []), closing],
   ];
   const { exitCode } = await openGate(
     {

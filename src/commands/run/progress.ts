@@ -82,6 +82,11 @@ export function progressLines(
     describeRun({ name: nameOf(event), runId: event.runId }, excerpt);
 
   return {
+    begin() {
+      if (live) return;
+      for (const { name, needs } of gates)
+        if (needs.length > 0) note({ gate: name }, `waits for ${needs.join(', ')}`);
+    },
     watch({ runs }) {
       for (const run of runs) startedAt.set(run.runId, run.startedAt);
     },

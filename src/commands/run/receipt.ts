@@ -67,7 +67,7 @@ function wholeCommitOf(commit: string | null): string {
       ? 'neither the CI nor git says which commit this is'
       : `"${commit}" is not a whole commit`;
   throw new UsageError(`--receipt: ${problem}`, {
-    hint: 'a receipt is about one commit of 40 or 64 hex digits: run it in the working copy, or give run trigger --commit-sha <sha>',
+    hint: 'a receipt is about one commit of 40 or 64 hex digits: run it in the working copy, or give --commit-sha <sha>',
   });
 }
 

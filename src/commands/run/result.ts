@@ -164,7 +164,11 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
     const shown = shownAs(run);
     const [tone, mark] = marks[shown];
     const loud = shown === 'warn' ? ' WARNING:' : '';
-    const url = run.appUrl === null || output.oneScreen ? '' : ` ${output.excerpt(run.appUrl, 500)}`;
+    // The page of a failed run comes last.
+    const url =
+      run.appUrl === null || output.oneScreen || shown === 'fail'
+        ? ''
+        : ` ${output.excerpt(run.appUrl, 500)}`;
     const print = printer(shown);
     await print(`${output.paint(tone, `${mark}${loud}`)} ${describeRun(run)} ${describeOutcome(run)}${url}`);
     const hint = hintOf(run);

@@ -1,6 +1,6 @@
 import { basename, resolve, sep } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { resolveLimits } from '../../gate/limits.ts';
+import { usualLimits } from '../../gate/limits.ts';
 import type { Policy } from '../../gate/policy.ts';
 import type { Flags, OptionRow } from '../../options/table.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -73,18 +73,16 @@ export function asksForBuild(settings: Settings, flags: WaitFlags): boolean {
   return settings['deployed.url'] !== undefined || deployedFlags(flags).length > 0;
 }
 
+/** Returns the rules of a gate. A timeout that is set lifts the default number of status reads, which would end the wait long before. */
 export function waitRules(settings: Settings) {
   const { interval, timeout, maxAttempts, retries } = settings;
   const policy = Object.entries(policySettings(settings)).map(([verdict, { value }]) => [verdict, value]);
-  const chosen = <T>(setting: { value: T; origin: string } | undefined) =>
-    setting?.origin === 'default' ? undefined : setting?.value;
+  const isLifted = timeout?.origin !== 'default' && maxAttempts?.origin === 'default';
   return {
     policy: Object.fromEntries(policy) as Policy,
     retries: retries?.value,
-    ...resolveLimits({
-      intervalMs: chosen(interval),
-      timeoutMs: chosen(timeout),
-      maxAttempts: chosen(maxAttempts),
-    }),
+    intervalMs: interval?.value ?? usualLimits.intervalMs,
+    timeoutMs: timeout?.value ?? usualLimits.timeoutMs,
+    maxAttempts: isLifted || maxAttempts === undefined ? Number.POSITIVE_INFINITY : maxAttempts.value,
   };
 }

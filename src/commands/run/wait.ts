@@ -1,20 +1,13 @@
 import { runFacts } from '../../ci/context.ts';
 import { UsageError } from '../../errors.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
 import { parseRunId } from '../../gate/run-id.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
-import { type CommandGate, runGates } from './open-gate.ts';
+import { gateOf } from './command-gate.ts';
+import { runGates } from './open-gate.ts';
 import { replaceReceipt } from './receipt.ts';
-import { type WaitFlags, waitRules } from './wait-flags.ts';
-
-export function gateOf(
-  { settings }: Context,
-  runs: Pick<CommandGate, 'start' | 'journal' | 'runIds' | 'names'>,
-): CommandGate {
-  return { name: unnamed, needs: [], advisory: false, settings, ...waitRules(settings), ...runs };
-}
+import type { WaitFlags } from './wait-flags.ts';
 
 export interface NamedWaitFlags extends WaitFlags {
   name?: string[];
@@ -41,7 +34,7 @@ export async function waitCommand(
 ): Promise<number> {
   if (flags.retries !== undefined) {
     throw new UsageError('run wait cannot retry: it starts no runs', {
-      hint: 'give --retries to run trigger --wait',
+      hint: 'give --retries to rungate gate',
     });
   }
   const runIds = [...new Set(texts.map(parseRunId))];

@@ -22,8 +22,8 @@ export function refuseWaitFlags(flags: StartFlags): void {
     flags.wait === false
       ? 'remove --no-wait, or give them to the run wait that follows'
       : useless.some((name) => promises.includes(name))
-        ? 'add --wait'
-        : 'add --wait, or --no-wait if run wait follows';
+        ? 'use rungate gate, which waits, or add --wait'
+        : 'use rungate gate, which waits, or add --no-wait if run wait follows';
   const names = new Intl.ListFormat('en').format(useless);
   throw new UsageError(`${names} ${useless.length === 1 ? 'has' : 'have'} no effect ${cause}`, { hint });
 }
@@ -57,6 +57,6 @@ export async function warnWithoutWait(
     `${output.paint('warn', 'warning:')} run trigger does not wait for the run, so ${effect}`,
   );
   await output.alert(
-    `  ${output.paint('dim', '→')} add --wait to gate on the run, or --no-wait if run wait follows or you do not want a gate`,
+    `  ${output.paint('dim', '→')} use rungate gate, which waits, or --no-wait if run wait follows or you do not want a gate`,
   );
 }

@@ -3,22 +3,23 @@ import { selected } from '../../gate/plan/graph.ts';
 import type { Outcome } from '../../mock/state.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { GateSettings } from '../config/sources.ts';
-import { runsGates, startsRun } from './hints.ts';
+import { callsGate, startsRun } from './hints.ts';
 import { looksStrict, retriesIn } from './judge.ts';
 import type { Scenario, StepResult } from './scenarios.ts';
 
-/** Returns the gates that the commands of a step name, with those that they need; all gates if a command names none. */
-function namedGates(text: string, gates: readonly GateSettings[]): readonly GateSettings[] {
-  const calls = [...text.matchAll(/\brun\s+gates\b([^\n;|&]*)/g)].map(([, words = '']) =>
+/** Returns the gates of the project file that a step seems to run, with those that they need; null if it runs none. */
+export function gatesOf(text: string, gates: readonly GateSettings[]): readonly GateSettings[] | null {
+  if (gates.length === 0) return null;
+  const calls = [...text.matchAll(new RegExp(`${callsGate.source}([^\\n;|&]*)`, 'g'))].map(
+    ([, words = '']) => words,
+  );
+  if (calls.length === 0) return startsRun.test(text) ? null : gates;
+  // Such a call runs one gate, which is not from the file.
+  if (calls.some((words) => /\s--(?:process|tag)\b/.test(words))) return null;
+  const named = calls.map((words) =>
     words.split(/[\s'"]+/).filter((word) => gates.some(({ name }) => name === word)),
   );
-  return calls.some((names) => names.length === 0) ? gates : selected(gates, calls.flat());
-}
-
-/** Returns the gates of the project file that a step seems to run; null if it runs none. */
-export function gatesOf(text: string, gates: readonly GateSettings[]): readonly GateSettings[] | null {
-  if (runsGates.test(text)) return namedGates(text, gates);
-  return gates.length === 0 || startsRun.test(text) ? null : gates;
+  return named.some((names) => names.length === 0) ? gates : selected(gates, named.flat());
 }
 
 function stopsStep(
@@ -27,8 +28,8 @@ function stopsStep(
   text: string,
 ): boolean {
   if (advisory || service !== 'up' || verdict === 'passed') return !advisory;
-  const action = policySettings(settings)[verdict].value;
-  return verdict === 'cancelled' ? looksStrict(text, action) : action === 'fail';
+  const action = policySettings(settings)[verdict];
+  return verdict === 'cancelled' ? looksStrict(text, action) : action.value === 'fail';
 }
 
 /** Returns what a run runs, as a text. */

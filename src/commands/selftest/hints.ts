@@ -40,8 +40,9 @@ interface HintRow {
 const gate = String.raw`\brungate(?:\.js)?(?=[\s"')]|$)`;
 const onLine = (before: string, after: string) => new RegExp(`${before}${gate}${after}`, 'm');
 export const startsRun = /\brun\s+trigger\b/;
-export const runsGates = /\brun\s+gates\b/;
-const waits = /--wait\b|\brun\s+wait\b/;
+/** Matches `rungate gate` up to its arguments, also by a variable (`$RUNGATE gate`). */
+export const callsGate = /(?:\brungate\b\S*|\$\{?\w+\}?)["')]?\s+(?:-\S+\s+)*gate\b(?![\w./-])/;
+const waits = new RegExp(`--wait\\b|\\brun\\s+wait\\b|${callsGate.source}`);
 const losesRun = ['passes a failure', 'no run'] as const;
 
 function actionByOption({ text, result }: Evidence): string | undefined {
@@ -137,12 +138,12 @@ export const causes: readonly HintRow[] = [
   },
   {
     when: startsOnly,
-    hint: 'the step starts a run but does not wait for it: add --wait to run trigger, or use run wait',
+    hint: 'the step starts a run but does not wait for it: use rungate gate, or run wait after it',
   },
   {
     symptoms: ['fails a pass'],
     when: ({ result }) => result.output.includes('no effect without --wait'),
-    hint: 'the step uses options of the gate but does not wait for the run: add --wait to run trigger',
+    hint: 'the step uses options of the gate but does not wait for the run: use rungate gate',
   },
   {
     when: allowedByOption,
@@ -161,7 +162,7 @@ export const causes: readonly HintRow[] = [
   },
   {
     symptoms: ['passes a failure', 'several runs'],
-    unless: runsGates,
+    unless: callsGate,
     when: waitsForSome,
     hint: 'the step starts several runs but does not wait for all of them: pass the id of every run to run wait',
   },
@@ -178,7 +179,7 @@ export const causes: readonly HintRow[] = [
   },
   {
     text: /\|\|/,
-    when: ({ text, result }) => text.split(runsGates).length > 2 && result.scenario.turn === undefined,
+    when: ({ text, result }) => text.split(callsGate).length > 2 && result.scenario.turn === undefined,
     hint: 'the step runs the gates again after a failure: run them once; "retries" of a gate starts failed runs again',
   },
   {
@@ -243,11 +244,11 @@ export const causes: readonly HintRow[] = [
   {
     text: /\brun\s+status\b/,
     unless: waits,
-    hint: 'run status exits with 0 in every state: use run wait or run trigger --wait',
+    hint: 'run status exits with 0 in every state: use run wait or rungate gate',
   },
   {
     when: ({ results }) => results.some(({ readByOthers }) => readByOthers),
-    hint: 'the step itself checks how the run ended: leave that to run trigger --wait or run wait',
+    hint: 'the step itself checks how the run ended: leave that to rungate gate or run wait',
   },
   {
     when: failsElsewhere,

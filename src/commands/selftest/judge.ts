@@ -1,6 +1,7 @@
 import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
-import { type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
+import type { Setting } from '../../settings/names.ts';
+import { callsGate, type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
 export interface StepJudgement {
@@ -12,13 +13,14 @@ export interface StepJudgement {
 
 /**
  * Tells whether a step seems to fail on a cancelled run. Its own options override the settings, and `--on` overrides
- * `--strict`. `bySettings` is the action that the settings give a cancelled run.
+ * `--strict`. `bySettings` is the action that the settings give a cancelled run; `rungate gate` is strict if they give none.
  */
-export function looksStrict(text: string, bySettings: Action): boolean {
+export function looksStrict(text: string, bySettings: Setting<Action>): boolean {
   const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1];
   if (on !== undefined) return on === 'fail';
   if (/--no-strict\b/.test(text)) return false;
-  return /--strict\b/.test(text) || bySettings === 'fail';
+  const { value, origin } = bySettings;
+  return /--strict\b/.test(text) || value === 'fail' || (origin === 'default' && callsGate.test(text));
 }
 
 /** Returns the number of retries that a step seems to give its gate. Its own option overrides the settings. */

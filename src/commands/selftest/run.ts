@@ -96,7 +96,7 @@ function chosenScenarios(flags: SelftestFlags, text: string, { settings, sources
   const given = flags.cancelled === undefined ? null : oneOf('--cancelled', expectations, flags.cancelled);
   const gates = gatesOf(text, sources.gates);
   const retries = retriesIn(text, settings.retries?.value ?? 0);
-  const strict = looksStrict(text, policySettings(settings).cancelled.value);
+  const strict = looksStrict(text, policySettings(settings).cancelled);
   return scenarios
     .filter(({ name }) => names?.includes(name) ?? true)
     .map((scenario) => {

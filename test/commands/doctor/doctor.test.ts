@@ -30,7 +30,7 @@ async function examine(env: Record<string, string | undefined> = {}) {
 describe('the workflows of the repository', () => {
   const forks = 'github.event.pull_request.head.repo.full_name == github.repository';
   const workflow = (condition: string) =>
-    `on:\n  pull_request:\n  merge_group:\njobs:\n  e2e:\n    if: ${condition}\n    steps:\n      - run: npx rungate run gates\n`;
+    `on:\n  pull_request:\n  merge_group:\njobs:\n  e2e:\n    if: ${condition}\n    steps:\n      - run: npx rungate gate\n`;
   const inspect = async (files: Record<string, string>) => {
     on = await stage();
     const paths = Object.keys(files).map((path) => path.replace('/repo/', ''));
@@ -97,7 +97,6 @@ describe('rungate doctor', () => {
   });
 
   it.each([
-    ['RUNGATE_TIMEOUT', 'use --timeout, or the setting timeout in .rungate.json'],
     ['RUNGATE_PROCESS', 'use --process, or the setting process'],
     ['RUNGATE_TAGS', 'use --tag, or the setting tags'],
     ['RUNGATE_FORMAT', 'use --format, or the setting format'],
@@ -123,7 +122,6 @@ describe('rungate doctor', () => {
       'IDEMPOTENCY_KEY',
       'ARGS',
       'PACKAGE',
-      'TIMEOUT',
       'SELFTEST',
       'HUB_REDIS_URL',
     ];

@@ -336,9 +336,9 @@ describe('several gates', () => {
     expect(read(world)).toEqual({ project: 'shop', gates });
     expect(valid(read(world)), JSON.stringify(valid.errors)).toBe(true);
     const text = world.files[`/repo/${pipeline.file}`] ?? '';
-    expect(text).toMatch(/exec npx --yes rungate@[\d.]+ run gates --strict\s+--timeout 45m\b/);
+    expect(text).toMatch(/exec npx --yes rungate@[\d.]+ gate --strict\s+--timeout 45m\b/);
     expect(text).not.toContain('run trigger');
-    expect(err).toMatch(/ run gates --strict --timeout 45m\n {2}offline .* run gates --strict /);
+    expect(err).toMatch(/ gate --strict --timeout 45m\n {2}offline .* gate --strict /);
     expect((await cli(['init', ...several, '--ci', pipeline.provider], world)).out).toBe(
       `unchanged: .rungate.json\nunchanged: ${pipeline.file}\n`,
     );
@@ -355,9 +355,7 @@ describe('several gates', () => {
 
   it('are run in one line by a CI without a known pipeline format', async () => {
     const { out } = await cli(['init', ...several, '--ci', 'drone'], repository());
-    expect(out).toMatch(
-      / {4}exec npx --yes rungate@\S+ run gates --strict --timeout 45m --junit rungate\.xml\n/,
-    );
+    expect(out).toMatch(/ {4}exec npx --yes rungate@\S+ gate --strict --timeout 45m --junit rungate\.xml\n/);
   });
 
   it('of an existing file are run by the pipeline, and need no other settings', async () => {
@@ -369,7 +367,7 @@ describe('several gates', () => {
         code: 0,
         out: 'unchanged: .rungate.json\nwrote .github/workflows/rungate.yml\n',
       });
-      expect(world.files[workflow]).toContain(' run gates --strict\n');
+      expect(world.files[workflow]).toContain(' gate --strict\n');
       expect((await cli(['init', '--environment', 'qa', '--force'], world)).code).toBe(0);
       expect(read(world)).toEqual({ ...fields, environment: 'qa' });
     }
@@ -409,7 +407,7 @@ describe('several gates', () => {
   it('that only a branch has are run if the file has nothing else to run', async () => {
     const branches = { '*': { gates: held.gates } };
     for (const [fields, command] of [
-      [{ project: 'shop', branches }, 'run gates --strict\n          --timeout 45m'],
+      [{ project: 'shop', branches }, 'gate --strict\n          --timeout 45m'],
       [{ project: 'shop', process: 'x', branches }, 'run trigger --wait --strict'],
     ] as const) {
       const world = withFile(fields);
@@ -435,7 +433,7 @@ describe('several gates', () => {
       return [read(world, own), world.files['/repo/.github/workflows/rungate-web.yml']];
     };
     const copied = await added('--environment', 'qa');
-    expect(copied).toEqual([{ ...held, environment: 'qa' }, expect.stringContaining('run gates --strict')]);
+    expect(copied).toEqual([{ ...held, environment: 'qa' }, expect.stringContaining('gate --strict')]);
     const one = await added('--process', 'web');
     expect(one).toEqual([{ project: 'shop', process: 'web' }, expect.stringContaining('run trigger --wait')]);
     const [{ gates: replaced }] = await added('--gates', 'a11y');
@@ -460,7 +458,7 @@ describe('several gates', () => {
     const world = withFile({ ...held, process: 'x', gates: nodes });
     expect((await cli(['init'], world)).code).toBe(0);
     expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
-    expect(world.files[workflow]).toContain(`run gates --strict\n${option}        env:`);
+    expect(world.files[workflow]).toContain(`gate --strict\n${option}        env:`);
   });
 
   it('have a job that allows what the file and its branches set', async () => {
@@ -484,7 +482,7 @@ describe('several gates', () => {
       project: 'shop',
       gates: { api: { process: 'api' }, web: { process: 'web' } },
     });
-    expect(world.files[workflow]).toContain(' run gates --strict\n');
+    expect(world.files[workflow]).toContain(' gate --strict\n');
   });
 
   it.each<[string, readonly string[], RegExp]>([

@@ -89,7 +89,8 @@ describe('the live view of a wait', () => {
     expect(code).toBe(1);
     for (const id of ids) expect(written).toContain(`• ${id}  in_progress`);
     expect(written).toMatch(/2 of 2 running/);
-    expect(screen.lines()).toEqual(['✗ gate failed (exit 1)']);
+    expect(screen.lines()[0]).toBe('✗ gate failed (exit 1)');
+    expect(screen.lines()[1]).toMatch(/^2 failed: https:/);
     for (const id of ids) expect(out).toContain(id);
   });
 
@@ -209,7 +210,7 @@ describe('the live view of several gates', () => {
 
   it('has a row for each gate: what it needs, its state, and which retry is going', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
-    const { code, written, screen } = await watch(['run', 'gates'], fileOf(three));
+    const { code, written, screen } = await watch(['gate'], fileOf(three));
     expect(code).toBe(1);
     expect(written).toMatch(/l0 of 3 running · 3 waiting · 0:00\r/);
     expect(written).toMatch(/· web-checkout {5}needs api /);
@@ -218,14 +219,12 @@ describe('the live view of several gates', () => {
     expect(written).not.toMatch(/✗ web-checkout +failed/);
     expect(written).toMatch(/• web-chec…retry 1 {2}in_progress/);
     expect(written).toMatch(/✗ web-chec…retry 1 {2}failed/);
-    expect(screen.lines().at(-1)).toBe(
-      '✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped',
-    );
+    expect(screen.lines()).toContain('✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped');
   });
 
   it('keeps their names and shortens the rest on a terminal of 40 columns, also in the result', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
-    const { written, out } = await watch(['run', 'gates'], fileOf(three), { columns: 40, rows: 24 });
+    const { written, out } = await watch(['gate'], fileOf(three), { columns: 40, rows: 24 });
     expect(written).toMatch(/^ {2}GATE +STATE +FAILED\r$/m);
     expect(written).toMatch(/^· mobile-checkout {2}needs web-… /m);
     expect(out).toMatch(/^mobile-checkout: shop \/ mobile +skipped$/m);
@@ -235,11 +234,11 @@ describe('the live view of several gates', () => {
   it('says which gate stopped the others with --fail-fast', async () => {
     on = await stage({ outcome: ['failed', 'stuck'], duration: 25_000 });
     const gates = { api: { process: 'a' }, web: { process: 'w' }, perf: { process: 'p', needs: ['web'] } };
-    const { code, screen } = await watch(['run', 'gates', '--fail-fast'], fileOf(gates));
+    const { code, screen } = await watch(['gate', '--fail-fast'], fileOf(gates));
     expect(code).toBe(1);
     const text = screen.lines().join(' ').replace(/ +/g, ' ');
     expect(text).toMatch(/✗ web: shop \/ w \(run run_\w+\) had not ended: api failed \(--fail-fast\)/);
-    expect(text).toMatch(/✗ gate failed \(exit 1\): api failed; web stopped; perf skipped$/);
+    expect(text).toMatch(/✗ gate failed \(exit 1\): api failed; web stopped; perf skipped /);
   });
 });
 
@@ -331,11 +330,11 @@ describe('the result on a terminal', () => {
 
   it('explains the exit codes 2 and 4', async () => {
     expect((await result(80, 'blocked')).err).toMatch(
-      /✗ gate failed \(exit 2\): something was blocked, nothing failed\n$/,
+      /✗ gate failed \(exit 2\): something was blocked, nothing failed\n\d blocked: https:\S+\n$/,
     );
     await on.close();
     expect((await result(80, 'cancelled', '--strict')).err).toMatch(
-      /✗ gate failed \(exit 4\): a run was cancelled, and the policy fails on that\n$/,
+      /✗ gate failed \(exit 4\): a run was cancelled, and the policy fails on that\ncancelled: https:\S+\n$/,
     );
   });
 
@@ -352,8 +351,8 @@ describe('the result on a terminal', () => {
     expect(quiet.err).toMatch(/WARNING: run[\s\S]*! gate passed with 1 warning/);
   });
 
-  it('repeats nothing: stderr only has the result of the gate', async () => {
-    expect((await result(80)).err).toMatch(/(^|\n)✗ gate failed \(exit 1\)\n$/);
+  it('repeats nothing but the page to open: stderr only has the result of the gate', async () => {
+    expect((await result(80)).err).toMatch(/(^|\n)✗ gate failed \(exit 1\)\n2 failed: https:\S+\n$/);
     await on.close();
     const { err, id } = await result(80, 'passed');
     expect(err).toMatch(/✓ gate passed\n$/);

@@ -244,7 +244,7 @@ describe('--receipt of run wait', () => {
         1,
         expect.stringMatching(
           new RegExp(
-            `^refused: it does not name the ${name}, so .* \\(${name}\\)\\n.*run wait.*run trigger --wait`,
+            `^refused: it does not name the ${name}, so .* \\(${name}\\)\\n.*run wait.*rungate gate`,
           ),
         ),
       ]);

@@ -85,7 +85,7 @@ describe('a file in RUNGATE_JOURNAL that is not a journal', () => {
     expect(readFileSync(journal, 'utf8')).toBe(text);
   });
 
-  it('is refused by the library and by run gates, too', async () => {
+  it('is refused by the library and by rungate gate, too', async () => {
     writeFileSync(journal, 'mine');
     const env = { RUNGATE_JOURNAL: journal };
     const options = { apiUrl: on.mock.url, apiKey: on.mock.apiKey, env };
@@ -93,7 +93,7 @@ describe('a file in RUNGATE_JOURNAL that is not a journal', () => {
       'RUNGATE_JOURNAL is not a journal',
     );
     const files = { '/repo/.rungate.json': '{"project":"shop","gates":{"a":{"process":"a"}}}' };
-    const { code } = await cli(['run', 'gates', '--dry-run'], { env, files, cwd: '/repo' });
+    const { code } = await cli(['gate', '--dry-run'], { env, files, cwd: '/repo' });
     expect(code).toBe(78);
     expect(readFileSync(journal, 'utf8')).toBe('mine');
   });

@@ -40,7 +40,7 @@ describe('run trigger without --wait, in a CI', () => {
     expect(out).toMatch(/^run_\w+\n$/);
     expect(err).toMatch(pattern);
     expect(err.match(/warning: run trigger does not wait for the run/g)).toHaveLength(1);
-    expect(err).toMatch(/→ add --wait to gate on the run, or --no-wait/);
+    expect(err).toMatch(/→ use rungate gate, which waits, or --no-wait/);
   });
 
   it('warns with --quiet and with --json too, and leaves the result alone', async () => {
@@ -59,7 +59,7 @@ describe('run trigger without --wait, in a CI', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^run_\w+\n$/);
     expect(err).toMatch(
-      /^warning: run trigger does not wait for the run, so the run cannot fail this job\n {2}→ add --wait to gate on the run, or --no-wait if/m,
+      /^warning: run trigger does not wait for the run, so the run cannot fail this job\n {2}→ use rungate gate, which waits, or --no-wait if/m,
     );
     expect(err.match(/warning/g)).toHaveLength(1);
   });
@@ -99,15 +99,17 @@ describe('options of a wait on a run trigger that does not wait', () => {
       for (const env of [{}, github]) {
         const { code, err } = await on.with({ env })(...trigger, ...given);
         expect(code).toBe(64);
-        expect(err).toMatch(/no effect without --wait[\s\S]*→ add --wait/);
+        expect(err).toMatch(
+          /no effect without --wait[\s\S]*→ use rungate gate, which waits, or add --(?:no-)?wait/,
+        );
       }
       expect(on.mock.requests).toEqual([]);
     },
   );
 
   it('the hint for --strict suggests --no-wait too, and the hint for a report does not', async () => {
-    expect((await on.rungate(...trigger, '--strict')).err).toMatch(/or --no-wait if run wait follows/);
-    expect((await on.rungate(...trigger, '--strict', '--junit', 'a.xml')).err).toMatch(/→ add --wait\n/);
+    expect((await on.rungate(...trigger, '--strict')).err).toMatch(/or add --no-wait if run wait follows/);
+    expect((await on.rungate(...trigger, '--strict', '--junit', 'a.xml')).err).toMatch(/, or add --wait\n/);
   });
 
   it('policy and limits are allowed with --no-wait, since run wait may share them', async () => {

@@ -330,7 +330,7 @@ describe('a step that runs several gates', () => {
   const all = { passed: '0 ok', failed: '1 ok', blocked: '2 ok', cancelled: '4 ok', timeout: '3 ok' };
   const judged = async (
     gates: object,
-    script = 'rungate run gates --strict',
+    script = 'rungate gate --strict',
     play: Parameters<typeof selftest>[0] = async (gateOf) => ({
       code: (await gateOf(...wordsOf(script))).code,
     }),
@@ -369,7 +369,7 @@ describe('a step that runs several gates', () => {
   it('is right without its project file here', async () => {
     const { files } = fileOf({ api: { process: 'api', retries: 1 }, perf: { process: 'perf' } });
     const words = ['--json', '--scenario', 'passed', '--scenario', 'failed'];
-    const step = ['bash', '-c', 'rungate run gates --strict --retries 1 --config other.json'];
+    const step = ['bash', '-c', 'rungate gate --strict --retries 1 --config other.json'];
     const config = { '/nowhere/other.json': files['/repo/.rungate.json'] ?? '' };
     const result = await selftest(
       async (gateOf) => ({ code: (await gateOf(...(step[2] ?? '').split(' ').slice(1))).code }),
@@ -379,21 +379,21 @@ describe('a step that runs several gates', () => {
   });
 
   it('is right if it names some gates', async () => {
-    expect((await judged(usual, 'rungate run gates web --strict')).verdicts).toMatchObject(all);
+    expect((await judged(usual, 'rungate gate web --strict')).verdicts).toMatchObject(all);
   });
 
   it('is strict if one of the gates is', async () => {
     const gates = { lax: { process: 'lax' }, web: { process: 'web', strict: true } };
-    const result = await judged(gates, 'rungate run gates');
+    const result = await judged(gates, 'rungate gate');
     expect(result.verdicts).toMatchObject(all);
     expect(result.scenarios[3]).toMatchObject({ expected: 'red', hint: null });
   });
 
   it('is wrong if it hides the exit code, whatever its gates', async () => {
     for (const gates of [usual, { api: { process: 'api', retries: 1 }, perf: { process: 'perf' } }]) {
-      const script = 'rungate run gates --strict --fail-fast || true';
+      const script = 'rungate gate --strict --fail-fast || true';
       const result = await judged(gates, script, async (gateOf) => {
-        await gateOf('run', 'gates', '--strict', '--fail-fast');
+        await gateOf('gate', '--strict', '--fail-fast');
         return { code: 0 };
       });
       for (const name of ['failed', 'blocked', 'cancelled', 'timeout']) {
@@ -411,10 +411,10 @@ describe('a step that runs several gates', () => {
 
   it('is wrong if it hides the exit code of the second one', async () => {
     const gates = { a: { process: 'a' }, b: { process: 'b' } };
-    const script = 'rungate run gates a --strict && { rungate run gates b --strict || true; }';
+    const script = 'rungate gate a --strict && { rungate gate b --strict || true; }';
     const result = await judged(gates, script, async (gateOf) => {
-      const { code } = await gateOf('run', 'gates', 'a', '--strict');
-      if (code === 0) await gateOf('run', 'gates', 'b', '--strict');
+      const { code } = await gateOf('gate', 'a', '--strict');
+      if (code === 0) await gateOf('gate', 'b', '--strict');
       return { code };
     });
     expect(result.verdicts).toEqual({ ...all, 'failed-2': '0 WRONG' });
@@ -423,9 +423,9 @@ describe('a step that runs several gates', () => {
 
   it('is wrong if it retries until the gates pass', async () => {
     for (const gates of [usual, { api: { process: 'api', retries: 1 } }]) {
-      const result = await judged(gates, 'until rungate run gates --strict; do :; done', async (gateOf) => {
-        const first = await gateOf('run', 'gates', '--strict');
-        return { code: first.code === 0 ? 0 : (await gateOf('run', 'gates', '--strict')).code };
+      const result = await judged(gates, 'until rungate gate --strict; do :; done', async (gateOf) => {
+        const first = await gateOf('gate', '--strict');
+        return { code: first.code === 0 ? 0 : (await gateOf('gate', '--strict')).code };
       });
       expect(result.verdicts).toMatchObject({ failed: '0 WRONG', blocked: '0 WRONG' });
       expect(hintOf(result)).toContain('the step retries until the gate passes');
@@ -433,7 +433,7 @@ describe('a step that runs several gates', () => {
   });
 
   it.each<[string, object, string?]>([
-    ['it names only a gate that is advisory', usual, "rungate run gates --strict 'perf'"],
+    ['it names only a gate that is advisory', usual, "rungate gate --strict 'perf'"],
     [
       'every gate is advisory',
       { perf: { process: 'perf', advisory: true }, e2e: { process: 'e', advisory: true } },
@@ -444,7 +444,7 @@ describe('a step that runs several gates', () => {
     ],
   ])('is wrong if %s, and the hint says so', async (_what, gates, script) => {
     const result = await judged(gates, script, async (gateOf) => ({
-      code: (await gateOf(...wordsOf((script ?? 'rungate run gates --strict').replaceAll("'", '')))).code,
+      code: (await gateOf(...wordsOf((script ?? 'rungate gate --strict').replaceAll("'", '')))).code,
     }));
     expect(result.verdicts.failed).toBe('0 WRONG');
     expect(hintOf(result)).toMatch(/^no gate of the step stops it/);
@@ -492,8 +492,18 @@ describe('the cancelled scenario', () => {
     ['--on cancelled=fail', 'pass', true],
     ['--stricter', 'warn', false],
   ] as const)('treats %j with the setting %s as strict: %j', (text, bySettings, strict) => {
-    expect(looksStrict(text, bySettings)).toBe(strict);
+    expect(looksStrict(text, { value: bySettings, origin: 'profile', detail: undefined })).toBe(strict);
   });
+});
+
+it('treats rungate gate as strict unless the settings or the step say otherwise', () => {
+  const usual = { value: 'warn', origin: 'default', detail: undefined } as const;
+  expect(looksStrict('npx rungate gate --process e2e', usual)).toBe(true);
+  expect(looksStrict('"$RUNGATE" --json gate', usual)).toBe(true);
+  expect(looksStrict('rungate gate --no-strict', usual)).toBe(false);
+  expect(looksStrict('rungate gate', { ...usual, origin: 'project file' })).toBe(false);
+  expect(looksStrict('npm run gate && rungate run trigger --wait', usual)).toBe(false);
+  expect(looksStrict('ci/rungate-gate.sh', usual)).toBe(false);
 });
 
 describe('the environment of the step', () => {
@@ -767,7 +777,7 @@ describe('the likely cause of a step that passes a failure', () => {
   ])('is a missing --wait if the end of the run is never read: %j', (script) => {
     for (const name of ['failed', 'timeout']) {
       expect(hint('passes a failure', script, name, results({ endsRead: 0 }))).toMatch(
-        /does not wait.*--wait/,
+        /does not wait for it: use rungate gate/,
       );
     }
   });
@@ -840,14 +850,14 @@ describe('the likely cause of another symptom', () => {
     ['no run', `RUNGATE_API_URL=https://a.example ${step}`, { runsCreated: 0 }, /the step itself sets/],
     ['no run', `${step} &`, { runsCreated: 0 }, /background/],
     ['no run', '', { runsCreated: 0 }, /without starting a run/],
-    ['no run', 'rungate run gates --dry-run', { runsCreated: 0 }, /--dry-run starts no run/],
-    ['passes a failure', 'rungate run gates || rungate run gates', {}, /runs the gates again/],
+    ['no run', 'rungate gate --dry-run', { runsCreated: 0 }, /--dry-run starts no run/],
+    ['passes a failure', 'rungate gate || rungate gate', {}, /runs the gates again/],
     ['fails a pass', `! ${step}`, { exitCode: 1 }, /^"!" inverts/],
     [
       'fails a pass',
       'rungate run trigger --strict',
       { exitCode: 64, runsCreated: 0, output: 'error: --strict has no effect without --wait' },
-      /does not wait for the run: add --wait/,
+      /does not wait for the run: use rungate gate/,
     ],
     ['several runs', `${step}\n${step}`, { runsCreated: 2, endsRead: 2 }, /is intended/],
     ['timed out', `while ! ${step}; do :; done`, { stopped: true }, /loop/],

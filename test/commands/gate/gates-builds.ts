@@ -45,13 +45,13 @@ export const builds: Readonly<Record<string, Build>> = {
     shown: [{ ...failed, retries: 1 }, skipped, skipped],
   },
   'with a blocked gate': { options: { outcome: 'blocked' }, shown: [failed, skipped, skipped] },
-  'with a cancelled run': {
+  'with a cancelled run and --no-strict': {
     options: { outcome: ['cancelled', 'passed'] },
+    argv: ['--no-strict'],
     shown: [skipped, passed, passed],
   },
-  'with a cancelled run and --strict': {
+  'with a cancelled run': {
     options: { outcome: 'cancelled' },
-    argv: ['--strict'],
     shown: [failed, skipped, skipped],
   },
   'with a run that never ends': { options: { outcome: 'stuck' }, shown: [broken, skipped, skipped] },
@@ -106,7 +106,7 @@ export async function runBuild({ options, argv = [], settings, stopAfterMs }: Bu
       else if (stopAfterMs !== undefined) void on.clock.sleep(stopAfterMs).then(() => stop('SIGTERM'));
     };
     const run = on.with({ cwd: '/repo', files, onStop, ...settings });
-    const { code, err } = await run('run', 'gates', ...reports, ...deployed, ...argv);
+    const { code, err } = await run('gate', ...reports, ...deployed, ...argv);
     return { code, err, junit: String(files['junit.xml']), json: String(files['gates.json']) };
   } finally {
     await on.close();

@@ -19,7 +19,7 @@ const files = {
 
 async function startTen(options: MockOptions, hubUrl: (on: HubStage) => Promise<string>): Promise<Running> {
   on = await hubStage({ outcome, rateLimit: 'documented', ...options });
-  return on.start(await hubUrl(on), ['run', 'gates', '--json'], { cwd: '/repo', files });
+  return on.start(await hubUrl(on), ['gate', '--json'], { cwd: '/repo', files });
 }
 
 const about = (text: string, what: RegExp) => text.split('\n').filter((line) => what.test(line));
@@ -83,9 +83,9 @@ it('a mistake in the URL of the hub is one error, before any run is created', as
   const gates = { api: { process: 'api' }, web: { process: 'web', needs: ['api'] } };
   const file = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', gates }) };
   const { code, out, err } = await on
-    .start('ftp://hub.example', ['run', 'gates'], { cwd: '/repo', files: file })
+    .start('ftp://hub.example', ['gate'], { cwd: '/repo', files: file })
     .end();
   expect([code, out]).toEqual([78, '']);
-  expect(err).toMatch(/^error: the URL of the hub must begin with https:[^\n]*\n {2}→ [^\n]*\n$/);
+  expect(err).toMatch(/^error: the URL of the hub must begin with https:[^\n]*\n {2}→ [^\n]*\n$/m);
   expect(on.mock.requests).toEqual([]);
 });

@@ -21,7 +21,7 @@ it('twenty gates with needs stay within the documented limits, and take at most 
     ]),
   );
   const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '20m', gates }) };
-  const running = on.start('none', ['run', 'gates', '--json'], { cwd: '/repo', files });
+  const running = on.start('none', ['gate', '--json'], { cwd: '/repo', files });
   const { code, out } = await running.end();
   expect(code).toBe(0);
   expect(JSON.parse(out).gates).toHaveLength(20);
@@ -42,7 +42,7 @@ describe('the turn of a create', () => {
     const all = Array.from({ length: count }, (_, at) => [`g${at}`, { process: `p${at}` }]);
     const file = { project: 'shop', ...settings, gates: Object.fromEntries(all) };
     const files = { '/repo/.rungate.json': JSON.stringify(file) };
-    const running = on.start('none', ['run', 'gates', '--json'], { cwd: '/repo', files });
+    const running = on.start('none', ['gate', '--json'], { cwd: '/repo', files });
     const { code, out, err } = await running.end();
     expect(on.mock.requests.map(({ status }) => status)).not.toContain(429);
     const creates = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
@@ -69,7 +69,7 @@ describe('the turn of a create', () => {
     );
     const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '20m', gates }) };
     const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'gates' };
-    const argv = ['run', 'gates', '--json', '--no-ci-report'];
+    const argv = ['gate', '--json', '--no-ci-report'];
     // Each re-run runs on another machine.
     const attempt = (number: string) => {
       const env = { ...job, GITHUB_RUN_ATTEMPT: number, RUNGATE_JOURNAL: join(folder, number) };
@@ -96,7 +96,7 @@ it('the live view shows when a read is sent that waits for the limit of all gate
   const gates = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { process: name }]));
   const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '70s', gates }) };
   const settings = { cwd: '/repo', files, isTTY: true, env: { NO_COLOR: '1' } };
-  const { code, err } = await on.start('none', ['run', 'gates'], settings).end();
+  const { code, err } = await on.start('none', ['gate'], settings).end();
   expect(code).toBe(3);
   expect(err).toMatch(/• a .* in_progress +0 +0 +15 +0:2\d +[34]\d s /);
   expect(err).not.toMatch(/• a .* in_progress .* 0:[2-5]\d +now /);

@@ -1,0 +1,159 @@
+import { ConfigError, UsageError } from '../../errors.ts';
+import { inOrder, selected } from '../../gate/plan/graph.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
+import { rows } from '../../options/table.ts';
+import { policySettings } from '../../settings/merge.ts';
+import type { Settings, SomeSettings } from '../../settings/names.ts';
+import { echoed, instead } from '../../suggest.ts';
+import { ciContext } from '../ci-context.ts';
+import type { GateSettings } from '../config/sources.ts';
+import type { Context } from '../context.ts';
+import { givenOptions } from '../options.ts';
+import { type CommandGate, type GateFlags, gateOf } from '../run/command-gate.ts';
+import { printRequests } from '../run/dry-run.ts';
+import { runGates } from '../run/open-gate.ts';
+import { replaceReceipt } from '../run/receipt.ts';
+import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
+
+/** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
+export const gateDefaults: SomeSettings = { strict: true, maxAttempts: Number.POSITIVE_INFINITY };
+
+/** `rungate gate [name...]`: creates a run, or one for each of the file's gates, waits for it and exits with the result. */
+export async function gateCommand(
+  context: Context,
+  names: readonly string[],
+  flags: GateFlags,
+): Promise<number> {
+  const chosen = chosenGates(context, names, flags);
+  await warnOfVariables(context);
+  await sayNotStrict(context, chosen);
+  return chosen === null ? gateOne(context, flags) : gateSeveral(context, chosen, flags);
+}
+
+async function gateOne(context: Context, flags: GateFlags): Promise<number> {
+  const ci = await ciContext(context.io);
+  const keyFlags = { ...flags, retries: context.settings.retries?.value };
+  const body = triggerBody(context.settings, ci);
+  if (flags.dryRun === true) {
+    const planned = await planStart(context, keyFlags, body, ci);
+    return printRequests(context, [{ ...gateOf(context, planned), ...planned }], flags);
+  }
+  const receipt = await replaceReceipt(context, flags.receipt)?.(body);
+  const planned = await planStart(context, keyFlags, body, ci);
+  return runGates(context, [gateOf(context, planned)], flags, receipt);
+}
+
+/** Keys differ by the gate's name: two gates may have the same body. @throws ConfigError or UsageError before anything is sent */
+async function gateSeveral(
+  context: Context,
+  chosen: readonly GateSettings[],
+  flags: GateFlags,
+): Promise<number> {
+  if (flags.receipt !== undefined) {
+    throw new UsageError('--receipt has no effect with several gates: a receipt is for one gate', {
+      hint: 'run the gate that needs a receipt by itself: rungate gate --process <slug> --receipt <file>',
+    });
+  }
+  if (flags.idempotencyKey !== undefined && flags.idempotencyKey !== 'auto') {
+    throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
+      hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
+    });
+  }
+  const ci = await ciContext(context.io);
+  const bodies = chosen.map((gate) => [gate, triggerBody(checked(gate), ci)] as const);
+  const plan: (CommandGate & PlannedStart)[] = [];
+  for (const [{ name, needs, advisory, settings }, body] of bodies) {
+    const idempotencySalt = [flags.idempotencySalt, `gate ${name}`].filter(Boolean).join(', ');
+    if (flags.explainKey === true) await context.output.alert(`gate ${name}:`);
+    const own = { ...context, settings };
+    const retries = settings.retries?.value;
+    const planned = await planStart(own, { ...flags, idempotencySalt, retries }, body, ci);
+    plan.push({ ...gateOf(own, planned), ...planned, name, needs, advisory });
+  }
+  const ordered = inOrder(plan);
+  return flags.dryRun === true ? printRequests(context, ordered, flags) : runGates(context, ordered, flags);
+}
+
+/** Returns the gates of the project file to run, or null if the settings select one gate. @throws UsageError */
+function chosenGates(
+  { io, settings, sources: { gates, projectFile } }: Context,
+  names: readonly string[],
+  flags: GateFlags,
+): GateSettings[] | null {
+  const [selector] = givenOptions(flags, (row) => row === rows.process || row === rows.tags);
+  if (selector !== undefined) {
+    if (names.length === 0) return null;
+    throw new UsageError(`${selector} and the name of a gate cannot be combined`, {
+      hint: `leave out ${selector} to run gates of the project file, or the name to run one gate without it`,
+    });
+  }
+  const known = gates.map(({ name }) => name);
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const [reason, hint] =
+      known.length > 0
+        ? ['is not one of the gates', hintFor(name, known)]
+        : [
+            `is not a gate: ${projectFile === null ? 'there is no .rungate.json' : 'the project file has no gates'}`,
+            'did you mean --process <slug>?',
+          ];
+    throw new UsageError(`${echoed(name)} ${reason}`, { hint });
+  }
+  if (known.length > 0) return selected(gates, names);
+  if (settings.process !== undefined || settings.tags !== undefined) return null;
+  const where =
+    projectFile === null ? `no .rungate.json was found from ${io.cwd}` : `${projectFile} names nothing`;
+  throw new UsageError(`nothing to run: no --process or --tag is given, and ${where}`, {
+    hint: 'give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json',
+  });
+}
+
+function hintFor(name: string, known: readonly string[]): string {
+  if (name === 'all') return 'without names, all gates run';
+  if (name.includes(',')) return 'separate the names with spaces';
+  if (/\s/.test(name)) return 'write each name as its own argument, or in the action on its own line';
+  return instead(name, known);
+}
+
+/** @throws ConfigError if the gate has nothing to run */
+function checked({ name, place, settings }: GateSettings): Settings {
+  const { project, process, tags } = settings;
+  const missing =
+    project === undefined ? 'project' : (process ?? tags) === undefined ? 'process or tags' : null;
+  if (missing === null) return settings;
+  throw new ConfigError(`${place}: gate ${name} has no ${missing} to run`, {
+    hint: `write ${missing === 'project' ? '"project"' : '"process" or "tags"'} into the gate, or at the top level of the file for all gates`,
+  });
+}
+
+/** Variables that a user may expect, but that would change what runs without a trace in the command. */
+const unread = [
+  ['RUNGATE_PROCESS', '--process <slug>'],
+  ['RUNGATE_TAGS', '--tag <tag>'],
+] as const;
+
+async function warnOfVariables({ io, output }: Context): Promise<void> {
+  for (const [variable, option] of unread) {
+    if (!io.env[variable]) continue;
+    await output.alert(`${output.paint('warn', 'warning:')} ${variable} is not read: give ${option}`);
+  }
+}
+
+/** Says first that a cancelled run does not fail the gate, unless the command line itself says so. */
+async function sayNotStrict(context: Context, chosen: readonly GateSettings[] | null): Promise<void> {
+  const { output, settings } = context;
+  const gates = chosen ?? [{ name: unnamed, settings }];
+  const bySource = new Map<string, string[]>();
+  for (const gate of gates) {
+    const { value, origin, detail } = policySettings(gate.settings).cancelled;
+    if (value === 'fail' || origin === 'flag') continue;
+    const source = detail ?? origin;
+    bySource.set(source, [...(bySource.get(source) ?? []), gate.name]);
+  }
+  for (const [source, names] of bySource) {
+    const which = names.length === gates.length ? '' : ` of ${names.join(', ')}`;
+    await output.alert(
+      `not strict: a cancelled run${which} does not fail the gate (${output.excerpt(source, 200)})`,
+    );
+  }
+}

@@ -1,0 +1,82 @@
+import { runTitle } from '../../ci/reports/wording.ts';
+import { durationText } from '../../duration.ts';
+import { exitCodes } from '../../exit.ts';
+import { usualLimits } from '../../gate/limits.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
+import { resolvePolicy, type Verdict } from '../../gate/policy.ts';
+import { decidingRuns, verdictText } from '../../gate/report.ts';
+import type { RunReport } from '../../gate/result-types.ts';
+import type { EndEvent } from '../../library/reporter.ts';
+import type { Flags, OptionRow } from '../../options/table.ts';
+import type { Output } from '../../output/output.ts';
+import { argumentsOf } from '../options.ts';
+import { shellQuoted } from '../shell-quoted.ts';
+import type { CommandGate } from './command-gate.ts';
+
+/** Prints last how to go on waiting for the runs that rungate left going, and the pages of those that failed the gate. */
+export async function printClosing(
+  end: EndEvent,
+  gates: readonly CommandGate[],
+  flags: Flags,
+  output: Output,
+): Promise<void> {
+  const { report } = end;
+  const results = 'gates' in report ? report.gates : [{ name: unnamed, ...report }];
+  for (const { name, runs } of results) {
+    const gate = gates.find((planned) => planned.name === name);
+    const left = decidingRuns({ runs }).filter(isLeftGoing);
+    if (gate === undefined || left.length === 0) continue;
+    const title = name === unnamed ? '' : `${name}: `;
+    await output.alert(`${title}to go on waiting: ${waitCommandLine(gate, left, flags, output)}`);
+  }
+  if (end.exitCode === exitCodes.ok) return;
+  const failing = decidingRuns(end.runs()).filter(
+    ({ action, appUrl }) => action === 'fail' && appUrl !== null,
+  );
+  for (const run of failing) await output.alert(openLine(run, failing.length > 1, output));
+}
+
+function isLeftGoing({ runId, verdict, state, cancellation }: RunReport): boolean {
+  const isOpen =
+    verdict === 'timeout' || (verdict === null && state !== 'completed' && state !== 'cancelled');
+  return runId !== null && isOpen && cancellation !== 'requested';
+}
+
+/** Returns the line about a failed run: `2 failed: https://…`. */
+function openLine(run: RunReport, several: boolean, output: Output): string {
+  const { failed, blocked, appUrl } = run;
+  const counts = Object.entries({ failed, blocked }).flatMap(([word, count]) =>
+    count ? `${count} ${word}` : [],
+  );
+  const title = several ? `${output.excerpt(runTitle(run), 200)}: ` : '';
+  const result = counts.length === 0 ? verdictText(run) : counts.join(', ');
+  return `${title}${result}: ${output.excerpt(appUrl ?? '', 2000)}`;
+}
+
+const isShared = ({ commands, group }: OptionRow) =>
+  group !== 'Wait options:' && (commands?.includes('wait') === true || commands?.includes('every') === true);
+
+/** Returns the command that waits for the runs with the same rules, reports and connection. */
+function waitCommandLine(
+  { policy, settings, timeoutMs, intervalMs, maxAttempts }: CommandGate,
+  runs: readonly RunReport[],
+  flags: Flags,
+  output: Output,
+): string {
+  const strict = policy.cancelled === 'fail';
+  const usual = resolvePolicy({ strict });
+  const overrides = Object.entries(policy).filter(
+    ([verdict, action]) =>
+      action !== usual[verdict as Verdict] || Object.hasOwn(settings.on?.value ?? {}, verdict),
+  );
+  const words = [
+    ...['rungate', 'run', 'wait', ...runs.map(({ runId }) => String(runId))],
+    strict ? '--strict' : '--no-strict',
+    ...overrides.flatMap(([verdict, action]) => ['--on', `${verdict}=${action}`]),
+    ...['--timeout', durationText(timeoutMs)],
+    ...(intervalMs === usualLimits.intervalMs ? [] : ['--interval', durationText(intervalMs)]),
+    ...(Number.isFinite(maxAttempts) ? ['--max-attempts', String(maxAttempts)] : []),
+    ...argumentsOf(flags, isShared),
+  ];
+  return words.map((word) => shellQuoted(output.excerpt(word, 2000))).join(' ');
+}

@@ -1,0 +1,104 @@
+import { type CiContext, runFacts } from '../../ci/context.ts';
+import type { PlannedKeys } from '../../ci/idempotency.ts';
+import { openJournal } from '../../ci/journal.ts';
+import type { TriggerBody } from '../../contract/run.ts';
+import { UsageError } from '../../errors.ts';
+import type { RunJournal } from '../../gate/events.ts';
+import type { Start } from '../../gate/start.ts';
+import { buildIds, type Flags } from '../../options/table.ts';
+import type { Settings } from '../../settings/names.ts';
+import type { Context } from '../context.ts';
+
+function selector(settings: Settings): { processSlug: string } | { tags: [string, ...string[]] } {
+  const [first, ...rest] = settings.tags?.value ?? [];
+  if (settings.process !== undefined) return { processSlug: settings.process.value };
+  if (first !== undefined) return { tags: [first, ...rest] };
+  throw new UsageError('no process or tag to run', {
+    hint: 'give --process <slug> or --tag <tag>; or write "process" or "tags" into .rungate.json, as rungate init does; for the gates of the file: rungate gate',
+  });
+}
+
+/** Returns the create request from the settings and the facts of the CI. @throws UsageError if it has nothing to run */
+export function triggerBody(settings: Settings, ci: CiContext): TriggerBody {
+  if (settings.project === undefined) {
+    throw new UsageError('no project to run', {
+      hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
+    });
+  }
+  const facts = runFacts(ci);
+  const build = buildIds.map((id) => [id, settings[id]?.value ?? facts[id]]);
+  const optional = { environmentKey: settings.environment?.value, ...Object.fromEntries(build) };
+  const present = Object.fromEntries(
+    Object.entries(optional).filter(([, value]) => value !== undefined && value !== null),
+  );
+  return { projectSlug: settings.project.value, ...selector(settings), ...present };
+}
+
+export type KeyFlags = Pick<Flags, 'idempotencyKey' | 'idempotencySalt' | 'explainKey'>;
+
+/** A run to start, its journal, and how its key was made. */
+export interface PlannedStart {
+  readonly start: Start;
+  readonly journal: RunJournal | undefined;
+  /** The facts that its keys are made from, in lines for people; empty for keys that are given or random. */
+  readonly madeFrom: readonly string[];
+}
+
+/** Makes the keys of a run, and explains them if `--explain-key` is given. @throws UsageError */
+export async function planStart(
+  { io, output, settings }: Context,
+  flags: KeyFlags & { retries?: number | undefined },
+  body: TriggerBody,
+  ci: CiContext,
+): Promise<PlannedStart> {
+  const given = flags.idempotencyKey;
+  const salt = flags.idempotencySalt ?? null;
+  if (given !== undefined && given !== 'auto' && salt !== null) {
+    throw new UsageError('--idempotency-key and --idempotency-salt cannot be combined', {
+      hint: 'leave one of them out: the salt only changes the automatic key',
+    });
+  }
+  // Loaded here, because `run wait` has no key and would pay for `node:crypto`.
+  const { planKeys } = await import('../../ci/idempotency.ts');
+  const plan = planKeys({
+    given,
+    how: 'given with --idempotency-key',
+    salt,
+    retries: flags.retries,
+    bodyBytes: JSON.stringify(body),
+    ci,
+    journalPath: io.env.RUNGATE_JOURNAL,
+    open(file) {
+      const alert = (problem: string) => void output.alert(output.excerpt(problem, 400));
+      return openJournal(file, new Date(io.clock.now()), alert, output.redact);
+    },
+  });
+  const { keys, journal } = plan;
+  const madeFrom = ingredientLines(plan);
+  if (flags.explainKey === true)
+    for (const line of explanation(keys, madeFrom, ci)) await output.alert(output.excerpt(line, 300));
+  return { start: { body, keys, idPointer: settings['run.idPointer']?.value }, journal, madeFrom };
+}
+
+function reRunOf({ attempt }: CiContext): string {
+  if (attempt === null) return 're-runs are not counted';
+  return attempt === 1 ? 'not a re-run' : `re-run ${attempt - 1} of the job`;
+}
+
+function ingredientLines({ made }: PlannedKeys): string[] {
+  if (made === undefined) return [];
+  return [
+    'made from:',
+    ...Object.entries(made.ingredients).map(([name, value]) => `  ${name}: ${value ?? '(unknown)'}`),
+    `journal: ${made.path}`,
+  ];
+}
+
+function explanation(keys: PlannedKeys['keys'], madeFrom: readonly string[], ci: CiContext): string[] {
+  if (madeFrom.length === 0) return keys.map(({ key, how }) => `idempotency key ${key} (${how})`);
+  return [
+    `idempotency keys of ${ci.provider}, ${reRunOf(ci)}:`,
+    ...keys.slice(0, 5).map(({ key, how }) => `  ${key} (${how})`),
+    ...madeFrom,
+  ];
+}

@@ -1,0 +1,272 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/mock/state.ts';
+import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage({ outcome: 'passed', duration: 5000 });
+});
+afterEach(() => on.close());
+
+async function playing(outcome: Outcome) {
+  await on.close();
+  on = await stage({ outcome, duration: 5000 });
+}
+
+const one = ['gate', '--project', 'shop', '--process', 'checkout'] as const;
+const withFile = (file: object, env: Record<string, string> = {}): Settings => ({
+  cwd: '/repo',
+  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(file) },
+  env,
+});
+const bodies = () =>
+  on.mock.requests.flatMap(({ endpoint, body }) =>
+    endpoint === 'run.trigger' ? JSON.parse(String(body)) : [],
+  );
+
+describe('rungate gate', () => {
+  it('fails on a cancelled run, which run trigger --wait only warns about', async () => {
+    await playing('cancelled');
+    expect((await on.rungate(...one)).code).toBe(4);
+    expect((await on.rungate(...trigger, '--wait')).code).toBe(0);
+  });
+
+  it('reads a status more than 60 times, which run trigger --wait and run wait do not', async () => {
+    await playing('stuck');
+    const { code, out } = await on.rungate(...one, '--timeout', '20m', '--json');
+    const [run] = JSON.parse(out).runs;
+    expect([code, run.verdict, run.attemptsExhausted]).toEqual([3, 'timeout', undefined]);
+    expect(run.attempts).toBeGreaterThan(60);
+    for (const line of [
+      [...trigger, '--wait'],
+      ['run', 'wait', run.runId],
+    ]) {
+      const limited = await on.rungate(...line, '--json');
+      expect(JSON.parse(limited.out).runs[0]).toMatchObject({ attempts: 60, attemptsExhausted: true });
+    }
+  });
+
+  it('waits for 60 minutes if no timeout is set, and reads as often as --max-attempts allows', async () => {
+    await playing('stuck');
+    const usual = await on.rungate(...one, '--json');
+    expect(JSON.parse(usual.out).runs[0].elapsedSeconds).toBeGreaterThan(3500);
+    const limited = await on.rungate(...one, '--max-attempts', '3', '--json');
+    expect(JSON.parse(limited.out).runs[0]).toMatchObject({ attempts: 3, attemptsExhausted: true });
+  });
+
+  it('reads RUNGATE_TIMEOUT, over the timeout of a gate in the file', async () => {
+    await playing('stuck');
+    const file = { project: 'shop', gates: { web: { process: 'web', timeout: '30m' } } };
+    const { code, out } = await on.with(withFile(file, { RUNGATE_TIMEOUT: '2m' }))('gate', '--json');
+    expect(code).toBe(3);
+    expect(JSON.parse(out).gates[0].runs[0].elapsedSeconds).toBeLessThan(121);
+  });
+});
+
+describe('a gate that is not strict', () => {
+  const first = ({ err }: { err: string }) => err.split('\n')[0];
+  const file = { project: 'shop', process: 'checkout' };
+
+  it.each([
+    ['RUNGATE_STRICT=0', withFile(file, { RUNGATE_STRICT: '0' }), 'RUNGATE_STRICT'],
+    ['a file', withFile({ ...file, strict: false }), '/repo/.rungate.json'],
+    ['on in a file', withFile({ ...file, on: { cancelled: 'warn' } }), '/repo/.rungate.json'],
+  ])('because of %s says so in its first line', async (_what, settings, source) => {
+    await playing('cancelled');
+    const result = await on.with(settings)('gate', '--quiet');
+    expect(result.code).toBe(0);
+    expect(first(result)).toBe(`not strict: a cancelled run does not fail the gate (${source})`);
+  });
+
+  it('names the gates of the file that are not', async () => {
+    const gates = { web: { process: 'web', strict: false }, api: { process: 'api' } };
+    const result = await on.with(withFile({ project: 'shop', gates }))('gate');
+    expect(first(result)).toBe(
+      'not strict: a cancelled run of web does not fail the gate (/repo/.rungate.json, gates web)',
+    );
+  });
+
+  it('because of --no-strict does not repeat that', async () => {
+    expect((await on.rungate(...one, '--no-strict')).err).not.toContain('not strict');
+  });
+});
+
+describe('the selection', () => {
+  const file = {
+    project: 'shop',
+    process: 'usual',
+    gates: { web: { needs: ['api'] }, api: { process: 'api' }, perf: { tags: ['perf'] } },
+  };
+  const run = (...argv: string[]) => on.with(withFile(file))('gate', ...argv);
+  const selectors = () => bodies().map(({ processSlug, tags }) => processSlug ?? tags);
+
+  it('without names is all gates of the file, for which the top-level process is a default', async () => {
+    expect((await run()).code).toBe(0);
+    expect(selectors().toSorted()).toEqual(['api', ['perf'], 'usual']);
+  });
+
+  it('is the named gates with those that they need', async () => {
+    expect((await run('web')).code).toBe(0);
+    expect(selectors()).toEqual(['api', 'usual']);
+  });
+
+  it.each([
+    [['--process', 'checkout'], 'checkout'],
+    [['--tag', 'smoke'], ['smoke']],
+  ] as const)('%j is one gate instead of those of the file', async (argv, selector) => {
+    const { code, out } = await run(...argv, '--json');
+    expect([code, selectors()]).toEqual([0, [selector]]);
+    expect(JSON.parse(out)).not.toHaveProperty('gates');
+  });
+
+  it('without gates is the process of the file, the profile or the command line', async () => {
+    expect((await on.with(withFile({ project: 'shop', process: 'usual' }))('gate')).code).toBe(0);
+    expect(selectors()).toEqual(['usual']);
+  });
+
+  it('options override every gate', async () => {
+    await run('--environment', 'staging', '--project', 'other');
+    expect(bodies().map(({ environmentKey, projectSlug }) => [environmentKey, projectSlug])).toEqual(
+      Array(3).fill(['staging', 'other']),
+    );
+  });
+
+  it.each([
+    [['web', '--process', 'x'], withFile(file), '--process and the name of a gate cannot be combined'],
+    [
+      ['checkout'],
+      {},
+      '"checkout" is not a gate: there is no .rungate.json\n  → did you mean --process <slug>?',
+    ],
+    [
+      ['checkout'],
+      withFile({ project: 'shop' }),
+      '"checkout" is not a gate: the project file has no gates\n  → did you mean --process <slug>?',
+    ],
+    [['wbe'], withFile(file), '"wbe" is not one of the gates\n  → did you mean web?'],
+    [
+      [],
+      withFile({ project: 'shop' }),
+      'nothing to run: no --process or --tag is given, and /repo/.rungate.json',
+    ],
+    [['--idempotency-key', 'k'], withFile(file), '--idempotency-key has no effect with several gates'],
+  ] as [string[], Settings, string][])(
+    '%j is refused before anything is sent',
+    async (argv, settings, message) => {
+      const { code, err } = await on.with(settings)('gate', ...argv);
+      expect(err).toContain(message);
+      expect([code, asked(on.mock)]).toEqual([64, []]);
+    },
+  );
+
+  it('ignores RUNGATE_PROCESS, with a warning', async () => {
+    const { code, err } = await on.with(withFile(file, { RUNGATE_PROCESS: 'checkout' }))('gate', 'api');
+    expect([code, selectors()]).toEqual([0, ['api']]);
+    expect(err).toContain('warning: RUNGATE_PROCESS is not read: give --process <slug>\n');
+  });
+});
+
+it('a gate that waits for others says for which', async () => {
+  const gates = {
+    web: { process: 'web', needs: ['api', 'db'] },
+    api: { process: 'a' },
+    db: { process: 'd' },
+  };
+  const { err } = await on.with(withFile({ project: 'shop', gates }))('gate');
+  expect(err).toContain('web: waits for api, db\n');
+});
+
+describe('--dry-run', () => {
+  it.each([[[...one]], [[...trigger]], [[...trigger, '--wait']]])(
+    'of %j prints the request',
+    async (argv) => {
+      const { code, out, err } = await on.rungate(...argv, '--commit-sha', 'c'.repeat(40), '--dry-run');
+      expect(code).toBe(0);
+      expect(out).toBe(`POST ${on.mock.url}/api/ci/runs
+credential: RUNGATE_API_KEY
+idempotency key: random: outside a CI, each command starts a new run
+{
+  "projectSlug": "shop",
+  "processSlug": "checkout",
+  "commitSha": "${'c'.repeat(40)}"
+}
+`);
+      expect(err).toBe('nothing was sent (--dry-run)\n');
+      expect(on.mock.requests).toEqual([]);
+    },
+  );
+
+  it('fits into 80 columns, with the reasons for the key', async () => {
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'e2e', RUNNER_TEMP: '/tmp' };
+    const { out } = await on.with({ env })(...one, '--dry-run');
+    expect(out).toMatch(/^idempotency key: generation 1\n {2}\w{64}\nmade from:\n {2}provider: github\n/m);
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('keeps the receipt and the reports of an earlier gate', async () => {
+    const files = { '/repo/r.json': '{"payloadType":"x"}', '/repo/j.xml': '<old/>' };
+    const flags = ['--receipt', '/repo/r.json', '--junit', '/repo/j.xml', '--commit-sha', 'c'.repeat(40)];
+    const { code } = await on.with({ files })(...one, ...flags, '--dry-run');
+    expect([code, files]).toEqual([0, { '/repo/r.json': '{"payloadType":"x"}', '/repo/j.xml': '<old/>' }]);
+  });
+
+  it('refuses what the service would not understand', async () => {
+    expect((await on.rungate(...one, '--idempotency-key', 'a b', '--dry-run')).code).toBe(64);
+    expect((await cli([...one, '--dry-run', '--api-url', 'ftp://x'])).code).toBe(78);
+  });
+});
+
+describe('the last lines', () => {
+  const lines = (err: string) => err.trimEnd().split('\n');
+
+  it('of a failed gate name the page to open', async () => {
+    await playing('failed');
+    const { err } = await on.rungate(...one);
+    expect(lines(err).at(-1)).toMatch(/^2 failed: https:\/\/\S+\/runs\/run_\w+$/);
+  });
+
+  it('of several failed gates name each page', async () => {
+    await playing('failed');
+    const gates = { web: { process: 'web' }, api: { process: 'api' } };
+    const { err } = await on.with(withFile({ project: 'shop', gates }))('gate');
+    expect(lines(err).slice(-2)).toEqual([
+      expect.stringMatching(/^web: shop \/ web: 2 failed: https:/),
+      expect.stringMatching(/^api: shop \/ api: 2 failed: https:/),
+    ]);
+  });
+
+  it('after a timeout are a command that goes on waiting, by the same rules', async () => {
+    await playing('stuck');
+    const flags = [
+      '--timeout',
+      '90s',
+      '--on',
+      'failed=warn',
+      '--junit',
+      '/tmp/a b.xml',
+      '--request-timeout',
+      '20s',
+    ];
+    const { code, err } = await on.rungate(...one, ...flags);
+    expect([code, err]).toEqual([3, expect.any(String)]);
+    const command = /^to go on waiting: rungate (.+)$/m.exec(err)?.[1] ?? '';
+    expect(command).toMatch(
+      /^run wait run_\w+ --strict --on failed=warn --timeout 90s .*--junit '\/tmp\/a b\.xml'/,
+    );
+    const words = command.replace(/'(.*?)'/, '/tmp/a.xml').split(' ');
+    const again = await on.rungate(...words);
+    expect([again.code, again.err]).toEqual([3, expect.any(String)]);
+  });
+
+  it('after a stop that leaves the run going are that command, and after a cancellation they are not', async () => {
+    await playing('stuck');
+    const stopsWhen = () => asked(on.mock).filter((endpoint) => endpoint === 'run.status').length > 1;
+    const left = await on.with({ stopsWhen })(...one, '--no-cancel-on-interrupt');
+    expect([left.code, left.err]).toEqual([
+      143,
+      expect.stringMatching(/^to go on waiting: rungate run wait run_/m),
+    ]);
+    const cancelled = await on.with({ stopsWhen: () => true })(...one);
+    expect([cancelled.code, cancelled.err]).toEqual([143, expect.not.stringContaining('to go on waiting')]);
+  });
+});
