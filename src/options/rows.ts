@@ -437,8 +437,8 @@ export const rows = {
   receipt: {
     ...reports,
     type: text,
-    flag: '--receipt <file>',
-    help: 'file for a signed receipt of the result, for later jobs',
+    flag: '--receipt <path>',
+    help: 'file for a signed receipt of the result, for later jobs; folder/ for those of several gates',
     note: 'key: RUNGATE_RECEIPT_KEY',
   },
   ciReport: {

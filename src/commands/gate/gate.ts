@@ -12,7 +12,7 @@ import { givenOptions } from '../options.ts';
 import { type CommandGate, type GateFlags, gateOf } from '../run/command-gate.ts';
 import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
-import { replaceReceipt } from '../run/receipt.ts';
+import { replaceReceipt, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
@@ -49,11 +49,6 @@ async function gateSeveral(
   chosen: readonly GateSettings[],
   flags: GateFlags,
 ): Promise<number> {
-  if (flags.receipt !== undefined) {
-    throw new UsageError('--receipt has no effect with several gates: a receipt is for one gate', {
-      hint: 'run the gate that needs a receipt by itself: rungate gate --process <slug> --receipt <file>',
-    });
-  }
   if (flags.idempotencyKey !== undefined && flags.idempotencyKey !== 'auto') {
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
@@ -71,7 +66,8 @@ async function gateSeveral(
     plan.push({ ...gateOf(own, planned), ...planned, name, needs, advisory });
   }
   const ordered = inOrder(plan);
-  return flags.dryRun === true ? printRequests(context, ordered, flags) : runGates(context, ordered, flags);
+  if (flags.dryRun === true) return printRequests(context, ordered, flags);
+  return runGates(context, ordered, flags, await replaceReceipts(context, flags.receipt, ordered));
 }
 
 /** Returns the gates of the project file to run, or null if the settings select one gate. @throws UsageError */

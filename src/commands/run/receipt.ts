@@ -1,15 +1,20 @@
+import { join } from 'node:path';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
+import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import { ReceiptError } from '../../receipt/error.ts';
-import { type BuildSource, buildFacts, receiptOf } from '../../receipt/gate-statement.ts';
+import { type BuildSource, buildFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
+import type { Settings } from '../../settings/names.ts';
 import { type Context, warnIfExposed } from '../context.ts';
+import type { CommandGate } from './command-gate.ts';
 import { remedyFor, whyOf } from './reports.ts';
-import { waitRules } from './wait-flags.ts';
+import { devices, waitRules } from './wait-flags.ts';
 
 const receiptPattern = /^(?:\s*\{.*"(?:payloadType|_type)"|$)/s;
 
@@ -71,21 +76,52 @@ function wholeCommitOf(commit: string | null): string {
   });
 }
 
-/** Returns the reporter that writes the receipt. Checks everything that it needs before anything is sent. */
-async function writerOf(context: Context, path: string, source: BuildSource): Promise<Reporter[]> {
+/** A receipt to write: its gate, `unnamed` if it is the only one and has no name, and the settings and the build of the gate. */
+interface Target {
+  readonly gate: string;
+  readonly path: string;
+  readonly settings: Settings;
+  readonly source: BuildSource;
+}
+
+/** Returns the report of a gate; null if it never began. */
+function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
+  if (!('gates' in report)) return runs();
+  const entry = report.gates.find(({ name }) => name === gate);
+  if (entry === undefined || entry.result === 'skipped') return null;
+  const { deployed, interruptedBy, exitCode } = report;
+  return {
+    ...{ schemaVersion: 1, result: entry.result, exitCode: entry.exitCode ?? exitCode, runs: entry.runs },
+    ...(deployed !== undefined && { deployed }),
+    ...(interruptedBy !== undefined && { interruptedBy }),
+  };
+}
+
+/** Returns the reporter that writes the receipts. Checks everything that they need before anything is sent. */
+async function writerOf(context: Context, path: string, targets: readonly Target[]): Promise<Reporter[]> {
   const { io, output, settings } = context;
-  const build = buildFacts(source);
-  const commit = wholeCommitOf(build.commit);
-  const apiUrl = settings.apiUrl?.value ?? '';
-  const { policy } = waitRules(settings);
+  const known = targets.map(({ source, settings: own, ...target }) => {
+    const build = buildFacts(source);
+    const commit = wholeCommitOf(build.commit);
+    const { policy } = waitRules(own);
+    const gate = target.gate === unnamed ? undefined : target.gate;
+    const facts = { ...build, commit, gate, apiUrl: settings.apiUrl?.value ?? '', policy };
+    return { ...target, shown: output.excerpt(target.path), facts };
+  });
   const key = await signingKey(context);
-  const shown = output.excerpt(path);
-  const end = async (event: EndEvent) => {
-    const { error, startedAt, finishedAt } = event;
-    if (error !== null) return;
-    const facts = { ...build, commit, apiUrl, policy, startedAt, finishedAt };
-    const receipt = await receiptOf(event.runs(), facts, key, output.redact);
-    if (receipt === null) return output.alert(`no receipt was written to ${shown}: a run has no verdict`);
+  const started = new Map<string, number>();
+  const finished = new Map<string, number>();
+
+  async function write(event: EndEvent, { gate, path, shown, facts: ofGate }: (typeof known)[number]) {
+    const startedAt = started.get(gate) ?? event.startedAt;
+    const facts = { ...ofGate, startedAt, finishedAt: finished.get(gate) ?? event.finishedAt };
+    const report = reportOf(event, gate);
+    const receipt = report && (await receiptOf(report, facts, key, output.redact));
+    if (report === null || receipt === null) {
+      const why = report === null ? 'the gate was skipped' : 'a run has no verdict';
+      await output.alert(`no receipt was written to ${shown}: ${why}`);
+      return false;
+    }
     try {
       io.writeFile(path, renderJson(receipt, key === null ? 2 : 0));
     } catch (error) {
@@ -94,19 +130,90 @@ async function writerOf(context: Context, path: string, source: BuildSource): Pr
       await output.alert(`  → ${remedyFor(error)}`);
       // It fails a passing gate. A failing gate keeps its exit code.
       event.exitCode ||= exitCodes.config;
-      return;
+      return false;
     }
-    event.receipt = path;
     if (key === null)
       await output.alert(`the receipt ${shown} has no signature: RUNGATE_RECEIPT_KEY is not set`);
     else await output.note(`wrote the receipt ${shown}, signed with the key ${key.id}`);
-  };
-  return [{ end }];
+    if (gateStatement(report, facts)?.predicate.result === 'WARNED')
+      await output.alert(`the receipt ${shown} is WARNED: receipt verify needs --allow-warned to accept it`);
+    return true;
+  }
+
+  return [
+    {
+      triggering({ gate = unnamed }) {
+        if (!started.has(gate)) started.set(gate, io.clock.now());
+      },
+      gate: ({ gate }) => void finished.set(gate, io.clock.now()),
+      async end(event) {
+        if (event.error !== null) return;
+        for (const target of known) if (await write(event, target)) event.receipt = path;
+      },
+    },
+  ];
 }
 
-/** Removes an older receipt. The result checks what the new one needs, and returns its reporter. @throws ConfigError */
+const endsAsFolder = (path: string) => /[/\\]$/.test(path);
+
+/** Removes an older receipt. The result checks what the new one needs, and returns its reporter. @throws ConfigError or UsageError */
 export function replaceReceipt(context: Context, path: string | undefined) {
   if (path === undefined) return undefined;
+  if (endsAsFolder(path))
+    throw new UsageError(`--receipt: ${context.output.excerpt(path)} is a folder`, {
+      hint: 'name a file: a folder is for the gates of a project file',
+    });
   removeOld(context, path);
-  return (source: BuildSource) => writerOf(context, path, source);
+  const { settings } = context;
+  return (source: BuildSource) => writerOf(context, path, [{ gate: unnamed, path, settings, source }]);
+}
+
+function isFolder(io: Io, path: string): boolean {
+  try {
+    return endsAsFolder(path) || io.namesInFolder(path) !== null;
+  } catch {
+    // It exists, but cannot be read.
+    return true;
+  }
+}
+
+/** Refuses names of gates whose files would be one, or none, on some system. @throws ConfigError */
+function checkFileNames(names: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const other = seen.get(name.toLowerCase());
+    const problem =
+      other !== undefined
+        ? `the receipts of the gates ${other} and ${name} are one file where case does not matter`
+        : devices.test(name)
+          ? `the receipt of the gate ${name} cannot be a file on Windows, where the name is reserved`
+          : null;
+    if (problem !== null) throw new ConfigError(`--receipt: ${problem}`, { hint: 'rename the gate' });
+    seen.set(name.toLowerCase(), name);
+  }
+}
+
+/**
+ * Removes the older receipts of gates of the project file, and returns the reporter of the new ones: one file for one gate, or
+ * a folder with one `<gate>.json` for each.
+ * @throws ConfigError or UsageError
+ */
+export async function replaceReceipts(
+  context: Context,
+  path: string | undefined,
+  gates: readonly CommandGate[],
+): Promise<Reporter[]> {
+  if (path === undefined) return [];
+  const folder = isFolder(context.io, path);
+  if (!folder && gates.length > 1)
+    throw new UsageError(`--receipt: ${gates.length} gates cannot write one file`, {
+      hint: `give a folder, in which each gate writes its own: --receipt ${context.output.excerpt(path)}/`,
+    });
+  if (folder) checkFileNames(gates.map(({ name }) => name));
+  const targets = gates.map(({ name, settings, start }) => ({
+    ...{ gate: name, settings, source: start?.body ?? {} },
+    path: folder ? join(path, `${name}.json`) : path,
+  }));
+  for (const target of targets) removeOld(context, target.path);
+  return writerOf(context, path, targets);
 }

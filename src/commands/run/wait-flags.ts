@@ -17,7 +17,7 @@ export const noHub = 'none';
 
 const windows = sep === '\\';
 /** Node would create a file with such a name, which other programs can neither read nor delete. */
-const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+export const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /** Refuses report files that could not be written later, before anything is sent. */
 export function checkReportFlags(flags: ReportFlags): void {

@@ -293,7 +293,6 @@ describe('a mistake', () => {
       64,
       /nothing to run: .*no \.rungate\.json was found from \/repo\n.*rungate init/,
     ],
-    ['a receipt', fileOf(usual), ['--receipt', 'r.json'], 64, /--receipt has no effect with several gates/],
     ['an idempotency key', fileOf(usual), ['--idempotency-key', 'x'], 64, /no effect with several gates/],
     [
       'nothing to run',
