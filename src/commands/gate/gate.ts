@@ -25,8 +25,8 @@ export async function gateCommand(
   flags: GateFlags,
 ): Promise<number> {
   const chosen = chosenGates(context, names, flags);
-  await warnOfVariables(context);
   await sayNotStrict(context, chosen);
+  await warnOfVariables(context);
   return chosen === null ? gateOne(context, flags) : gateSeveral(context, chosen, flags);
 }
 

@@ -56,6 +56,9 @@ function openLine(run: RunReport, several: boolean, output: Output): string {
 const isShared = ({ commands, group }: OptionRow) =>
   group !== 'Wait options:' && (commands?.includes('wait') === true || commands?.includes('every') === true);
 
+const namesOf = (runs: readonly RunReport[]) =>
+  runs.some(({ name, runId }) => name !== runId) ? runs.flatMap(({ name }) => ['--name', name ?? '']) : [];
+
 /** Returns the command that waits for the runs with the same rules, reports and connection. */
 function waitCommandLine(
   { policy, settings, timeoutMs, intervalMs, maxAttempts }: CommandGate,
@@ -77,6 +80,8 @@ function waitCommandLine(
     ...(intervalMs === usualLimits.intervalMs ? [] : ['--interval', durationText(intervalMs)]),
     ...(Number.isFinite(maxAttempts) ? ['--max-attempts', String(maxAttempts)] : []),
     ...argumentsOf(flags, isShared),
+    // Reports compare runs by name from build to build.
+    ...(flags.junit === undefined && flags.report === undefined ? [] : namesOf(runs)),
   ];
   return words.map((word) => shellQuoted(output.excerpt(word, 2000))).join(' ');
 }

@@ -251,9 +251,9 @@ describe('the last lines', () => {
     expect([code, err]).toEqual([3, expect.any(String)]);
     const command = /^to go on waiting: rungate (.+)$/m.exec(err)?.[1] ?? '';
     expect(command).toMatch(
-      /^run wait run_\w+ --strict --on failed=warn --timeout 90s .*--junit '\/tmp\/a b\.xml'/,
+      /^run wait run_\w+ --strict --on failed=warn --timeout 90s .*--junit '\/tmp\/a b\.xml' --name 'shop \/ checkout'$/,
     );
-    const words = command.replace(/'(.*?)'/, '/tmp/a.xml').split(' ');
+    const words = command.match(/[^\s']+|'[^']*'/g)?.map((word) => word.replaceAll("'", '')) ?? [];
     const again = await on.rungate(...words);
     expect([again.code, again.err]).toEqual([3, expect.any(String)]);
   });
