@@ -111,7 +111,7 @@ it('the post step cancels the runs of several gates whose main step was killed, 
     lost: { process: 'lost' },
   };
   writeFileSync(file('.rungate.json'), JSON.stringify({ project: 'shop', gates }));
-  const inputs = { config: file('.rungate.json'), gates: 'all' };
+  const inputs = { config: file('.rungate.json') };
   mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger', skip: 3, times: 1 });
   const running = step('main', environment(inputs));
   await running.shows(/perf: passed/);

@@ -36,7 +36,7 @@ const listed = async (options: Parameters<typeof cli>[1], ...flags: string[]) =>
 
 /** One row is enough for a new option: nothing else names it. */
 it('a new row is an option of the command line with its help', async () => {
-  const { out } = await cli(['run', 'wait', '--help']);
+  const { out } = await cli(['run', 'wait', '--help', '--all']);
   expect(out).toMatch(/Wait options:\n(?: +.*\n)*? +--patience <duration> +time that a tester has patience/);
   expect(out).toContain('RUNGATE_PATIENCE; default 7s');
   const { code, err } = await cli(['run', 'wait', 'run_1', '--patience', 'soon']);

@@ -31,6 +31,7 @@ export async function gateCommand(
 }
 
 async function gateOne(context: Context, flags: GateFlags): Promise<number> {
+  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(context, flags.receipt);
   const ci = await ciContext(context.io);
   const keyFlags = { ...flags, retries: context.settings.retries?.value };
   const body = triggerBody(context.settings, ci);
@@ -38,7 +39,7 @@ async function gateOne(context: Context, flags: GateFlags): Promise<number> {
     const planned = await planStart(context, keyFlags, body, ci);
     return printRequests(context, [{ ...gateOf(context, planned), ...planned }], flags);
   }
-  const receipt = await replaceReceipt(context, flags.receipt)?.(body);
+  const receipt = await openReceipt?.(body);
   const planned = await planStart(context, keyFlags, body, ci);
   return runGates(context, [gateOf(context, planned)], flags, receipt);
 }
@@ -54,6 +55,7 @@ async function gateSeveral(
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
     });
   }
+  const openReceipts = flags.dryRun === true ? undefined : replaceReceipts(context, flags.receipt, chosen);
   const ci = await ciContext(context.io);
   const bodies = chosen.map((gate) => [gate, triggerBody(checked(gate), ci)] as const);
   const plan: (CommandGate & PlannedStart)[] = [];
@@ -67,7 +69,7 @@ async function gateSeveral(
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
-  return runGates(context, ordered, flags, await replaceReceipts(context, flags.receipt, ordered));
+  return runGates(context, ordered, flags, await openReceipts?.(ordered));
 }
 
 /** Returns the gates of the project file to run, or null if the settings select one gate. @throws UsageError */

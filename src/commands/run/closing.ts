@@ -33,6 +33,8 @@ export async function printClosing(
   const failing = decidingRuns(end.runs()).filter(
     ({ action, appUrl }) => action === 'fail' && appUrl !== null,
   );
+  // The table above shows the pages of several runs.
+  if (output.oneScreen && failing.length > 1) return;
   for (const run of failing) await output.alert(openLine(run, failing.length > 1, output));
 }
 

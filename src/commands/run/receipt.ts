@@ -194,26 +194,30 @@ function checkFileNames(names: readonly string[]): void {
 }
 
 /**
- * Removes the older receipts of gates of the project file, and returns the reporter of the new ones: one file for one gate, or
- * a folder with one `<gate>.json` for each.
+ * Removes the older receipts of gates of the project file. The result checks what the new ones need, and returns their reporter:
+ * one file for one gate, or a folder with one `<gate>.json` for each.
  * @throws ConfigError or UsageError
  */
-export async function replaceReceipts(
+export function replaceReceipts(
   context: Context,
   path: string | undefined,
-  gates: readonly CommandGate[],
-): Promise<Reporter[]> {
-  if (path === undefined) return [];
+  gates: readonly Pick<CommandGate, 'name'>[],
+) {
+  if (path === undefined) return undefined;
   const folder = isFolder(context.io, path);
   if (!folder && gates.length > 1)
     throw new UsageError(`--receipt: ${gates.length} gates cannot write one file`, {
       hint: `give a folder, in which each gate writes its own: --receipt ${context.output.excerpt(path)}/`,
     });
   if (folder) checkFileNames(gates.map(({ name }) => name));
-  const targets = gates.map(({ name, settings, start }) => ({
-    ...{ gate: name, settings, source: start?.body ?? {} },
-    path: folder ? join(path, `${name}.json`) : path,
-  }));
-  for (const target of targets) removeOld(context, target.path);
-  return writerOf(context, path, targets);
+  const fileOf = (name: string) => (folder ? join(path, `${name}.json`) : path);
+  for (const { name } of gates) removeOld(context, fileOf(name));
+  return (plan: readonly CommandGate[]) =>
+    writerOf(
+      context,
+      path,
+      plan.map(({ name, settings, start }) => {
+        return { gate: name, path: fileOf(name), settings, source: start?.body ?? {} };
+      }),
+    );
 }

@@ -23,6 +23,8 @@ export interface TriggerFlags extends GateFlags {
 
 export async function triggerCommand(context: Context, flags: TriggerFlags): Promise<number> {
   if (flags.wait !== true) refuseWaitFlags(flags);
+  // An old receipt must not stay, whatever goes wrong from here on.
+  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(context, flags.receipt);
   const ci = await ciContext(context.io);
   const body = triggerBody(context.settings, ci);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;
@@ -31,7 +33,7 @@ export async function triggerCommand(context: Context, flags: TriggerFlags): Pro
     const planned = await plan();
     return printRequests(context, [{ ...gateOf(context, planned), ...planned }], flags);
   }
-  const receipt = await replaceReceipt(context, flags.receipt)?.(body);
+  const receipt = await openReceipt?.(body);
   const planned = await plan();
   if (flags.wait === true) return runGates(context, [gateOf(context, planned)], flags, receipt);
   await warnWithoutWait(context, flags, ci.provider);
