@@ -68,12 +68,14 @@ export interface Subject {
 }
 
 const short = ['--max-attempts', '6'];
+const checkout = ['--project', 'shop', '--process', 'checkout'];
 
+/** The subjects with a column on the page. */
 export const subjects: readonly Subject[] = [
   {
-    name: 'run trigger --wait',
+    name: 'gate',
     endpoint: 'run.trigger',
-    argv: () => [...trigger, '--wait', '--json', ...short],
+    argv: () => ['gate', ...checkout, '--json', ...short],
     skip: 0,
   },
   {
@@ -84,6 +86,29 @@ export const subjects: readonly Subject[] = [
   },
   { name: 'env list --all', endpoint: 'env.list', argv: () => ['env', 'list', '--all', '--json'], skip: 1 },
   { name: 'keys create', endpoint: 'keys.create', argv: () => ['keys', 'create', '--name', 'ci'], skip: 0 },
+];
+
+/** The subject whose cells are those of the first one. */
+export const sameAsFirst: Subject = {
+  name: 'run trigger --wait',
+  endpoint: 'run.trigger',
+  argv: () => [...trigger, '--wait', '--json', ...short],
+  skip: 0,
+};
+
+/** The commands whose defaults differ, without options. */
+export const withDefaults: readonly Pick<Subject, 'name' | 'argv'>[] = [
+  { name: 'gate', argv: () => ['gate', ...checkout, '--json'] },
+  { name: 'run trigger --wait', argv: () => [...trigger, '--wait', '--json'] },
+  { name: 'run wait', argv: (id) => ['run', 'wait', id, '--json'] },
+];
+
+/** The courses of a run or of the service that these commands judge differently. */
+export const differences: readonly (readonly [name: string, MockOptions, faults: readonly Fault[]])[] = [
+  ['the run is cancelled', { outcome: 'cancelled' }, []],
+  ['the run takes 15 minutes', { duration: 900_000 }, []],
+  ['80 status reads get HTML 502', {}, [{ kind: 'html-502', endpoint: 'run.status', times: 80 }]],
+  ['the run never ends', { outcome: 'stuck' }, []],
 ];
 
 interface Play {

@@ -4,11 +4,14 @@ import { outageHead, outageRow, playOutages } from './outages.ts';
 import {
   allFaults,
   type BareFault,
+  differences,
   type Played,
   play,
   type Subject,
+  sameAsFirst,
   subjects,
   timeOutStalledRequests,
+  withDefaults,
 } from './scene.ts';
 
 timeOutStalledRequests();
@@ -42,13 +45,16 @@ const cellText = (played: Played, { kind }: BareFault) =>
     ? `**${played.code}**${createdBy(played)}`
     : `**${played.code}**, ${played.attempts}×, ${seconds(played.elapsedMs)}${createdBy(played)}`;
 
-const usualHead = ['fault', ...subjects.map(({ name }) => `\`${name}\``)];
+const headOf = (first: string, columns: readonly { name: string }[]) => [
+  first,
+  ...columns.map(({ name }) => `\`${name}\``),
+];
 
-function table(rows: readonly (readonly string[])[], head: readonly string[] = usualHead): string {
+function table(rows: readonly (readonly string[])[], head: readonly string[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-const text = (once: string, forGood: string, outages: string) => `# Reliability
+const text = (once: string, forGood: string, defaults: string, outages: string) => `# Reliability
 
 This page shows how four commands handle each fault of the service or the network. Each cell has, in this order:
 
@@ -57,8 +63,9 @@ This page shows how four commands handle each fault of the service or the networ
 - the time on a clock that only advances during waits. A request that stalls takes \`--request-timeout\` (30 s) more;
 - the runs or keys that were created: at most one, however often the request was sent.
 
-The fault occurs when \`run trigger\` creates the run, when \`run wait\` (\`--max-attempts 6\`) reads the status for the second time, when \`env list
---all\` reads its second page, and when \`keys create\` creates the key. The run passes after 15 s. \`run trigger --wait\` uses the same wait as \`run wait\`.
+The fault occurs when \`gate\` creates the run, when \`run wait\` reads the status for the second time (both with \`--max-attempts 6\`), when \`env list
+--all\` reads its second page, and when \`keys create\` creates the key. The run passes after 15 s. \`gate\` uses the same wait as \`run wait\`. The cells of
+\`run trigger --wait\` are those of \`gate\`, except for [their defaults](#defaults).
 
 \`test/reliability/table.test.ts\` plays every cell against the mock over a real socket and fails if this page differs; \`npm run docs:reliability\` writes it again.
 
@@ -74,6 +81,12 @@ ${once}
 The fault affects every call from then on. A \`0\` in this table is a fault that does not hide the verdict; the gate never passes without having read it.
 
 ${forGood}
+## Defaults
+
+\`gate\` is strict and reads the status until its timeout, an hour. \`run trigger --wait\` and \`run wait\` read it 60 times, and a cancelled run is a warning. Without options,
+the number of requests is that of status reads:
+
+${defaults}
 ## Outages
 
 Twenty gates start within 10 seconds, while the service fails each create. The outage begins before them and lasts 12 or 60 s. The service counts all requests, and
@@ -102,25 +115,40 @@ it('writes docs/reliability.md, unchanged', async () => {
   const rows: Record<Lasting, string[][]> = { once: [], 'for good': [] };
   for (const lasting of ['once', 'for good'] as const) {
     const row = async ([name, bare]: (typeof allFaults)[number]) => {
-      const cells = await Promise.all(
-        subjects.map(async (subject) => {
+      const [same, ...cells] = await Promise.all(
+        [sameAsFirst, ...subjects].map(async (subject) => {
           const played = await cell(subject, bare, lasting);
           check(`${name}, ${lasting}: ${subject.name}`, subject, played);
           return cellText(played, bare);
         }),
       );
+      expect(same, `${name}, ${lasting}: ${sameAsFirst.name}`).toBe(cells[0]);
       return [name, ...cells];
     };
     // Four faults at a time, since they mostly wait.
     for (let index = 0; index < allFaults.length; index += 4)
       rows[lasting].push(...(await Promise.all(allFaults.slice(index, index + 4).map(row))));
   }
+  const defaults = await Promise.all(
+    differences.map(async ([name, options, faults]) => {
+      const endpoint = 'run.status';
+      const played = await Promise.all(
+        withDefaults.map(({ argv }) => play(argv, faults, { endpoint, options })),
+      );
+      return [name, ...played.map((one) => cellText(one, { kind: 'status' }))];
+    }),
+  );
   const outages = await playOutages();
   for (const { name, hub, right, perGate, perMinute } of outages) {
     expect(right, name).toBe(20);
     if (hub) expect(perMinute, name).toBeLessThanOrEqual(16);
     else expect(perGate, name).toBeLessThanOrEqual(8);
   }
-  const page = text(table(rows.once), table(rows['for good']), table(outages.map(outageRow), outageHead));
+  const page = text(
+    table(rows.once, headOf('fault', subjects)),
+    table(rows['for good'], headOf('fault', subjects)),
+    table(defaults, headOf('without options', withDefaults)),
+    table(outages.map(outageRow), outageHead),
+  );
   await expect(page).toMatchFileSnapshot('../../docs/reliability.md');
 });
