@@ -47,6 +47,10 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
     [(mistake) => has(mistake, mistake.word), (mistake) => `${mistake.word} takes no value: write it alone`],
     [/^rungate gate --wait$/, 'rungate gate always waits: leave it out'],
     [/^rungate gate --no-wait$/, 'rungate gate always waits; rungate run trigger only starts a run'],
+    [
+      word(/^--fleet-(?:size|index)$/),
+      'leave it out: gates adapt to a rate limit; for large fleets, run rungate hub and set RUNGATE_HUB_URL',
+    ],
     [/^rungate gate --(?:gates?|name)$/, 'write the names of gates without an option: rungate gate web'],
     [word(/^--all$/), 'write --help --all for the help with every option'],
     [word(/^-V$/), 'write rungate --version'],

@@ -8,9 +8,7 @@ const usual = gates('{ "api": { "process": "a" }, "web": { "tags": ["w"], "needs
 export const mistakesInGates: readonly Mistake[] = [
   { name: 'a gate in other case', argv: run('API'), world: usual },
   { name: 'gates in one word, as in the input of the action', argv: run('api,web'), world: usual },
-  { name: 'all gates, as in the input of the action', argv: run('all'), world: usual },
   { name: 'a gate with a long name that does not exist', argv: run('a'.repeat(40)), world: usual },
-  { name: 'waiting for gates', argv: run('--wait'), world: usual },
   { name: 'a process beside a gate', argv: run('web', '--process', 'checkout'), world: usual },
   { name: 'a process as a name, without gates', argv: run('checkout') },
   { name: 'a key for all gates', argv: run('--idempotency-key', 'k'), world: usual },

@@ -28,6 +28,7 @@ describe('rungate gate', () => {
   it('fails on a cancelled run, which run trigger --wait only warns about', async () => {
     await playing('cancelled');
     expect((await on.rungate(...one)).code).toBe(4);
+    expect((await on.rungate(...one, '--strict', '--timeout', '45m')).code).toBe(4);
     expect((await on.rungate(...trigger, '--wait')).code).toBe(0);
   });
 
