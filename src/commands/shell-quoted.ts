@@ -5,3 +5,9 @@ export function shellQuoted(text: string): string {
   const plain = sanitize(text);
   return /^[\w./:@%+=,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;
 }
+
+/** Quotes an argument for cmd and PowerShell; null if that is not safe in both, as with a quote or a percent sign. */
+export function windowsQuoted(text: string): string | null {
+  if (/^[\w./:@+=,\\-]+$/.test(text)) return text;
+  return /^[\w./:@+=,\\ -]+$/.test(text) && !text.endsWith('\\') ? `"${text}"` : null;
+}

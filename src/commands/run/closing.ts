@@ -10,7 +10,7 @@ import type { EndEvent } from '../../library/reporter.ts';
 import type { Flags, OptionRow } from '../../options/table.ts';
 import type { Output } from '../../output/output.ts';
 import { argumentsOf } from '../options.ts';
-import { shellQuoted } from '../shell-quoted.ts';
+import { shellQuoted, windowsQuoted } from '../shell-quoted.ts';
 import type { CommandGate } from './command-gate.ts';
 
 /** Prints last how to go on waiting for the runs that rungate left going, and the pages of those that failed the gate. */
@@ -19,6 +19,7 @@ export async function printClosing(
   gates: readonly CommandGate[],
   flags: Flags,
   output: Output,
+  platform: string,
 ): Promise<void> {
   const { report } = end;
   const results = 'gates' in report ? report.gates : [{ name: unnamed, ...report }];
@@ -27,7 +28,8 @@ export async function printClosing(
     const left = decidingRuns({ runs }).filter(isLeftGoing);
     if (gate === undefined || left.length === 0) continue;
     const title = name === unnamed ? '' : `${name}: `;
-    await output.alert(`${title}to go on waiting: ${waitCommandLine(gate, left, flags, output)}`);
+    const command = waitCommandLine(gate, left, flags, output, platform);
+    if (command !== null) await output.alert(`${title}to go on waiting: ${command}`);
   }
   if (end.exitCode === exitCodes.ok) return;
   const failing = decidingRuns(end.runs()).filter(
@@ -61,13 +63,14 @@ const isShared = ({ commands, group }: OptionRow) =>
 const namesOf = (runs: readonly RunReport[]) =>
   runs.some(({ name, runId }) => name !== runId) ? runs.flatMap(({ name }) => ['--name', name ?? '']) : [];
 
-/** Returns the command that waits for the runs with the same rules, reports and connection. */
+/** Returns the command that waits for the runs with the same rules, reports and connection; null if it cannot be quoted. */
 function waitCommandLine(
   { policy, settings, timeoutMs, intervalMs, maxAttempts }: CommandGate,
   runs: readonly RunReport[],
   flags: Flags,
   output: Output,
-): string {
+  platform: string,
+): string | null {
   const strict = policy.cancelled === 'fail';
   const usual = resolvePolicy({ strict });
   const overrides = Object.entries(policy).filter(
@@ -85,5 +88,7 @@ function waitCommandLine(
     // Reports compare runs by name from build to build.
     ...(flags.junit === undefined && flags.report === undefined ? [] : namesOf(runs)),
   ];
-  return words.map((word) => shellQuoted(output.excerpt(word, 2000))).join(' ');
+  const quote = platform === 'win32' ? windowsQuoted : shellQuoted;
+  const quoted = words.map((word) => quote(output.excerpt(word, 2000)));
+  return quoted.includes(null) ? null : quoted.join(' ');
 }

@@ -48,7 +48,8 @@ export async function runGates(
     end: (event) => writeReports(context, event, flags),
   };
   const closing: Reporter = {
-    end: (event) => (event.error === null ? printClosing(event, gates, flags, output) : undefined),
+    end: (event) =>
+      event.error === null ? printClosing(event, gates, flags, output, io.platform) : undefined,
   };
   const reporters = [
     ...(await progressReporters(io, output, gates)),
