@@ -3,13 +3,13 @@ import { jobOf, type Plan } from './pipelines.ts';
 const linesOf = (text: string) => text.split(/\r?\n/);
 
 /**
- * The lines of a pipeline without those that differ from plan to plan: what is installed, the gate and its options, the limit of the job,
- * the address.
+ * The lines of a pipeline without those that differ from plan to plan: what is installed, the gate, the limit of the job, the
+ * address.
  */
 function frame(text: string): string {
   return linesOf(text)
-    .filter((line) => !/^\s+--\w|--ignore-scripts'?$|RUNGATE_API_URL/.test(line))
-    .map((line) => (/ run trigger --wait --strict|gate --strict/.test(line) ? '' : line))
+    .filter((line) => !/--ignore-scripts'?$|RUNGATE_API_URL/.test(line))
+    .map((line) => (/\bexec .* gate\b/.test(line) ? '' : line))
     .map((line) => (/time/i.test(line) ? line.replace(/\d+/g, '') : line))
     .join('\n');
 }

@@ -2,8 +2,6 @@ import type { Provider } from './context.ts';
 import type { Installation } from './installation.ts';
 
 export interface Plan {
-  /** The project file has gates, and the step runs them. */
-  readonly gates: boolean;
   /** The options that select what to run, unless the project file in the repository's root does. */
   readonly flags: string;
   /** The step needs files of the repository: a project file or a lockfile. */
@@ -12,9 +10,7 @@ export interface Plan {
   readonly folder: string;
   /** The project file contains the URL of the service, so no variable is needed. */
   readonly addressInFile: boolean;
-  /** The project file has a timeout. Otherwise the step gives one. */
-  readonly timeoutInFile: boolean;
-  /** The longest time that the step waits, in milliseconds. */
+  /** The longest time that the gate waits, in milliseconds. */
   readonly longestWaitMs: number;
   readonly installation: Installation;
   /** The repository's default branch. */
@@ -39,33 +35,17 @@ export interface Pipeline {
   text(plan: Plan): string;
 }
 
-/** The timeout of each gate if the project file has none, in minutes. */
-export const usualMinutes = 45;
-
-/** Returns the option for the timeout; empty if the project file sets one, because the option would take precedence. */
-export function timeoutFlag({ timeoutInFile }: Plan): string {
-  return timeoutInFile ? '' : `--timeout ${usualMinutes}m`;
-}
-
-export function commandOf({ gates }: Plan): string {
-  return gates ? 'gate --strict' : 'run trigger --wait --strict';
-}
-
 /** Returns the timeout of the job in minutes, longer than rungate's, so that rungate ends the wait and reports why. */
 function jobMinutes({ longestWaitMs }: Plan): number {
   return Math.max(60, Math.ceil(longestWaitMs / 60_000) + 15);
 }
 
 /**
- * Returns the gate in two lines, for a folded YAML text; in one if it has no options. The first line alone is a strict gate: if
- * the shell reads the lines as two commands, as with `|` instead of `>-`, the step still cannot pass. With `exec` and nothing
- * after it, signals to the job's shell reach rungate, and the step has its exit code.
+ * Returns the gate as one command. It is the last one of its step: with `exec` and nothing after it, signals to the job's shell
+ * reach rungate, and the step has its exit code.
  */
-export function gateLines(plan: Plan, reports: string, indent: string): string {
-  const { flags, installation } = plan;
-  const options = [flags, timeoutFlag(plan), reports].filter((one) => one !== '').join(' ');
-  const lines = [`exec ${installation.start} ${commandOf(plan)}`, ...(options === '' ? [] : [options])];
-  return lines.map((one) => `${indent}${one}`).join('\n');
+export function gateCommand({ flags, installation }: Plan, reports = ''): string {
+  return ['exec', installation.start, 'gate', flags, reports].filter((part) => part !== '').join(' ');
 }
 
 function slugOf(folder: string): string {
@@ -122,8 +102,8 @@ on:
 permissions:
   contents: read
 concurrency:
-  group: e2e-\${{ github.workflow }}-\${{ github.ref }}
-  cancel-in-progress: \${{ github.event_name == 'pull_request' }}
+  group: \${{ github.workflow }}-\${{ github.event.pull_request.number || github.run_id }}
+  cancel-in-progress: true
 jobs:
   ${jobOf(plan)}:
     runs-on: ubuntu-latest
@@ -133,8 +113,7 @@ ${line(plan.checkout, `      - uses: ${checkout}\n        with:\n          persi
         with:
           node-version: 24
           package-manager-cache: false
-${installLine(plan, '      - run: ')}      - run: >-
-${gateLines(plan, '', '          ')}
+${installLine(plan, '      - run: ')}      - run: ${gateCommand(plan)}
         env:
 ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_URL }}`)}          RUNGATE_API_KEY: \${{ secrets.RUNGATE_API_KEY }}
 `,
@@ -151,8 +130,7 @@ ${line(plan.stage !== undefined, `  stage: ${plan.stage}`)}  image: node:24-slim
   timeout: ${jobMinutes(plan)} minutes
   interruptible: true
   script:
-${installLine(plan, '    - ')}    - >-
-${gateLines(plan, '--junit rungate.xml --report rungate.env', '      ')}
+${installLine(plan, '    - ')}    - ${gateCommand(plan, '--junit rungate.xml --report rungate.env')}
   artifacts:
     when: always
     reports:
@@ -175,8 +153,7 @@ jobs:
     steps:
 ${line(plan.checkout, '      - checkout')}${installLine(plan, '      - run: ')}      - run:
           name: rungate
-          command: >-
-${gateLines(plan, '--junit rungate/junit.xml', '            ')}
+          command: ${gateCommand(plan, '--junit rungate/junit.xml')}
       - store_test_results:
           path: rungate
       - store_artifacts:
@@ -206,7 +183,7 @@ ${line(!plan.checkout, "    RUNGATE_API_URL = 'https://service.example.com'")}  
   stages {
     stage('${jobOf(plan)}') {
       steps {
-${installLine(plan, "        sh '", "'")}        sh '${gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ')}'
+${installLine(plan, "        sh '", "'")}        sh '${gateCommand(plan, '--junit rungate.xml')}'
       }
     }
   }
@@ -232,8 +209,7 @@ jobs:
     timeoutInMinutes: ${jobMinutes(plan)}
     steps:
       - checkout: ${plan.checkout ? 'self' : 'none'}
-${installLine(plan, '      - bash: ')}      - bash: >-
-${gateLines(plan, '--junit rungate.xml', '          ')}
+${installLine(plan, '      - bash: ')}      - bash: ${gateCommand(plan, '--junit rungate.xml')}
         displayName: rungate
         env:
 ${line(!plan.addressInFile, '          RUNGATE_API_URL: $(RUNGATE_API_URL)')}          RUNGATE_API_KEY: $(RUNGATE_API_KEY)
@@ -257,8 +233,7 @@ pipelines:
         name: ${jobOf(plan)}
         max-time: ${jobMinutes(plan)}
 ${line(!plan.checkout, '        clone:\n          enabled: false')}        script:
-${installLine(plan, '          - ')}          - >-
-${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
+${installLine(plan, '          - ')}          - ${gateCommand(plan, '--junit test-results/rungate.xml')}
         artifacts:
           - test-results/**
 `,
@@ -274,8 +249,7 @@ ${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
   - label: ${jobOf(plan)}
     key: ${jobOf(plan)}
     command:
-${installLine(plan, '      - ')}      - >-
-${gateLines(plan, '--junit rungate.xml', '        ')}
+${installLine(plan, '      - ')}      - ${gateCommand(plan, '--junit rungate.xml')}
     timeout_in_minutes: ${jobMinutes(plan)}
     secrets:
 ${line(!plan.addressInFile, '      - RUNGATE_API_URL')}      - RUNGATE_API_KEY

@@ -52,6 +52,10 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
       'leave it out: gates adapt to a rate limit; for large fleets, run rungate hub and set RUNGATE_HUB_URL',
     ],
     [/^rungate gate --(?:gates?|name)$/, 'write the names of gates without an option: rungate gate web'],
+    [
+      /^rungate init --(?:no-)?strict$/,
+      'rungate gate is strict: leave it out, or write "strict": false into .rungate.json to let a cancelled run pass',
+    ],
     [word(/^--all$/), 'write --help --all for the help with every option'],
     [word(/^-V$/), 'write rungate --version'],
     [

@@ -328,7 +328,6 @@ export const rows = {
   strict: {
     ...wait,
     common: true,
-    commands: [...waiting, 'init'],
     type: onOff,
     flag: '--strict',
     no: 'override strict in the settings',

@@ -3,7 +3,7 @@ import { exceptForks, pipelineOf } from '../../src/ci/pipelines.ts';
 import { skippedGates } from '../../src/ci/skipped-gate.ts';
 import { planned } from './planned.ts';
 
-const gate = 'npx --yes rungate@0.1.0 run trigger --wait --strict';
+const gate = 'npx --yes rungate@0.1.0 gate';
 const workflow = (job: string, on = '[push, pull_request]') =>
   `name: e2e\non: ${on}\njobs:\n  build:\n    if: github.ref == 'refs/heads/main'\n    steps:\n      - run: make\n  e2e:\n${job}`;
 const job = (condition: string) =>
@@ -31,7 +31,7 @@ describe('a condition that can skip the gate is found', () => {
     ],
     [
       'of the action, in a list without indentation',
-      "    steps:\n    - uses: acme/rungate@v1\n      with: { gates: all }\n      if: 'github.actor'\n",
+      "    steps:\n    - uses: acme/rungate@v1\n      with: { gates: web }\n      if: 'github.actor'\n",
       'github.actor',
     ],
     ['in deeper indentation', job('x').replaceAll(/^ {4}/gm, '        '), 'x'],

@@ -9,6 +9,7 @@ export const oldSpellings: readonly Mistake[] = [
   { name: 'gate below run', argv: ['run', 'gate', '--process', 'checkout'] },
   { name: 'gates as a command', argv: ['gates', 'api'], world: withGates },
   { name: 'waiting for gates', argv: ['gate', '--wait'], world: withGates },
+  { name: 'a strict pipeline', argv: ['init', '--strict'] },
   { name: 'a gate that does not wait', argv: ['gate', '--no-wait'], world: withGates },
   { name: 'all gates, as in the input of the action', argv: ['gate', 'all'], world: withGates },
   { name: 'all gates, without a file', argv: ['gate', 'all'] },

@@ -1,9 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { cli } from '../cli/harness.ts';
-import { root } from '../e2e/built.ts';
 import { pages, textOf } from './pages.ts';
 
 /** Returns the commands of a text that wait for a run, with continuation lines joined. */
@@ -30,24 +27,6 @@ describe('every snippet with run trigger --wait or run wait has a --timeout', ()
     // A console block also shows the output of its commands.
     const printed = (line: string) => /^(run_|created run|✓|✗|→)/.test(line);
     expect(withoutTimeout(fences(page)).filter((line) => !printed(line))).toEqual([]);
-  });
-
-  it.each(
-    readdirSync(join(root, 'templates'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.yml'),
-    ),
-  )('templates/%s', (file) => {
-    const text = readFileSync(join(root, 'templates', file), 'utf8');
-    expect(waitingCommands(text)).not.toEqual([]);
-    expect(withoutTimeout(text)).toEqual([]);
-  });
-
-  it('the output of init', async () => {
-    const files = { '/repo/.git': '' };
-    const init = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'none'];
-    const { err } = await cli(init, { cwd: '/repo', files });
-    expect(waitingCommands(err)).toHaveLength(2);
-    expect(withoutTimeout(err)).toEqual([]);
   });
 });
 

@@ -292,7 +292,7 @@ async function withMock(
 function withTwoReads(step: Step): Step {
   const more = '--max-attempts 2';
   const env = { ...step.env, 'INPUT_MAX-ATTEMPTS': '2', RUNGATE_ARGS: `${step.env.RUNGATE_ARGS} ${more}` };
-  return { ...step, script: step.script?.replace(/ --strict\b/, `$& ${more}`) ?? null, env };
+  return { ...step, script: step.script?.replace(/ gate\b/, `$& ${more}`) ?? null, env };
 }
 
 /** Runs a step to its end and returns its exit code. Deletes the journal, as if each step ran on another machine. */
@@ -326,28 +326,19 @@ it('no snippet contains a key or is longer than a screen', () => {
   }
 });
 
-it.each(names)('%s: is strict, replaces the shell, and has a job timeout above its own', (name) => {
+it.each(names)('%s: replaces the shell, and has a job timeout above that of its gate', (name) => {
   const { script, env, limit, projectFile } = stepOf(name, placeholderStore);
   expect(env).toMatchObject(script === null ? {} : placeholderStore);
-  const option =
-    script === null
-      ? env.INPUT_TIMEOUT
-      : /--timeout "?([^ "]+)/.exec(script)?.[1]?.replace('$RUNGATE_TIMEOUT', env.RUNGATE_TIMEOUT ?? '');
-  const timeout = option ?? JSON.parse(projectFile ?? '{}').timeout;
-  const minutes = Number(/^(\d+)m$/.exec(timeout ?? '')?.[1]);
-  expect(minutes).toBeGreaterThan(0);
+  const { timeout = '60m' } = JSON.parse(projectFile ?? '{}');
+  const minutes = Number(/^(\d+)m$/.exec(timeout)?.[1]);
   // Each gate has its own timeout, so one that needs another may end after two.
   const inTurn = projectFile === undefined ? 1 : 2;
   if (limit !== null) expect(limit).toBeGreaterThan(inTurn * minutes);
-  if (script === null) {
-    expect(env.INPUT_STRICT).toBe('true');
-    return;
-  }
-  expect(script).toMatch(/ --strict\b/);
+  if (script === null) return;
   // It is the last command, and replaces the shell; nothing may come before, behind or after it on the line.
   const last = script.trim().split('\n').at(-1);
   expect(last).toMatch(
-    /^exec npx (--yes ("\$RUNGATE_PACKAGE"|rungate@[\d.]+)|--no-install rungate) run (trigger --wait|gates) --strict [^|&;]*$/,
+    /^exec npx (--yes ("\$RUNGATE_PACKAGE"|rungate@[\d.]+)|--no-install rungate) gate [^|&;]*$/,
   );
 });
 

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import type { FileFields, Target } from './target.ts';
 
 /** The settings that init writes, in the order of the file. It changes no others. */
-export const initNames = ['apiUrl', 'project', 'process', 'tags', 'environment', 'strict'] as const;
+export const initNames = ['apiUrl', 'project', 'process', 'tags', 'environment'] as const;
 
 /** The settings from the options and the prompts, and the gates of the project file. */
 export type Answers = Partial<Pick<SettingValues, (typeof initNames)[number]>> & { gates?: object };
@@ -46,12 +46,20 @@ const sharedNames: readonly string[] = ['project', 'process', 'tags'];
 
 const hasGates = ({ gates }: FileFields) => Object.keys(gates ?? {}).length > 0;
 
+/** The parts of a file that can have gates: the file itself and its branches. */
+const partsOf = (fields: FileFields) => [fields, ...Object.values(Object(fields.branches)).map(Object)];
+
 /** Tells whether the file has gates that the pipeline runs: no option names what to run instead. */
 export function runsGates(settings: Settings, fields: FileFields): boolean {
   if ([settings.process, settings.tags].some((setting) => setting?.origin === 'flag')) return false;
-  if (fields.process === undefined && fields.tags === undefined)
-    return [fields, ...Object.values(Object(fields.branches))].some((part) => hasGates(Object(part)));
+  if (fields.process === undefined && fields.tags === undefined) return partsOf(fields).some(hasGates);
   return hasGates(fields);
+}
+
+/** Returns the process or tags that were given for a file with gates: the command runs the gates unless an option names one. */
+export function selectorBeside(fields: FileFields, { process, tags }: Answers): Answers {
+  if (!partsOf(fields).some(hasGates)) return {};
+  return { ...(process !== undefined && { process }), ...(tags !== undefined && { tags }) };
 }
 
 /** Returns the process or tags of a file with gates, if none of them runs that; otherwise null. */

@@ -1,14 +1,6 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { gitlabStage, isWritten, jobIn } from '../../ci/existing-pipeline.ts';
-import {
-  commandOf,
-  gateLines,
-  type Pipeline,
-  type Plan,
-  pipelineFile,
-  pipelineOf,
-  timeoutFlag,
-} from '../../ci/pipelines.ts';
+import { gateCommand, type Pipeline, type Plan, pipelineFile, pipelineOf } from '../../ci/pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -65,7 +57,7 @@ export function plannedPipeline(
 
 /** Returns the command of a step, for a CI without a known pipeline format. */
 export function bareCommand(plan: Plan): string {
-  const gate = gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ');
+  const gate = gateCommand(plan, '--junit rungate.xml');
   const { install } = plan.installation;
   return install === null ? gate : `${install} && ${gate}`;
 }
@@ -108,8 +100,7 @@ export function stepsAfterInit(
   wanted = true,
 ): string[] {
   const lines = ['Next:'];
-  const words = [self, commandOf(plan), ...config, ...settings, timeoutFlag(plan)];
-  const gate = words.filter((word) => word !== '').join(' ');
+  const gate = [self, 'gate', ...config, ...settings].join(' ');
   if (ci !== 'none') {
     const pipeline = pipelineOf(ci);
     const { start, caveat } = plan.installation;

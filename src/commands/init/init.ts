@@ -25,6 +25,7 @@ import {
   initNames,
   lostRun,
   runsGates,
+  selectorBeside,
 } from './answers.ts';
 import {
   bareCommand,
@@ -40,10 +41,10 @@ import {
   answerFlags,
   configFlag,
   localConfigFlag,
+  longestWaitOf,
   packageOf,
   type ReadFile,
   sameConfig,
-  waitOf,
 } from './plan.ts';
 import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
@@ -58,14 +59,14 @@ export interface InitFlags extends Flags {
 }
 
 /** The plan for the project file, and what follows from it for the pipeline. */
-interface Configuration extends Pick<Plan, 'gates' | 'addressInFile' | 'timeoutInFile' | 'longestWaitMs'> {
+interface Configuration extends Pick<Plan, 'addressInFile' | 'longestWaitMs'> {
   readonly target: Target;
   /** Null if only a pipeline is written. */
   readonly file: PlannedFile | null;
   readonly asked: boolean;
   /** The project file that the commands will read. */
   readonly reads: ReadFile;
-  /** The settings that are not in the file, so that the command in the pipeline needs them as options. */
+  /** The settings that the command in the pipeline needs as options: the file does not have them, or has gates too. */
   readonly extra: Answers;
   /** The process or tags of the file that the pipeline does not run, since it runs the gates; null if there are none. */
   readonly lost: string | null;
@@ -124,7 +125,8 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     throw existsError(context, path, changes, flags.config);
   }
   const after = pipelineOnly ? fields : changedFields(io, target, answers);
-  const gates = runsGates(settings, after);
+  const extra = pipelineOnly ? answers : selectorBeside(after, answers);
+  const one = extra.process !== undefined || extra.tags !== undefined;
   const fate = exists && changes.length === 0 ? 'kept' : 'written';
   const isOff = named && sources.projectFile === null;
   return {
@@ -132,11 +134,10 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     file: pipelineOnly ? null : { path, fate, text: fate === 'kept' ? '' : projectFileText(path, after) },
     asked,
     reads: !pipelineOnly ? path : isOff ? null : exists ? path : undefined,
-    extra: pipelineOnly ? answers : {},
+    extra,
     addressInFile: answers.apiUrl !== undefined || after.apiUrl !== undefined,
-    gates,
-    lost: gates ? lostRun(after) : null,
-    ...waitOf(after, gates),
+    lost: !one && runsGates(settings, after) ? lostRun(after) : null,
+    longestWaitMs: longestWaitOf(after, one),
   };
 }
 

@@ -1,5 +1,4 @@
 import { dirname, join, relative } from 'node:path';
-import { type Plan, usualMinutes } from '../../ci/pipelines.ts';
 import { UsageError } from '../../errors.ts';
 import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
 import { inOrder } from '../../gate/plan/graph.ts';
@@ -13,9 +12,12 @@ import { namedProjectFile, noFile } from '../config/project-file.ts';
 import { shellQuoted } from '../shell-quoted.ts';
 import type { Answers } from './answers.ts';
 
-/** Each CI has other special characters; slugs, keys, URLs and paths rarely contain any. @throws UsageError if one does */
+/**
+ * Each CI has other special characters; slugs, keys, URLs and paths rarely contain any. YAML reads a colon before a space as the end of
+ * a key. @throws UsageError if a value has one of them
+ */
 function plainArgument(what: string, value: string, hint: string): string {
-  if (/^[A-Za-z0-9_+=:,./][A-Za-z0-9_+=:,./@-]*$/.test(value)) return value;
+  if (/^[A-Za-z0-9_+=:,./][A-Za-z0-9_+=:,./@-]*(?<!:)$/.test(value)) return value;
   throw new UsageError(`${what} ${echoed(value)} has characters that need quotes in a pipeline`, { hint });
 }
 
@@ -27,7 +29,7 @@ const flagNames = {
   environment: '--environment',
 } as const;
 
-/** Returns the settings as options of `run trigger`, except strict, which every pipeline has. */
+/** Returns the settings as options of `rungate gate`. */
 export function answerFlags(answers: Answers, file: string): string[] {
   return Object.entries(flagNames).flatMap(([name, flag]) =>
     [answers[name as keyof typeof flagNames] ?? []]
@@ -83,33 +85,30 @@ function deployedMsOf(values: FileGate['source']['values']): number {
   return url === undefined ? 0 : timeout;
 }
 
-const gateTimeout = ({ source }: FileGate) => source.values.timeout;
-
-/** For gates that wait for each other. `beforeMs` is the wait of each gate before its timeout begins. */
+/** For gates that wait for each other. `usualMs` is the timeout of a gate without its own, `beforeMs` what each waits before. */
 function longestPathMs(gates: readonly FileGate[], usualMs: number, beforeMs: number): number {
   const ends = new Map<string, number>();
   const nodes = gates.map((gate) => ({
     ...planNode(gate),
-    ownMs: beforeMs + (gateTimeout(gate) ?? usualMs),
+    ownMs: beforeMs + (gate.source.values.timeout ?? usualMs),
   }));
   for (const { name, needs, ownMs } of inOrder(nodes))
     ends.set(name, ownMs + Math.max(0, ...needs.map((need) => ends.get(need) ?? 0)));
   return Math.max(0, ...ends.values());
 }
 
-/** @param runsGates the step runs the gates of the file */
-export function waitOf(fields: object, runsGates: boolean): Pick<Plan, 'timeoutInFile' | 'longestWaitMs'> {
+/**
+ * Returns the longest time that `rungate gate` waits with this project file, in milliseconds.
+ * @param one an option of the command says what to run, so that it does not run the gates of the file
+ */
+export function longestWaitOf(fields: object, one: boolean): number {
   const file = readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
-  const sections = [file, ...file.branches.values()].map(({ values, gates }) => ({
-    timeout: values.timeout ?? file.values.timeout,
-    deployedMs: deployedMsOf({ ...file.values, ...values }),
-    gates: runsGates ? [...mergeGates(file.gates, gates).values()] : [],
-  }));
-  const timeouts = sections.flatMap(({ timeout, gates }) => [timeout, ...gates.map(gateTimeout)]);
-  const timeoutInFile = timeouts.some((timeout) => timeout !== undefined);
-  const usualMs = timeoutInFile ? usualLimits.timeoutMs : usualMinutes * 60_000;
-  const waits = sections.map(({ timeout = usualMs, gates, deployedMs }) =>
-    runsGates ? longestPathMs(gates, timeout, deployedMs) : deployedMs + timeout,
-  );
-  return { timeoutInFile, longestWaitMs: Math.max(...waits) };
+  const waits = [file, ...file.branches.values()].map((section) => {
+    const values = { ...file.values, ...section.values };
+    const { timeout = usualLimits.timeoutMs } = values;
+    const deployedMs = deployedMsOf(values);
+    const gates = one ? [] : [...mergeGates(file.gates, section.gates).values()];
+    return gates.length === 0 ? deployedMs + timeout : longestPathMs(gates, timeout, deployedMs);
+  });
+  return Math.max(...waits);
 }

@@ -43,7 +43,7 @@ describe('rungate init with options', () => {
       code: 0,
       out: 'wrote .rungate.json\nwrote .github/workflows/rungate.yml\n',
     });
-    expect(err).toMatch(/secret RUNGATE_API_KEY[\s\S]*RUNGATE_API_URL[\s\S]*run trigger --wait/);
+    expect(err).toMatch(/secret RUNGATE_API_KEY[\s\S]*RUNGATE_API_URL[\s\S]* gate\n/);
     expect(err).toContain('mock exec --retry-after 1 -- ');
     expect(JSON.parse(world.files[file] ?? '')).toEqual({
       project: 'shop',
@@ -54,17 +54,7 @@ describe('rungate init with options', () => {
 
   it('writes every setting that it accepts, and a file that matches the schema', async () => {
     const world = repository();
-    const all = [
-      '--project',
-      'shop',
-      '--tag',
-      'smoke',
-      '--tag',
-      'nightly',
-      '--environment',
-      'staging',
-      '--strict',
-    ];
+    const all = ['--project', 'shop', '--tag', 'smoke', '--tag', 'nightly', '--environment', 'staging'];
     const { code } = await cli(
       ['init', ...all, '--api-url', 'https://service.example.com', '--ci', 'none'],
       world,
@@ -76,7 +66,6 @@ describe('rungate init with options', () => {
       project: 'shop',
       tags: ['smoke', 'nightly'],
       environment: 'staging',
-      strict: true,
     });
     expect(valid(written), JSON.stringify(valid.errors)).toBe(true);
     expect(Object.keys(world.files)).toEqual(['/repo/.git', file]);
@@ -180,7 +169,7 @@ describe('the workflow for GitHub', () => {
 
   it('is kept with a warning if a condition can skip its gate, and replaced with --force', async () => {
     const old =
-      "on: pull_request\njobs:\n  e2e:\n    if: github.actor != 'x'\n    steps:\n      - run: npx rungate run gates\n";
+      "on: pull_request\njobs:\n  e2e:\n    if: github.actor != 'x'\n    steps:\n      - run: npx rungate gate\n";
     const captured = (command: readonly string[]) =>
       command.includes('ls-files') ? '.github/workflows/rungate.yml\0' : null;
     const world = repository({ files: { [workflow]: old }, captured });
@@ -243,7 +232,7 @@ describe('in the pipeline, rungate', () => {
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(0);
     expect(world.files[workflow]).toMatch(
-      /- run: npm ci --ignore-scripts\n {6}- run: >-\n +exec npx --no-install rungate run trigger --wait --strict\n/,
+      /- run: npm ci --ignore-scripts\n {6}- run: exec npx --no-install rungate gate\n/,
     );
     expect(err).not.toContain('lockfile');
   });
@@ -259,16 +248,14 @@ describe('in the pipeline, rungate', () => {
   it('has the current version if no lockfile applies, and init says why', async () => {
     const world = set('bun.lock');
     const { err } = await cli(['init', ...flags], world);
-    expect(world.files[workflow]).toContain(
-      `exec npx --yes rungate@${version} run trigger --wait --strict\n`,
-    );
+    expect(world.files[workflow]).toContain(`exec npx --yes rungate@${version} gate\n`);
     expect(err).toMatch(/the pipeline runs rungate@[\d.]+[\s\S]*cannot write a step that uses bun\.lock/);
   });
 
   it('is installed and started in one line for a CI without a known pipeline format', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], set('package-lock.json'));
     expect(out).toContain(
-      'npm ci --ignore-scripts && exec npx --no-install rungate run trigger --wait --strict ',
+      'npm ci --ignore-scripts && exec npx --no-install rungate gate --junit rungate.xml\n',
     );
   });
 });
@@ -284,20 +271,14 @@ describe('the timeout of the project file', () => {
     buildkite: 'timeout_in_minutes: 105',
   };
 
-  it.each(pipelines)(
-    'applies in the pipeline for $title, whose job has a longer timeout',
-    async (pipeline) => {
-      const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
-      const { code, err } = await cli(['init', '--ci', pipeline.provider], world);
-      expect(code).toBe(0);
-      const written = world.files[`/repo/${pipeline.file}`] ?? '';
-      expect(written).toMatch(/ run trigger --wait --strict\n? +(--junit |env:)/);
-      expect(written).toContain(limits[pipeline.provider] ?? '');
-      expect(`${written}${err}`).not.toContain('--timeout');
-    },
-  );
+  it.each(pipelines)('is shorter than that of the job in the pipeline for $title', async (pipeline) => {
+    const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
+    expect((await cli(['init', '--ci', pipeline.provider], world)).code).toBe(0);
+    expect(world.files[`/repo/${pipeline.file}`]).toContain(limits[pipeline.provider] ?? '');
+  });
 
   it.each([
+    ['missing', {}, 75],
     ['short', { timeout: '30m' }, 60],
     ['in seconds', { timeout: 7200 }, 135],
     ['set for a branch', { branches: { main: { timeout: '2h' }, '*': { strict: true } } }, 135],
@@ -311,13 +292,6 @@ describe('the timeout of the project file', () => {
     const world = repository({ files: { [file]: JSON.stringify({ ...shop, ...more }) } });
     await cli(['init', '--pipeline-only', '--ci', 'github'], world);
     expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
-    expect(world.files[workflow]).not.toContain('--timeout');
-  });
-
-  it('replaces the --timeout of a bare command', async () => {
-    const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
-    const { out } = await cli(['init', '--ci', 'drone'], world);
-    expect(out).toMatch(/run trigger --wait --strict --junit rungate\.xml\n/);
   });
 });
 
@@ -336,18 +310,18 @@ describe('several gates', () => {
     expect(read(world)).toEqual({ project: 'shop', gates });
     expect(valid(read(world)), JSON.stringify(valid.errors)).toBe(true);
     const text = world.files[`/repo/${pipeline.file}`] ?? '';
-    expect(text).toMatch(/exec npx --yes rungate@[\d.]+ gate --strict\s+--timeout 45m\b/);
-    expect(text).not.toContain('run trigger');
-    expect(err).toMatch(/ gate --strict --timeout 45m\n {2}offline .* gate --strict /);
+    expect(text).toMatch(/exec npx --yes rungate@[\d.]+ gate\b/);
+    expect(text).not.toMatch(/--process|--strict|--timeout/);
+    expect(err).toMatch(/ gate\n {2}offline .* gate\n/);
     expect((await cli(['init', ...several, '--ci', pipeline.provider], world)).out).toBe(
       `unchanged: .rungate.json\nunchanged: ${pipeline.file}\n`,
     );
     expect(world.files[`/repo/${pipeline.file}`]).toBe(text);
     // A pipeline for one process that init wrote can be replaced, and vice versa.
-    const one = ['--project', 'shop', '--process', 'x', '--pipeline-only', '--force'];
+    const one = ['--process', 'x', '--pipeline-only', '--force'];
     const replaced = await cli(['init', ...one, '--ci', pipeline.provider], world);
     expect(replaced.out).toBe(`wrote ${pipeline.file}\n`);
-    expect(world.files[`/repo/${pipeline.file}`]).toContain('run trigger --wait --strict');
+    expect(world.files[`/repo/${pipeline.file}`]).toContain(' gate --process x');
     const back = await cli(['init', '--force', '--ci', pipeline.provider], world);
     expect(back.out).toBe(`unchanged: .rungate.json\nwrote ${pipeline.file}\n`);
     expect(world.files[`/repo/${pipeline.file}`]).toBe(text);
@@ -355,7 +329,7 @@ describe('several gates', () => {
 
   it('are run in one line by a CI without a known pipeline format', async () => {
     const { out } = await cli(['init', ...several, '--ci', 'drone'], repository());
-    expect(out).toMatch(/ {4}exec npx --yes rungate@\S+ gate --strict --timeout 45m --junit rungate\.xml\n/);
+    expect(out).toMatch(/ {4}exec npx --yes rungate@\S+ gate --junit rungate\.xml\n/);
   });
 
   it('of an existing file are run by the pipeline, and need no other settings', async () => {
@@ -367,7 +341,7 @@ describe('several gates', () => {
         code: 0,
         out: 'unchanged: .rungate.json\nwrote .github/workflows/rungate.yml\n',
       });
-      expect(world.files[workflow]).toContain(' gate --strict\n');
+      expect(world.files[workflow]).toContain(' gate\n');
       expect((await cli(['init', '--environment', 'qa', '--force'], world)).code).toBe(0);
       expect(read(world)).toEqual({ ...fields, environment: 'qa' });
     }
@@ -401,19 +375,27 @@ describe('several gates', () => {
     const world = withFile(held);
     const one = ['--pipeline-only', '--process', 'checkout'];
     expect((await cli(['init', ...one], world)).code).toBe(0);
-    expect(world.files[workflow]).toContain('run trigger --wait --strict\n          --process checkout');
+    expect(world.files[workflow]).toContain(' gate --process checkout\n');
   });
 
-  it('that only a branch has are run if the file has nothing else to run', async () => {
-    const branches = { '*': { gates: held.gates } };
-    for (const [fields, command] of [
-      [{ project: 'shop', branches }, 'gate --strict\n          --timeout 45m'],
-      [{ project: 'shop', process: 'x', branches }, 'run trigger --wait --strict'],
-    ] as const) {
-      const world = withFile(fields);
-      expect((await cli(['init'], world)).code).toBe(0);
-      expect(world.files[workflow]).toContain(command);
-    }
+  it.each<[string, object, readonly string[], string]>([
+    ['a process', { gates }, ['--process', 'checkout'], '--process checkout'],
+    ['tags', { gates }, ['--tag', 'a,b'], '--tag a --tag b'],
+    ['the process of the file', { process: 'x', gates }, ['--process', 'x'], '--process x'],
+    [
+      'a process, if only a branch has gates',
+      { branches: { main: { gates } } },
+      ['--process', 'x'],
+      '--process x',
+    ],
+  ])('leave the pipeline to %s if an option names it', async (_what, fields, argv, selected) => {
+    const world = withFile({ project: 'shop', ...fields });
+    const { code, err } = await cli(['init', ...argv, '--force'], world);
+    expect(code, err).toBe(0);
+    // Without the option, the command would run the gates.
+    expect(world.files[workflow]).toContain(` gate ${selected}\n`);
+    expect(err).toContain(` gate ${selected}\n`);
+    expect(world.files[workflow]).toContain('timeout-minutes: 75\n');
   });
 
   it('take nothing to run from the environment into a new file', async () => {
@@ -433,32 +415,27 @@ describe('several gates', () => {
       return [read(world, own), world.files['/repo/.github/workflows/rungate-web.yml']];
     };
     const copied = await added('--environment', 'qa');
-    expect(copied).toEqual([{ ...held, environment: 'qa' }, expect.stringContaining('gate --strict')]);
+    expect(copied).toEqual([
+      { ...held, environment: 'qa' },
+      expect.stringContaining(' gate --config web/.rungate.json\n'),
+    ]);
     const one = await added('--process', 'web');
-    expect(one).toEqual([{ project: 'shop', process: 'web' }, expect.stringContaining('run trigger --wait')]);
+    expect(one).toEqual([
+      { project: 'shop', process: 'web' },
+      expect.stringContaining(' gate --config web/.rungate.json\n'),
+    ]);
     const [{ gates: replaced }] = await added('--gates', 'a11y');
     expect(replaced).toEqual({ a11y: { process: 'a11y' } });
   });
 
-  it.each<[string, object, string, number]>([
-    [
-      '45 minutes for each one of a chain',
-      { a: {}, b: { needs: ['a'] }, c: { needs: ['b', 'a'] } },
-      '          --timeout 45m\n',
-      150,
-    ],
-    ['45 minutes for gates side by side', { a: {}, b: {}, c: {} }, '          --timeout 45m\n', 60],
-    [
-      'their own timeouts, and 60 minutes for the others',
-      { a: { timeout: '2h' }, b: { needs: ['a'] } },
-      '',
-      195,
-    ],
-  ])('have a job that allows %s', async (_what, nodes, option, minutes) => {
+  it.each<[string, object, number]>([
+    ['60 minutes for each one of a chain', { a: {}, b: { needs: ['a'] }, c: { needs: ['b', 'a'] } }, 195],
+    ['60 minutes for gates side by side', { a: {}, b: {}, c: {} }, 75],
+    ['their own timeouts', { a: { timeout: '2h' }, b: { needs: ['a'], timeout: '10m' } }, 145],
+  ])('have a job that allows %s', async (_what, nodes, minutes) => {
     const world = withFile({ ...held, process: 'x', gates: nodes });
     expect((await cli(['init'], world)).code).toBe(0);
     expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
-    expect(world.files[workflow]).toContain(`gate --strict\n${option}        env:`);
   });
 
   it('have a job that allows what the file and its branches set', async () => {
@@ -470,7 +447,6 @@ describe('several gates', () => {
     const world = withFile({ ...held, process: 'x', timeout: '30m', gates: chain, branches });
     expect((await cli(['init'], world)).code).toBe(0);
     expect(world.files[workflow]).toContain('timeout-minutes: 375\n');
-    expect(world.files[workflow]).not.toContain('--timeout');
   });
 
   it('come from several processes at the prompt', async () => {
@@ -482,7 +458,7 @@ describe('several gates', () => {
       project: 'shop',
       gates: { api: { process: 'api' }, web: { process: 'web' } },
     });
-    expect(world.files[workflow]).toContain(' gate --strict\n');
+    expect(world.files[workflow]).toContain(' gate\n');
   });
 
   it.each<[string, readonly string[], RegExp]>([
@@ -517,10 +493,7 @@ describe('an existing file', () => {
   it.each([
     ['a process', flags],
     ['tags', ['--project', 'shop', '--tag', 'smoke,nightly']],
-    [
-      'every setting of init',
-      [...flags, '--environment', 'qa', '--strict', '--api-url', 'https://s.example'],
-    ],
+    ['every setting of init', [...flags, '--environment', 'qa', '--api-url', 'https://s.example']],
   ])('is accepted if the same settings are given again: %s', async (_name, given) => {
     const world = repository();
     await cli(['init', ...given], world);
@@ -673,7 +646,7 @@ describe('an existing file', () => {
       const { world, before } = await written();
       const { code, out } = await cli([...again, '--force'], world);
       expect({ code, out }).toEqual({ code: 0, out: `wrote ${file}\n` });
-      expect(world.files[path]).toBe(before.replace('checkout --timeout', 'search --timeout'));
+      expect(world.files[path]).toBe(before.replace('process checkout', 'process search'));
       world.files['/repo/package.json'] = '{"devDependencies": {"rungate": "0.1.0"}}';
       world.files['/repo/package-lock.json'] = '';
       world.files[`/repo/.rungate.json`] = '{"apiUrl": "https://s.example", "timeout": "90m"}';
@@ -741,7 +714,7 @@ describe('an existing file', () => {
   it('of a CI without a known pipeline format makes init show the command', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], repository());
     expect(out).toMatch(
-      /the step for drone:\n\n {4}exec npx --yes rungate@[\d.]+ run trigger --wait --strict/,
+      /the step for drone:\n\n {4}exec npx --yes rungate@[\d.]+ gate --junit rungate\.xml\n/,
     );
   });
 });
@@ -755,7 +728,7 @@ describe('--pipeline-only', () => {
     const { code, out } = await cli([...only, '--force'], world);
     expect({ code, out }).toEqual({ code: 0, out: 'wrote .github/workflows/rungate.yml\n' });
     expect(world.files[file]).toBe(text);
-    expect(world.files[workflow]).toMatch(/--wait --strict\n {10}--timeout 45m/);
+    expect(world.files[workflow]).toContain(' gate\n');
   });
 
   it('writes no project file: the settings are options of the command', async () => {
@@ -764,12 +737,8 @@ describe('--pipeline-only', () => {
     const { code, err } = await cli([...only, ...given], world);
     expect(code).toBe(0);
     expect(Object.keys(world.files)).toEqual(['/repo/.git', workflow]);
-    expect(err).toMatch(
-      /run trigger --wait --strict --project shop --tag smoke --tag nightly .*--timeout 45m/,
-    );
-    expect(world.files[workflow]).toMatch(
-      /--wait --strict\n +--project shop --tag smoke --tag nightly --environment qa --timeout 45m/,
-    );
+    for (const text of [err, world.files[workflow]])
+      expect(text).toContain(' gate --project shop --tag smoke --tag nightly --environment qa\n');
   });
 
   it('combines the given settings with the project file', async () => {
@@ -777,7 +746,7 @@ describe('--pipeline-only', () => {
     const world = repository({ files: { [file]: text } });
     expect((await cli([...only, '--environment', 'qa'], world)).code).toBe(0);
     expect(world.files[file]).toBe(text);
-    expect(world.files[workflow]).toMatch(/\n +--environment qa --timeout 45m/);
+    expect(world.files[workflow]).toContain(' gate --environment qa\n');
     expect(world.files[workflow]).not.toContain('RUNGATE_API_URL');
   });
 
@@ -788,6 +757,11 @@ describe('--pipeline-only', () => {
       'an argument that a CI might expand',
       ['--project', 'shop', '--process', 'a$(b)'],
       /--process "a\$\(b\)" has characters/,
+    ],
+    [
+      'an argument that YAML reads as a key',
+      ['--project', 'shop', '--process', 'a:'],
+      /--process "a:" has char/,
     ],
     ['an argument with a space', ['--project', 'my shop', '--process', 'a'], /--project "my shop" has char/],
   ])('refuses %s and writes nothing', async (_name, argv, message) => {
@@ -813,14 +787,14 @@ describe('the project file that --config names', () => {
     const { code, out } = await cli(['init', ...flags, '--ci', 'gitlab', ...more], world);
     expect({ code, out }).toEqual({ code: 0, out: 'wrote ci/other.json\nwrote .gitlab-ci.yml\n' });
     expect(JSON.parse(world.files[other] ?? '')).toEqual({ project: 'shop', process: 'checkout' });
-    expect(world.files['/repo/.gitlab-ci.yml']).toContain('--config ci/other.json --timeout 45m');
+    expect(world.files['/repo/.gitlab-ci.yml']).toContain(' gate --config ci/other.json --junit');
     expect(Object.keys(world.files)).not.toContain(file);
   });
 
   it('appears in every command that init shows', async () => {
     const world = repository({ captured: () => null });
     const { err } = await cli(['init', ...flags, '--config', 'ci/other.json'], world);
-    const commands = err.split('\n').filter((line) => /run trigger|init/.test(line));
+    const commands = err.split('\n').filter((line) => / gate | init /.test(line));
     expect(commands).toHaveLength(3);
     for (const command of commands) expect(command).toContain('--config ci/other.json');
   });
@@ -828,7 +802,7 @@ describe('the project file that --config names', () => {
   it('appears relative to the working directory, with quotes if a shell needs them', async () => {
     const world = repository({ cwd: '/repo/sub', captured: () => null });
     const { err } = await cli(['init', ...flags, '--config', "../my 'file.json"], world);
-    expect(err).toContain(`run trigger --wait --strict --config '../my '\\''file.json' --timeout 45m`);
+    expect(err).toContain(` gate --config '../my '\\''file.json'\n`);
   });
 
   it('does not appear in commands that find it without --config', async () => {
@@ -869,10 +843,8 @@ describe('the project file that --config names', () => {
       const world = repository({ env, files: { [file]: '{"strict": tru' } });
       const { code, err } = await cli(['init', '--pipeline-only', ...flags, ...more], world);
       expect(code).toBe(0);
-      expect(world.files[workflow]).toMatch(
-        /\n +--config none --project shop --process checkout --timeout 45m/,
-      );
-      const shown = more.length > 0 ? '--strict --config none --project' : '--strict --project';
+      expect(world.files[workflow]).toContain(' gate --config none --project shop --process checkout\n');
+      const shown = more.length > 0 ? ' gate --config none --project' : ' gate --project';
       expect(err).toContain(shown);
     },
   );
@@ -880,7 +852,7 @@ describe('the project file that --config names', () => {
   it('may be none by RUNGATE_CONFIG: the commands name the file that init wrote', async () => {
     const world = repository({ env: { RUNGATE_CONFIG: 'none' } });
     const { err } = await cli(['init', ...flags], world);
-    expect(err).toContain('run trigger --wait --strict --config .rungate.json --timeout 45m');
+    expect(err).toContain(' gate --config .rungate.json\n');
     expect(world.files[workflow]).not.toContain('--config');
   });
 
@@ -914,9 +886,7 @@ describe('in a package of a monorepo', () => {
       out: 'wrote .rungate.json\nwrote ../../.github/workflows/rungate-packages-web.yml\n',
     });
     expect(JSON.parse(world.files[web] ?? '')).toMatchObject({ project: 'shop', process: 'checkout' });
-    expect(world.files[pipelineOfWeb]).toMatch(
-      /--wait --strict\n +--config packages\/web\/\.rungate\.json --timeout 45m/,
-    );
+    expect(world.files[pipelineOfWeb]).toContain(' gate --config packages/web/.rungate.json\n');
     expect(world.files[pipelineOfWeb]).toContain('\n  e2e-packages-web:\n');
     expect(Object.keys(world.files)).not.toContain(file);
   });
@@ -1142,8 +1112,8 @@ describe('with the files that init wrote', () => {
     const address = ['--api-url', on.mock.url];
     expect((await cli(['init', ...flags, '--environment', 'staging', ...address], world)).code).toBe(0);
     const run = on.with({ ...world, env: { RUNGATE_API_URL: undefined } });
-    expect((await run('run', 'trigger', '--wait', '--strict')).code).toBe(0);
-    expect((await run('run', 'trigger', '--wait', '--strict')).code).toBe(1);
+    expect((await run('gate')).code).toBe(0);
+    expect((await run('gate')).code).toBe(1);
     const [first] = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
     expect(JSON.parse(first?.body ?? '')).toMatchObject({
       projectSlug: 'shop',
