@@ -151,7 +151,7 @@ it('init writes a project file and a pipeline, with slashes in both', async () =
     process: 'checkout',
   });
   const pipeline = readFileSync(join(cwd, '.github/workflows/rungate.yml'), 'utf8');
-  expect(pipeline).toContain('run trigger --wait --strict');
+  expect(pipeline).toMatch(/exec npx --yes rungate@\S+ gate\n/);
   expect(pipeline).not.toMatch(/\\|\r/);
 });
 
