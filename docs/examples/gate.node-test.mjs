@@ -13,8 +13,8 @@ const trigger = { projectSlug: 'shop', tags: ['smoke'] };
 
 test('passes for the first run and fails for the second', async () => {
   const service = { apiUrl: mock.url, apiKey: mock.apiKey };
-  assert.equal((await gate({ ...service, trigger, timeoutMs: 60_000 })).result, 'pass');
-  const { exitCode, runs } = await gate({ ...service, trigger, timeoutMs: 60_000 });
+  assert.equal((await gate({ ...service, trigger })).result, 'pass');
+  const { exitCode, runs } = await gate({ ...service, trigger });
   assert.equal(exitCode, 1);
   assert.equal(runs[0]?.failed, 2);
 });

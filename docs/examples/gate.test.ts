@@ -13,7 +13,7 @@ afterEach(() => mock.close());
 /** The code under test; in your project, import it. */
 function deployGate(service: { apiUrl: string; apiKey: string }, signal?: AbortSignal) {
   const trigger = { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'staging' };
-  return gate({ ...service, trigger, strict: true, timeoutMs: 60_000, signal });
+  return gate({ ...service, trigger, signal });
 }
 const service = () => ({ apiUrl: mock.url, apiKey: mock.apiKey });
 

@@ -23,7 +23,7 @@ const files: Readonly<Record<string, string>> = {
   'receipt.json': receipt,
   'ci.pub': trusted.publicPem,
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  'ci/gate.sh': '#!/bin/sh\nexec npx rungate run trigger --project shop --process checkout --wait --strict\n',
+  'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
   'deploy.sh': '#!/bin/sh\necho deployed\n',
   // A short interval keeps the tests fast; every other setting has its default.
   'home/.config/rungate/profiles.json':
