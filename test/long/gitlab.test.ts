@@ -167,7 +167,7 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
   it('takes its timeout from a variable', async () => {
     const ended = await runPipeline({ outcome: 'passed' }, { RUNGATE_TIMEOUT: 'soon' });
     expect(ended.out + ended.err).toMatch(/RUNGATE_TIMEOUT.*"soon" is not a duration/);
-    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 64\b/);
+    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 78\b/);
   });
 
   it('sends the facts of the commit and the pipeline', async () => {
