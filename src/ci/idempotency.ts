@@ -188,7 +188,7 @@ export function planKeys(request: KeyRequest): PlannedKeys {
   if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
   if (ingredients === null)
-    return planned(randomSteps('random: outside a CI, each command starts a new run', retries));
+    return planned(randomSteps('random: outside CI, each command starts a new run', retries));
   const base = baseOf(ingredients);
   const folder = ci.temporaryFolder ?? tmpdir();
   const path = file.named ? journalPath : join(folder, `rungate-${base.slice(0, 32)}.journal`);

@@ -4,7 +4,7 @@ import { docsPage } from '../repository.ts';
 import { fullName } from './command.ts';
 
 const exitTable = `
-Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
+Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (strict)
   5 service error · 6 credentials · 7 unreachable · 8 another build · 64 usage
   70 bug · 78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
 

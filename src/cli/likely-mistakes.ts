@@ -34,6 +34,7 @@ const doctor = 'rungate doctor shows which credential is used and whether the se
 const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
   command: [
     [/^rungate version\b/, 'write rungate --version'],
+    [/^rungate (?:tests?|start|check)\b/, 'rungate gate starts a test run and waits for it; rungate run trigger only starts it'],
     [/^rungate (?:runs|runs? (?:list|ls))$/, noList.run],
     [/^rungate keys? (?:list|ls)$/, noList.keys],
     [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
@@ -44,7 +45,8 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
   ],
   option: [
     // commander also reports an option as unknown if it has a value that it does not take.
-    [(mistake) => has(mistake, mistake.word), (mistake) => `${mistake.word} takes no value: write it alone`],
+    [(mistake) => has(mistake, mistake.word), (mistake) => `${mistake.word} takes no value: write it alone${has(mistake, `--no-${mistake.word.slice(2)}`) ? `, or --no-${mistake.word.slice(2)}` : ''}`],
+    [/^rungate run trigger --gates?$/, 'rungate gate runs the gates of the project file: rungate gate web'],
     [/^rungate gate --wait$/, 'rungate gate always waits: leave it out'],
     [/^rungate gate --no-wait$/, 'rungate gate always waits; rungate run trigger only starts a run'],
     [

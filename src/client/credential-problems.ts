@@ -21,7 +21,7 @@ const looks: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** A JSON Web Token: at most services a session token, and never an API key. */
+/** A JSON Web Token: at most services a bearer token, and never an API key. */
 const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Returns when a token expires, in milliseconds since the epoch; null if it is not a JWT or does not say. Verifies nothing. */
 export function expiryOf(token: string): number | null {

@@ -76,7 +76,7 @@ const receiptCheck = result('ReceiptCheck', 'The outcome of one check of a recei
 
 const receiptResult = field(
   z.enum(['PASSED', 'WARNED', 'FAILED']),
-  '`WARNED`: it did not pass, or only on a retry, but the policy of the gate let it through.',
+  "`WARNED`: it did not pass, or only on a retry, but the gate's policy let it through.",
 );
 
 /** Open, as in-toto requires. */
@@ -424,12 +424,12 @@ export const documents = {
       policy: field(
         z.record(
           z.string(),
-          result('PolicyAction', 'The action of the gate on a verdict.', {
+          result('PolicyAction', "The gate's action on a verdict.", {
             action: field(z.enum(actions), 'The action.'),
             ...provenance,
           }),
         ),
-        "The gate's action for each verdict.",
+        'The action for each verdict in `run trigger --wait` and `run wait`; `gate` is strict by default.',
       ),
       gates: list(gateSettings, 'The gates of the project file.'),
     }),

@@ -8,7 +8,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
  * The credential that an endpoint accepts:
- * `bearer` a session token; `jwt` the same, and never an API key; `key` an API key;
+ * `bearer` a bearer token; `jwt` the same, and never an API key; `key` an API key;
  * `either` not stated by the API: the token if it is set, or else the key.
  */
 export type Auth = 'bearer' | 'jwt' | 'key' | 'either';

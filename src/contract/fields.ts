@@ -10,8 +10,10 @@ export const shown = z.registry<{ readonly id?: string; readonly [keyword: strin
 
 /** Adds a description for the help and the OpenAPI document, and keywords for the document. */
 export function described<Field extends Schema>(field: Field, description: string, keywords = {}): Field {
-  shown.add(field, { ...shown.get(field), description, ...keywords });
-  return field;
+  // A named schema has its own description, in all places where it is used.
+  const one = shown.get(field)?.id === undefined ? field : z.clone(field, field._zod.def, { parent: true });
+  shown.add(one, { ...shown.get(one), description, ...keywords });
+  return one;
 }
 
 /** Returns the schema of an object that rungate writes, with a name for its type and in JSON schemas. */

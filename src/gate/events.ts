@@ -81,7 +81,7 @@ export type GateEvent =
    */
   | {
       type: 'deployed';
-      /** Before the create, during the wait for the runs, or after their verdicts. */
+      /** Before the run is created, during the wait for the runs, or after their verdicts. */
       phase: 'before' | 'during' | 'after';
       /** Without secrets, and cut to 200 characters. */
       text: string | null;

@@ -21,7 +21,7 @@ const schemaVersion = field(
 const verdict = choice(
   'Verdict',
   verdicts,
-  'The verdict on a run, which the policy of the gate turns into an action.',
+  "The verdict on a run, which the gate's policy turns into an action.",
 );
 const action = choice('Action', actions, 'How a verdict affects the gate.');
 const stopCause = choice(
@@ -86,7 +86,7 @@ export const runSubject = result(
 
 const runReport = result('RunReport', 'A run, with its verdict. Unknown facts are null.', {
   ...subject,
-  runId: field(textOrNull(), 'Null if a create was stopped before its response.'),
+  runId: field(textOrNull(), 'Null if rungate was stopped before the service responded to the request that creates the run.'),
   state: field(textOrNull(), 'The last known state, as the service names it.'),
   verdict: field(z.nullable(verdict), 'Null if the wait was stopped before the run ended.'),
   action: field(action, 'The action of the policy on the verdict.'),
@@ -139,7 +139,7 @@ const versionRead = result('VersionRead', 'A read of the version page in the res
   at: field(text(), 'RFC 3339.'),
   phase: field(
     z.enum(['before', 'during', 'after']),
-    'Before the create, during the wait for the runs, or after their verdicts.',
+    'Before the run is created, during the wait for the runs, or after their verdicts.',
   ),
   text: field(
     textOrNull(),

@@ -19,7 +19,7 @@ export interface RunSubject {
 export interface VersionRead {
   /** RFC 3339. */
   at: string;
-  /** Before the create, during the wait for the runs, or after their verdicts. */
+  /** Before the run is created, during the wait for the runs, or after their verdicts. */
   phase: 'before' | 'during' | 'after';
   /** The version without secrets, cut to 200 characters; untrusted. Null if the read failed. */
   text: string | null;
@@ -53,13 +53,13 @@ export interface RunReport {
   process: string | null;
   /** The tags that started the run; null for a run of a process. */
   tags: readonly string[] | null;
-  /** Null if a create was stopped before its response. */
+  /** Null if rungate was stopped before the service responded to the request that creates the run. */
   runId: string | null;
   /** The last known state, as the service names it. */
   state: string | null;
   /** Null if the wait was stopped before the run ended. */
   verdict: Verdict | null;
-  /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
+  /** The action of the policy on the verdict. */
   action: Action;
   /** The number of failed items. */
   failed: number | null;
@@ -100,7 +100,7 @@ export interface DiscardedRun {
   appUrl: string | null;
   /** The key of the request that found the run. */
   idempotencyKey: string;
-  /** The verdict on a run, which the policy of the gate turns into an action. */
+  /** The verdict on a run, which the gate's policy turns into an action. */
   verdict: Verdict;
   /** A sentence for people: who may have started it, and how to tell such jobs apart. */
   reason: string;

@@ -123,7 +123,7 @@ export function runIdOf(
   const twice = otherLocation ? 'Location' : ambiguousIn(json, path);
   if (twice !== undefined) {
     throw new UnexpectedResponseError(
-      `the create response does not say which run was created: it has "${twice}" twice`,
+      `the response does not say which run was created: it has "${twice}" twice`,
       {
         field,
         expected: 'one run id',
@@ -135,7 +135,7 @@ export function runIdOf(
   }
   if (id === null) {
     throw new UnexpectedResponseError(
-      `the create response does not say which run was created: it has ${has()}`,
+      `the response does not say which run was created: it has ${has()}`,
       {
         field: pointer ?? 'runId',
         expected: 'a run id',

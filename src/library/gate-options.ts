@@ -38,7 +38,7 @@ export interface GateOptions
   /** The hub that schedules the gate's requests and wakes it when a webhook names its run. Without it, the gate polls. */
   hub?: GateHub | undefined;
   /**
-   * Checks which build is deployed: before the create, with each status read and after the verdicts. If it is not the expected
+   * Checks which build is deployed: before the run is created, with each status read and after the verdicts. If it is not the expected
    * one, the verdict is `mismatch`. Default: no check.
    */
   deployed?: GateDeployed | undefined;

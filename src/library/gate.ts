@@ -17,9 +17,9 @@ function factsOfJob(env: GateOptions['env']) {
 
 /**
  * Starts a run or takes existing ones, waits for them, and judges them: `rungate gate` as a function, with the same rules. It
- * never ends the process, only reads the environment in
- * `env`, and closes its timers and connections.
- * @returns the gate as data, in the shape that `--json` prints, with a method for its receipt. With the default policy, `gate` is `pass` only if every run passed
+ * never ends the process, reads no environment but `env`, and closes its timers and connections.
+ * @returns the gate as data, in the shape that `--json` prints, with a method for its receipt. With the default policy, `result`
+ * is `pass` only if every run passed
  * @throws RungateError if there is nothing to report on: the options are invalid, a credential is missing, or no run could be
  * created. `exitCodeOf(error)` is the exit code of the command line. Later errors are in the run's `error`. An abort does not
  * throw: the report has `interruptedBy` and the state of the runs.

@@ -8,7 +8,7 @@ import { openGate } from './open-gate.ts';
 import { type Session, sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
-/** Returns the gate with the run to start. @throws RungateError if its create would be refused before it is sent */
+/** Returns the gate with the run to start. @throws RungateError if its request would be refused before it is sent */
 async function planGate(
   { trigger, ...gate }: CheckedGate,
   options: Checked<GatesOptions>,
@@ -30,7 +30,7 @@ async function planGate(
 /**
  * Runs several gates, each as soon as the gates that it needs have passed, and judges them together: `rungate gate` with the
  * gates of a file as a function, with the same rules. They share the connections and the limits of the service, or the hub.
- * @returns the gates as data, in the shape that `--json` prints. With the default policy, `gate` is `pass` only if every run
+ * @returns the gates as data, in the shape that `--json` prints. With the default policy, `result` is `pass` only if every run
  * passed. A gate whose run could not be started fails, with the `error`; the others go on
  * @throws RungateError if the options of a gate are invalid or a credential is missing; then nothing was sent. An abort does not throw: the
  * report has `interruptedBy`

@@ -58,7 +58,7 @@ export interface Mock {
   readonly url: string;
   readonly port: number;
   readonly apiKey: string;
-  /** A session token of the same account as the API key. */
+  /** A bearer token of the same account as the API key. */
   readonly token: string;
   /** The credentials of another account with its own orders, environments, observations and webhooks. */
   readonly otherAccount: { readonly apiKey: string; readonly token: string };

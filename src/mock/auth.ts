@@ -5,7 +5,7 @@ import { seededDraw } from './random.ts';
 import { MockError } from './response.ts';
 import type { Credential } from './state.ts';
 
-/** An API key and a session token shaped like real ones, so that tests for leaks use real shapes. */
+/** An API key and a bearer token shaped like real ones, so that tests for leaks use real shapes. */
 export interface MockCredentials {
   apiKey: string;
   token: string;
@@ -13,7 +13,7 @@ export interface MockCredentials {
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Returns a session token shaped like a JWT. Its signature is random: the mock looks tokens up. */
+/** Returns a bearer token shaped like a JWT. Its signature is random: the mock looks tokens up. */
 function tokenOf(tenant: string, user: string, signature: string): string {
   const claims = { sub: `user_${user}`, tenant, iat: 1_767_225_600, exp: 4_102_444_800 };
   return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`;
@@ -39,7 +39,7 @@ type Headers = Readonly<Record<string, string>>;
 
 const requirements: Record<Auth, string> = {
   bearer: 'this endpoint needs a bearer token in Authorization: Bearer <token>',
-  jwt: 'this endpoint needs a session token in Authorization: Bearer <token>; an API key is not accepted',
+  jwt: 'this endpoint needs a bearer token in Authorization: Bearer <token>; an API key is not accepted',
   key: 'this endpoint needs an API key in X-API-Key',
   either: 'this endpoint needs a bearer token in Authorization: Bearer <token>, or an API key in X-API-Key',
 };

@@ -17,7 +17,7 @@ export interface MockOptions {
   host?: string | undefined;
   /** Host names that the Host header may have besides those of this machine. */
   allowHosts?: readonly string[] | undefined;
-  /** Determines ids, API key, session token and data set; default 1. */
+  /** Determines ids, API key, bearer token and data set; default 1. */
   seed?: number | undefined;
   /** The clock for durations and dates; by default the system's. */
   clock?: Clock | undefined;
@@ -29,7 +29,7 @@ export interface MockOptions {
   retryAfterSeconds?: number | undefined;
   /** By default derived from the seed, like the token. */
   apiKey?: string | undefined;
-  /** A session token. */
+  /** A bearer token. */
   token?: string | undefined;
   /** The final counts of runs; ignored for the outcomes `passed` and `stuck`. */
   counts?: Partial<Counts> | undefined;

@@ -43,7 +43,7 @@ export interface LibraryOptions {
   cancelOnTimeout?: boolean | undefined;
   /** Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`. */
   cancelOnAbort?: boolean | undefined;
-  /** A JSON pointer to the run's id in the create response; default: the usual places. */
+  /** A JSON pointer to the new run's id in the response; default: the usual places. */
   idPointer?: string | undefined;
   /** The service's name for the field `providerModel` of an environment; the real name contains a vendor name. */
   providerModelField?: string | undefined;

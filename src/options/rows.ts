@@ -437,7 +437,8 @@ export const rows = {
     ...reports,
     type: text,
     flag: '--receipt <path>',
-    help: 'file for a signed receipt of the result, for later jobs; folder/ for those of several gates',
+    help: 'file for a signed receipt of the result, for later jobs',
+    forGate: { help: 'file for a signed receipt of the result, for later jobs; a folder/ for several gates' },
     note: 'key: RUNGATE_RECEIPT_KEY',
   },
   ciReport: {
@@ -463,7 +464,7 @@ export const rows = {
     type: pointer,
     file: 'top',
     library: 'idPointer',
-    libraryHelp: "A JSON pointer to the run's id in the create response; default: the usual places.",
+    libraryHelp: "A JSON pointer to the new run's id in the response; default: the usual places.",
     help: "JSON pointer to a new run's id in the response",
   },
   'env.providerModelField': {

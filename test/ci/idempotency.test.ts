@@ -64,7 +64,7 @@ describe('the base of a key', () => {
     );
   });
 
-  it('does not exist outside a CI, or in a CI that does not identify the pipeline', () => {
+  it('does not exist outside CI, or in CI that does not identify the pipeline', () => {
     expect(ingredientsOf({ ...ci, provider: null }, '{}', null)).toBeNull();
     expect(ingredientsOf({ ...ci, runId: null }, '{}', null)).toBeNull();
   });

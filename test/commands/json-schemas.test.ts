@@ -41,6 +41,16 @@ function fieldsWithoutText(schema: unknown, root: JsonObject, path = ''): string
   });
 }
 
+it('a field describes itself, not the other fields of its type', () => {
+  const { GateReport, RunReport, Action } = createJsonSchema('gate').$defs as Record<string, JsonObject>;
+  const texts = [GateReport?.properties, RunReport?.properties].map((fields) => {
+    const { result, action } = fields as Record<string, JsonObject>;
+    return (result ?? action)?.description;
+  });
+  expect(new Set([...texts, Action?.description]).size).toBe(3);
+  expect(texts).not.toContain(undefined);
+});
+
 describe.each(documentNames)('the schema %s', (name) => {
   const schema = createJsonSchema(name);
 

@@ -143,6 +143,9 @@ function objectText(schema: Schema, named: Named): string {
 /** Returns the type of a schema's values, and adds types with a name to `named`. */
 function typeText(schema: Schema, named: Named): string {
   const meta = shown.get(schema);
+  // A field with its own description is a copy of a named schema.
+  const original = schema._zod.parent as Schema | undefined;
+  if (original !== undefined && shown.get(original)?.id !== undefined) return typeText(original, named);
   const { id } = (meta ?? {}) as { id?: string };
   if (id !== undefined) {
     const own = written[id]?.name;

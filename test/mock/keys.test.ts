@@ -116,7 +116,7 @@ describe('a deleted key', () => {
 });
 
 describe('key management', () => {
-  it('requires a session token: an API key gets 403, no credential 401', async () => {
+  it('requires a bearer token: an API key gets 403, no credential 401', async () => {
     const { mock, call } = await keyService();
     const { size } = mock.state.keys;
     const send = async (headers: Record<string, string>) =>

@@ -44,7 +44,7 @@ describe('the order list', () => {
     }
   });
 
-  it('is the same with the API key and with the session token', async () => {
+  it('is the same with the API key and with the bearer token', async () => {
     const { call, asUser } = await orderService();
     expect((await asUser('GET', '/api/orders.json')).text).toBe((await call('GET', '/api/orders.json')).text);
   });

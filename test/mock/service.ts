@@ -21,7 +21,7 @@ export interface Service {
   ): Promise<TestResponse>;
   /** Sends a JSON body, as text or as a value. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>;
-  /** Sends a request with the session token, or with the given one, and a JSON body if there is one. */
+  /** Sends a request with the bearer token, or with the given one, and a JSON body if there is one. */
   asUser(method: string, path: string, body?: unknown, token?: string): Promise<TestResponse>;
   /** Adds a token of another tenant and returns it. */
   addTenant(tenant: string): string;

@@ -89,6 +89,6 @@ export function emptySecretHints(io: Pick<Io, 'env' | 'readFile'>): Readonly<Rec
   if (empty === undefined) return {};
   const hint =
     withheldSecretHint(io) ??
-    `${empty} is set but empty: a CI withholds secrets from pull requests from forks, and from jobs that the secret is not shared with; run the job for a branch of the repository, or check the name of the secret`;
+    `${empty} is set but empty: CI systems withhold secrets from pull requests from forks, and from jobs that the secret is not shared with; run the job for a branch of the repository, or check the name of the secret`;
   return { 'give.key': hint, 'give.bearer': hint, 'give.either': hint };
 }

@@ -112,6 +112,8 @@ export async function listCommand(
         ? 'nothing is set, so the defaults apply; to show them, add --all'
         : 'the others have their defaults; to show them, add --all',
     );
+  else if (!wantsJson(output))
+    await output.note('by default, rungate gate is strict and has no limit of status reads');
   return exitCodes.ok;
 }
 

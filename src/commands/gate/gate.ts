@@ -93,7 +93,7 @@ function chosenGates(
         ? ['is not one of the gates', hintFor(name, known)]
         : [
             `is not a gate: ${projectFile === null ? 'there is no .rungate.json' : 'the project file has no gates'}`,
-            'did you mean --process <slug>?',
+            `did you mean --process ${/^[\w.-]{1,64}$/.test(name) ? name : '<slug>'}?`,
           ];
     throw new UsageError(`${echoed(name)} ${reason}`, { hint });
   }
@@ -101,8 +101,9 @@ function chosenGates(
   if (settings.process !== undefined || settings.tags !== undefined) return null;
   const where =
     projectFile === null ? `no .rungate.json was found from ${io.cwd}` : `${projectFile} names nothing`;
+  const ignored = unreadIn(io.env).map(([variable]) => `${variable} is not read: `);
   throw new UsageError(`nothing to run: no --process or --tag is given, and ${where}`, {
-    hint: 'give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json',
+    hint: `${ignored.join('')}give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json`,
   });
 }
 
@@ -130,9 +131,10 @@ const unread = [
   ['RUNGATE_TAGS', '--tag <tag>'],
 ] as const;
 
+const unreadIn = (env: Context['io']['env']) => unread.filter(([variable]) => env[variable]);
+
 async function warnOfVariables({ io, output }: Context): Promise<void> {
-  for (const [variable, option] of unread) {
-    if (!io.env[variable]) continue;
+  for (const [variable, option] of unreadIn(io.env)) {
     await output.alert(`${output.paint('warn', 'warning:')} ${variable} is not read: give ${option}`);
   }
 }

@@ -12,11 +12,11 @@ function defineVerify(group: Command, bind: Bind): void {
     .description(
       'Verify receipts: exit 0 if a trusted key signed each one, its runs passed and it has the expected facts, 1 if not. Works offline.',
     )
-    .argument('<file...>', 'the receipts; a folder stands for each *.json in it, - for standard input')
+    .argument('<file...>', 'receipt, folder with receipts (*.json), or - for standard input')
     .optionsGroup('Options:')
     .option('--key <file>', 'public key to trust, PEM (repeatable: any of them may have signed)', collect)
     .option('--commit <sha>', 'the commit that must have been tested, in full')
-    .option('--gate <name>', 'gate of which a receipt is required (repeatable)', collect)
+    .option('--gate <name>', 'gate that must have a receipt (repeatable)', collect)
     .option('--repository <name>', 'expected repository')
     .option('-p, --project <slug>', 'expected project')
     .option('--process <slug>', 'expected process')

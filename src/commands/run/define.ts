@@ -82,7 +82,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .command('open')
     .summary('open the page of a run in your browser')
     .description(
-      'Open the page of a run (its appUrl) in your browser. Without a browser, as in a CI or a pipe, print the URL instead. BROWSER overrides the command that opens it.',
+      'Open the page of a run (its appUrl) in your browser. Without a browser, as in CI or a pipe, print the URL instead. BROWSER overrides the command that opens it.',
     )
     .argument('<runId>');
   examples(open, 'run=$(rungate run trigger --project shop --process checkout)', 'rungate run open "$run"');

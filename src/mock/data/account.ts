@@ -41,7 +41,7 @@ const otherSizes: DataSizes = {
   deliveries: 2,
 };
 
-/** The tenant of the mock's API key and session token, and another one with its own data. */
+/** The tenant of the mock's API key and bearer token, and another one with its own data. */
 export const homeTenant = 'tenant_1';
 export const otherTenant = 'tenant_2';
 

@@ -38,7 +38,7 @@ it.each([['constructor'], ['toString'], ['__proto__']])(
   },
 );
 
-it('keys create prints the new API key, but not a session token that the response repeats', async () => {
+it('keys create prints the new API key, but not a bearer token that the response repeats', async () => {
   on = await stage();
   const text = JSON.stringify({ apiKey: 'sk_live_NEW123456', session: `Bearer ${on.mock.token}` });
   on.mock.faults.add({ kind: 'reply', status: 201, text, endpoint: 'keys.create' } as never);

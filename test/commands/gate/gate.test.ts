@@ -137,12 +137,12 @@ describe('the selection', () => {
     [
       ['checkout'],
       {},
-      '"checkout" is not a gate: there is no .rungate.json\n  → did you mean --process <slug>?',
+      '"checkout" is not a gate: there is no .rungate.json\n  → did you mean --process checkout?',
     ],
     [
       ['checkout'],
       withFile({ project: 'shop' }),
-      '"checkout" is not a gate: the project file has no gates\n  → did you mean --process <slug>?',
+      '"checkout" is not a gate: the project file has no gates\n  → did you mean --process checkout?',
     ],
     [['wbe'], withFile(file), '"wbe" is not one of the gates\n  → did you mean web?'],
     [
@@ -150,6 +150,7 @@ describe('the selection', () => {
       withFile({ project: 'shop' }),
       'nothing to run: no --process or --tag is given, and /repo/.rungate.json',
     ],
+    [[], { env: { RUNGATE_PROCESS: 'x' } }, '→ RUNGATE_PROCESS is not read: give --process <slug>'],
     [['--idempotency-key', 'k'], withFile(file), '--idempotency-key has no effect with several gates'],
   ] as [string[], Settings, string][])(
     '%j is refused before anything is sent',
@@ -185,7 +186,7 @@ describe('--dry-run', () => {
       expect(code).toBe(0);
       expect(out).toBe(`POST ${on.mock.url}/api/ci/runs
 credential: RUNGATE_API_KEY
-idempotency key: random: outside a CI, each command starts a new run
+idempotency key: random: outside CI, each command starts a new run
 {
   "projectSlug": "shop",
   "processSlug": "checkout",
