@@ -23,7 +23,8 @@ const word = (pattern: RegExp) => (mistake: Mistake) => pattern.test(mistake.wor
 const has = ({ command }: Mistake, name: string) => command.options.some(({ long }) => long === name);
 /** Whether an argument follows an option that takes no value. */
 const isValue = ({ after, isNext }: Mistake) => after !== undefined && isNext === true && !after.required;
-const negative = ({ after }: Mistake) => String(after?.long).replace(/^--/, '--no-');
+const negated = (option: string) => option.replace(/^--/, '--no-');
+const negative = ({ after }: Mistake) => negated(String(after?.long));
 
 const doctor = 'rungate doctor shows which credential is used and whether the service accepts it';
 
@@ -34,7 +35,10 @@ const doctor = 'rungate doctor shows which credential is used and whether the se
 const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
   command: [
     [/^rungate version\b/, 'write rungate --version'],
-    [/^rungate (?:tests?|start|check)\b/, 'rungate gate starts a test run and waits for it; rungate run trigger only starts it'],
+    [
+      /^rungate (?:tests?|start|check)\b/,
+      'rungate gate starts a test run and waits for it; rungate run trigger only starts it',
+    ],
     [/^rungate (?:runs|runs? (?:list|ls))$/, noList.run],
     [/^rungate keys? (?:list|ls)$/, noList.keys],
     [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
@@ -45,7 +49,11 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
   ],
   option: [
     // commander also reports an option as unknown if it has a value that it does not take.
-    [(mistake) => has(mistake, mistake.word), (mistake) => `${mistake.word} takes no value: write it alone${has(mistake, `--no-${mistake.word.slice(2)}`) ? `, or --no-${mistake.word.slice(2)}` : ''}`],
+    [
+      (mistake) => has(mistake, mistake.word),
+      (mistake) =>
+        `${mistake.word} takes no value: write it alone${has(mistake, negated(mistake.word)) ? `, or ${negated(mistake.word)}` : ''}`,
+    ],
     [/^rungate run trigger --gates?$/, 'rungate gate runs the gates of the project file: rungate gate web'],
     [/^rungate gate --wait$/, 'rungate gate always waits: leave it out'],
     [/^rungate gate --no-wait$/, 'rungate gate always waits; rungate run trigger only starts a run'],

@@ -86,7 +86,10 @@ export const runSubject = result(
 
 const runReport = result('RunReport', 'A run, with its verdict. Unknown facts are null.', {
   ...subject,
-  runId: field(textOrNull(), 'Null if rungate was stopped before the service responded to the request that creates the run.'),
+  runId: field(
+    textOrNull(),
+    'Null if rungate was stopped before the service responded to the request that creates the run.',
+  ),
   state: field(textOrNull(), 'The last known state, as the service names it.'),
   verdict: field(z.nullable(verdict), 'Null if the wait was stopped before the run ended.'),
   action: field(action, 'The action of the policy on the verdict.'),

@@ -134,16 +134,13 @@ export function runIdOf(
     );
   }
   if (id === null) {
-    throw new UnexpectedResponseError(
-      `the response does not say which run was created: it has ${has()}`,
-      {
-        field: pointer ?? 'runId',
-        expected: 'a run id',
-        received: has(),
-        hint: (say) => `set ${say('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
-        body: body(),
-      },
-    );
+    throw new UnexpectedResponseError(`the response does not say which run was created: it has ${has()}`, {
+      field: pointer ?? 'runId',
+      expected: 'a run id',
+      received: has(),
+      hint: (say) => `set ${say('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
+      body: body(),
+    });
   }
   if (id.length > longestId || /[/\\]/.test(id) || paramProblem(id) !== null) {
     const received = shown(id);

@@ -50,8 +50,7 @@ async function signCommand(context: Context, flags: SignFlags): Promise<number> 
 const secrets = `
 Secrets: set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several
 secrets: one per line). If the tenant secret signs, set RUNGATE_TENANT_SECRET or
-RUNGATE_TENANT_SECRET_FILE instead. No option takes a secret.
-`;
+RUNGATE_TENANT_SECRET_FILE instead. No option takes a secret.`;
 
 function bindSigningCommand<Flags>(
   command: Command,

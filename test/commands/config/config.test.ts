@@ -223,7 +223,7 @@ describe('config list', () => {
     expect(all.out).toContain('token\tnot set\t\t\n');
     expect(all.out).toContain('interval\t10s\tdefault\t\n');
     expect(all.out).toContain('gate on failed\tfail\tdefault\t\n');
-    expect(all.err).toBe('');
+    expect(all.err).toBe('by default, rungate gate is strict and has no limit of status reads\n');
   });
 
   it('says that nothing is set', async () => {
