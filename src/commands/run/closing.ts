@@ -7,11 +7,12 @@ import { resolvePolicy, type Verdict } from '../../gate/policy.ts';
 import { decidingRuns, verdictText } from '../../gate/report.ts';
 import type { RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
-import type { Flags, OptionRow } from '../../options/table.ts';
+import { type Flags, type OptionRow, rows } from '../../options/table.ts';
 import type { Output } from '../../output/output.ts';
 import { argumentsOf } from '../options.ts';
 import { shellQuoted, windowsQuoted } from '../shell-quoted.ts';
 import type { CommandGate } from './command-gate.ts';
+import { asksForBuild } from './wait-flags.ts';
 
 /** Prints last how to go on waiting for the runs that rungate left going, and the pages of those that failed the gate. */
 export async function printClosing(
@@ -60,12 +61,18 @@ function openLine(run: RunReport, several: boolean, output: Output): string {
 const isShared = ({ commands, group }: OptionRow) =>
   group !== 'Wait options:' && (commands?.includes('wait') === true || commands?.includes('every') === true);
 
+/** The files about the result. Those of several gates must not be replaced by one about a single gate. */
+const files: readonly OptionRow[] = [rows.junit, rows.report, rows.receipt];
+
 const namesOf = (runs: readonly RunReport[]) =>
   runs.some(({ name, runId }) => name !== runId) ? runs.flatMap(({ name }) => ['--name', name ?? '']) : [];
 
-/** Returns the command that waits for the runs with the same rules, reports and connection; null if it cannot be quoted. */
+/**
+ * Returns the command that waits for the runs with the same rules and connection, and for the only gate with its reports; null
+ * if it cannot be quoted.
+ */
 function waitCommandLine(
-  { policy, settings, timeoutMs, intervalMs, maxAttempts }: CommandGate,
+  { name, policy, settings, timeoutMs, intervalMs, maxAttempts }: CommandGate,
   runs: readonly RunReport[],
   flags: Flags,
   output: Output,
@@ -77,16 +84,28 @@ function waitCommandLine(
     ([verdict, action]) =>
       action !== usual[verdict as Verdict] || Object.hasOwn(settings.on?.value ?? {}, verdict),
   );
+  const ids = runs.map(({ runId }) => String(runId));
+  // The service chooses the ids: none may become an option.
+  const areWords = ids.every((id) => !id.startsWith('-'));
+  const { commitSha } = flags;
+  // `run wait` takes the commit from where it runs.
+  const expects = commitSha !== undefined && asksForBuild(settings, flags) && !settings['deployed.is'];
+  const isKept = (row: OptionRow) =>
+    isShared(row) &&
+    !(name !== unnamed && files.includes(row)) &&
+    !(commitSha !== undefined && row === rows.receipt);
   const words = [
-    ...['rungate', 'run', 'wait', ...runs.map(({ runId }) => String(runId))],
+    ...['rungate', 'run', 'wait', ...(areWords ? ids : [])],
     strict ? '--strict' : '--no-strict',
     ...overrides.flatMap(([verdict, action]) => ['--on', `${verdict}=${action}`]),
     ...['--timeout', durationText(timeoutMs)],
     ...(intervalMs === usualLimits.intervalMs ? [] : ['--interval', durationText(intervalMs)]),
     ...(Number.isFinite(maxAttempts) ? ['--max-attempts', String(maxAttempts)] : []),
-    ...argumentsOf(flags, isShared),
+    ...argumentsOf(flags, isKept),
+    ...(expects ? ['--deployed-is', commitSha] : []),
     // Reports compare runs by name from build to build.
-    ...(flags.junit === undefined && flags.report === undefined ? [] : namesOf(runs)),
+    ...(name !== unnamed || (flags.junit ?? flags.report) === undefined ? [] : namesOf(runs)),
+    ...(areWords ? [] : ['--', ...ids]),
   ];
   const quote = platform === 'win32' ? windowsQuoted : shellQuoted;
   const quoted = words.map((word) => quote(output.excerpt(word, 2000)));

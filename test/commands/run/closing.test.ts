@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { printClosing } from '../../../src/commands/run/closing.ts';
+import type { CommandGate } from '../../../src/commands/run/command-gate.ts';
+import { unnamed } from '../../../src/gate/plan/plan.ts';
+import { resolvePolicy } from '../../../src/gate/policy.ts';
+import { unknownRun } from '../../../src/gate/report.ts';
+import type { EndEvent } from '../../../src/library/reporter.ts';
+import type { Flags } from '../../../src/options/table.ts';
+import type { Output } from '../../../src/output/output.ts';
+
+/** Returns the lines after a gate whose run has not ended in time. */
+async function linesAfter(runId: string, flags: Flags, name = unnamed, settings = {}) {
+  const lines: string[] = [];
+  const run = unknownRun({ runId, name: 'shop / web', state: 'in_progress', verdict: 'timeout' });
+  const gate = {
+    ...{ name, needs: [], advisory: false, settings, policy: resolvePolicy({ strict: true }) },
+    ...{ timeoutMs: 60_000, intervalMs: 10_000, maxAttempts: Number.POSITIVE_INFINITY },
+  } satisfies CommandGate;
+  const runs = [run];
+  const parts = { schemaVersion: 1, result: 'fail', exitCode: 3 } as const;
+  const report = name === unnamed ? { ...parts, runs } : { ...parts, gates: [{ name, runs }] };
+  const end = { report, exitCode: 3, runs: () => ({ ...parts, runs }) } as unknown as EndEvent;
+  const output = {
+    alert: async (line: string) => void lines.push(line),
+    excerpt: (text: string) => text,
+  } as unknown as Output;
+  await printClosing(end, [gate], flags, output, 'linux');
+  return lines;
+}
+
+const commit = '0123456789'.repeat(4);
+
+describe('the command that goes on waiting', () => {
+  it('takes no id of the service for an option', async () => {
+    expect(await linesAfter('--api-url=https://evil.test', {})).toEqual([
+      'to go on waiting: rungate run wait --strict --timeout 1m -- --api-url=https://evil.test',
+    ]);
+  });
+
+  it('quotes an id for the shell', async () => {
+    expect(await linesAfter("$(id)'`x`", {})).toEqual([
+      "to go on waiting: rungate run wait '$(id)'\\''`x`' --strict --timeout 1m",
+    ]);
+  });
+
+  it('does not replace the files of several gates by one about a single gate', async () => {
+    const flags = { junit: 'j.xml', report: ['r.json'], receipt: 'receipts/', ciReport: false };
+    expect(await linesAfter('run_1', flags, 'web')).toEqual([
+      'web: to go on waiting: rungate run wait run_1 --strict --timeout 1m --no-ci-report',
+    ]);
+  });
+
+  it('is about the commit of --commit-sha, and writes no receipt about another', async () => {
+    const url = { value: 'https://shop.test/version', origin: 'flag' };
+    const flags = { commitSha: commit, receipt: 'receipt.json', deployedUrl: url.value };
+    expect(await linesAfter('run_1', flags, unnamed, { 'deployed.url': url })).toEqual([
+      `to go on waiting: rungate run wait run_1 --strict --timeout 1m --deployed-url ${url.value} --deployed-is ${commit}`,
+    ]);
+    expect(await linesAfter('run_1', { receipt: 'receipt.json' })).toEqual([
+      'to go on waiting: rungate run wait run_1 --strict --timeout 1m --receipt receipt.json',
+    ]);
+  });
+});
