@@ -45,10 +45,13 @@ export const callsGate = /(?:\brungate\b\S*|\$\{?\w+\}?)["')]?\s+(?:-\S+\s+)*gat
 const waits = new RegExp(`--wait\\b|\\brun\\s+wait\\b|${callsGate.source}`);
 const losesRun = ['passes a failure', 'no run'] as const;
 
-function actionByOption({ text, result }: Evidence): string | undefined {
-  const pattern = new RegExp(`--on[ =]['"]?${result.scenario.verdict}=(pass|warn|fail)`, 'g');
+/** Returns the action that a step's last `--on` gives a verdict, alone or in a list: `--on failed=warn,blocked=warn`. */
+export function actionIn(text: string, verdict: Verdict): string | undefined {
+  const pattern = new RegExp(`--on[ =]['"]?(?:\\w+=\\w+,)*${verdict}=(pass|warn|fail)`, 'g');
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
+
+const actionByOption = ({ text, result }: Evidence) => actionIn(text, result.scenario.verdict);
 
 function allowedByOption(evidence: Evidence): boolean {
   return ['warn', 'pass'].includes(actionByOption(evidence) ?? '');

@@ -1,7 +1,7 @@
 import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
 import type { Setting } from '../../settings/names.ts';
-import { callsGate, type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
+import { actionIn, callsGate, type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
 export interface StepJudgement {
@@ -16,7 +16,7 @@ export interface StepJudgement {
  * `--strict`. `bySettings` is the action that the settings give a cancelled run; `rungate gate` is strict if they give none.
  */
 export function looksStrict(text: string, bySettings: Setting<Action>): boolean {
-  const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1];
+  const on = actionIn(text, 'cancelled');
   if (on !== undefined) return on === 'fail';
   if (/--no-strict\b/.test(text)) return false;
   const { value, origin } = bySettings;

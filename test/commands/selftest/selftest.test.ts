@@ -490,6 +490,8 @@ describe('the cancelled scenario', () => {
     ['--no-strict', 'fail', false],
     ['--strict', 'pass', true],
     ['--on cancelled=fail', 'pass', true],
+    ['--strict --on failed=fail,cancelled=warn', 'fail', false],
+    ["--on 'blocked=warn,cancelled=fail,timeout=warn'", 'warn', true],
     ['--stricter', 'warn', false],
   ] as const)('treats %j with the setting %s as strict: %j', (text, bySettings, strict) => {
     expect(looksStrict(text, { value: bySettings, origin: 'profile', detail: undefined })).toBe(strict);
@@ -726,6 +728,7 @@ describe('the likely cause of a step that passes a failure', () => {
     [`local out=$(${step})`, /local, export/],
     [`echo "$(${step})"`, /inside another command/],
     [`${step} --on failed=warn`, /--on option/],
+    [`${step} --on blocked=warn,failed=warn`, /--on option/],
     [`allow_failure ${step}`, /continues on errors/],
     ['make gate', /exit code of the gate is lost/],
     ['', /exit code of the gate is lost/],
