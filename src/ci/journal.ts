@@ -85,6 +85,8 @@ export interface JournalFile extends Origin {
   readonly path: string;
   /** Whether the user named the file. Otherwise its name is rungate's own. */
   readonly named: boolean;
+  /** A damaged file stays where it is. */
+  readonly readOnly?: boolean;
 }
 
 export interface Journal extends RunJournal {
@@ -99,7 +101,7 @@ export interface Journal extends RunJournal {
  * @throws ConfigError if the user named a file that is not a journal
  */
 export function openJournal(
-  { path, named, base, job }: JournalFile,
+  { path, named, base, job, readOnly = false }: JournalFile,
   now: Date,
   warn: (problem: string) => void,
   redact: Redact,
@@ -119,12 +121,12 @@ export function openJournal(
         hint: 'name a file that does not exist yet, or unset RUNGATE_JOURNAL; the file was left as it is',
       });
     }
-    if (read === null) {
+    if (read === null && !readOnly) {
       const aside = `${path}.corrupt-${now.getTime()}`;
       renameSync(path, aside);
       warn(`the journal ${path} is damaged; it was moved to ${aside}, and rungate starts a new one`);
     } else {
-      events = read;
+      events = read ?? [];
     }
   } catch (error) {
     if (error instanceof ConfigError) throw error;

@@ -47,7 +47,7 @@ export interface PlannedStart {
 /** Makes the keys of a run, and explains them if `--explain-key` is given. @throws UsageError */
 export async function planStart(
   { io, output, settings }: Context,
-  flags: KeyFlags & { retries?: number | undefined },
+  flags: KeyFlags & { retries?: number | undefined; dryRun?: boolean },
   body: TriggerBody,
   ci: CiContext,
 ): Promise<PlannedStart> {
@@ -70,7 +70,12 @@ export async function planStart(
     journalPath: io.env.RUNGATE_JOURNAL,
     open(file) {
       const alert = (problem: string) => void output.alert(output.excerpt(problem, 400));
-      return openJournal(file, new Date(io.clock.now()), alert, output.redact);
+      return openJournal(
+        { ...file, readOnly: flags.dryRun === true },
+        new Date(io.clock.now()),
+        alert,
+        output.redact,
+      );
     },
   });
   const { keys, journal } = plan;

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/mock/state.ts';
 import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
@@ -203,6 +206,21 @@ idempotency key: random: outside CI, each command starts a new run
     const { out } = await on.with({ env })(...one, '--dry-run');
     expect(out).toMatch(/^idempotency key: generation 1\n {2}\w{64}\nmade from:\n {2}provider: github\n/m);
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('leaves a damaged journal of the job where it is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-test-'));
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'e2e', RUNNER_TEMP: folder };
+    const { out } = await on.with({ env })(...one, '--dry-run');
+    const journal = /^journal: (.+)$/m.exec(out)?.[1] ?? '';
+    writeFileSync(journal, 'not a journal\n', { mode: 0o600 });
+    const { code, err } = await on.with({ env })(...one, '--dry-run');
+    expect([code, err, readdirSync(folder)]).toEqual([
+      0,
+      'nothing was sent (--dry-run)\n',
+      [basename(journal)],
+    ]);
+    rmSync(folder, { recursive: true });
   });
 
   it('keeps the receipt and the reports of an earlier gate', async () => {
