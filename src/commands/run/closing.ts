@@ -28,6 +28,9 @@ export async function printClosing(
     const gate = gates.find((planned) => planned.name === name);
     const left = decidingRuns({ runs }).filter(isLeftGoing);
     if (gate === undefined || left.length === 0) continue;
+    // The wait would not know that an earlier run failed.
+    const hadFailed = runs.some(({ verdict, decides }) => verdict === 'failed' && decides === false);
+    if (hadFailed && gate.policy.flaky === 'fail') continue;
     const title = name === unnamed ? '' : `${name}: `;
     const command = waitCommandLine(gate, left, flags, output, platform);
     if (command !== null) await output.alert(`${title}to go on waiting: ${command}`);

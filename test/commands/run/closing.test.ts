@@ -2,21 +2,29 @@ import { describe, expect, it } from 'vitest';
 import { printClosing } from '../../../src/commands/run/closing.ts';
 import type { CommandGate } from '../../../src/commands/run/command-gate.ts';
 import { unnamed } from '../../../src/gate/plan/plan.ts';
-import { resolvePolicy } from '../../../src/gate/policy.ts';
+import { type Overrides, resolvePolicy } from '../../../src/gate/policy.ts';
 import { unknownRun } from '../../../src/gate/report.ts';
+import type { RunReport } from '../../../src/gate/result-types.ts';
 import type { EndEvent } from '../../../src/library/reporter.ts';
 import type { Flags } from '../../../src/options/table.ts';
 import type { Output } from '../../../src/output/output.ts';
 
-/** Returns the lines after a gate whose run has not ended in time. */
-async function linesAfter(runId: string, flags: Flags, name = unnamed, settings = {}) {
+/** Returns the lines after a gate whose last run has not ended in time. */
+async function linesAfter(
+  runId: string,
+  flags: Flags,
+  name = unnamed,
+  settings = {},
+  on: Overrides = {},
+  earlier: readonly RunReport[] = [],
+) {
   const lines: string[] = [];
   const run = unknownRun({ runId, name: 'shop / web', state: 'in_progress', verdict: 'timeout' });
   const gate = {
-    ...{ name, needs: [], advisory: false, settings, policy: resolvePolicy({ strict: true }) },
+    ...{ name, needs: [], advisory: false, settings, policy: resolvePolicy({ strict: true, on }) },
     ...{ timeoutMs: 60_000, intervalMs: 10_000, maxAttempts: Number.POSITIVE_INFINITY },
   } satisfies CommandGate;
-  const runs = [run];
+  const runs = [...earlier, run];
   const parts = { schemaVersion: 1, result: 'fail', exitCode: 3 } as const;
   const report = name === unnamed ? { ...parts, runs } : { ...parts, gates: [{ name, runs }] };
   const end = { report, exitCode: 3, runs: () => ({ ...parts, runs }) } as unknown as EndEvent;
@@ -59,5 +67,11 @@ describe('the command that goes on waiting', () => {
     expect(await linesAfter('run_1', { receipt: 'receipt.json' })).toEqual([
       'to go on waiting: rungate run wait run_1 --strict --timeout 1m --receipt receipt.json',
     ]);
+  });
+
+  it('is missing if the gate has failed already, because an earlier run failed and flaky=fail', async () => {
+    const failed = unknownRun({ runId: 'run_0', verdict: 'failed', decides: false });
+    expect(await linesAfter('run_1', {}, unnamed, {}, { flaky: 'fail' }, [failed])).toEqual([]);
+    expect(await linesAfter('run_1', {}, unnamed, {}, {}, [failed])).toHaveLength(1);
   });
 });
