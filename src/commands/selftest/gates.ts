@@ -10,9 +10,10 @@ import type { Scenario, StepResult } from './scenarios.ts';
 /** Returns the gates of the project file that a step seems to run, with those that they need; null if it runs none. */
 export function gatesOf(text: string, gates: readonly GateSettings[]): readonly GateSettings[] | null {
   if (gates.length === 0) return null;
-  const calls = [...text.matchAll(new RegExp(`${callsGate.source}([^\\n;|&]*)`, 'g'))].map(
-    ([, words = '']) => words,
-  );
+  const calls = text
+    .split(callsGate)
+    .slice(1)
+    .map((rest) => /^[^\n;|&]*/.exec(rest)?.[0] ?? '');
   if (calls.length === 0) return startsRun.test(text) ? null : gates;
   // Such a call runs one gate, which is not from the file.
   if (calls.some((words) => /\s--(?:process|tag)\b/.test(words))) return null;

@@ -40,9 +40,10 @@ interface HintRow {
 const gate = String.raw`\brungate(?:\.js)?(?=[\s"')]|$)`;
 const onLine = (before: string, after: string) => new RegExp(`${before}${gate}${after}`, 'm');
 export const startsRun = /\brun\s+trigger\b/;
-/** Matches `rungate gate` up to its arguments, also by a variable (`$RUNGATE gate`). */
-export const callsGate = /(?:\brungate\b\S*|\$\{?\w+\}?)["')]?\s+(?:-\S+\s+)*gate\b(?![\w./-])/;
-const waits = new RegExp(`--wait\\b|\\brun\\s+wait\\b|${callsGate.source}`);
+/** Matches `rungate gate`, also by a variable (`$RUNGATE gate`). */
+export const callsGate =
+  /(?:\brungate(?:\.js|@[\w.-]{1,40})?|\$\{?\w{1,40}\}?)["')]?\s{1,9}(?:-\S{1,80}\s{1,9}){0,3}gate\b(?![\w./-])/;
+const waits = (text: string) => /--wait\b|\brun\s+wait\b/.test(text) || callsGate.test(text);
 const losesRun = ['passes a failure', 'no run'] as const;
 
 /** Returns the action that a step's last `--on` gives a verdict, alone or in a list: `--on failed=warn,blocked=warn`. */
@@ -99,7 +100,7 @@ function endedResults(results: readonly StepResult[]): readonly StepResult[] {
 function startsOnly({ text, results }: Evidence): boolean {
   const ended = endedResults(results);
   if (ended.length > 0) return ended.every((result) => result.runsCreated > 0 && result.endsRead === 0);
-  return startsRun.test(text) && !waits.test(text);
+  return startsRun.test(text) && !waits(text);
 }
 
 /** Tells whether the step starts several runs and reads the end of only some. */
@@ -246,7 +247,7 @@ export const causes: readonly HintRow[] = [
   },
   {
     text: /\brun\s+status\b/,
-    unless: waits,
+    when: ({ text }) => !waits(text),
     hint: 'run status exits with 0 in every state: use run wait or rungate gate',
   },
   {
