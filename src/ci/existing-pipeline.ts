@@ -9,7 +9,7 @@ const linesOf = (text: string) => text.split(/\r?\n/);
 function frame(text: string): string {
   return linesOf(text)
     .filter((line) => !/--ignore-scripts'?$|RUNGATE_API_URL/.test(line))
-    .map((line) => (/\bexec .* gate\b/.test(line) ? '' : line))
+    .map((line) => (/\bexec /.test(line) && / gate\b/.test(line) ? '' : line))
     .map((line) => (/time/i.test(line) ? line.replace(/\d+/g, '') : line))
     .join('\n');
 }

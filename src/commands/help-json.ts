@@ -18,7 +18,8 @@ function choicesOf(source: SuggestionSource | undefined): { choices?: readonly s
 function describeOption(option: Option): HelpOption {
   const { long, short, flags, description, helpGroupHeading, parseArg } = option;
   const row = rowOfOption(option);
-  const placeholder = /[<[](.+?)(?:\.{3})?[\]>]$/.exec(flags)?.[1];
+  const begin = flags.search(/[<[]/);
+  const placeholder = begin === -1 ? undefined : flags.slice(begin + 1, -1).replace(/\.{3}$/, '');
   return {
     flag: long ?? flags,
     ...(short && { short }),
@@ -44,7 +45,7 @@ function textAfterHelp(command: Command): [notes: string, examples: string[]] {
   command.configureOutput({ writeOut: (text) => (whole += text) }).outputHelp();
   const [notes = '', lines = ''] = whole.slice(command.helpInformation().length).split('\nExamples:\n');
   return [
-    notes.replace(/^\n+|\s+$/g, ''),
+    notes.replace(/^\n+/, '').trimEnd(),
     lines.replaceAll(/^ {2}/gm, '').trimEnd().split('\n').filter(Boolean),
   ];
 }

@@ -14,13 +14,18 @@ const body = '{"event":"run.completed","runId":"run_1"}\n';
 const signed = signSync({ body, secret });
 
 /** A receipt of now, so that it is not too old. */
-const statement = changed(({ facts }) => Object.assign(facts, { finishedAt: new Date().toISOString() }));
-const receipt = JSON.stringify(await sealed(JSON.stringify(statement)));
+async function receiptOf(own: object) {
+  const now = { finishedAt: new Date().toISOString() };
+  const statement = changed(({ facts }) => Object.assign(facts, now, own));
+  return JSON.stringify(await sealed(JSON.stringify(statement)));
+}
 
 /** The files in the folder of an example. */
 const files: Readonly<Record<string, string>> = {
   'event.json': body,
-  'receipt.json': receipt,
+  'receipt.json': await receiptOf({}),
+  'receipts/api.json': await receiptOf({ gate: 'api' }),
+  'receipts/web.json': await receiptOf({ gate: 'web' }),
   'ci.pub': trusted.publicPem,
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
