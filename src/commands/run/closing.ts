@@ -103,7 +103,6 @@ function waitCommandLine(
     ...overrides.flatMap(([verdict, action]) => ['--on', `${verdict}=${action}`]),
     ...['--timeout', durationText(timeoutMs)],
     ...(intervalMs === usualLimits.intervalMs ? [] : ['--interval', durationText(intervalMs)]),
-    ...(Number.isFinite(maxAttempts) ? ['--max-attempts', String(maxAttempts)] : []),
     ...argumentsOf(flags, isKept),
     ...(expects ? ['--deployed-is', commitSha] : []),
     // Reports compare runs by name from build to build.
