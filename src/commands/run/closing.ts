@@ -103,7 +103,10 @@ function waitCommandLine(
     ...overrides.flatMap(([verdict, action]) => ['--on', `${verdict}=${action}`]),
     ...['--timeout', durationText(timeoutMs)],
     ...(intervalMs === usualLimits.intervalMs ? [] : ['--interval', durationText(intervalMs)]),
-    ...argumentsOf(flags, isKept),
+    // The query of the page may have a secret, as in all messages.
+    ...argumentsOf(flags, isKept).map((word) =>
+      word === flags.deployedUrl ? word.replace(/\?.*$/s, '?…') : word,
+    ),
     ...(expects ? ['--deployed-is', commitSha] : []),
     // Reports compare runs by name from build to build.
     ...(name !== unnamed || (flags.junit ?? flags.report) === undefined ? [] : namesOf(runs)),

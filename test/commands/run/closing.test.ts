@@ -74,4 +74,9 @@ describe('the command that goes on waiting', () => {
     expect(await linesAfter('run_1', {}, unnamed, {}, { flaky: 'fail' }, [failed])).toEqual([]);
     expect(await linesAfter('run_1', {}, unnamed, {}, {}, [failed])).toHaveLength(1);
   });
+
+  it('does not show the query of the version page, which may have a secret', async () => {
+    const [line] = await linesAfter('run_1', { deployedUrl: 'https://shop.test/version?token=abc' });
+    expect(line).toMatch(/ --deployed-url 'https:\/\/shop\.test\/version\?…'$/);
+  });
 });
