@@ -75,7 +75,7 @@ const namesOf = (runs: readonly RunReport[]) =>
  * if it cannot be quoted.
  */
 function waitCommandLine(
-  { name, policy, settings, timeoutMs, intervalMs, maxAttempts }: CommandGate,
+  { name, policy, settings, timeoutMs, intervalMs }: CommandGate,
   runs: readonly RunReport[],
   flags: Flags,
   output: Output,
