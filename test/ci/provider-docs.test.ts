@@ -70,7 +70,7 @@ test('docs/ci-detection.md matches the fixtures; `npx vitest run test/ci/provide
 
 <!-- Written by test/ci/provider-docs.test.ts from fixtures/ci. Do not edit: change a fixture and run the test with --update. -->
 
-\`rungate run trigger\` reads the repository, ref, commit, event and URL of the pipeline from the CI's environment variables. It makes its
+\`rungate gate\` reads the repository, ref, commit, event and URL of the pipeline from the CI's environment variables. It makes its
 idempotency key from the run of the pipeline (\`runId\`), the job, the step and the matrix cell. On this page, a run is a run of the pipeline.
 rungate leaves out facts that the CI does not provide, and never guesses them. If the environment matches several CIs, the first one in this
 order wins, so a CI that runs inside another comes before it:

@@ -238,7 +238,7 @@ describe('the live view of several gates', () => {
     expect(code).toBe(1);
     const text = screen.lines().join(' ').replace(/ +/g, ' ');
     expect(text).toMatch(/✗ web: shop \/ w \(run run_\w+\) had not ended: api failed \(--fail-fast\)/);
-    expect(text).toMatch(/✗ gate failed \(exit 1\): api failed; web stopped; perf skipped /);
+    expect(text).toMatch(/✗ gate failed \(exit 1\): api failed; web stopped; perf skipped$/);
   });
 });
 
