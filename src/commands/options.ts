@@ -146,23 +146,28 @@ export const readGlobals = (raw: Readonly<Record<string, unknown>>): ReadFlags =
     optionIds.filter((id) => rowOf(id).commands?.includes('every')),
   );
 
-/** Returns the options of the rows that were given, by their names on the command line. */
-export function givenOptions(flags: Flags, isMeant: (row: OptionRow) => boolean): string[] {
-  return optionIds.flatMap((id) => {
+type Given = readonly [id: OptionId, row: OptionRow, value: unknown];
+
+function given(flags: Flags, isMeant: (row: OptionRow) => boolean): Given[] {
+  return optionIds.flatMap((id): Given[] => {
     const row = rowOf(id);
     const value = (flags as Readonly<Record<string, unknown>>)[attributeOf(row)];
-    if (row.flag === undefined || value === undefined || !isMeant(row)) return [];
-    return value === false ? `--no-${flagName(row).slice(2)}` : flagName(row);
+    return row.flag === undefined || value === undefined || !isMeant(row) ? [] : [[id, row, value]];
   });
 }
 
+const givenName = (row: OptionRow, value: unknown) =>
+  value === false ? `--no-${flagName(row).slice(2)}` : flagName(row);
+
+/** Returns the options of the rows that were given, by their names on the command line. */
+export const givenOptions = (flags: Flags, isMeant: (row: OptionRow) => boolean): string[] =>
+  given(flags, isMeant).map(([, row, value]) => givenName(row, value));
+
 /** Returns the arguments that give the options of these rows again, unquoted. */
 export function argumentsOf(flags: Flags, isMeant: (row: OptionRow) => boolean): string[] {
-  return optionIds.flatMap((id) => {
-    const row = rowOf(id);
-    const value = (flags as Readonly<Record<string, unknown>>)[attributeOf(row)];
-    if (row.flag === undefined || value === undefined || !isMeant(row)) return [];
-    if (typeof value === 'boolean') return [value ? flagName(row) : `--no-${flagName(row).slice(2)}`];
-    return [jsonFor(id, value as never)].flat().flatMap((one) => [flagName(row), String(one)]);
+  return given(flags, isMeant).flatMap(([id, row, value]) => {
+    const name = givenName(row, value);
+    if (typeof value === 'boolean') return [name];
+    return [jsonFor(id, value as never)].flat().flatMap((one) => [name, String(one)]);
   });
 }

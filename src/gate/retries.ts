@@ -68,7 +68,7 @@ function reportFailed(run: RunReport, policy: Policy): GateReport {
 /**
  * Does what `runOnce` does, and starts another run if the verdict is `failed`, up to `retries` times. Nothing else is retried.
  * The runs never overlap, and all together stay within `timeoutMs`; `maxAttempts` limits the status reads of each.
- * Returns the gate with its final verdict. `start` needs keys for retries: none are started for existing runs, nor with a key of the user's.
+ * Returns the gate's report. `start` needs keys for retries: none are started for existing runs, nor with the user's own key.
  */
 export async function runWithRetries(options: RunsOptions, tools: GateTools): Promise<GateReport> {
   const { retries = 0, policy, start, intervalMs } = options;

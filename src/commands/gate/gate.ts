@@ -31,6 +31,7 @@ export async function gateCommand(
 }
 
 async function gateOne(context: Context, flags: GateFlags): Promise<number> {
+  // An older receipt must not stay, whatever goes wrong from here on.
   const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(context, flags.receipt);
   const ci = await ciContext(context.io);
   const keyFlags = { ...flags, retries: context.settings.retries?.value };
@@ -50,12 +51,13 @@ async function gateSeveral(
   chosen: readonly GateSettings[],
   flags: GateFlags,
 ): Promise<number> {
+  // An older receipt must not stay, whatever goes wrong from here on.
+  const openReceipts = flags.dryRun === true ? undefined : replaceReceipts(context, flags.receipt, chosen);
   if (flags.idempotencyKey !== undefined && flags.idempotencyKey !== 'auto') {
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
     });
   }
-  const openReceipts = flags.dryRun === true ? undefined : replaceReceipts(context, flags.receipt, chosen);
   const ci = await ciContext(context.io);
   const bodies = chosen.map((gate) => [gate, triggerBody(checked(gate), ci)] as const);
   const plan: (CommandGate & PlannedStart)[] = [];

@@ -18,7 +18,7 @@ function selector(settings: Settings): { processSlug: string } | { tags: [string
   });
 }
 
-/** Returns the create request from the settings and the facts of the CI. @throws UsageError if it has nothing to run */
+/** Returns the body of the request that creates a run, from the settings and the facts of the CI. @throws UsageError if it has nothing to run */
 export function triggerBody(settings: Settings, ci: CiContext): TriggerBody {
   if (settings.project === undefined) {
     throw new UsageError('no project to run', {

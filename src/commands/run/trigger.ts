@@ -23,7 +23,7 @@ export interface TriggerFlags extends GateFlags {
 
 export async function triggerCommand(context: Context, flags: TriggerFlags): Promise<number> {
   if (flags.wait !== true) refuseWaitFlags(flags);
-  // An old receipt must not stay, whatever goes wrong from here on.
+  // An older receipt must not stay, whatever goes wrong from here on.
   const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(context, flags.receipt);
   const ci = await ciContext(context.io);
   const body = triggerBody(context.settings, ci);

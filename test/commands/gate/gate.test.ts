@@ -230,24 +230,24 @@ idempotency key: random: outside CI, each command starts a new run
     expect([code, files]).toEqual([0, { '/repo/r.json': '{"payloadType":"x"}', '/repo/j.xml': '<old/>' }]);
   });
 
-  it('is the only case in which an older receipt stays, whatever mistake follows', async () => {
-    const gates = { web: { process: 'web' } };
-    for (const [file, receipt, old] of [
-      [{ gates }, '/repo/r/', '/repo/r/web.json'],
-      [{ process: 'web' }, '/repo/r.json', '/repo/r.json'],
-    ] as const) {
-      const { files = {}, ...settings } = withFile(file);
-      files[old] = '{"payloadType":"x"}';
-      // The file has no project.
-      expect((await on.with({ ...settings, files })('gate', '--receipt', receipt)).code).toBeGreaterThan(63);
-      expect(files).not.toHaveProperty([old]);
-    }
-  });
-
   it('refuses what the service would not understand', async () => {
     expect((await on.rungate(...one, '--idempotency-key', 'a b', '--dry-run')).code).toBe(64);
     expect((await cli([...one, '--dry-run', '--api-url', 'ftp://x'])).code).toBe(78);
   });
+});
+
+it('a gate that stops at a mistake in its settings leaves no older receipt', async () => {
+  const gates = { web: { process: 'web' } };
+  for (const [file, receipt, old] of [
+    [{ gates }, '/repo/r/', '/repo/r/web.json'],
+    [{ process: 'web' }, '/repo/r.json', '/repo/r.json'],
+  ] as const) {
+    const { files = {}, ...settings } = withFile(file);
+    files[old] = '{"payloadType":"x"}';
+    // The file has no project.
+    expect((await on.with({ ...settings, files })('gate', '--receipt', receipt)).code).toBeGreaterThan(63);
+    expect(files).not.toHaveProperty([old]);
+  }
 });
 
 describe('the last lines', () => {
