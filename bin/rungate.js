@@ -3,19 +3,19 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 
-// An error outside main() is a bug in rungate: exit code 70, and never Node's own 1, which means that the run failed.
+// Until rungate has ended: never Node's own 1, which means that the run failed.
 process.exitCode = 70;
-process.on('uncaughtException', (error) => {
+
+function cannotStart(error) {
   if (error && error.code === 'ERR_MODULE_NOT_FOUND' && /\/dist\/cli\.js$/.test(error.url)) {
     // Most likely a clone that has not been built yet.
     console.error('error: rungate is not built: its folder has no dist');
     console.error('  → in a clone, run npm ci && npm run build; otherwise install the package again');
-    process.exit(70);
+    return;
   }
   console.error('error: this is a bug in rungate; please report it with the lines below');
   console.error(error);
-  process.exit(70);
-});
+}
 
 /** The oldest supported Node, the same as `engines` in package.json. */
 const oldest = [20, 18, 1];
@@ -36,12 +36,8 @@ async function run(argv) {
   }
   // Otherwise Node 20 waits at exit until V8 has optimised undici's WebAssembly parser, which takes 70 ms and 30 MiB.
   if (process.version.startsWith('v20.')) (await import('node:v8')).setFlagsFromString('--liftoff-only');
-  const { leave, main, systemIo } = await import('../dist/cli.js');
-  const code = await main(argv, systemIo);
-  // Completion must not keep the user waiting: its output is complete, and a DNS lookup cannot be cancelled.
-  if (argv[0] === 'completion' && argv[1] === '--complete') process.exit(code);
-  // process.exit would cut off output that a pipe has not read yet.
-  await leave(code);
+  const { start } = await import('../dist/cli.js');
+  await start(argv);
 }
 
 if (isTooOld(process.version.slice(1))) {
@@ -53,5 +49,5 @@ if (isTooOld(process.version.slice(1))) {
 } else {
   // Node 22.1 and later can keep compiled code between runs.
   if (module.enableCompileCache) module.enableCompileCache();
-  run(process.argv.slice(2));
+  run(process.argv.slice(2)).catch(cannotStart);
 }

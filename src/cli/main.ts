@@ -10,8 +10,6 @@ import { proxySecrets } from '../transport/proxy.ts';
 import { formatAtFirstSight, isVerbose, refuseSecrets } from './argv.ts';
 import { createProgram, type Printed, parseAndRun } from './program.ts';
 
-export { leave, systemIo } from '../host/io.ts';
-
 /** Runs one command and returns its exit code. Only the catch in here maps errors to exit codes. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let code: number = exitCodes.ok;
@@ -23,7 +21,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       code = result;
       decides = action.decides === true;
     });
-    const program = await createProgram(argv, bind, printed);
+    const program = await createProgram(argv, bind, printed, io.version);
     await parseAndRun(program, argv, printed, io);
     if (printed.text !== '') await io.out.write(printed.text);
     // A result that was not delivered is not a success.

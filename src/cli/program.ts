@@ -50,7 +50,12 @@ export interface Printed {
 }
 
 /** Creates the program and loads the group that `argv` calls. Only subcommands made by `.command()` inherit settings. */
-export async function createProgram(argv: readonly string[], bind: Bind, printed: Printed): Promise<Command> {
+export async function createProgram(
+  argv: readonly string[],
+  bind: Bind,
+  printed: Printed,
+  shownVersion = version,
+): Promise<Command> {
   const program = new OwnCommand('rungate')
     .description(about)
     .enablePositionalOptions()
@@ -63,7 +68,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
     })
     .exitOverride();
   setHelp(addGlobals(program), argv.includes('--all'))
-    .version(version, '-V, --version', 'show the version')
+    .version(shownVersion, '-V, --version', 'show the version')
     // The reader of this help knows the option. Without its row, the help fits on a screen.
     .addHelpOption(new Option('-h, --help', 'show this help').hideHelp());
   const [called = ''] = operandsOf(program, argv);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
+import { version } from '../version.ts';
 import { type ChildResult, capture, launch, run } from './children.ts';
 import { sharesOutput } from './log.ts';
 import {
@@ -31,8 +32,10 @@ export interface Io {
   readonly cwd: string;
   /** Node's name for the operating system. */
   readonly platform: string;
-  /** The command that starts this program. */
+  /** The command that starts this program: Node and the script, or only the binary. */
   readonly program: readonly string[];
+  /** The version of this program, and of the binary that contains it. */
+  readonly version: string;
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
@@ -96,9 +99,10 @@ const patienceMs = 10_000;
 const out = streamSink(process.stdout, { isResult: true, patienceMs: isatty(0) ? 0 : patienceMs });
 const err = streamSink(process.stderr, { isResult: false, patienceMs });
 
-/** Ends the process once its output is read. Unread output would keep it alive. */
-export async function leave(code: number): Promise<void> {
+/** Ends the process once its output is read, or now, if nothing else is worth waiting for. Unread output would keep it alive. */
+export async function leave(code: number, now = false): Promise<void> {
   process.exitCode = code;
+  if (now) process.exit();
   const delivered = await Promise.all([out.flushed(), err.flushed()]);
   if (delivered.includes(false)) process.exit();
 }
@@ -112,6 +116,7 @@ export const systemIo: Io = {
   cwd: process.cwd(),
   platform: process.platform,
   program: [process.execPath, process.argv[1] ?? ''],
+  version,
   clock: systemClock,
   random: Math.random,
   readStdin,

@@ -110,3 +110,13 @@ export function onExit(callback: () => void): () => void {
     if (exitCallbacks.delete(callback) && exitCallbacks.size === 0) listenForEnd('off');
   };
 }
+
+/** Makes an error that nobody catches end the process with this code, never with Node's own 1, which means that the run failed. */
+export function onBug(code: number): void {
+  process.exitCode = code;
+  process.on('uncaughtException', (error) => {
+    console.error('error: this is a bug in rungate; please report it with the lines below');
+    console.error(error);
+    process.exit(code);
+  });
+}

@@ -6,6 +6,7 @@ import type { Sink } from '../../src/host/sink.ts';
 import { openStateFile } from '../../src/host/state-file.ts';
 import { createSecretFile } from '../../src/host/write-file.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
+import { version } from '../../src/version.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 import { main } from './main.ts';
 
@@ -114,6 +115,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     cwd: settings.cwd ?? '/nowhere',
     platform: 'linux',
     program: ['rungate'],
+    version,
     clock: {
       ...clock,
       async sleep(ms, signal) {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { version } from '../../src/version.ts';
-import { cli, type Stage, stage, trigger } from './harness.ts';
+import { cli, memoryIo, type Stage, stage, trigger } from './harness.ts';
+import { main } from './main.ts';
 
 let on: Stage;
 beforeEach(async () => {
@@ -178,4 +179,23 @@ describe('global options', () => {
     const { err } = await on.rungate(...trigger, '--verbose');
     expect(err).toMatch(/\* POST \/api\/ci\/runs → 201 in .* \(request 1\)/);
   });
+});
+
+it('an unknown exception is a bug in rungate: it exits with 70, not with Node’s 1', async () => {
+  const { io, printed } = memoryIo();
+  const write = () => {
+    throw new TypeError('oops');
+  };
+  expect(await main(['--version'], { ...io, out: { ...io.out, write } })).toBe(70);
+  expect(printed().err).toMatch(/this is a bug in rungate: oops/);
+});
+
+it('--version shows the version of the binary that contains rungate, as doctor does', async () => {
+  const { io, printed } = memoryIo();
+  const binary = { ...io, version: `${version} (binary, Node 24.0.0)` };
+  await main(['--version'], binary);
+  await main(['doctor'], binary);
+  expect(printed().out).toMatch(
+    /^0.1.0 \(binary, Node 24.0.0\)\n✓ version: rungate 0.1.0 \(binary, Node 24.0.0\)\n/,
+  );
 });

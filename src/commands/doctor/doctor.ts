@@ -7,7 +7,6 @@ import { hubOpener } from '../../library/open-gate.ts';
 import { wantsJson } from '../../output/json.ts';
 import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
-import { version } from '../../version.ts';
 import { type Bind, examples } from '../binding.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
@@ -74,7 +73,7 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   const { io, settings, sources } = context;
   const { motion } = context.output;
   const say = sayFrom(settings);
-  yield check('version', 'ok', `rungate ${version}`);
+  yield check('version', 'ok', `rungate ${io.version}`);
   yield checkSettings(settings, sources);
   yield* checkFileGates(sources);
   yield* checkVariables(io);
