@@ -63,6 +63,19 @@ const shared: Options = {
   },
 };
 
+/** A single executable loads scripts, not modules: its first stage, and all of rungate in one file, with the peer. */
+const { banner: _ofModules, ...binary }: Options = {
+  ...shared,
+  format: 'cjs',
+  outDir: 'dist/binary',
+  noExternal: ['@redis/client'],
+  esbuildOptions(options) {
+    shared.esbuildOptions?.(options, { format: 'cjs' });
+    // A script outside the file system has no import().
+    options.supported = { 'dynamic-import': false };
+  },
+};
+
 /** `rungate/webhook`, which runs in every runtime: its files import nothing of Node but what they name themselves. */
 const { banner: _ofNode, ...webhook } = shared;
 const webhookEntries = {
@@ -79,11 +92,11 @@ const webhookEntries = {
 export default defineConfig([
   {
     ...shared,
-    entry: { cli: 'src/cli/main.ts', index: 'src/index.ts' },
+    entry: { cli: 'src/cli/start.ts', index: 'src/index.ts' },
     esbuildPlugins: [undiciParts, raw, oneWebhook],
     splitting: true,
     // The builds that write code run side by side, and each cleans its own folder.
-    clean: ['!webhook/**', '!receipt/**', '!action/**'],
+    clean: ['!webhook/**', '!receipt/**', '!action/**', '!binary/**'],
   },
   {
     ...shared,
@@ -91,6 +104,11 @@ export default defineConfig([
     entry: { index: 'src/action.ts', toolkit: 'src/action/toolkit.ts' },
     outDir: 'dist/action',
     splitting: true,
+    clean: true,
+  },
+  {
+    ...binary,
+    entry: { main: 'bin/binary.js', cli: 'src/cli/start.ts' },
     clean: true,
   },
   {

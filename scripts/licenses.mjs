@@ -50,6 +50,11 @@ Copyright Fedor Indutny, 2018.
 
 ${mit}`;
 
+/** From the repositories of packages that are published without their licence file. */
+const unpublished = {
+  '@redis/client': `MIT License\n\nCopyright (c) 2022-2023, Redis, inc.\n\n${mit}`,
+};
+
 const tidy = (text) =>
   text
     .replace(/\r\n?/g, '\n')
@@ -64,6 +69,7 @@ function licenceOf(root, folder) {
     .filter((file) => /^(licen[cs]e|copying|notice)([.-].*)?$/i.test(file))
     .sort();
   const texts = files.map((file) => tidy(read(file))).filter((text) => text !== '');
+  if (texts.length === 0 && Object.hasOwn(unpublished, name)) texts.push(unpublished[name]);
   if (texts.length === 0) throw new Error(`${name}@${version} is bundled but has no licence file`);
   return { name, version, title: `${name} ${version}\nLicense: ${license}`, text: texts.join('\n\n') };
 }
@@ -102,6 +108,7 @@ function write(root) {
     renameSync(join(dist, 'action/metafile-esm.json'), join(dist, 'metafile-action.json'));
   }
   save('action', metafile('metafile-action.json'));
+  save('binary', metafile('binary/metafile-cjs.json'));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -111,7 +111,7 @@ export function onExit(callback: () => void): () => void {
   };
 }
 
-/** Makes an error that nobody catches end the process with this code, never with Node's own 1, which means that the run failed. */
+/** Makes an uncaught error end the process with this code, never with Node's own 1, which means that the run failed. */
 export function onBug(code: number): void {
   process.exitCode = code;
   process.on('uncaughtException', (error) => {

@@ -1,0 +1,25 @@
+// The first stage of a single executable. It loads the rest, dist/binary/cli.cjs, only if the command needs it.
+import { wrap } from 'node:module';
+import { getAsset, getRawAsset } from 'node:sea';
+import { Script } from 'node:vm';
+import { version } from '../src/version.ts';
+
+const argv = process.argv.slice(2);
+const build = `${version} (binary, Node ${process.versions.node})`;
+
+function loadCli() {
+  const filename = 'cli.cjs';
+  // What V8 compiled when the executable was built. V8 ignores it if it does not fit this processor or these flags.
+  const cachedData = Buffer.from(getRawAsset('code-cache'));
+  const load = new Script(wrap(getAsset(filename, 'latin1')), { filename, cachedData }).runInThisContext();
+  const cli = { exports: {} };
+  load(cli.exports, require, cli);
+  return cli.exports;
+}
+
+// As in rungate.js.
+if (argv.length === 1 && ['--version', '-V', 'version'].includes(argv[0])) {
+  process.stdout.write(`${build}\n`);
+} else {
+  loadCli().start(argv, { program: [process.execPath], version: build });
+}

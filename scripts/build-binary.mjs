@@ -1,0 +1,113 @@
+// Builds rungate as single executables, from what `npm run build` wrote to dist/binary:
+//
+//   npm run build:binary                                       for this machine
+//   npm run build:binary -- --target linux-arm64,windows-x64   for others
+//
+// Each is a Node of the npm registry with dist/binary as its application: dist/binary/<target>/rungate, or rungate.exe.
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { inject } from 'postject';
+import { installNode } from './node-builds.mjs';
+
+/** The newest build of the current LTS that all platforms have. */
+const nodeVersion = '24.21.0';
+
+const targets = {
+  'linux-x64': ['linux', 'x64'],
+  'linux-arm64': ['linux', 'arm64'],
+  'windows-x64': ['win32', 'x64'],
+  'macos-arm64': ['darwin', 'arm64'],
+};
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = join(root, 'dist/binary');
+
+/** Returns Node for a platform: this process if it fits, since the registry does not have every build for macOS. */
+function nodeFor(platform, arch) {
+  const isThis =
+    process.version === `v${nodeVersion}` && process.platform === platform && process.arch === arch;
+  return isThis ? process.execPath : installNode(nodeVersion, platform, arch);
+}
+
+/** Returns the licence of Node, which is elsewhere on Windows. */
+const licenceOf = (node) =>
+  [join(dirname(node), '../LICENSE'), join(dirname(node), 'LICENSE')].find(existsSync);
+
+/** Runs a gate against the mock, and writes what this Node compiled for it to a file. */
+function compile(node, file) {
+  const mock = [join(root, 'bin/rungate.js'), 'mock', 'exec', '--duration', '1ms', '--retry-after', '0.1'];
+  const gate = [node, join(root, 'scripts/code-cache.cjs'), file];
+  // Without the variables of a CI, to which a gate reports, and without the user's settings.
+  const { PATH, SystemRoot } = process.env;
+  const env = { PATH, SystemRoot, RUNGATE_CONFIG_DIR: dirname(file) };
+  execFileSync(process.execPath, [...mock, '--', ...gate], { cwd: dirname(file), env, stdio: 'ignore' });
+}
+
+async function build(target) {
+  const [platform, arch] = targets[target];
+  const builder = nodeFor(process.platform, process.arch);
+  const work = mkdtempSync(join(tmpdir(), 'rungate-binary-'));
+  try {
+    const codeCache = join(work, 'code-cache');
+    // Compiled code fits only the platform on which Node compiled it.
+    if (platform === process.platform && arch === process.arch) compile(builder, codeCache);
+    else writeFileSync(codeCache, '');
+    const output = join(work, 'blob');
+    const config = {
+      main: join(folder, 'main.cjs'),
+      output,
+      disableExperimentalSEAWarning: true,
+      assets: { 'cli.cjs': join(folder, 'cli.cjs'), 'code-cache': codeCache },
+    };
+    writeFileSync(join(work, 'config.json'), JSON.stringify(config));
+    execFileSync(builder, ['--experimental-sea-config', join(work, 'config.json')], { stdio: 'ignore' });
+    const node = nodeFor(platform, arch);
+    const file = join(folder, target, platform === 'win32' ? 'rungate.exe' : 'rungate');
+    mkdirSync(join(folder, target), { recursive: true });
+    copyFileSync(node, file);
+    const licences = {
+      LICENSE: join(root, 'LICENSE'),
+      'THIRD_PARTY_LICENSES.txt': join(folder, 'THIRD_PARTY_LICENSES.txt'),
+      'NODE_LICENSE.txt': licenceOf(builder),
+    };
+    for (const [name, from] of Object.entries(licences)) copyFileSync(from, join(folder, target, name));
+    chmodSync(file, 0o755);
+    if (platform === 'darwin') execFileSync('codesign', ['--remove-signature', file]);
+    await inject(file, 'NODE_SEA_BLOB', readFileSync(output), {
+      sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
+      machoSegmentName: 'NODE_SEA',
+    });
+    if (platform === 'darwin') execFileSync('codesign', ['--sign', '-', file]);
+    return file;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+const own = Object.keys(targets).find(
+  (name) => targets[name].join() === [process.platform, process.arch].join(),
+);
+const { values } = parseArgs({ options: { target: { type: 'string', default: own ?? '' } } });
+const chosen = values.target.split(',');
+const unknown = chosen.find((name) => !Object.hasOwn(targets, name));
+if (unknown !== undefined) {
+  console.error(
+    `build:binary: there is no target "${unknown}": choose from ${Object.keys(targets).join(', ')}`,
+  );
+  process.exitCode = 1;
+} else {
+  for (const target of chosen) console.log(await build(target));
+}
