@@ -81,7 +81,20 @@ describe('rungate without a command suggests', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('npx if npx started it', async () => {
+  it.each([
+    ['rungate', 'a binary of any name', ['/tmp/rungate-linux-x64']],
+    ['rungate', 'a package on the PATH', ['/usr/bin/node', '/usr/bin/rungate']],
+    [
+      'npx rungate',
+      'a package of the project',
+      ['/usr/bin/node', '/shop/node_modules/rungate/bin/rungate.js'],
+    ],
+  ])('name %s for %s', async (self, _how, program) => {
+    const { err } = await cli([], { program });
+    expect(err).toContain(`\n  ${self} mock exec -- ${self} gate `);
+  });
+
+  it('name npx if npx started it', async () => {
     const { err } = await cli([], { env: { npm_command: 'exec' } });
     expect(err).toMatch(/^ {2}npx rungate mock exec -- npx rungate gate --project shop --process checkout$/m);
     expect(err.split('\n').filter((line) => line.length > 80)).toEqual([]);

@@ -58,6 +58,8 @@ export interface Settings {
   owners?: Record<string, readonly number[]>;
   /** The paths of the files that other users may read. */
   exposed?: readonly string[];
+  /** By default, the package on the PATH. */
+  program?: Io['program'];
   /** The paths that cannot be removed. */
   unremovable?: readonly string[];
   /** The paths that cannot be written. */
@@ -114,7 +116,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     env: settings.env ?? {},
     cwd: settings.cwd ?? '/nowhere',
     platform: 'linux',
-    program: ['rungate'],
+    program: settings.program ?? ['node', '/usr/bin/rungate'],
     version,
     clock: {
       ...clock,

@@ -7,10 +7,11 @@ import { loadSettings, type SettingSources } from '../config/sources.ts';
 import { readGlobals } from '../options.ts';
 import { displayPath } from './files.ts';
 
-/** Returns the command that starts rungate: `rungate` if it was found on the PATH, or else `npx rungate`. */
-export function selfName(io: Io): string {
-  const onPath = /(^|[\\/])rungate$/.test(io.program.at(-1) ?? '');
-  return onPath && io.env.npm_command !== 'exec' ? 'rungate' : 'npx rungate';
+/** Returns the command that starts rungate: `npx rungate` for a package outside the PATH, or else `rungate`. */
+export function selfName({ program: [, script], env }: Io): string {
+  const isBinary = script === undefined;
+  const onPath = !isBinary && /(^|[\\/])rungate$/.test(script) && env.npm_command !== 'exec';
+  return isBinary || onPath ? 'rungate' : 'npx rungate';
 }
 
 function selectedOf({ process: chosen, tags }: Settings, { gates }: SettingSources): string | null {

@@ -15,15 +15,16 @@ const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_S
 /** Variables for temporary folders. The step gets its own, so that the real step finds no journal of a run on the mock. */
 const temporaryFolders = ['RUNNER_TEMP', 'AGENT_TEMPDIRECTORY', 'WORKSPACE_TMP', 'TEMP', 'TMP'];
 
-/** The variables of a step on Windows with the program under test. */
-const programVariables = ['RUNGATE_SELFTEST_NODE', 'RUNGATE_SELFTEST_CLI'] as const;
+/** The variables of a step on Windows with the program under test: Node and its script, or only the binary. */
+const programVariables = ['RUNGATE_SELFTEST_PROGRAM', 'RUNGATE_SELFTEST_SCRIPT'] as const;
 
 /** Writes the commands that put the `rungate` under test first on the step's path, and returns their folder. */
 export function writeShims(folder: TemporaryFolder, program: readonly string[]): string {
   const quoted = program.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   folder.write('bin/rungate', `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o700);
   // cmd would expand a % in a path, and read letters beyond ASCII in the code page of the console.
-  folder.write('bin/rungate.cmd', `@${programVariables.map((name) => `"%${name}%"`).join(' ')} %*\r\n`);
+  const variables = programVariables.slice(0, program.length).map((name) => `"%${name}%"`);
+  folder.write('bin/rungate.cmd', `@${variables.join(' ')} %*\r\n`);
   return join(folder.path, 'bin');
 }
 
@@ -56,7 +57,7 @@ export function stepEnvironment(
   if (isSet('BASH_ENV'))
     changed.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readTextFile(io, env.BASH_ENV ?? ''));
   if (io.platform === 'win32') {
-    for (const [index, name] of programVariables.entries()) changed[name] = io.program[index] ?? '';
+    for (const [index, word] of io.program.entries()) changed[programVariables[index] ?? ''] = word;
   }
   // Windows writes the name as `Path`.
   const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';

@@ -595,7 +595,7 @@ describe('the environment of the step', () => {
   it('has the rungate under test first on the path, and is removed afterwards', async () => {
     const { seen, contents } = await environment({ PATH: '/usr/bin' });
     expect(seen.PATH).toMatch(/:\/usr\/bin$/);
-    expect(contents.shim).toBe(`#!/bin/sh\nexec 'rungate' "$@"\n`);
+    expect(contents.shim).toBe(`#!/bin/sh\nexec 'node' '/usr/bin/rungate' "$@"\n`);
     expect(existsSync(dirname(seen.TMPDIR ?? ''))).toBe(false);
   });
 
