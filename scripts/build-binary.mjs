@@ -22,8 +22,8 @@ import { parseArgs } from 'node:util';
 import { inject } from 'postject';
 import { installNode } from './node-builds.mjs';
 
-/** The newest build of the current LTS that all platforms have. */
-const nodeVersion = '24.21.0';
+/** The newest build of the current LTS that all platforms have. release.yml and the SBOM read the same file. */
+const nodeVersion = readFileSync(new URL('binary-node-version', import.meta.url), 'utf8').trim();
 
 const targets = {
   'linux-x64': ['linux', 'x64'],
