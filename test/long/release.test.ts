@@ -12,12 +12,21 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { parseYaml } from '@redocly/openapi-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 // @ts-expect-error a build script, which has no types
 import { withRepository } from '../../scripts/repository.mjs';
 import { startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
+import {
+  jobsOf,
+  parsed,
+  read,
+  releaseJob,
+  runStep as run,
+  shellOf,
+  step,
+  workflows,
+} from './workflow-steps.ts';
 
 let folder: string;
 let seed: string;
@@ -287,20 +296,16 @@ describe('npm run release', () => {
   });
 });
 
-interface Job {
-  permissions?: Record<string, string>;
-  needs?: string;
-  outputs?: Record<string, string>;
-  'timeout-minutes'?: number;
-  steps: { uses?: string; run?: string; name?: string; with?: Record<string, unknown>; env?: object }[];
-}
-
-const workflows = join(root, '.github/workflows');
-const read = (name: string) => readFileSync(join(workflows, name), 'utf8');
-// biome-ignore lint/suspicious/noExplicitAny: read key by key; a missing key fails the test.
-const parsed = (name: string): any => parseYaml(read(name));
-const jobsOf = (name: string) => Object.entries<Job>(parsed(name).jobs);
-const shellOf = ({ steps }: Job) => steps.map((step) => step.run ?? '').join('\n');
+/** The jobs of release.yml that publish something. */
+const publishing: Readonly<Record<string, object>> = {
+  publish: { contents: 'read', 'id-token': 'write' },
+  release: { contents: 'write', 'id-token': 'write', attestations: 'write' },
+  image: { contents: 'read', packages: 'write', 'id-token': 'write', attestations: 'write' },
+};
+const permissionsOf = (workflow: string, job: string) =>
+  workflow !== 'release.yml'
+    ? undefined
+    : (publishing[job] ?? (job === 'archive' ? {} : { contents: 'read' }));
 
 describe('the workflows', () => {
   const names = existsSync(workflows) ? readdirSync(workflows) : [];
@@ -314,10 +319,7 @@ describe('the workflows', () => {
       expect(concurrency.group).toBeTruthy();
       expect(permissions).toEqual(name === 'release.yml' ? {} : { contents: 'read' });
       for (const [id, job] of jobsOf(name)) {
-        expect(Object.keys(job.permissions ?? {}), id).toEqual(
-          id === 'publish' ? ['contents', 'id-token'] : name === 'release.yml' ? ['contents'] : [],
-        );
-        expect(job.permissions?.contents ?? 'read', id).toBe('read');
+        expect(job.permissions, id).toEqual(permissionsOf(name, id));
         expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
         for (const step of job.steps) {
           if (step.uses?.startsWith('actions/checkout'))
@@ -366,42 +368,58 @@ describe('the workflows', () => {
 });
 
 describe('release.yml', () => {
-  const { on, jobs }: { on: unknown; jobs: Record<'build' | 'publish', Job> } = parsed('release.yml');
-  const step = (job: Job, name: RegExp) => {
-    const found = job.steps.filter((one) => name.test(one.name ?? one.uses ?? ''));
-    expect(found, String(name)).toHaveLength(1);
-    return String(found[0]?.run);
-  };
-
   it('starts for the tag of a version, but not for the tag of a major version', () =>
-    expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+*'] } }));
+    expect(parsed('release.yml').on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+*'] } }));
 
-  it.each(Object.entries(jobs))(
-    'the job %s either has an identity for npm or runs code of the repository and its dependencies, never both',
-    (_name, job) => {
-      const identified = job.permissions?.['id-token'] !== undefined;
-      const commands = /\b(npm|npx|node|bash|sh|make|corepack|yarn|pnpm)\b[^\n]*/g;
+  it.each(jobsOf('release.yml'))(
+    'the job %s either can publish or runs code of the repository and its dependencies, never both',
+    (id, job) => {
+      for (const { uses } of job.steps) expect(uses ?? 'actions/').toMatch(/^actions\//);
+      if (publishing[id] === undefined) return;
+      const commands =
+        /\b(npm|npx|node|bash|sh|make|corepack|yarn|pnpm|rungate (?!\$\{)|docker run)\b[^\n]*/g;
       const ran = [...shellOf(job).matchAll(commands)].map(([command]) => command);
-      if (!identified) return expect(ran.join('\n')).toMatch(/npm ci\n[\s\S]*npm test\n[\s\S]*npm pack/);
       expect(
-        ran.map((command) => /^npm publish "\$tarball" --provenance .*--ignore-scripts/.test(command)),
-      ).toEqual([true, true]);
-      expect(job.needs).toBe('build');
+        ran.filter((command) => !/^npm publish "\$tarball" --provenance .*--ignore-scripts/.test(command)),
+      ).toEqual([]);
+      expect(ran).toHaveLength(id === 'publish' ? 2 : 0);
     },
   );
 
-  it('passes only the checksum from the build to the publishing job', () => {
-    const passed = jobs.publish.steps.flatMap(({ env }) => Object.values(env ?? {}));
-    expect(passed).toEqual(['${{ needs.build.outputs.sha256 }}']);
-    expect(Object.keys(jobs.build.outputs ?? {})).toEqual(['sha256']);
+  it('publishes nothing before the tag is checked, and the package also if the rest fails', () => {
+    for (const id of Object.keys(publishing)) expect(releaseJob(id).needs).toContain('tag');
+    expect(releaseJob('publish').needs).toEqual(['tag', 'build']);
+    expect(releaseJob('build').needs).toBeUndefined();
+    expect(releaseJob('release').needs).toEqual(['tag', 'archive']);
+    expect(releaseJob('archive').needs).toEqual(['build', 'binaries']);
+    expect(releaseJob('image').needs).toEqual(['tag', 'archive', 'image-check']);
   });
 
-  /** Runs a step as GitHub does, with a checkout of the tag in the folder `tag` of the working directory. */
+  it('tests and packs what it publishes', () =>
+    expect(shellOf(releaseJob('build'))).toMatch(/npm ci\n[\s\S]*npm test\n[\s\S]*npm pack/));
+
+  it('passes only checksums to the jobs that publish, besides files', () => {
+    const passed = Object.keys(publishing).flatMap((id) =>
+      releaseJob(id).steps.flatMap(({ env }) => Object.values(env ?? {})),
+    );
+    expect(new Set(passed)).toEqual(
+      new Set([
+        '${{ needs.build.outputs.sha256 }}',
+        '${{ needs.archive.outputs.sums }}',
+        '${{ github.token }}',
+        '${{ github.repository }}',
+      ]),
+    );
+    expect(Object.keys(releaseJob('build').outputs ?? {})).toEqual(['sha256']);
+    expect(Object.keys(releaseJob('archive').outputs ?? {})).toEqual(['sums']);
+  });
+
+  /** Runs a step with a checkout of the tag in the folder `tag` of the working directory. */
   const runStep = (text: string, where: string, env: Record<string, string>) =>
-    start('bash', ['-e', '-c', text], { ...gitEnv, ...env }, where).ended;
+    run(text, where, { ...gitEnv, ...env });
 
   describe('the check of the tag accepts or refuses', () => {
-    const text = step(jobs.publish, /tag/);
+    const text = step(releaseJob('tag'), /tag/);
     const other = () => git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'not on main');
     const withFile = (path: string, parent: string) => {
       mkdirSync(dirname(join(clone, path)), { recursive: true });
@@ -462,7 +480,7 @@ describe('release.yml', () => {
     chmodSync(npm, 0o755);
     const PATH = [dirname(npm), process.env.PATH].join(delimiter);
     const env = { PATH, GITHUB_REF_NAME: ref, SHA256: sum ?? sha256 };
-    const { code } = await runStep(step(jobs.publish, /^Publish$/), where, env);
+    const { code } = await runStep(step(releaseJob('publish'), /^Publish$/), where, env);
     const called = existsSync(log);
     expect(code === 0).toBe(called);
     return called ? readFileSync(log, 'utf8').trim() : null;
