@@ -1,0 +1,33 @@
+# The image of rungate, from what `npm run build:binary -- --target linux-x64,linux-arm64` writes. docs/image.md describes it.
+#
+#   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=… --build-arg REVISION=… --build-arg SOURCE=… .
+
+# The base needs glibc, libstdc++ and a shell. The tests set BASE to a Debian 13 made from its packages.
+ARG BASE=docker.io/library/debian:13-slim
+
+# This stage runs on the building machine, so that no processor is emulated.
+FROM --platform=$BUILDPLATFORM ${BASE} AS files
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates
+COPY dist/binary/ /binary/
+ARG TARGETARCH
+# Artifacts of a workflow lose the permission to execute.
+RUN mv "/binary/linux-$(echo "$TARGETARCH" | sed s/amd64/x64/)" /rungate \
+  && chmod 644 /rungate/* && chmod 755 /rungate/rungate
+
+FROM ${BASE}
+COPY --from=files /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=files /rungate/*LICENSE* /usr/share/doc/rungate/
+COPY --from=files /rungate/rungate /usr/local/bin/
+ARG VERSION
+ARG REVISION
+ARG SOURCE
+LABEL org.opencontainers.image.title="rungate" \
+  org.opencontainers.image.description="Trigger a test run, wait for it, and pass the CI job only if the run passed." \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="$VERSION" \
+  org.opencontainers.image.revision="$REVISION" \
+  org.opencontainers.image.source="$SOURCE"
+WORKDIR /workspace
+# A number, which Kubernetes needs for runAsNonRoot.
+USER 65532:65532
+ENTRYPOINT ["rungate"]

@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject, onTestFinished } from 'vitest';
+import { type Running, start } from '../e2e/process.ts';
+
+const image = inject('image');
+
+/** The configuration of the image, as `docker inspect` shows it. */
+export const { config } = JSON.parse(readBlob(JSON.parse(readBlob(layoutIndex())).config.digest));
+
+function layoutIndex(): string {
+  return JSON.parse(readFileSync(join(image, 'oci/index.json'), 'utf8')).manifests[0].digest;
+}
+function readBlob(digest: string): string {
+  return readFileSync(join(image, 'oci/blobs', digest.replace(':', '/')), 'utf8');
+}
+
+/** The image's root file system. */
+export const rootFileSystem = join(image, 'bundle/rootfs');
+
+export interface Mount {
+  source: string;
+  target: string;
+  readOnly?: boolean;
+}
+
+/** What a container engine is given; the image has the defaults. */
+export interface Settings {
+  /** Replaces the image's entrypoint. */
+  entrypoint?: readonly string[];
+  /** The arguments after the entrypoint. */
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** The ids of user and group, such as 1000:1000. */
+  user?: string;
+  workdir?: string;
+  mounts?: readonly Mount[];
+  readOnly?: boolean;
+}
+
+const bind = ({ source, target, readOnly = false }: Mount) => ({
+  destination: target,
+  source,
+  type: 'bind',
+  options: ['rbind', readOnly ? 'ro' : 'rw'],
+});
+
+/** Returns the configuration of the runtime: what umoci made of the image, with the settings and without any capability. */
+function bundleConfig(settings: Settings): object {
+  const bundle = JSON.parse(readFileSync(join(image, 'bundle/config.json'), 'utf8'));
+  const { entrypoint = config.Entrypoint, args = [], env = {}, readOnly = false, mounts = [] } = settings;
+  const [uid, gid = uid] = (settings.user ?? config.User).split(':').map(Number);
+  const writableTmp = { destination: '/tmp', type: 'tmpfs', source: 'tmpfs', options: ['mode=1777'] };
+  // As with a host network, which reaches the mock of the test.
+  const names = ['/etc/hosts', '/etc/resolv.conf'].map((path) => ({ source: path, target: path, readOnly: true }));
+  return {
+    ...bundle,
+    root: { path: rootFileSystem, readonly: true },
+    process: {
+      ...bundle.process,
+      terminal: false,
+      user: { uid, gid },
+      args: [...entrypoint, ...args],
+      env: [...config.Env, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)],
+      cwd: settings.workdir ?? config.WorkingDir,
+      capabilities: {},
+    },
+    mounts: [
+      ...bundle.mounts.filter(({ type }: { type: string }) => type !== 'sysfs' && type !== 'cgroup'),
+      // The only folder that a user without rights could write to.
+      ...(readOnly ? [] : [writableTmp]),
+      ...[...names, ...mounts].map(bind),
+    ],
+    linux: {
+      ...bundle.linux,
+      resources: {},
+      namespaces: bundle.linux.namespaces.filter(({ type }: { type: string }) => type !== 'network'),
+    },
+  };
+}
+
+export interface Container extends Running {
+  /** Runs a command in the container, as a health check does, and returns its exit code. */
+  exec(command: readonly string[]): Promise<number | null>;
+}
+
+/** Starts a container; a signal to `child` goes to its process 1. The test's end removes it. */
+export function container(settings: Settings): Container {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-container-'));
+  const id = `rungate-${randomUUID()}`;
+  const runc = ['--root', join(folder, 'state')];
+  mkdirSync(join(folder, 'bundle'));
+  writeFileSync(join(folder, 'bundle/config.json'), JSON.stringify(bundleConfig(settings)));
+  const running = start('runc', [...runc, 'run', '--bundle', join(folder, 'bundle'), id]);
+  onTestFinished(async () => {
+    if (running.child.exitCode === null) execFileSync('runc', [...runc, 'kill', id, 'KILL']);
+    await running.ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    ...running,
+    async exec(command) {
+      const user = settings.user ?? config.User;
+      return (await start('runc', [...runc, 'exec', '--user', user, id, ...command]).ended).code;
+    },
+  };
+}
+
+/** Creates a folder of the host to mount, which is removed with the test. */
+export function workspace(owner: number, files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-workspace-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  execFileSync('chown', ['-R', String(owner), folder]);
+  return folder;
+}
