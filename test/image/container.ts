@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
-import { type Running, start } from '../e2e/process.ts';
+import { type Ended, type Running, start } from '../e2e/process.ts';
+import { inTerminal } from '../e2e/pty.ts';
 
 const image = inject('image');
 
@@ -39,6 +40,8 @@ export interface Settings {
   workdir?: string;
   mounts?: readonly Mount[];
   readOnly?: boolean;
+  /** Whether the container has a terminal. */
+  terminal?: boolean;
 }
 
 const bind = ({ source, target, readOnly = false }: Mount) => ({
@@ -55,13 +58,17 @@ function bundleConfig(settings: Settings): object {
   const [uid, gid = uid] = (settings.user ?? config.User).split(':').map(Number);
   const writableTmp = { destination: '/tmp', type: 'tmpfs', source: 'tmpfs', options: ['mode=1777'] };
   // As with a host network, which reaches the mock of the test.
-  const names = ['/etc/hosts', '/etc/resolv.conf'].map((path) => ({ source: path, target: path, readOnly: true }));
+  const names = ['/etc/hosts', '/etc/resolv.conf'].map((path) => ({
+    source: path,
+    target: path,
+    readOnly: true,
+  }));
   return {
     ...bundle,
     root: { path: rootFileSystem, readonly: true },
     process: {
       ...bundle.process,
-      terminal: false,
+      terminal: settings.terminal ?? false,
       user: { uid, gid },
       args: [...entrypoint, ...args],
       env: [...config.Env, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)],
@@ -82,38 +89,46 @@ function bundleConfig(settings: Settings): object {
   };
 }
 
-export interface Container extends Running {
-  /** Runs a command in the container, as a health check does, and returns its exit code. */
-  exec(command: readonly string[]): Promise<number | null>;
-}
-
-/** Starts a container; a signal to `child` goes to its process 1. The test's end removes it. */
-export function container(settings: Settings): Container {
+/** Writes a container's configuration, and returns the command that starts it. The test's end removes the container. */
+function prepare(settings: Settings) {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-container-'));
   const id = `rungate-${randomUUID()}`;
   const runc = ['--root', join(folder, 'state')];
   mkdirSync(join(folder, 'bundle'));
   writeFileSync(join(folder, 'bundle/config.json'), JSON.stringify(bundleConfig(settings)));
-  const running = start('runc', [...runc, 'run', '--bundle', join(folder, 'bundle'), id]);
-  onTestFinished(async () => {
-    if (running.child.exitCode === null) execFileSync('runc', [...runc, 'kill', id, 'KILL']);
-    await running.ended;
+  onTestFinished(() => {
+    // --force stops a container that a failed test has left.
+    spawnSync('runc', [...runc, 'delete', '--force', id]);
     rmSync(folder, { recursive: true, force: true });
   });
+  return { id, runc, run: [...runc, 'run', '--bundle', join(folder, 'bundle'), id] };
+}
+
+export interface Container extends Running {
+  /** Runs a command in the container, as a health check does. */
+  exec(command: readonly string[]): Promise<Ended>;
+}
+
+/** Starts a container. A signal to `child` goes to its process 1. */
+export function container(settings: Settings): Container {
+  const { id, runc, run } = prepare(settings);
   return {
-    ...running,
-    async exec(command) {
-      const user = settings.user ?? config.User;
-      return (await start('runc', [...runc, 'exec', '--user', user, id, ...command]).ended).code;
-    },
+    ...start('runc', run),
+    exec: (command) =>
+      start('runc', [...runc, 'exec', '--user', settings.user ?? config.User, id, ...command]).ended,
   };
 }
+
+/** Starts a container in a terminal. */
+export const terminalContainer = (settings: Settings) =>
+  inTerminal([], {}, { file: 'runc', first: prepare({ ...settings, terminal: true }).run });
 
 /** Creates a folder of the host to mount, which is removed with the test. */
 export function workspace(owner: number, files: Readonly<Record<string, string>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-workspace-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  chmodSync(folder, 0o755);
   execFileSync('chown', ['-R', String(owner), folder]);
   return folder;
 }

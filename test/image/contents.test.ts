@@ -16,18 +16,25 @@ it('has labels with the description and licence of package.json', () => {
   const { description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const label = (name: string) => config.Labels[`org.opencontainers.image.${name}`];
   expect(['title', 'description', 'licenses'].map(label)).toEqual(['rungate', description, license]);
-  expect(['version', 'revision', 'source'].map(label)).toEqual([version, 'revision-1', 'https://source.test']);
+  expect(['version', 'revision', 'source'].map(label)).toEqual([
+    version,
+    'revision-1',
+    'https://source.test',
+  ]);
 });
 
 it('has no Node, npm, curl or git', async () => {
-  const { code, out } = await container({ entrypoint: ['sh', '-c'], args: ['command -v node npm curl git'] }).ended;
+  const { code, out } = await container({ entrypoint: ['sh', '-c'], args: ['command -v node npm curl git'] })
+    .ended;
   expect({ code, out }).toEqual({ code: 127, out: '' });
   const { stdout } = spawnSync('find', [rootFileSystem, '-xdev', '-name', 'node*'], { encoding: 'utf8' });
   expect(stdout).toBe('');
 });
 
 it('has the executable with its licences, and the certificates of public authorities', () => {
-  const licences = readdirSync(join(root, `dist/binary/linux-${process.arch}`)).filter((name) => name !== 'rungate');
+  const licences = readdirSync(join(root, `dist/binary/linux-${process.arch}`)).filter(
+    (name) => name !== 'rungate',
+  );
   const folder = join(rootFileSystem, 'usr/share/doc/rungate');
   expect(readdirSync(folder).toSorted()).toEqual(licences.toSorted());
   for (const name of licences) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o644);
@@ -43,6 +50,7 @@ it('prints the version without any setting', async () => {
 });
 
 it('runs a shell script, as CIs do that replace the entrypoint', async () => {
-  const { code, out } = await container({ entrypoint: ['sh', '-ec'], args: ['cat /proc/1/comm; id -u'] }).ended;
+  const { code, out } = await container({ entrypoint: ['sh', '-ec'], args: ['cat /proc/1/comm; id -u'] })
+    .ended;
   expect({ code, out }).toEqual({ code: 0, out: 'sh\n65532\n' });
 });

@@ -14,9 +14,7 @@ declare module 'vitest' {
 }
 
 /** What debian:13-slim leaves out. */
-const leftOut = ['doc', 'man', 'locale', 'info'].map(
-  (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
-);
+const leftOut = ['doc', 'man', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
 
 /** Builds the image with the repository's Dockerfile, on a Debian 13 made from its packages, and unpacks it. */
 export default function setup(project: TestProject): () => void {
@@ -37,7 +35,12 @@ export default function setup(project: TestProject): () => void {
     const scratch = buildah('from', 'scratch');
     buildah('add', '--quiet', scratch, at('base.tar'), '/');
     buildah('commit', '--quiet', '--rm', scratch, 'localhost/base');
-    const values = { BASE: 'localhost/base', VERSION: version, REVISION: 'revision-1', SOURCE: 'https://source.test' };
+    const values = {
+      BASE: 'localhost/base',
+      VERSION: version,
+      REVISION: 'revision-1',
+      SOURCE: 'https://source.test',
+    };
     const given = Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
     buildah('bud', '--isolation', 'chroot', ...given, '--tag', 'localhost/rungate', '.');
     buildah('push', '--quiet', '--disable-compression', 'localhost/rungate', `oci:${at('oci')}:rungate`);
