@@ -7,15 +7,22 @@ ARG BASE=docker.io/library/debian:13-slim
 
 # This stage runs on the building machine, so that no processor is emulated.
 FROM --platform=$BUILDPLATFORM ${BASE} AS files
-RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates
-COPY dist/binary/ /binary/
 ARG TARGETARCH
+# Jenkins stops a job in a container with ps and kill.
+RUN dpkg --add-architecture "$TARGETARCH" && apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates \
+  && cd /tmp && apt-get download "procps:$TARGETARCH" "libproc2-0:$TARGETARCH" \
+  && for package in ./*.deb; do dpkg --extract "$package" /procps; done
+COPY dist/binary/ /binary/
 # Artifacts of a workflow lose the permission to execute.
 RUN mv "/binary/linux-$(echo "$TARGETARCH" | sed s/amd64/x64/)" /rungate \
   && chmod 644 /rungate/* && chmod 755 /rungate/rungate
 
 FROM ${BASE}
 COPY --from=files /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=files /procps/usr/bin/ps /procps/usr/bin/kill /usr/bin/
+COPY --from=files /procps/usr/lib/ /usr/lib/
+COPY --from=files /procps/usr/share/doc/ /usr/share/doc/
 COPY --from=files /rungate/*LICENSE* /usr/share/doc/rungate/
 COPY --from=files /rungate/rungate /usr/local/bin/
 ARG VERSION

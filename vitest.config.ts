@@ -36,6 +36,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [
             'test/e2e/**',
+            'test/image/**',
             'test/importers/**',
             'test/long/**',
             'test/options/row.test.ts',

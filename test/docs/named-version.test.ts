@@ -10,14 +10,21 @@ import { pages } from './pages.ts';
 const named = [...pages, 'templates/gitlab/rungate.yml'];
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const owner = ownerOf(addressOf(JSON.parse(read('package.json'))));
+/** An image's name is in lower case. */
+const imageOwner = owner === 'OWNER' ? owner : owner.toLowerCase();
 
 // `npm run docs:version` is this test with --update: it then writes them instead of comparing them.
-it.each(named)('%s names only this version of rungate, and the owner of its action', async (path) => {
-  const right = read(path)
-    .replaceAll(/\brungate@(v?)\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, `rungate@$1${version}`)
-    .replaceAll(/[\w.-]+(?=\/rungate@(?:v\d|<commit>))/g, owner);
-  await expect(right).toMatchFileSnapshot(join(root, path));
-});
+it.each(named)(
+  '%s names only this version of rungate, and the owner of its action and image',
+  async (path) => {
+    const right = read(path)
+      .replaceAll(/\brungate@(v?)\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, `rungate@$1${version}`)
+      .replaceAll(/[\w.-]+(?=\/rungate@(?:v\d|<commit>))/g, owner)
+      .replaceAll(/\bghcr\.io\/[\w.-]+\/rungate(?=[:@])/g, `ghcr.io/${imageOwner}/rungate`)
+      .replaceAll(/\b(ghcr\.io\/[\w.-]+\/rungate):\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, `$1:${version}`);
+    await expect(right).toMatchFileSnapshot(join(root, path));
+  },
+);
 
 /** A shell line of a pipeline: it replaces the job's shell, or confirms npx's question in advance. */
 const pipelineLine = /(?:exec npx|npx --yes) .*/g;

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
-import { type Ended, type Running, start } from '../e2e/process.ts';
+import { start } from '../e2e/process.ts';
 import { inTerminal } from '../e2e/pty.ts';
 
 const image = inject('image');
@@ -28,7 +28,7 @@ export interface Mount {
   readOnly?: boolean;
 }
 
-/** What a container engine is given; the image has the defaults. */
+/** The settings of a container; the image has the defaults. */
 export interface Settings {
   /** Replaces the image's entrypoint. */
   entrypoint?: readonly string[];
@@ -101,27 +101,24 @@ function prepare(settings: Settings) {
     spawnSync('runc', [...runc, 'delete', '--force', id]);
     rmSync(folder, { recursive: true, force: true });
   });
-  return { id, runc, run: [...runc, 'run', '--bundle', join(folder, 'bundle'), id] };
-}
-
-export interface Container extends Running {
-  /** Runs a command in the container, as a health check does. */
-  exec(command: readonly string[]): Promise<Ended>;
-}
-
-/** Starts a container. A signal to `child` goes to its process 1. */
-export function container(settings: Settings): Container {
-  const { id, runc, run } = prepare(settings);
+  const user = settings.user ?? config.User;
   return {
-    ...start('runc', run),
-    exec: (command) =>
-      start('runc', [...runc, 'exec', '--user', settings.user ?? config.User, id, ...command]).ended,
+    run: [...runc, 'run', '--bundle', join(folder, 'bundle'), id],
+    exec: (command: readonly string[]) => start('runc', [...runc, 'exec', '--user', user, id, ...command]),
   };
 }
 
+/** Starts a container. A signal to `child` goes to its process 1, and `exec` runs a command in the container. */
+export function container(settings: Settings) {
+  const { run, exec } = prepare(settings);
+  return { ...start('runc', run), exec };
+}
+
 /** Starts a container in a terminal. */
-export const terminalContainer = (settings: Settings) =>
-  inTerminal([], {}, { file: 'runc', first: prepare({ ...settings, terminal: true }).run });
+export function terminalContainer(settings: Settings) {
+  const { run, exec } = prepare({ ...settings, terminal: true });
+  return { ...inTerminal([], {}, { file: 'runc', first: run }), exec };
+}
 
 /** Creates a folder of the host to mount, which is removed with the test. */
 export function workspace(owner: number, files: Readonly<Record<string, string>> = {}): string {

@@ -121,7 +121,7 @@ describe('process 1 of the container', () => {
     const { env, mock } = await service({ outcome: 'stuck' });
     const running = container({ args: gate, env, readOnly: true });
     await running.shows(/in_progress/);
-    expect((await running.exec(['cat', '/proc/1/cmdline'])).out).toMatch(/^rungate\0gate\0/);
+    expect((await running.exec(['cat', '/proc/1/cmdline']).ended).out).toMatch(/^rungate\0gate\0/);
     running.child.kill(signal);
     expect(await running.ended).toMatchObject({ code });
     expect([...mock.state.runs.values()].map(({ cancelled }) => cancelled?.reason)).toEqual([

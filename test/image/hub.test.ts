@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
-import { type Container, container } from './container.ts';
+import { container } from './container.ts';
 
 const secrets = { RUNGATE_HUB_TOKEN: 'hub-token-Zk3J9aQ7Lm2X', RUNGATE_WEBHOOK_SECRET: 'whsec_of_the_hub' };
 
@@ -9,7 +9,7 @@ describe('the hub in the image', () => {
   it('works with Redis on a read-only root file system, and stops on SIGTERM', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
-    const hub: Container = container({
+    const hub = container({
       args: ['hub', '--port', '0'],
       env: { ...secrets, RUNGATE_HUB_REDIS_URL: redis.url },
       user: '12345',

@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** What debian:13-slim leaves out. */
+/** The folders of /usr/share that debian:13-slim leaves out. */
 const leftOut = ['doc', 'man', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
 
 /** Builds the image with the repository's Dockerfile, on a Debian 13 made from its packages, and unpacks it. */
@@ -30,11 +30,10 @@ export default function setup(project: TestProject): () => void {
     run('buildah', '--storage-driver', 'vfs', '--root', at('store'), '--runroot', at('run'), ...args).trim();
   const clean = () => rmSync(folder, { recursive: true, force: true });
   try {
+    const base = buildah('from', 'scratch');
     const mirror = 'deb http://deb.debian.org/debian trixie main';
-    run('mmdebstrap', '--variant=minbase', ...leftOut, 'trixie', at('base.tar'), mirror);
-    const scratch = buildah('from', 'scratch');
-    buildah('add', '--quiet', scratch, at('base.tar'), '/');
-    buildah('commit', '--quiet', '--rm', scratch, 'localhost/base');
+    run('mmdebstrap', '--variant=minbase', ...leftOut, 'trixie', buildah('mount', base), mirror);
+    buildah('commit', '--quiet', '--rm', base, 'localhost/base');
     const values = {
       BASE: 'localhost/base',
       VERSION: version,
