@@ -15,11 +15,15 @@ const imageOwner = owner === 'OWNER' ? owner : owner.toLowerCase();
 
 // `npm run docs:version` is this test with --update: it then writes them instead of comparing them.
 it.each(named)(
-  '%s names only this version of rungate, and the owner of its action and image',
+  '%s names only this version of rungate, and the owner of its repository and image',
   async (path) => {
     const right = read(path)
       .replaceAll(/\brungate@(v?)\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, `rungate@$1${version}`)
+      .replaceAll(/(?<=\/releases\/download\/v)\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, version)
+      .replaceAll(/\b\d+\.\d+\.\d+(?:-[\w.]*\w)?(?= \(binary, Node)/g, version)
       .replaceAll(/[\w.-]+(?=\/rungate@(?:v\d|<commit>))/g, owner)
+      .replaceAll(/[\w.-]+(?=\/rungate\/releases\/download\/)/g, owner)
+      .replaceAll(/(?<= --repo )[\w.-]+(?=\/rungate\b)/g, owner)
       .replaceAll(/\bghcr\.io\/[\w.-]+\/rungate(?=[:@])/g, `ghcr.io/${imageOwner}/rungate`)
       .replaceAll(/\b(ghcr\.io\/[\w.-]+\/rungate):\d+\.\d+\.\d+(?:-[\w.]*\w)?/g, `$1:${version}`);
     await expect(right).toMatchFileSnapshot(join(root, path));

@@ -15,7 +15,10 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startMock } from '../../src/mock/server.ts';
 import { version } from '../../src/version.ts';
+import { textOf } from '../docs/pages.ts';
+import { shellExamples } from '../docs/shell-examples.ts';
 import { root, start } from '../e2e/built.ts';
 import { releaseJob, runStep, step } from './workflow-steps.ts';
 
@@ -251,5 +254,81 @@ describe('the image', () => {
     );
     expect(calls).toContain('--platform linux/amd64,linux/arm64');
     expect(readFileSync(output, 'utf8')).toBe(`name=ghcr.io/acme/rungate\ndigest=${digest}\n`);
+  });
+});
+
+/** Saves the files of the release as curl would, from any version. */
+const curl = `#!/bin/bash
+for argument in "$@"; do
+  [[ "$argument" != */releases/download/v*/* ]] || cp "$RELEASE/\${argument##*/}" . || exit 22
+done
+`;
+
+describe('docs/binary.md', () => {
+  const page = 'docs/binary.md';
+  const blocks = shellExamples(page, textOf(page))
+    .filter(({ notRun }) => notRun?.startsWith('test/long/release-files.test.ts runs it'))
+    .map(({ commands }) => commands.map(({ text }) => text).join('\n'));
+  const one = (pattern: RegExp) => {
+    const found = blocks.filter((text) => pattern.test(text));
+    expect(found, String(pattern)).toHaveLength(1);
+    return found[0] ?? '';
+  };
+  const sumOf = (file: string) =>
+    sums
+      .split('\n')
+      .find((line) => line.endsWith(`  ${file}`))
+      ?.slice(0, 64);
+  const pipeline = () =>
+    one(/<sha256>/).replace('<sha256>', sumOf('rungate-linux-x64.tar.xz') ?? 'no checksum');
+  const run = (text: string, from: string, more: Record<string, string> = {}) => {
+    const where = workplace({ 'bin/curl': curl });
+    const env = { HOME: where, PATH: `${where}/.local/bin:${pathWith(where)}`, RELEASE: from, ...more };
+    return runStep(`cd "$HOME"\n${text}`, where, env);
+  };
+
+  it('installs the executable and runs a gate', async () => {
+    const script = [one(/--check --ignore-missing/), one(/mkdir/), one(/mock exec/)].join('\n');
+    const { code, out, err } = await run(script, release);
+    expect(code, err).toBe(0);
+    expect(out).toContain(`rungate-linux-x64.tar.xz: OK\n${version} (binary, Node `);
+    expect(err).toContain('✓ shop / checkout');
+  });
+
+  it('gives the command of a pipeline, which exits with the result of the gate', async () => {
+    for (const [outcome, exits] of [
+      ['passed', 0],
+      ['failed', 1],
+    ] as const) {
+      const mock = await startMock({ outcome, duration: 50, retryAfterSeconds: 0.05 });
+      try {
+        const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+        const { code, err } = await run(pipeline(), release, env);
+        expect(code, err).toBe(exits);
+      } finally {
+        await mock.close();
+      }
+    }
+  });
+
+  it('never runs an executable from a damaged archive', async () => {
+    const damaged = join(downloaded('rungate-linux-x64.tar.xz'), 'release');
+    cpSync(join(release, 'SHA256SUMS'), join(damaged, 'SHA256SUMS'));
+    for (const text of [one(/--check --ignore-missing/), pipeline()]) {
+      const { code, out } = await run(text, damaged);
+      expect(code).not.toBe(0);
+      expect(out).toContain('rungate-linux-x64.tar.xz: FAILED');
+      expect(out).not.toContain('binary, Node');
+    }
+  });
+
+  it('states the needs of the executables', () => {
+    const headers = execFileSync('readelf', ['-lVW', join(binary, 'rungate')], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    expect(headers).toContain('/lib64/ld-linux-x86-64.so.2');
+    const minors = [...headers.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor));
+    expect(textOf(page)).toContain(`needs glibc 2.${Math.max(...minors)} or later`);
   });
 });
