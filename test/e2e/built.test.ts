@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
-import { bin, root, rungate, start } from './built.ts';
+import { isBinary, program, root, rungate, shellProgram, start } from './built.ts';
 
 let mock: MockServer;
 let env: Record<string, string>;
@@ -41,7 +41,7 @@ describe('the built command', () => {
   });
 });
 
-it.each(['throw new Error("late")', 'Promise.reject(new Error("late"))'])(
+it.skipIf(isBinary).each(['throw new Error("late")', 'Promise.reject(new Error("late"))'])(
   'exits with 70 on an uncaught error: %s',
   async (code) => {
     // As soon as rungate has installed its handler, however slow the machine is.
@@ -74,7 +74,7 @@ describe('piped output', () => {
 
   it('is complete even if it is large and the pipe is read slowly', () =>
     serving(async (url) => {
-      const script = `"${process.execPath}" "${bin}" run status x --json | (sleep 0.5; cat)`;
+      const script = `${shellProgram} run status x --json | (sleep 0.5; cat)`;
       const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
       expect(ended.out.length).toBeGreaterThan(500_000);
       expect(JSON.parse(ended.out)).toEqual({ ...big, runId: 'x' });
@@ -82,14 +82,14 @@ describe('piped output', () => {
 
   it('may be cut off: a closed pipe is not an error', () =>
     serving(async (url) => {
-      const script = `{ "${process.execPath}" "${bin}" run status x --json; echo "code $?" >&2; } | head -n 1`;
+      const script = `{ ${shellProgram} run status x --json; echo "code $?" >&2; } | head -n 1`;
       const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
       expect(ended.out).toBe('{\n');
       expect(ended.err).toBe('code 0\n');
     }));
 
   it.skipIf(!existsSync('/dev/full'))('is an error if it cannot be written', async () => {
-    const script = `"${process.execPath}" "${bin}" run status "$1" --json > /dev/full`;
+    const script = `${shellProgram} run status "$1" --json > /dev/full`;
     const id = (await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended).out.trim();
     const ended = await start('sh', ['-c', script, 'sh', id], env).ended;
     expect(ended.code).toBe(78);
@@ -97,7 +97,7 @@ describe('piped output', () => {
   });
 
   it('keeps the exit code of a failed gate if the pipe is closed', async () => {
-    const script = `{ sleep 0.2; "${process.execPath}" "${bin}" run wait nowhere --json; echo "code $?" >&2; } | true`;
+    const script = `{ sleep 0.2; ${shellProgram} run wait nowhere --json; echo "code $?" >&2; } | true`;
     const ended = await start('sh', ['-c', script], env).ended;
     expect(ended.err).toMatch(/code 5\n$/);
   });
@@ -114,7 +114,7 @@ describe('mock exec', () => {
   it('exits with the exit code of the gate', async () => {
     const exec = ['mock', 'exec', '--outcome', 'failed', '--duration', '100ms', '--retry-after', '0.1', '--'];
     const gate = ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'];
-    expect((await rungate([...exec, process.execPath, bin, ...gate]).ended).code).toBe(1);
+    expect((await rungate([...exec, ...program, ...gate]).ended).code).toBe(1);
   });
 
   it('exits with 127 if the command does not exist', async () => {
@@ -138,8 +138,7 @@ describe('mock exec', () => {
       '--retry-after',
       '0.1',
       '--',
-      process.execPath,
-      bin,
+      ...program,
       ...gate,
     ]);
     await running.shows(/in_progress/);

@@ -6,6 +6,13 @@ import { type Ended, type Running, type Streams, start } from './process.ts';
 
 /** The built command, as npm installs it. `npm test` builds it first. */
 export const bin = fileURLToPath(new URL('../../bin/rungate.js', import.meta.url));
+/** The command that starts rungate: the package, or a binary (`npm run test:binary`). */
+export const program: readonly [string, ...string[]] =
+  process.env.E2E_BINARY === undefined ? [process.execPath, bin] : [process.env.E2E_BINARY];
+/** A binary takes no `--import`, with which some tests reach into the process. */
+export const isBinary = program.length === 1;
+/** The same command for a shell. */
+export const shellProgram = program.map((word) => `'${word}'`).join(' ');
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Links the built file into a folder's node_modules, where npx finds it. Returns the path of the command. */
@@ -26,6 +33,8 @@ export function rungate(
   args: readonly string[],
   env: Record<string, string> = {},
   streams: Streams = {},
+  cwd?: string,
 ): Running {
-  return start(process.execPath, [bin, ...args], env, undefined, streams);
+  const [file, ...first] = program;
+  return start(file, [...first, ...args], env, cwd, streams);
 }

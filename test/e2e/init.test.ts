@@ -15,7 +15,7 @@ import { parseYaml } from '@redocly/openapi-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { commandIn } from '../docs/command-in.ts';
-import { bin, root, start } from './built.ts';
+import { program, root, shellProgram, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
 let mock: MockServer;
@@ -27,7 +27,7 @@ beforeEach(async () => {
   // Replaces npx, which takes half a second longer.
   const npx = join(folder, 'bin/npx');
   mkdirSync(dirname(npx));
-  writeFileSync(npx, `#!/bin/sh\nshift 2\nexec node '${bin}' "$@"\n`);
+  writeFileSync(npx, `#!/bin/sh\nshift 2\nexec ${shellProgram} "$@"\n`);
   chmodSync(npx, 0o755);
 });
 afterEach(async () => {
@@ -46,8 +46,8 @@ const run = (file: string, args: readonly string[], env: Record<string, string> 
 const flags = ['--project', 'shop', '--process', 'checkout'];
 
 it('the pipeline that rungate init writes passes and fails with the run', async () => {
-  const init = [bin, 'init', ...flags, '--api-url', mock.url, '--ci', 'azure'];
-  expect((await run(process.execPath, init)).code).toBe(0);
+  const init = [...program.slice(1), 'init', ...flags, '--api-url', mock.url, '--ci', 'azure'];
+  expect((await run(program[0], init)).code).toBe(0);
   const text = readFileSync(join(folder, 'azure-pipelines.yml'), 'utf8');
   const command = String(commandIn(parseYaml(text)));
   const step = () => run('bash', ['-e', '-c', command], { RUNGATE_API_KEY: mock.apiKey });
@@ -61,7 +61,15 @@ it('$schema points to the schema of the rungate that is installed in a package o
   // npm and pnpm link a local package.
   symlinkSync(root, join(own, 'node_modules/rungate'));
   const file = join(own, 'gate.json');
-  const init = await run(process.execPath, [bin, 'init', ...flags, '--ci', 'none', '--config', file]);
+  const init = await run(program[0], [
+    ...program.slice(1),
+    'init',
+    ...flags,
+    '--ci',
+    'none',
+    '--config',
+    file,
+  ]);
   expect(init.code, init.err).toBe(0);
   const { $schema } = JSON.parse(readFileSync(file, 'utf8'));
   expect($schema).toMatch(/^\.\.?\//);

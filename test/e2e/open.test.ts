@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
-import { bin, rungate, start } from './built.ts';
+import { program, rungate, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
 let mock: MockServer;
@@ -86,7 +86,7 @@ it.skipIf(process.platform === 'win32')(
     chmodSync(closed, 0o000);
     // Root may open every folder.
     const asOtherUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
-    const [file = '', ...args] = [...asOtherUser, process.execPath, bin, 'run', 'status', id];
+    const [file = '', ...args] = [...asOtherUser, ...program, 'run', 'status', id];
     const ended = await start(file, args, { ...env, RUNGATE_CONFIG_DIR: configFolder }).ended;
     chmodSync(closed, 0o700);
     expect(ended.err).toMatch(/^warning: cannot read the profiles file: .*EACCES.*\n .*RUNGATE_CONFIG_DIR/);

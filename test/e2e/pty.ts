@@ -1,7 +1,7 @@
 import { type IPty, spawn } from '@lydell/node-pty';
 import { onTestFinished } from 'vitest';
 import { type TestScreen, testScreen } from '../screen.ts';
-import { bin, root } from './built.ts';
+import { program, root } from './built.ts';
 
 export interface Terminal {
   pty: IPty;
@@ -30,12 +30,12 @@ const isWindows = process.platform === 'win32';
 export function inTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { columns = 80, rows = 24, file = process.execPath, first = [bin] as readonly string[], cwd = root } = {},
+  { columns = 80, rows = 24, command: before = program, cwd = root } = {},
 ): Terminal {
   const { CI: _ci, NO_COLOR: _no, FORCE_COLOR: _force, ...outer } = process.env;
-  const command = [file, ...first, ...args];
-  const [program = '', ...rest] = isWindows ? command : ['sh', '-c', outlive, 'sh', ...command];
-  const pty = spawn(program, rest, {
+  const command = [...before, ...args];
+  const [file = '', ...rest] = isWindows ? command : ['sh', '-c', outlive, 'sh', ...command];
+  const pty = spawn(file, rest, {
     cols: columns,
     rows,
     cwd,

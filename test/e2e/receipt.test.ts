@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
-import { bin, start } from './built.ts';
+import { rungate as run, shellProgram, start } from './built.ts';
 
 let mock: MockServer;
 let folder: string;
@@ -29,7 +29,7 @@ const gate = [
   '--wait',
 ];
 const rungate = (args: readonly string[], more: Record<string, string> = {}) =>
-  start(process.execPath, [bin, ...args], { ...env(), ...more }, folder);
+  run(args, { ...env(), ...more }, {}, folder);
 const play = async (options: MockOptions) => {
   mock = await startMock({ retryAfterSeconds: 0.2, ...options });
 };
@@ -40,7 +40,7 @@ describe.skipIf(process.platform === 'win32')('the full circle in one script', (
     writeFileSync(
       join(folder, 'circle.sh'),
       `set -eu
-rungate() { '${process.execPath}' '${bin}' "$@"; }
+rungate() { ${shellProgram} "$@"; }
 rungate receipt keygen ci
 export RUNGATE_RECEIPT_KEY="$(cat ci.key)"
 rungate run trigger --project shop --process checkout --environment staging --commit-sha "$COMMIT" \\
@@ -79,7 +79,7 @@ describe('a stopped gate', () => {
 describe('a device', () => {
   it.skipIf(!existsSync('/dev/stdout'))('/dev/stdout is written to, not removed', async () => {
     await play({ outcome: 'passed', duration: 0 });
-    const redirected = `'${process.execPath}' '${bin}' ${gate.join(' ')} --quiet --receipt /dev/stdout | cat`;
+    const redirected = `${shellProgram} ${gate.join(' ')} --quiet --receipt /dev/stdout | cat`;
     const { out } = await start('bash', ['-c', redirected], env(), folder).ended;
     expect(JSON.parse(out.slice(out.indexOf('{')))).toMatchObject({ predicate: { result: 'PASSED' } });
     expect(existsSync('/dev/stdout')).toBe(true);

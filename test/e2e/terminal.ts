@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until.ts';
-import { bin } from './built.ts';
+import { shellProgram } from './built.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
@@ -96,7 +96,7 @@ export async function openTerminal(
   writeFileSync(
     program,
     `#!/bin/sh
-[ "$1" = completion ] && exec '${process.execPath}' '${bin}' "$@"
+[ "$1" = completion ] && exec ${shellProgram} "$@"
 printf '%s\\n' "$@" >'${args}.draft'
 mv '${args}.draft' '${args}'
 `,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
-import { bin, type Running, start } from './built.ts';
+import { program, type Running, rungate as run, start } from './built.ts';
 
 let mock: MockServer;
 let folder: string;
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const rungate = (args: readonly string[], env: Record<string, string> = {}) => {
   const all = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_CONFIG_DIR: folder, ...env };
-  running = start(process.execPath, [bin, ...args], all, folder);
+  running = run(args, all, {}, folder);
   return running.ended;
 };
 const gate = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait'];
@@ -85,7 +85,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
 
   it.each(['/dev/stdout', '/dev/fd/1'])('is not %s, to which a report can be written', async (path) => {
     // Node connects a child's streams to sockets, which cannot be opened by path; a shell uses pipes.
-    const inPipe = ['-c', '"$0" "$@" | cat', process.execPath, bin, ...gate, '--junit', path];
+    const inPipe = ['-c', '"$0" "$@" | cat', ...program, ...gate, '--junit', path];
     running = start('sh', inPipe, { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey }, folder);
     const ended = await running.ended;
     expect(ended.out).toContain('<testsuites');

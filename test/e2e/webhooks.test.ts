@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { turns, until } from '../until.ts';
-import { bin, type Running, rungate } from './built.ts';
+import { bin, program, type Running, rungate, shellProgram } from './built.ts';
 
 const secret = 'whook-Secret-0123456789';
 const env = { RUNGATE_WEBHOOK_SECRET: secret };
@@ -29,7 +29,7 @@ const sign = (body: string | Uint8Array, time = timestamp) =>
   `sha256=${createHmac('sha256', secret).update(`${time}.`).update(body).digest('hex')}`;
 
 function run(args: readonly string[], input?: string | Uint8Array) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'webhooks', ...args], {
+  const { status, stdout, stderr } = spawnSync(program[0], [...program.slice(1), 'webhooks', ...args], {
     env: { ...process.env, ...env },
     ...(input === undefined ? {} : { input }),
   });
@@ -62,7 +62,7 @@ describe('the built webhooks verify', () => {
     writeFileSync(path, body);
     expect(run(['verify', ...given(body)], body).code).toBe(0);
     expect(run(['verify', ...given(body), '--body-file', path]).code).toBe(0);
-    const redirected = spawnSync(process.execPath, [bin, 'webhooks', 'verify', ...given(body)], {
+    const redirected = spawnSync(program[0], [...program.slice(1), 'webhooks', 'verify', ...given(body)], {
       env: { ...process.env, ...env },
       stdio: [openSync(path, 'r'), 'pipe', 'pipe'],
     });
@@ -165,7 +165,7 @@ describe('the built webhooks listen', () => {
   });
 
   it('exits with 0 when its reader closes the pipe', async () => {
-    const script = `"${process.execPath}" "${bin}" webhooks listen --port 0 | head -1; echo "code \${PIPESTATUS[0]}"`;
+    const script = `${shellProgram} webhooks listen --port 0 | head -1; echo "code \${PIPESTATUS[0]}"`;
     const shell = spawn('bash', ['-c', script], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
