@@ -30,7 +30,7 @@ const isWindows = process.platform === 'win32';
 export function inTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { columns = 80, rows = 24, command: before = program, cwd = root } = {},
+  { columns = 80, rows = 24, command: before = program as readonly string[], cwd = root } = {},
 ): Terminal {
   const { CI: _ci, NO_COLOR: _no, FORCE_COLOR: _force, ...outer } = process.env;
   const command = [...before, ...args];

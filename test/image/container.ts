@@ -117,7 +117,7 @@ export function container(settings: Settings) {
 /** Starts a container in a terminal. */
 export function terminalContainer(settings: Settings) {
   const { run, exec } = prepare({ ...settings, terminal: true });
-  return { ...inTerminal([], {}, { file: 'runc', first: run }), exec };
+  return { ...inTerminal([], {}, { command: ['runc', ...run] }), exec };
 }
 
 /** Creates a folder of the host to mount, which is removed with the test. */
