@@ -1,4 +1,13 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onExit } from './process-events.ts';
@@ -58,6 +67,8 @@ export interface TemporaryFolder {
   readonly path: string;
   /** Writes a file in it, creates the file's missing parents, and returns its path. */
   write(name: string, text: string, mode?: number): string;
+  /** Copies a file into it, whose folder exists. */
+  copy(name: string, from: string): void;
   /** Returns false if something in it could not be removed. */
   remove(): boolean;
 }
@@ -83,5 +94,6 @@ export function temporaryFolder(): TemporaryFolder {
       writeFileSync(file, text, { mode });
       return file;
     },
+    copy: (name, from) => copyFileSync(from, join(path, name)),
   };
 }

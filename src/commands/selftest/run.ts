@@ -155,7 +155,7 @@ async function selftestCommand(
   const unsubscribe = io.onStop((signal: StopSignal) => stop.abort(new StoppedError(signal)));
   const folder = io.temporaryFolder();
   try {
-    const shims = writeShims(folder, io.program);
+    const shims = writeShims(folder, io);
     const setup = { io, command, folder, shims, limitMs };
     const run = (some: readonly Scenario[]) =>
       output.motion.during(

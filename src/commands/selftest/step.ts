@@ -15,16 +15,24 @@ const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_S
 /** Variables for temporary folders. The step gets its own, so that the real step finds no journal of a run on the mock. */
 const temporaryFolders = ['RUNNER_TEMP', 'AGENT_TEMPDIRECTORY', 'WORKSPACE_TMP', 'TEMP', 'TMP'];
 
-/** The variables of a step on Windows with the program under test: Node and its script, or only the binary. */
+/** The variables of a step on Windows with a package under test: Node and the script. */
 const programVariables = ['RUNGATE_SELFTEST_PROGRAM', 'RUNGATE_SELFTEST_SCRIPT'] as const;
 
 /** Writes the commands that put the `rungate` under test first on the step's path, and returns their folder. */
-export function writeShims(folder: TemporaryFolder, program: readonly string[]): string {
+export function writeShims(
+  folder: TemporaryFolder,
+  { program, platform }: Pick<Io, 'program' | 'platform'>,
+): string {
   const quoted = program.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   folder.write('bin/rungate', `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o700);
-  // cmd would expand a % in a path, and read letters beyond ASCII in the code page of the console.
-  const variables = programVariables.slice(0, program.length).map((name) => `"%${name}%"`);
-  folder.write('bin/rungate.cmd', `@${variables.join(' ')} %*\r\n`);
+  const [binary, script] = program;
+  if (script !== undefined) {
+    // cmd would expand a % in a path, and read letters beyond ASCII in the code page of the console.
+    folder.write('bin/rungate.cmd', `@${programVariables.map((name) => `"%${name}%"`).join(' ')} %*\r\n`);
+  } else if (binary !== undefined && platform === 'win32') {
+    // A batch file goes on after an executable, but ends with a batch file that it does not call.
+    folder.copy('bin/rungate.exe', binary);
+  }
   return join(folder.path, 'bin');
 }
 
@@ -57,7 +65,7 @@ export function stepEnvironment(
   if (isSet('BASH_ENV'))
     changed.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readTextFile(io, env.BASH_ENV ?? ''));
   if (io.platform === 'win32') {
-    for (const [index, word] of io.program.entries()) changed[programVariables[index] ?? ''] = word;
+    for (const [index, name] of programVariables.entries()) changed[name] = io.program[index] ?? '';
   }
   // Windows writes the name as `Path`.
   const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../../../src/commands/selftest/hints.ts';
 import { judgeSteps, looksStrict, retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
-import { stepEnvironment } from '../../../src/commands/selftest/step.ts';
+import { stepEnvironment, writeShims } from '../../../src/commands/selftest/step.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
 import { policySettings } from '../../../src/settings/merge.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
@@ -597,6 +597,14 @@ describe('the environment of the step', () => {
     expect(seen.PATH).toMatch(/:\/usr\/bin$/);
     expect(contents.shim).toBe(`#!/bin/sh\nexec 'node' '/usr/bin/rungate' "$@"\n`);
     expect(existsSync(dirname(seen.TMPDIR ?? ''))).toBe(false);
+  });
+
+  it('has the executable itself first on the path on Windows, since a batch file ends with another', () => {
+    const { io } = memoryIo();
+    const folder = io.temporaryFolder();
+    const names = readdirSync(writeShims(folder, { program: [process.execPath], platform: 'win32' }));
+    folder.remove();
+    expect(names.toSorted()).toEqual(['rungate', 'rungate.exe']);
   });
 
   it('bypasses any proxy for the mock', async () => {
