@@ -1,11 +1,21 @@
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../until.ts';
-import { folderWithSpace, here, isWindows, node, npmShim, rungate, start, windowsPath } from './windows.ts';
+import {
+  folderWithSpace,
+  install,
+  isExecutable,
+  isWindows,
+  node,
+  npmShim,
+  rungate,
+  start,
+  windowsPath,
+} from './windows.ts';
 
 const folder = folderWithSpace();
 const printed = join(folder, 'args.json');
@@ -113,6 +123,8 @@ it('cmd /c receives a single argument as its command line, and several as they a
 });
 
 describe('selftest', () => {
+  const gate = 'rungate run trigger --project a --process b --wait --strict --timeout 30s';
+
   it.each(commands.filter(([name]) => /^an .exe$|of npm$|absolute/.test(name)))(
     'passes the arguments to %s unchanged',
     async (_name, command, args) => {
@@ -126,17 +138,14 @@ describe('selftest', () => {
   );
 
   it('finds a .cmd that calls rungate in order, rungate itself too, and a .cmd that ignores it wrong', async () => {
-    const gate = 'rungate run trigger --project a --process b --wait --strict --timeout 30s';
     const right = `@call ${gate}\r\n@if errorlevel 1 exit /b %ERRORLEVEL%\r\n@echo deployed\r\n`;
     writeFileSync(join(folder, 'ci/right.cmd'), right);
     writeFileSync(join(folder, 'ci/wrong.cmd'), `@call ${gate}\r\n@exit /b 0\r\n`);
     // Wine's cmd expands the value of a variable once more.
     const installed = join(folder, isWindows ? '100% é' : 'é');
-    for (const part of ['package.json', 'bin', 'dist'])
-      cpSync(here(`../../${part}`), join(installed, part), { recursive: true });
-    const own = windowsPath(join(installed, 'bin/rungate.js'));
+    const own = install(installed);
     const selftest = (...args: string[]) =>
-      start(node, [own, 'selftest', '--scenario', 'failed', ...args], { cwd: folder });
+      rungate(['selftest', '--scenario', 'failed', ...args], { cwd: folder }, own);
     expect(await selftest('--scenario', 'passed', '--parallel', '2', '--', 'ci\\right')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/passed\tgreen\t0\tok[\s\S]*failed\tred\t1\tok/),
@@ -146,6 +155,12 @@ describe('selftest', () => {
       [['ci\\wrong'], 1, 'failed\tred\t0\tWRONG'],
     ] as const)
       expect(await selftest('--', ...step)).toMatchObject({ code, out: expect.stringContaining(shown) });
+  });
+
+  it.runIf(isExecutable)('finds a .cmd wrong that ignores the executable, which needs no call', async () => {
+    writeFileSync(join(folder, 'ci/no-call.cmd'), `@${gate}\r\n@exit /b 0\r\n`);
+    const ended = await rungate(['selftest', '--scenario', 'failed', '--', 'ci\\no-call'], { cwd: folder });
+    expect(ended).toMatchObject({ code: 1, out: expect.stringContaining('failed\tred\t0\tWRONG') });
   });
 
   it('stops a step at its time limit, on Windows with the processes that it started', async () => {

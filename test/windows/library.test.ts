@@ -1,16 +1,12 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { folderWithSpace, here, node, start, windowsPath } from './windows.ts';
+import { folderWithSpace, installPackage, node, start, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const module = join(folder, 'node_modules/rungate');
 
-beforeAll(() => {
-  mkdirSync(module, { recursive: true });
-  for (const part of ['package.json', 'bin', 'dist'])
-    cpSync(here(`../../${part}`), join(module, part), { recursive: true });
-});
+beforeAll(() => installPackage(module));
 
 async function run(source: string) {
   writeFileSync(join(folder, 'use.mjs'), source);

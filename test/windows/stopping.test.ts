@@ -1,11 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
 import { inTerminal } from '../e2e/pty.ts';
-import { folderWithSpace, node, onWindows, program, serviceEnv, windowsEnv } from './windows.ts';
+import { folderWithSpace, onWindows, program, serviceEnv, windowsEnv, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--json'];
-const [file, first] = onWindows(node, program);
+const [file, first] = onWindows(...program);
+/** The command that starts the program from itself. */
+const self = [windowsPath(program[0]), ...program.slice(1)];
 const options = { file, first, cwd: folder, columns: 120 };
 
 describe('Ctrl-C in a console', () => {
@@ -24,7 +26,7 @@ describe('Ctrl-C in a console', () => {
 
   it('reaches the command of mock exec, which has the time to cancel its run', async () => {
     const mock = ['mock', 'exec', '--outcome', 'stuck', '--retry-after', '1', '--'];
-    const console = inTerminal([...mock, 'node', program, ...trigger], windowsEnv(), options);
+    const console = inTerminal([...mock, ...self, ...trigger], windowsEnv(), options);
     await console.shows(/in_progress/);
     console.pty.write('\x03');
     expect(await console.ended).toBe(130);

@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { devNull, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -41,7 +50,32 @@ export const here = (path: string) => fileURLToPath(new URL(path, import.meta.ur
 
 /** Node for Windows, as a path of this system. */
 export const node: string = installNode(process.env.WINDOWS_NODE, 'win32', 'x64');
-export const program = windowsPath(here('../../bin/rungate.js'));
+/** The executable under test; without it, Node runs the built package. */
+const executable = process.env.WINDOWS_PROGRAM;
+export const isExecutable = executable !== undefined;
+
+/** Copies the built package into a folder. */
+export function installPackage(folder: string): void {
+  const filter = (from: string) => !/dist.binary$/.test(from);
+  for (const part of ['package.json', 'bin', 'dist', 'docs/rungate.schema.json'])
+    cpSync(here(`../../${part}`), join(folder, part), { recursive: true, filter });
+}
+
+/** Copies the program under test into a folder, and returns the command that starts the copy. */
+export function install(folder: string): Command {
+  if (executable === undefined) {
+    installPackage(folder);
+    return [node, windowsPath(join(folder, 'bin/rungate.js'))];
+  }
+  const copy = join(folder, 'rungate.exe');
+  cpSync(executable, copy);
+  return [copy];
+}
+
+type Command = readonly [file: string, ...args: string[]];
+/** The command that starts the program under test. */
+export const program: Command =
+  executable === undefined ? [node, windowsPath(here('../../bin/rungate.js'))] : [executable];
 
 const logs = mkdtempSync(join(tmpdir(), 'rungate-windows-logs-'));
 let count = 0;
@@ -94,8 +128,10 @@ export async function start(file: string, args: readonly string[], around: Surro
   return { code, out: readFileSync(out, 'utf8'), err: readFileSync(err, 'utf8') };
 }
 
-export const rungate = (args: readonly string[], around: Surroundings) =>
-  start(node, [program, ...args], around);
+/** Runs the program under test, or a copy of it. */
+export function rungate(args: readonly string[], around: Surroundings, [file, ...first] = program) {
+  return start(file, [...first, ...args], around);
+}
 
 export const serviceEnv = (mock: MockServer) => ({
   RUNGATE_API_URL: mock.url,
