@@ -40,6 +40,7 @@ export default defineConfig({
             'test/importers/**',
             'test/long/**',
             'test/options/row.test.ts',
+            'test/platforms/**',
             'test/prism/**',
             'test/runtimes/**',
             'test/windows/**',
