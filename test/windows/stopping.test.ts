@@ -6,9 +6,9 @@ import { folderWithSpace, onWindows, program, serviceEnv, windowsEnv, windowsPat
 const folder = folderWithSpace();
 const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--json'];
 const [file, first] = onWindows(...program);
+const options = { command: [file, ...first], cwd: folder, columns: 120 };
 /** The command that starts the program from itself. */
 const self = [windowsPath(program[0]), ...program.slice(1)];
-const options = { file, first, cwd: folder, columns: 120 };
 
 describe('Ctrl-C in a console', () => {
   it('cancels the run of a gate, which exits with 130', async () => {
