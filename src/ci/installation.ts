@@ -1,6 +1,8 @@
 export interface Installation {
   /** The command that installs from the lockfile; null if npx downloads rungate by its version. */
   readonly install: string | null;
+  /** The container image of rungate in which the step runs; without it, one with Node. */
+  readonly image?: string;
   /** The start of the command that runs rungate; its arguments follow. */
   readonly start: string;
   /** Why the lockfile does not determine the version of rungate; null if it does, or if no reason is needed. */
@@ -70,12 +72,17 @@ export function pinned(version: string, caveat: string | null = null): Installat
 
 /**
  * Returns the installation from the lockfile if package.json names rungate and the exact version of the package manager is
- * known; otherwise the installation of this version by npx.
+ * known; otherwise the installation of this version by npx. A repository without a package.json gets the image, if there is one.
  */
-export function installationOf({ manifest, exists }: PackageRoot, version: string): Installation {
+export function installationOf(
+  { manifest, exists }: PackageRoot,
+  version: string,
+  image?: string,
+): Installation {
   const { dependsOnRungate, manager, managerVersion } = readManifest(manifest);
-  // Without a package.json, no lockfile contains rungate.
-  if (manifest === null) return pinned(version);
+  // Without a package.json, no lockfile contains rungate, and the project may not use Node.
+  if (manifest === null)
+    return image === undefined ? pinned(version) : { install: null, image, start: 'rungate', caveat: null };
   if (!dependsOnRungate)
     return pinned(version, 'the package.json of the root does not list rungate: add it to devDependencies');
   const locked = managers

@@ -29,6 +29,8 @@ export interface Pipeline {
   readonly file: string;
   /** Each pipeline has its own file, so rungate can add one. Otherwise the user edits the one file. */
   readonly added?: true;
+  /** The job runs in a container image that the pipeline chooses, so that it can be that of rungate. */
+  readonly takesImage?: true;
   /** The places in the CI for the API key and the address. */
   readonly keyPlace: string;
   readonly addressPlace: string;
@@ -66,6 +68,18 @@ export function pipelineFile({ file, added }: Pipeline, { folder }: Plan): strin
 function installLine({ installation: { install } }: Plan, before: string, after = ''): string {
   return line(install !== null, `${before}${install}${after}`);
 }
+
+/** Returns the place of rungate's own image, which has an entrypoint; undefined for an image with Node. */
+function ownImage({ installation: { image } }: Plan, text: (image: string) => string): string | undefined {
+  return image === undefined ? undefined : text(image);
+}
+
+const jenkinsImage = (image: string) => `
+    docker {
+      image '${image}'
+      args '--entrypoint='
+    }
+  `;
 
 function line(needed: boolean, text: string): string {
   return needed ? `${text}\n` : '';
@@ -122,11 +136,12 @@ ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_UR
     provider: 'gitlab',
     title: 'GitLab CI',
     file: '.gitlab-ci.yml',
+    takesImage: true,
     keyPlace: 'Settings, CI/CD, Variables: RUNGATE_API_KEY, masked',
     addressPlace: 'the same page: RUNGATE_API_URL',
     // GitLab always checks out the repository.
     text: (plan) => `${jobOf(plan)}:
-${line(plan.stage !== undefined, `  stage: ${plan.stage}`)}  image: node:24-slim
+${line(plan.stage !== undefined, `  stage: ${plan.stage}`)}  image:${ownImage(plan, (image) => `\n    name: ${image}\n    entrypoint: ['']`) ?? ' node:24-slim'}
   timeout: ${jobMinutes(plan)} minutes
   interruptible: true
   script:
@@ -169,17 +184,16 @@ workflows:
     provider: 'jenkins',
     title: 'Jenkins',
     file: 'Jenkinsfile',
+    takesImage: true,
     keyPlace: 'Manage Jenkins, Credentials: a "secret text" with the id rungate-api-key',
     addressPlace: 'Manage Jenkins, System, Global properties: RUNGATE_API_URL',
     // Jenkins always checks out the repository. If the step needs no file of it, the step sets the address too.
     text: (plan) => `pipeline {
-  agent { docker { image 'node:24-slim' } }
+  agent {${ownImage(plan, jenkinsImage) ?? " docker { image 'node:24-slim' } "}}
   options { timeout(time: ${jobMinutes(plan)}, unit: 'MINUTES') }
   environment {
 ${line(!plan.checkout, "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
-    // If the image does not know the user of the agent, HOME is /, which is not writable.
-    npm_config_cache = '.npm'
-  }
+${line(plan.installation.image === undefined, "    // If the image does not know the user of the agent, HOME is /, which is not writable.\n    npm_config_cache = '.npm'")}  }
   stages {
     stage('${jobOf(plan)}') {
       steps {

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Provider, providers } from '../../src/ci/context.ts';
+import { installationOf } from '../../src/ci/installation.ts';
 import { likelyProviders } from '../../src/ci/likely-provider.ts';
 import { pipelines } from '../../src/ci/pipelines.ts';
+import { version } from '../../src/version.ts';
+import { planned } from './planned.ts';
 
 interface Seen {
   files?: string[];
@@ -74,4 +78,15 @@ describe('the CI that a repository uses', () => {
       expect(likely({ files: folders })).toEqual([provider]);
     }
   });
+});
+
+it('docs/image.md shows the pipelines with the image, which init writes for a repository without a package.json', () => {
+  const page = readFileSync(new URL('../../docs/image.md', import.meta.url), 'utf8');
+  const root = { manifest: null, exists: () => false };
+  const installation = installationOf(root, version, `ghcr.io/OWNER/rungate:${version}`);
+  const withImage = pipelines.filter(({ takesImage }) => takesImage);
+  expect(withImage.map(({ provider }) => provider)).toEqual(['gitlab', 'jenkins']);
+  for (const { text } of withImage) expect(page).toContain(text({ ...planned, installation }));
+  // The other pipelines run on machines with Node.
+  expect(installationOf({ ...root, manifest: '{}' }, version, 'x').start).toMatch(/^npx /);
 });

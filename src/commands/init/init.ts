@@ -8,6 +8,7 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Flags } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
+import { image } from '../../repository.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { version } from '../../version.ts';
 import { namedProjectFile } from '../config/project-file.ts';
@@ -185,7 +186,9 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   if (flags.mergeQueue === true && ci !== 'github') {
     throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
   }
-  const installation = installationOf(packageRoot(context, root), version);
+  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
+  const ownImage = pipeline?.takesImage ? image : undefined;
+  const installation = installationOf(packageRoot(context, root), version, ownImage);
   const shown = displayPath(io, path);
   const settings = answerFlags(extra, shown);
   const plan: Plan = {
@@ -197,7 +200,6 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     defaultBranch: defaultBranchOf((args) => io.capture(['git', ...args])),
     mergeQueue: flags.mergeQueue ?? (asked && ci === 'github' && (await askMergeQueue(context))),
   };
-  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
   const files: PlannedFile[] = file === null ? [] : [file];
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
   const kept = files.find(({ fate }) => fate === 'differs');
