@@ -16,6 +16,15 @@ async function service(options: MockOptions) {
 const gate = ['gate', '--project', 'shop', '--process', 'checkout'];
 const commit = 'c'.repeat(40);
 
+/** The variables of a job in GitLab CI. */
+const ci = {
+  GITLAB_CI: 'true',
+  CI_PIPELINE_ID: '1',
+  CI_JOB_ID: '2',
+  CI_JOB_NAME: 'e2e',
+  CI_PROJECT_PATH: 'a/b',
+};
+
 /** The user of the image, one without a name in the image, and root. */
 const users = ['65532:65532', '12345:54321', '0:0'];
 
@@ -94,15 +103,6 @@ describe('a gate', () => {
 
   it('warns of nothing in a CI job without a home folder or a writable temporary folder', async () => {
     const { env } = await service({ outcome: 'passed' });
-    const ci = {
-      CI: 'true',
-      GITLAB_CI: 'true',
-      CI_PIPELINE_ID: '1',
-      CI_JOB_ID: '2',
-      CI_JOB_NAME: 'e2e',
-      CI_PROJECT_PATH: 'a/b',
-      CI_COMMIT_SHA: commit,
-    };
     const { code, err } = await container({
       args: gate,
       env: { ...env, ...ci },
