@@ -1,17 +1,27 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 
 // Windows has neither O_NOFOLLOW nor O_NONBLOCK. Without O_NONBLOCK, opening a pipe waits for its other end.
 const { O_APPEND, O_CREAT, O_RDONLY, O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const groupAndOthersWrite = 0o022;
 
-/** Returns the current user's id; null if the system has no user ids, or no account for this user. */
+/** Returns the current user's id; null if the system has no user ids. */
 function ownUid(): number | null {
   try {
     const { uid } = userInfo();
     return uid < 0 ? null : uid;
   } catch {
-    return null;
+    // The user has no account, as in many containers.
+    return statSync('/proc/self', { throwIfNoEntry: false })?.uid ?? null;
   }
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { program, rungate, start } from './built.ts';
@@ -91,5 +91,27 @@ it.skipIf(process.platform === 'win32')(
     chmodSync(closed, 0o700);
     expect(ended.err).toMatch(/^warning: cannot read the profiles file: .*EACCES.*\n .*RUNGATE_CONFIG_DIR/);
     expect({ code: ended.code, out: ended.out !== '' }).toEqual({ code: 0, out: true });
+  },
+);
+
+it.skipIf(process.getuid?.() !== 0)(
+  'a user without an account, as in a container, does not believe the journal of another user',
+  async () => {
+    const journal = join(mkdtempSync(join(folder, 'journal-')), 'journal.jsonl');
+    writeFileSync(journal, '');
+    for (const path of [folder, dirname(journal)]) chmodSync(path, 0o755);
+    const asOther = ['setpriv', '--reuid=12345', '--regid=12345', '--clear-groups'];
+    const [file = '', ...args] = [
+      ...asOther,
+      ...program,
+      'gate',
+      '--project',
+      'shop',
+      '--process',
+      'checkout',
+    ];
+    const job = { GITLAB_CI: 'true', CI_PIPELINE_ID: '1', CI_JOB_NAME: 'e2e', CI_JOB_ID: '2' };
+    const { err } = await start(file, args, { ...env, ...job, RUNGATE_JOURNAL: journal }).ended;
+    expect(err).toMatch(/the journal .* cannot be used: it belongs to another user/);
   },
 );
