@@ -1,6 +1,7 @@
 import { ratios } from './statistics.mjs';
 
-const alone = (value) => ({ low: value, median: value, high: value });
+/** Returns a value without spread. */
+export const exactly = (value) => ({ low: value, median: value, high: value });
 
 /** The aim for the `fetch` script; Node 20 loads `fetch` more slowly than later versions. */
 const fetchAtMost = (node) => (node.startsWith('v20.') ? 0.9 : 1);
@@ -34,9 +35,9 @@ export function judge({ machine, gate, client, npx }) {
       atLeast: 0.85,
       is: rate(client[16].warm),
     },
-    { of: 'size of the tarball in bytes', atMost: 600_000, is: alone(npx.tarballBytes) },
-    { of: 'installed packages', atMost: 1, is: alone(npx.packages) },
-    { of: 'install scripts', atMost: 0, is: alone(npx.scripts) },
+    { of: 'size of the tarball in bytes', atMost: 600_000, is: exactly(npx.tarballBytes) },
+    { of: 'installed packages', atMost: 1, is: exactly(npx.packages) },
+    { of: 'install scripts', atMost: 0, is: exactly(npx.scripts) },
   ];
   return aims.map((aim) => ({
     ...aim,

@@ -1,4 +1,4 @@
-import { judge } from './aims.mjs';
+import { exactly, judge } from './aims.mjs';
 import { ratios, summary } from './statistics.mjs';
 
 const mib = (bytes) => (bytes / 2 ** 20).toFixed(1);
@@ -106,11 +106,52 @@ mostly network time. These tools do more than \`rungate\`.
 ${machineText(stored.machine)}`;
 }
 
+const processes = {
+  oneLine: 'an executable of one line',
+  version: '`rungate --version`, executable',
+  packageVersion: '`rungate --version`, package',
+  wait: '`rungate run wait`, executable',
+  packageWait: '`rungate run wait`, package',
+};
+
+const executableAims = [
+  ['`--version`, time relative to an executable of one line', 'versionOverOneLine', 1.2],
+  ['`run wait` on a finished run, time relative to the package', 'waitOverPackage', 1.1],
+];
+
+function binaryPart(stored) {
+  if (stored === undefined) return 'Not measured yet: `npm run bench -- --binary`.';
+  const { files, rounds, ms, mib: peaks } = stored;
+  const judged = [
+    ...executableAims.map(([of, name, atMost]) => ({ of, atMost, is: stored[name] })),
+    { of: 'bytes of the executable, packed with xz', atMost: 40_000_000, is: exactly(files[0].packedBytes) },
+  ].map((aim) => ({ ...aim, met: aim.is.median <= aim.atMost }));
+  const others = files.slice(1);
+  const rows = [
+    ...Object.entries(processes),
+    ...others.map(({ name, version }) => [name, `${name} ${version}, \`--version\``]),
+  ].map(([key, name]) => [name, ...two(ms[key], 0), peaks[key].median.toFixed(1)]);
+  const sizes = files.map(({ name, version, bytes, packedBytes }) => {
+    const tool = name === 'rungate' ? `rungate with Node ${version}` : `${name} ${version}`;
+    return [tool, count(bytes), count(packedBytes)];
+  });
+  return `${aimsTable(judged)}
+
+${table(['process', 'ms', '10 – 90 %', 'peak MiB'], rows)}
+
+${table(['file', 'bytes', 'packed with xz'], sizes)}
+
+The executable is that for Linux, x64. The package runs on the same Node, ${stored.machine.node}. The other tools are single files in the npm registry, written in Go and in Rust; they
+do other work. Each time is the median of ${rounds} runs.
+
+${machineText(stored.machine)}`;
+}
+
 /**
  * Returns the text of docs/performance.md.
- * @param found the results of gate, client and npx over `rounds` rounds, and the machine; `peers` are stored results
+ * @param found the results of gate, client and npx over `rounds` rounds, and the machine; `peers` and `binary` are stored results
  */
-export function performancePage({ machine, rounds, gate, client, npx, peers }) {
+export function performancePage({ machine, rounds, gate, client, npx, peers, binary }) {
   const aims = judge({ machine, gate, client, npx });
   const missed = aims.filter(({ met }) => !met).length;
   const verdict = missed === 0 ? 'All aims are met.' : `Aims not met: ${missed} of ${aims.length}.`;
@@ -152,6 +193,10 @@ ${npxTable(npx)}
 
 ${peersPart(peers)}
 
+## Single executable
+
+${binaryPart(binary)}
+
 ## Running the benchmark
 
 <!-- not run: takes minutes on an otherwise idle machine -->
@@ -161,6 +206,7 @@ npm run bench                  # prints this page and writes it
 npm run bench -- --no-write    # only prints it
 npm run bench -- --rounds 31   # default 21; with fewer than 15 the page is not written
 npm run bench -- --peers       # measures the other tools again, from the registry, and writes bench/peers.json
+npm run bench -- --binary      # measures the executable again, and writes bench/binary.json
 \`\`\`
 
 It exits with 1 if an aim is not met.

@@ -1,7 +1,8 @@
 // Measures what rungate costs compared with a script, and writes docs/performance.md.
-// npm run bench [-- --rounds 21 --no-write --peers --only gate,client,npx,peers]
+// npm run bench [-- --rounds 21 --no-write --peers --binary --only gate,client,npx,peers,binary]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { judge } from './aims.mjs';
+import { measureBinary } from './binary.mjs';
 import { measureClient } from './client.mjs';
 import { measureGate } from './gate.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
@@ -13,7 +14,11 @@ import { measurePeers } from './peers.mjs';
 const fewestRounds = 15;
 
 const page = new URL('../docs/performance.md', import.meta.url);
-const storedPeers = new URL('peers.json', import.meta.url);
+/** The parts that need the registry are measured on demand, and stored. */
+const stored = {
+  peers: new URL('peers.json', import.meta.url),
+  binary: new URL('binary.json', import.meta.url),
+};
 
 const has = (name) => process.argv.includes(name);
 function option(name, otherwise) {
@@ -24,9 +29,16 @@ function option(name, otherwise) {
 const rounds = Number(option('--rounds', '21'));
 if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1');
 const defaultParts = ['gate', 'client', 'npx'];
-const parts = option('--only', [...defaultParts, ...(has('--peers') ? ['peers'] : [])].join(',')).split(',');
+const onDemand = Object.keys(stored).filter((part) => has(`--${part}`));
+const parts = option('--only', [...defaultParts, ...onDemand].join(',')).split(',');
 const write = !has('--no-write') && rounds >= fewestRounds;
-const measure = { gate: measureGate, client: measureClient, npx: measureNpx, peers: measurePeers };
+const measure = {
+  gate: measureGate,
+  client: measureClient,
+  npx: measureNpx,
+  peers: measurePeers,
+  binary: measureBinary,
+};
 
 const found = { machine: describeMachine(), rounds };
 const { load, cores } = found.machine;
@@ -38,10 +50,10 @@ for (const part of parts) {
   found[part] = await measure[part](rounds);
 }
 found.machine.loadAfter = loadNow();
-if (found.peers === undefined) {
-  if (existsSync(storedPeers)) found.peers = JSON.parse(readFileSync(storedPeers, 'utf8'));
-} else if (write) {
-  writeFileSync(storedPeers, `${JSON.stringify(found.peers, null, 2)}\n`);
+for (const [part, file] of Object.entries(stored)) {
+  if (found[part] !== undefined) {
+    if (write) writeFileSync(file, `${JSON.stringify(found[part], null, 2)}\n`);
+  } else if (existsSync(file)) found[part] = JSON.parse(readFileSync(file, 'utf8'));
 }
 
 if (defaultParts.every((part) => found[part] !== undefined)) {
@@ -51,6 +63,6 @@ if (defaultParts.every((part) => found[part] !== undefined)) {
   if (judge(found).some(({ met }) => !met)) process.exitCode = 1;
 } else {
   // The page needs all parts from one run, so print a single part as JSON.
-  const { peers, ...rest } = found;
-  console.log(JSON.stringify(parts.includes('peers') ? found : rest, null, 2));
+  const measured = ['machine', 'rounds', ...parts];
+  console.log(JSON.stringify(Object.fromEntries(measured.map((name) => [name, found[name]])), null, 2));
 }

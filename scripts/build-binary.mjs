@@ -6,7 +6,6 @@
 // Each is a Node of the npm registry with dist/binary as its application: dist/binary/<target>/rungate, or rungate.exe.
 import { execFileSync } from 'node:child_process';
 import {
-  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -19,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inject } from 'postject';
+import { writeExecutable } from './executable.mjs';
 import { installNode } from './node-builds.mjs';
 
 /** The newest build of the current LTS that all platforms have. release.yml and the SBOM read the same file. */
@@ -65,32 +64,19 @@ async function build(target) {
     // Compiled code fits only the platform on which Node compiled it.
     if (platform === process.platform && arch === process.arch) compile(builder, codeCache);
     else writeFileSync(codeCache, '');
-    const output = join(work, 'blob');
-    const config = {
-      main: join(folder, 'main.cjs'),
-      output,
-      disableExperimentalSEAWarning: true,
-      assets: { 'cli.cjs': join(folder, 'cli.cjs'), 'code-cache': codeCache },
-    };
-    writeFileSync(join(work, 'config.json'), JSON.stringify(config));
-    execFileSync(builder, ['--experimental-sea-config', join(work, 'config.json')], { stdio: 'ignore' });
-    const node = nodeFor(platform, arch);
     const file = join(folder, target, platform === 'win32' ? 'rungate.exe' : 'rungate');
     mkdirSync(join(folder, target), { recursive: true });
-    copyFileSync(node, file);
+    const application = {
+      main: join(folder, 'main.cjs'),
+      assets: { 'cli.cjs': join(folder, 'cli.cjs'), 'code-cache': codeCache },
+    };
+    await writeExecutable(file, application, builder, nodeFor(platform, arch));
     const licences = {
       LICENSE: join(root, 'LICENSE'),
       'THIRD_PARTY_LICENSES.txt': join(folder, 'THIRD_PARTY_LICENSES.txt'),
       'NODE_LICENSE.txt': licenceOf(builder),
     };
     for (const [name, from] of Object.entries(licences)) copyFileSync(from, join(folder, target, name));
-    chmodSync(file, 0o755);
-    if (platform === 'darwin') execFileSync('codesign', ['--remove-signature', file]);
-    await inject(file, 'NODE_SEA_BLOB', readFileSync(output), {
-      sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
-      machoSegmentName: 'NODE_SEA',
-    });
-    if (platform === 'darwin') execFileSync('codesign', ['--sign', '-', file]);
     return file;
   } finally {
     rmSync(work, { recursive: true, force: true });
