@@ -1,4 +1,5 @@
 // The first stage of a single executable. It loads the rest, dist/binary/cli.cjs, only if the command needs it.
+import { writeSync } from 'node:fs';
 import { wrap } from 'node:module';
 import { getAsset, getRawAsset } from 'node:sea';
 import { Script } from 'node:vm';
@@ -18,8 +19,14 @@ function loadCli() {
 }
 
 // As in rungate.js.
-if (argv.length === 1 && ['--version', '-V', 'version'].includes(argv[0])) {
-  process.stdout.write(`${build}\n`);
-} else {
-  loadCli().start(argv, { program: [process.execPath], version: build });
+function printsVersion() {
+  if (argv.length !== 1 || !['--version', '-V', 'version'].includes(argv[0])) return false;
+  try {
+    writeSync(1, `${build}\n`);
+    return true;
+  } catch {
+    return false;
+  }
 }
+
+if (!printsVersion()) loadCli().start(argv, { program: [process.execPath], version: build });

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Only syntax that very old Nodes can parse (no top-level await, no `?.`), so that they reach the version check below.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import module from 'node:module';
 
 // Until rungate has ended: never Node's own 1, which means that the run failed.
@@ -26,14 +26,21 @@ function isTooOld(version) {
   return differing >= 0 && parts[differing] < oldest[differing];
 }
 
-async function run(argv) {
-  if (argv.length === 1 && ['--version', '-V', 'version'].includes(argv[0])) {
-    // Installers and monitors run this most; it needs no other module.
+/** Installers and monitors run this most; it needs no other module. If it fails, the command itself says why. */
+function printsVersion(argv) {
+  if (argv.length !== 1 || !['--version', '-V', 'version'].includes(argv[0])) return false;
+  try {
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-    process.stdout.write(`${version}\n`);
+    writeSync(1, `${version}\n`);
     process.exitCode = 0;
-    return;
+    return true;
+  } catch (_error) {
+    return false;
   }
+}
+
+async function run(argv) {
+  if (printsVersion(argv)) return;
   // Otherwise Node 20 waits at exit until V8 has optimised undici's WebAssembly parser, which takes 70 ms and 30 MiB.
   if (process.version.startsWith('v20.')) (await import('node:v8')).setFlagsFromString('--liftoff-only');
   const { start } = await import('../dist/cli.js');

@@ -87,10 +87,12 @@ const events = ['exit', 'uncaughtExceptionMonitor'] as const;
 const onEnd = () => {
   for (const callback of exitCallbacks) callback();
 };
-const onSignal = (signal: NodeJS.Signals) => {
+const onSignal = (signal: StopSignal) => {
   if (process.listenerCount(signal) > 1) return;
   onEnd();
   listenForEnd('off');
+  // The kernel ignores a signal to process 1, as in a container, that has no listener.
+  if (process.pid === 1) process.exit(128 + signalNumbers[signal]);
   process.kill(process.pid, signal);
 };
 
@@ -109,6 +111,11 @@ export function onExit(callback: () => void): () => void {
   return () => {
     if (exitCallbacks.delete(callback) && exitCallbacks.size === 0) listenForEnd('off');
   };
+}
+
+/** Makes every stop signal end process 1, also one that no command listens for. */
+export function endProcessOne(): void {
+  if (process.pid === 1) onExit(() => {});
 }
 
 /** Makes an uncaught error end the process with this code, never with Node's own 1, which means that the run failed. */

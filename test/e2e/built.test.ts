@@ -27,7 +27,7 @@ describe('the built command', () => {
     expect(ended.out).toMatch(/^Usage: rungate /);
   });
 
-  it('calls process.exit only for unread output, a second signal, a completion and an uncaught error', () => {
+  it('calls process.exit only for unread output, a second signal, process 1, a completion and an uncaught error', () => {
     const sources = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => readFileSync(`${root}/src/${file}`, 'utf8').split('\n'))
@@ -37,6 +37,7 @@ describe('the built command', () => {
       '    process.exit(code);',
       '  if (delivered.includes(false)) process.exit();',
       '  if (now) process.exit();',
+      '  if (process.pid === 1) process.exit(128 + signalNumbers[signal]);',
     ]);
   });
 });
@@ -95,6 +96,15 @@ describe('piped output', () => {
     expect(ended.code).toBe(78);
     expect(ended.err).toMatch(/could not be written to standard output/);
   });
+
+  it.skipIf(!existsSync('/dev/full')).each(['--version', 'help'])(
+    'is an error if %s cannot write it',
+    async (word) => {
+      const ended = await start('sh', ['-c', `${shellProgram} ${word} > /dev/full`]).ended;
+      expect(ended.code).toBe(78);
+      expect(ended.err).toMatch(/^error: the result could not be written to standard output/);
+    },
+  );
 
   it('keeps the exit code of a failed gate if the pipe is closed', async () => {
     const script = `{ sleep 0.2; ${shellProgram} run wait nowhere --json; echo "code $?" >&2; } | true`;
