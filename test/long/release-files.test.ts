@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,7 +18,8 @@ import { startMock } from '../../src/mock/server.ts';
 import { version } from '../../src/version.ts';
 import { textOf } from '../docs/pages.ts';
 import { shellExamples } from '../docs/shell-examples.ts';
-import { root, start } from '../e2e/built.ts';
+import { root } from '../e2e/built.ts';
+import { buildExecutable } from '../executable.ts';
 import { releaseJob, runStep, step } from './workflow-steps.ts';
 
 const binary = join(root, 'dist/binary/linux-x64');
@@ -53,13 +53,7 @@ const pathWith = (where: string) => [join(where, 'bin'), process.env.PATH].join(
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-release-files-'));
-  const builtAt = (path: string) =>
-    statSync(join(root, 'dist/binary', path), { throwIfNoEntry: false })?.mtimeMs;
-  if ((builtAt('linux-x64/rungate') ?? 0) < (builtAt('cli.cjs') ?? 0)) {
-    const args = [join(root, 'scripts/build-binary.mjs'), '--target', 'linux-x64'];
-    const built = await start(process.execPath, args, {}, root).ended;
-    if (built.code !== 0) throw new Error(built.err);
-  }
+  buildExecutable('linux-x64');
   const where = workplace({ 'built/sbom/rungate.cdx.json': '{}' });
   cpSync(binary, join(where, 'built/rungate-linux-x64'), { recursive: true });
   // As in an artifact.

@@ -29,7 +29,7 @@ and RUNGATE_HUB_TOKEN for gates, or the same with _FILE for a file. Several
 secrets or tokens: one per line. A URL of Redis with a password:
 RUNGATE_HUB_REDIS_URL or RUNGATE_HUB_REDIS_URL_FILE. No option takes a secret.
 
-Redis needs the package @redis/client, which rungate does not contain:
+For Redis, the npm package of rungate also needs @redis/client:
   npx -p rungate -p @redis/client rungate hub --redis <url>
 `;
 
@@ -41,7 +41,7 @@ export function defineHub(hub: Command, bind: Bind): void {
     .optionsGroup('Options:')
     .option('--port <port>', 'port to listen on (default 4020; 0 for any free port)')
     .option('--host <host>', 'address to listen on (default 127.0.0.1)')
-    .option('--redis <url>', 'Redis that several hubs share (RUNGATE_HUB_REDIS_URL); needs @redis/client')
+    .option('--redis <url>', 'Redis that several hubs share (RUNGATE_HUB_REDIS_URL)')
     .option(
       '--budget <limits>',
       'requests per minute for all gates together (default reads=48,creates=16,requests=80)',
