@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { ConfigError } from '../errors.ts';
 import { onExit } from './process-events.ts';
 
 export interface PathFacts {
@@ -73,8 +74,19 @@ export interface TemporaryFolder {
   remove(): boolean;
 }
 
+function createTemporary(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'rungate-'));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const hint = 'set TMPDIR (TEMP on Windows) to a folder to which you may write';
+    throw new ConfigError(`cannot create a temporary folder in ${tmpdir()} (${code})`, { hint, cause });
+  }
+}
+
+/** @throws ConfigError if the system's folder for temporary files is missing or cannot be written to */
 export function temporaryFolder(): TemporaryFolder {
-  const path = mkdtempSync(join(tmpdir(), 'rungate-'));
+  const path = createTemporary();
   const remove = () => {
     forget();
     try {
