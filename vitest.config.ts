@@ -35,6 +35,7 @@ export default defineConfig({
           name: 'runtime',
           include: ['test/**/*.test.ts'],
           exclude: [
+            'test/binary/**',
             'test/e2e/**',
             'test/image/**',
             'test/importers/**',
