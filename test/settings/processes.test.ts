@@ -26,7 +26,7 @@ beforeAll(async () => {
   program = join(folder, 'program.mjs');
   await build({
     stdin: {
-      contents: `import { main, systemIo } from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(2), systemIo);`,
+      contents: `import { start } from './src/cli/start.ts'; await start(process.argv.slice(2));`,
       resolveDir: fileURLToPath(new URL('../..', import.meta.url)),
     },
     banner: {
