@@ -18,7 +18,7 @@ const undiciParts: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-/** The mock's page as text: `import text from './page.css?raw'` works in the tests, but esbuild does not know it. */
+/** The mock's page and the skill as text: `import text from './page.css?raw'` works in the tests, but esbuild does not know it. */
 const raw: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'raw',
   setup(build) {

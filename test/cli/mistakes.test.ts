@@ -119,6 +119,7 @@ const mistakes: readonly Mistake[] = [
     world: env({ RUNGATE_API_URL: 'https://service.example.com', HTTPS_PROXY: 'http://127.0.0.1:1' }),
   },
   { name: 'a process and tags', argv: [...wait, '--tag', 'smoke'] },
+  { name: 'the skill and a pipeline at once', argv: ['init', '--skill', '--ci', 'github'] },
   { name: 'neither a process nor tags', argv: ['run', 'trigger', '--project', 'shop'] },
   { name: 'no project', argv: ['run', 'trigger', '--process', 'checkout'] },
   {

@@ -85,10 +85,10 @@ describe('the installed package', () => {
   const [{ files: packed }] = JSON.parse(listed) as [{ files: { path: string }[] }];
   const files = packed.map(({ path }) => path);
 
-  it('contains the README and the JSON schemas, but no other page', () => {
+  it('contains the README, the skill and the JSON schemas, but no other page', () => {
     const inDocs = files.filter((path) => path.startsWith('docs/') || path.endsWith('.md'));
     const schemas = readdirSync(join(root, 'docs/schemas')).map((name) => `docs/schemas/${name}`);
-    expect(inDocs.sort()).toEqual(['README.md', 'docs/rungate.schema.json', ...schemas].sort());
+    expect(inDocs.sort()).toEqual(['README.md', 'SKILL.md', 'docs/rungate.schema.json', ...schemas].sort());
   });
 
   it('contains every file that the help or a message names', () => {

@@ -67,6 +67,11 @@ function consoleCommands(content: string, first: number): ShellCommand[] {
   return commands.map(({ line, text, output }) => commandOf(line, text, output.join('\n')));
 }
 
+/** The skill is copied into other repositories, so it has no comments. It expects a project file. */
+const commentsOf: Readonly<Record<string, string>> = {
+  'SKILL.md': '<!-- with: .rungate.json --><!-- not run: until --slice exists -->',
+};
+
 /** Returns every shell block of a page. @throws for a block without a language, which might be one. */
 export function shellExamples(page: string, text: string): ShellExample[] {
   const tokens = markdown.parse(text, {});
@@ -79,7 +84,7 @@ export function shellExamples(page: string, text: string): ShellExample[] {
     if (language === '') throw new Error(`${page}:${line}: a fence without a language`);
     if (!shells.includes(language)) return [];
     const above = tokens[index - 1];
-    const comment = above?.type === 'html_block' ? above.content : '';
+    const comment = commentsOf[page] ?? (above?.type === 'html_block' ? above.content : '');
     const commands = language === 'console' ? consoleCommands : scriptCommands;
     return [
       {

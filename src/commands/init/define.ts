@@ -3,6 +3,7 @@ import { providers } from '../../ci/context.ts';
 import { type Bind, examples } from '../binding.ts';
 import { addOptions, collect } from '../options.ts';
 import { type InitFlags, initCommand } from './init.ts';
+import { skillFolders } from './skill.ts';
 
 export function defineInit(command: Command, bind: Bind): void {
   command
@@ -29,15 +30,20 @@ export function defineInit(command: Command, bind: Bind): void {
       'change .rungate.json, keeping its other settings, and replace a workflow that runs rungate or a pipeline that init wrote',
     )
     .option('--pipeline-only', 'leave .rungate.json unchanged, and put the given settings into the pipeline')
+    .option(
+      '--skill',
+      `write only rungate/SKILL.md, for coding agents, into the first of ${skillFolders.join(', ')} that exists (default: ${skillFolders[0]})`,
+    )
     .option('-y, --yes', 'use the defaults instead of prompting');
   examples(
     command,
     'rungate init --project shop --process checkout --ci github',
     'rungate init --project shop --process checkout --ci gitlab --pipeline-only',
     'rungate init --gates api,web,mobile --ci github --force',
+    'rungate init --skill',
   );
   bind(command, {
-    newProjectFile: ({ pipelineOnly }: InitFlags) => pipelineOnly !== true,
+    newProjectFile: ({ pipelineOnly, skill }: InitFlags) => pipelineOnly !== true && skill !== true,
     run: (context, _args, flags: InitFlags) => initCommand(context, flags),
   });
 }

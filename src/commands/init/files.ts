@@ -3,9 +3,11 @@ import { gitlabStage, isWritten, jobIn } from '../../ci/existing-pipeline.ts';
 import { gateCommand, type Pipeline, type Plan, pipelineFile, pipelineOf } from '../../ci/pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import { wantsJson } from '../../output/json.ts';
 import { excerpt } from '../../sanitize.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
-import type { PlannedFile } from '../result-schemas.ts';
+import type { Context } from '../context.ts';
+import type { JsonDocument, PlannedFile } from '../result-schemas.ts';
 import type { CiChoice } from './answers.ts';
 
 /** Returns the instruction for a pipeline whose file has other content, to be followed by the path of that file. */
@@ -55,6 +57,12 @@ export function plannedPipeline(
   return { path, text, fate: 'shown', how: instruction(pipeline, present, text, plan) };
 }
 
+export function differsError(io: Io, path: string): UsageError {
+  return new UsageError(`${displayPath(io, path)} already exists with different content`, {
+    hint: 'edit it, or add --force to replace it; --force --dry-run shows the new content',
+  });
+}
+
 /** Returns the command of a step, for a CI without a known pipeline format. */
 export function bareCommand(plan: Plan): string {
   const gate = gateCommand(plan, '--junit rungate.xml');
@@ -83,6 +91,30 @@ export function writePlannedFiles(io: Io, files: readonly PlannedFile[]): void {
 
 export function displayPath(io: Io, path: string): string {
   return excerpt(relative(io.cwd, path) || path, 200);
+}
+
+const verbs = {
+  written: 'wrote',
+  kept: 'unchanged:',
+  differs: 'not replaced, although its content differs (use --force to replace it):',
+} as const;
+const dryRunVerbs = { ...verbs, written: 'would write' } as const;
+
+/** Prints the report, and the next steps for people. */
+export async function reportFiles(
+  { io, output }: Context,
+  report: JsonDocument<'init'>,
+  next: readonly string[],
+): Promise<void> {
+  const { dryRun, ci, files, command } = report;
+  if (wantsJson(output)) return output.data(report, { head: [], rows: [] });
+  for (const { path, text, fate, how } of files) {
+    const done = fate === 'shown' ? how : (dryRun ? dryRunVerbs : verbs)[fate];
+    await output.result(`${done} ${displayPath(io, path)}\n`);
+    if (fate === 'shown' || (dryRun && fate === 'written')) await output.result(`\n${text}\n`);
+  }
+  if (command !== null) await output.result(`the step for ${ci}:\n\n    ${command}\n\n`);
+  for (const line of next) await output.note(line);
 }
 
 /** The start of a rungate command on this machine, and the options that it needs. */

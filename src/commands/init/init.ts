@@ -7,7 +7,6 @@ import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Flags } from '../../options/table.ts';
-import { wantsJson } from '../../output/json.ts';
 import { image } from '../../repository.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { version } from '../../version.ts';
@@ -15,7 +14,7 @@ import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
 import { namesIn, oneOf } from '../options.ts';
-import type { JsonDocument, PlannedFile } from '../result-schemas.ts';
+import type { PlannedFile } from '../result-schemas.ts';
 import {
   type Answers,
   askMergeQueue,
@@ -30,10 +29,11 @@ import {
 } from './answers.ts';
 import {
   bareCommand,
+  differsError,
   displayPath,
-  type LocalCommands,
   plannedPipeline,
   projectFileText,
+  reportFiles,
   stepsAfterInit,
   writePlannedFiles,
 } from './files.ts';
@@ -41,12 +41,14 @@ import { selfName } from './first-steps.ts';
 import {
   answerFlags,
   configFlag,
+  flagNames,
   localConfigFlag,
   longestWaitOf,
   packageOf,
   type ReadFile,
   sameConfig,
 } from './plan.ts';
+import { writeSkill } from './skill.ts';
 import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
 export interface InitFlags extends Flags {
@@ -54,6 +56,7 @@ export interface InitFlags extends Flags {
   ci?: string;
   mergeQueue?: boolean;
   pipelineOnly?: boolean;
+  skill?: boolean;
   dryRun?: boolean;
   force?: boolean;
   yes?: boolean;
@@ -83,6 +86,20 @@ function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
     });
   }
   return gates.flatMap((names) => namesIn('--gates', names));
+}
+
+/** @throws UsageError for an option about another file than the skill */
+function checkOnlySkill({ settings }: Context, { gates, ci, mergeQueue, pipelineOnly }: InitFlags): void {
+  const own = { '--gates': gates, '--ci': ci, '--merge-queue': mergeQueue, '--pipeline-only': pipelineOnly };
+  const given = [
+    ...initNames.flatMap((name) => (settings[name]?.origin === 'flag' ? [flagNames[name]] : [])),
+    ...Object.entries(own).flatMap(([flag, value]) => (value === undefined ? [] : [flag])),
+  ];
+  const [other] = given;
+  if (other === undefined) return;
+  throw new UsageError(`--skill and ${other} cannot be combined`, {
+    hint: `leave out ${other}: --skill writes only the skill, and another rungate init writes the other files`,
+  });
 }
 
 function existsError(
@@ -157,13 +174,6 @@ async function plannedCi(context: Context, root: string, asked: boolean): Promis
   return 'none';
 }
 
-const verbs = {
-  written: 'wrote',
-  kept: 'unchanged:',
-  differs: 'not replaced, although its content differs (use --force to replace it):',
-} as const;
-const dryRunVerbs = { ...verbs, written: 'would write' } as const;
-
 function packageRoot({ io }: Context, root: string): PackageRoot {
   let manifest: string | null = null;
   try {
@@ -174,6 +184,10 @@ function packageRoot({ io }: Context, root: string): PackageRoot {
 
 export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
   const { io, output } = context;
+  if (flags.skill === true) {
+    checkOnlySkill(context, flags);
+    return writeSkill(context, flags);
+  }
   // Check this before any prompt.
   const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.exists) ?? io.cwd;
@@ -204,15 +218,15 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
   const kept = files.find(({ fate }) => fate === 'differs');
   if (file === null && kept !== undefined) {
-    throw new UsageError(`${displayPath(io, kept.path)} already exists with different content`, {
-      hint: 'edit it, or add --force to replace it; --force --dry-run shows the new content',
-    });
+    throw differsError(io, kept.path);
   }
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0) await confirmFiles(context, fresh);
   if (flags.dryRun !== true) writePlannedFiles(io, files);
   const commands = { self: selfName(io), config: localConfigFlag(io, reads), settings };
-  await reportFiles(context, files, ci, plan, commands, flags);
+  const command = ci !== 'none' && pipeline === undefined ? bareCommand(plan) : null;
+  const report = { schemaVersion: 1, dryRun: flags.dryRun === true, ci, files, command } as const;
+  await reportFiles(context, report, stepsAfterInit(ci, plan, commands, flags.ci !== 'none'));
   const warn = async (text: string, remedy?: string) => {
     await output.alert(`${output.paint('warn', 'warning:')} ${text}`);
     if (remedy !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${remedy}`);
@@ -231,28 +245,4 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     );
   }
   return exitCodes.ok;
-}
-
-async function reportFiles(
-  { io, output }: Context,
-  files: readonly PlannedFile[],
-  ci: CiChoice,
-  plan: Plan,
-  commands: LocalCommands,
-  flags: InitFlags,
-): Promise<void> {
-  const dryRun = flags.dryRun === true;
-  const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
-  const next = stepsAfterInit(ci, plan, commands, flags.ci !== 'none');
-  if (wantsJson(output)) {
-    const data: JsonDocument<'init'> = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
-    return output.data(data, { head: [], rows: [] });
-  }
-  for (const { path, text, fate, how } of files) {
-    const done = fate === 'shown' ? how : (dryRun ? dryRunVerbs : verbs)[fate];
-    await output.result(`${done} ${displayPath(io, path)}\n`);
-    if (fate === 'shown' || (dryRun && fate === 'written')) await output.result(`\n${text}\n`);
-  }
-  if (onlyCommand !== null) await output.result(`the step for ${ci}:\n\n    ${onlyCommand}\n\n`);
-  for (const line of next) await output.note(line);
 }

@@ -21,7 +21,7 @@ function plainArgument(what: string, value: string, hint: string): string {
   throw new UsageError(`${what} ${echoed(value)} has characters that need quotes in a pipeline`, { hint });
 }
 
-const flagNames = {
+export const flagNames = {
   apiUrl: '--api-url',
   project: '--project',
   process: '--process',
