@@ -235,8 +235,11 @@ export class NetworkError extends RungateError {
 /** The signals that stop a command. */
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
-/** The cause of a StoppedError: a signal, in the library an AbortSignal, or another gate that failed with `--fail-fast`. */
-export type StopCause = StopSignal | 'abort' | 'fail-fast';
+/**
+ * The cause of a StoppedError: a signal, in the library an AbortSignal, another gate that failed with `--fail-fast`, or the end of a
+ * slice (`--slice`), after which another command goes on.
+ */
+export type StopCause = StopSignal | 'abort' | 'fail-fast' | 'slice';
 
 /** A person, the CI or the caller stopped the command. */
 export class StoppedError extends RungateError {

@@ -25,6 +25,8 @@ export const exitCodes = {
   mismatch: 8,
   usage: 64,
   bug: 70,
+  /** EX_TEMPFAIL: a slice has ended, and the gate goes on. Neither passed nor failed. */
+  waiting: 75,
   config: 78,
   SIGHUP: 129,
   SIGINT: 130,
@@ -68,5 +70,6 @@ export function exitCodeOf(error: unknown): number {
 
 /** Returns the exit code for a signal; a stop without a signal counts as Ctrl-C. */
 export function exitCodeOfSignal(cause: StopCause): number {
+  if (cause === 'slice') return exitCodes.waiting;
   return exitCodes[cause === 'abort' || cause === 'fail-fast' ? 'SIGINT' : cause];
 }

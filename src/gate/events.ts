@@ -1,11 +1,11 @@
 import type { TriggerBody } from '../contract/run.ts';
 import type { RungateError, StopCause } from '../errors.ts';
-import type { DiscardedRun } from './result-types.ts';
+import type { DiscardedRun, RunReport } from './result-types.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 /**
- * The origin of a key, which says who else may have used it. `user`: the user gave it and gets its run, ended or not. `random`:
- * no other job has it. `job`: derived from this run of the job, so only jobs that the CI does not distinguish share it. `journal`:
+ * The origin of a key, which says who else may have used it. `user`: the user gave it, or an earlier slice of the gate made it; the
+ * gate gets its run, ended or not. `random`: no other job has it. `job`: derived from this run of the job, so only jobs that the CI does not distinguish share it. `journal`:
  * the same, and this run of the job has used it before and was killed. `earlier`: the job may have used it before its re-run.
  */
 export type KeyOrigin = 'user' | 'random' | 'job' | 'journal' | 'earlier';
@@ -20,6 +20,19 @@ export interface KeyStep {
   retry?: number | undefined;
   /** The round of the job that it was made for, in the journal; default: the round that begins now. */
   round?: number | undefined;
+  /** The run that an earlier slice of the gate has started with it. */
+  run?: KnownRun | undefined;
+}
+
+/** A run that is the gate's own for certain. */
+export interface KnownRun {
+  runId: string;
+  appUrl: string | null;
+  reattached: boolean;
+  /** The time at which the gate began with it, on the monotonic clock. */
+  startedAt: number;
+  /** The status reads so far. */
+  attempts: number;
 }
 
 /** Records the runs that this job starts, so they can be found again even after a crash. */
@@ -100,12 +113,18 @@ export type GateEvent =
 
 /** An event for the reporters of rungate itself, which `onProgress` does not have. */
 export type InnerEvent =
+  /** The gate begins. */
+  | { type: 'begun' }
   /** The gate waits for these runs from now on, which change in place. */
   | { type: 'watch'; runs: readonly WatchedRun[] }
   /** The request that creates a run is sent next. */
   | { type: 'triggering'; step: KeyStep; body: TriggerBody }
-  /** The response names the run. */
-  | { type: 'received'; step: KeyStep; runId: string; appUrl: string | null }
+  /** The response names the run. `own`: it is the gate's for certain; if not, its first clear status read decides. */
+  | { type: 'received'; step: KeyStep; run: Omit<KnownRun, 'attempts'>; own: boolean }
+  /** A discarded run failed and may have been the gate's, so a pass is flaky. */
+  | { type: 'doubt' }
+  /** The runs so far have failed, and the next one is started with these keys. */
+  | { type: 'failed'; runs: readonly RunReport[]; keys: readonly KeyStep[] }
   /** The gate is done with the run: it has ended, or nothing waits for it. */
   | { type: 'settled'; runId: string };
 

@@ -20,20 +20,16 @@ export interface RunOptions {
   intervalMs: number;
   maxAttempts: number;
   timeoutMs: number;
-  /** The place of the run among those of the gate, if an earlier one has failed. */
-  retry?: Retry | undefined;
+  /** The number of the retry: of runs of the gate that have failed so far; default 0. */
+  retry?: number | undefined;
+  /** The end of the gate's timeout on the monotonic clock, if it has begun with an earlier run or in an earlier slice. */
+  deadline?: number | undefined;
   /** The shortest wait between two reads that the service may request. */
   shortestMs: number;
-  cancelOnInterrupt: boolean;
+  /** Whether a stop cancels the runs; `SIGINT`: only Ctrl-C does. The end of a slice never cancels. */
+  cancelOnInterrupt: boolean | 'SIGINT';
   cancelOnTimeout: boolean;
   cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
-}
-
-export interface Retry {
-  /** From 1. */
-  number: number;
-  /** The end of the gate's timeout, which began with its first run, on the monotonic clock. */
-  deadline: number;
 }
 
 export interface GateTools extends Omit<WaitTools, 'signal'> {
@@ -119,15 +115,15 @@ export async function runOnce(options: RunOptions, tools: GateTools): Promise<Ju
     });
     if (stopped.by !== null && (runs.some((run) => run.outcome === null) || runs.length === 0)) {
       const leftMs = stopped.at + stopBudgetMs - clock.monotonic();
-      const cancellation =
-        options.cancelOnInterrupt || stopped.by === 'fail-fast'
-          ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
-          : 'none';
+      const cancellation = isCancelling(stopped.by, options.cancelOnInterrupt)
+        ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
+        : 'none';
       // The service accepted the cancellation, so the post step does not repeat it.
       if (cancellation === 'requested')
         for (const { runId } of unfinished) emit?.({ type: 'settled', runId });
       if (lost === undefined) return judged(reportStop(report(), stopped.by, cancellation));
-      return judged({ ...reportStop(report(), stopped.by, 'failed'), runs: [lost] });
+      const unsure = stopped.by === 'slice' ? 'none' : 'failed';
+      return judged(reportStop({ ...report(), runs: [lost] }, stopped.by, unsure));
     }
     if (options.cancelOnTimeout) {
       const timedOut = runs.filter((run) => run.outcome?.limit === true);
@@ -139,11 +135,16 @@ export async function runOnce(options: RunOptions, tools: GateTools): Promise<Ju
   }
 }
 
+function isCancelling(by: StopCause, onInterrupt: RunOptions['cancelOnInterrupt']): boolean {
+  if (by === 'slice') return false;
+  return by === 'fail-fast' || onInterrupt === true || onInterrupt === by;
+}
+
 function pollRules(options: RunOptions, { clock, hub }: GateTools): PollRules {
-  const { start, timeoutMs, retry } = options;
+  const { start, timeoutMs, deadline } = options;
   return {
     ...options,
-    deadline: retry?.deadline ?? clock.monotonic() + timeoutMs,
+    deadline: deadline ?? clock.monotonic() + timeoutMs,
     triggered: start !== undefined,
     hub: hub !== undefined,
   };
@@ -185,11 +186,13 @@ async function waitForExisting(options: RunOptions, tools: StoppableTools): Prom
 
 async function createAndWait(start: Start, options: RunOptions, tools: StoppableTools): Promise<Waited> {
   const { clock, signal, hub } = tools;
-  const { retry, timeoutMs, intervalMs, policy } = options;
+  const { retry = 0, timeoutMs, intervalMs, policy } = options;
+  const isKnown = start.keys.some(({ run }) => run !== undefined);
   const subject = subjectOf(start.body);
   const arrivedAt = clock.monotonic();
   const elapsed = () => ({ ...subject, elapsedSeconds: seconds(clock.monotonic() - arrivedAt) });
-  const refusal = await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
+  // A run that is there was created with the expected build.
+  const refusal = isKnown ? null : await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
   if (refusal) return { ...nothingStarted, uncreated: reportUncreated([elapsed()], refusal) };
   const rules = pollRules(options, tools);
   const { deadline } = rules;
@@ -197,11 +200,11 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
   const latest = timeoutMs > intervalMs ? deadline - intervalMs : deadline;
   const late = (discarded: readonly DiscardedRun[], doubt: boolean): Waited => {
     const left = { ...nothingStarted, discarded, doubt };
-    if (retry !== undefined) return { ...left, late: true };
+    if (retry > 0) return { ...left, late: true };
     const error = lateError(timeoutMs, hub !== undefined, discarded);
     return { ...left, uncreated: reportUncreated([elapsed()], error) };
   };
-  if (signal.aborted) return nothingStarted;
+  if (signal.aborted && !isKnown) return nothingStarted;
   const watched = new Map<string, WatchedRun>();
   const started = await startOrAttach(
     start,
@@ -210,14 +213,15 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
       ...tools,
       policy,
       async endedEarly({ step, run: { runId, appUrl, sentAt }, reattached, doubtful, earlier, limitedMs }) {
+        const { attempts = 0 } = step.run ?? {};
         const run = watch(runId, clock.monotonic(), {
           subject,
-          progress: firstProgress(stretchAfter(limitedMs, intervalMs)),
+          progress: { ...firstProgress(stretchAfter(limitedMs, intervalMs)), attempts },
           startedAt: sentAt,
           appUrl,
           idempotencyKey: step.key,
           reattached,
-          retry: (retry?.number ?? 0) + earlier,
+          retry: retry + earlier,
         });
         watched.set(runId, run);
         await waitForRuns([run], rules, tools);

@@ -36,6 +36,10 @@ export const actions = ['pass', 'warn', 'fail'] as const;
 /** The action of the gate on a verdict. `warn` lets the pipeline continue, with a warning. */
 export type Action = (typeof actions)[number];
 
+export const results = [...actions, 'waiting'] as const;
+/** The result of a gate: an action, or `waiting` if a slice (`--slice`) ended first and the gate goes on. */
+export type Result = (typeof results)[number];
+
 export type Policy = Readonly<Record<Verdict, Action>>;
 export type Overrides = Readonly<Partial<Record<Verdict, Action>>>;
 

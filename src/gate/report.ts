@@ -12,7 +12,7 @@ import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts'
 import { redactJson } from '../json/rewrite.ts';
 import { textsOf, withTexts } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
-import type { Action, Policy, Verdict } from './policy.ts';
+import type { Policy, Result, Verdict } from './policy.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';
 import { named, type WatchedRun } from './watched-run.ts';
 
@@ -119,23 +119,23 @@ function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
 export const decidingRuns = ({ runs }: Pick<GateReport, 'runs'>): RunReport[] =>
   runs.filter(({ decides }) => decides !== false);
 
-/** One `fail` fails all. */
-export function worst(actions: readonly Action[]): Action {
-  if (actions.includes('fail')) return 'fail';
-  return actions.includes('warn') ? 'warn' : 'pass';
+/** One `fail` fails all. Without one, the result is open as long as something goes on. */
+export function worst(results: readonly Result[]): Result {
+  return (['fail', 'waiting', 'warn'] as const).find((result) => results.includes(result)) ?? 'pass';
 }
 
 /**
  * Returns how every output and report shows a run: as `pass` only for the verdict `passed`. Any other verdict that the policy
  * lets pass is shown as a warning.
  */
-export function shownAs({ verdict, action }: Pick<RunReport, 'verdict' | 'action'>): Action {
+export function shownAs({ verdict, action }: Pick<RunReport, 'verdict' | 'action'>): Result {
   return action === 'pass' && verdict !== 'passed' ? 'warn' : action;
 }
 
 /** Returns how every output and report shows the gate: like its worst run, and as `fail` for any exit code but 0. */
-export function shownGate(report: GateReport): Action {
+export function shownGate(report: GateReport): Result {
   const { result, exitCode } = report;
+  if (result === 'waiting') return result;
   return exitCode === exitCodes.ok ? worst([result, ...decidingRuns(report).map(shownAs)]) : 'fail';
 }
 
@@ -171,11 +171,13 @@ export function reportFlaky(report: GateReport, policy: Policy): GateReport {
   return { ...report, result: action, exitCode, runs };
 }
 
-/** Returns the report of a stopped wait. The gate fails, whatever the runs have shown so far. */
+/** Returns the report of a stopped wait. The gate fails, whatever the runs have shown so far; after a slice it goes on. */
 export function reportStop(report: GateReport, signal: StopCause, cancellation: Cancellation): GateReport {
+  const result = signal === 'slice' ? 'waiting' : 'fail';
   return {
     ...report,
-    result: 'fail',
+    result,
+    runs: report.runs.map((run) => (run.verdict === null ? { ...run, action: result } : run)),
     exitCode: exitCodeOfSignal(signal),
     interruptedBy: signal,
     cancellation,

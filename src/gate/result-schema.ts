@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { choice, described as field, result } from '../contract/fields.ts';
 import type { ErrorReport } from '../errors.ts';
 import { gateResults } from './plan/graph.ts';
-import { actions, verdicts } from './policy.ts';
+import { actions, results, verdicts } from './policy.ts';
 
 /*
  * The results as `--json`, the reports and the library have them. `npm run client` writes result-types.ts from this file.
@@ -24,10 +24,15 @@ const verdict = choice(
   "The verdict on a run, which the gate's policy turns into an action.",
 );
 const action = choice('Action', actions, 'How a verdict affects the gate.');
+const outcome = choice(
+  'Result',
+  results,
+  'The result of a gate: an action, or `waiting` if a slice (`--slice`) ended first and the gate goes on.',
+);
 const stopCause = choice(
   'StopCause',
-  ['SIGHUP', 'SIGINT', 'SIGTERM', 'abort', 'fail-fast'],
-  'The cause that ended the wait early: a signal, `abort` in the library, or the failure of another gate.',
+  ['SIGHUP', 'SIGINT', 'SIGTERM', 'abort', 'fail-fast', 'slice'],
+  'The cause that ended the wait early: a signal, `abort` in the library, the failure of another gate, or the end of a slice.',
 );
 const cancellation = choice(
   'Cancellation',
@@ -92,7 +97,7 @@ const runReport = result('RunReport', 'A run, with its verdict. Unknown facts ar
   ),
   state: field(textOrNull(), 'The last known state, as the service names it.'),
   verdict: field(z.nullable(verdict), 'Null if the wait was stopped before the run ended.'),
-  action: field(action, 'The action of the policy on the verdict.'),
+  action: field(outcome, 'The action of the policy on the verdict.'),
   failed: field(count(), 'The number of failed items.'),
   blocked: field(count(), 'The number of blocked items.'),
   appUrl,
@@ -171,7 +176,10 @@ const ofGate = {
 /** The fields of a whole result. */
 const ofResult = {
   schemaVersion,
-  result: field(action, 'The worst action on the runs; `fail` if rungate was stopped or no run was started.'),
+  result: field(
+    outcome,
+    'The worst action on the runs; `fail` if rungate was stopped or no run was started.',
+  ),
   exitCode: field(z.number(), 'The exit code of the command.'),
   deployed: field(z.exactOptional(deployed), 'Which build was deployed; absent if that was not checked.'),
   interruptedBy: z.exactOptional(stopCause),
@@ -188,11 +196,11 @@ const namedGateReport = result('NamedGateReport', 'The result of one gate of sev
   result: choice(
     'GateResult',
     gateResults,
-    'The result of a gate: `skipped` if it never began, else the worst action on its runs.',
+    'The result of one gate of several: `skipped` if it never began, `waiting` if it goes on after a slice (`--slice`), else the worst action on its runs.',
   ),
   exitCode: field(
     count(),
-    'The exit code that the gate adds to the result; null if it was skipped or stopped.',
+    'The exit code that the gate adds to the result; null if it was skipped or stopped, or goes on.',
   ),
   needs: field(z.array(z.string()), 'The gates that had to pass before this one started.'),
   advisory: field(z.boolean(), 'Whether the gate warns where another one fails.'),

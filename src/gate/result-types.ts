@@ -1,7 +1,7 @@
 // Generated from result-schema.ts by `npm run client`; do not edit. A test fails while it is stale.
 import type { ErrorReport, StopCause } from '../errors.ts';
 import type { GateResult } from '../gate/plan/graph.ts';
-import type { Action, Verdict } from '../gate/policy.ts';
+import type { Result, Verdict } from '../gate/policy.ts';
 
 /** The subject of a run: the project and the process or tags that it tests. Unknown facts are null. */
 export interface RunSubject {
@@ -60,7 +60,7 @@ export interface RunReport {
   /** Null if the wait was stopped before the run ended. */
   verdict: Verdict | null;
   /** The action of the policy on the verdict. */
-  action: Action;
+  action: Result;
   /** The number of failed items. */
   failed: number | null;
   /** The number of blocked items. */
@@ -114,7 +114,7 @@ export interface GateReport {
   /** The version of the document. Added fields do not change it; removed or changed fields do. */
   schemaVersion: 1;
   /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
-  result: Action;
+  result: Result;
   /** The exit code of the command. */
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */
@@ -131,9 +131,9 @@ export interface GateReport {
 export interface NamedGateReport {
   /** The gate's name. */
   name: string;
-  /** The result of a gate: `skipped` if it never began, else the worst action on its runs. */
+  /** The result of one gate of several: `skipped` if it never began, `waiting` if it goes on after a slice (`--slice`), else the worst action on its runs. */
   result: GateResult;
-  /** The exit code that the gate adds to the result; null if it was skipped or stopped. */
+  /** The exit code that the gate adds to the result; null if it was skipped or stopped, or goes on. */
   exitCode: number | null;
   /** The gates that had to pass before this one started. */
   needs: string[];
@@ -155,7 +155,7 @@ export interface GatesReport {
   /** The version of the document. Added fields do not change it; removed or changed fields do. */
   schemaVersion: 1;
   /** The worst action on the runs; `fail` if rungate was stopped or no run was started. */
-  result: Action;
+  result: Result;
   /** The exit code of the command. */
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */

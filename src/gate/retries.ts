@@ -1,12 +1,24 @@
-import { RungateError } from '../errors.ts';
+import { RungateError, type StopCause } from '../errors.ts';
 import { exitCodes, mostSevere } from '../exit.ts';
+import type { KeyStep } from './events.ts';
 import { type GateTools, type JudgedRun, type RunOptions, runOnce } from './gate.ts';
 import type { Policy } from './policy.ts';
-import { reportFlaky, reportGate, reportUncreated, worst } from './report.ts';
+import { reportFlaky, reportGate, reportStop, reportUncreated, worst } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
+import type { Start } from './start.ts';
 import { subjectOf } from './watched-run.ts';
 
+/** What earlier slices of a gate have found. The keys of its start continue from there. */
+export interface SoFar {
+  /** The runs that have failed, of which the gate continues the retries. */
+  failed: readonly RunReport[];
+  discarded: readonly DiscardedRun[];
+  /** A discarded run failed and may have been the gate's own, so a pass is flaky. */
+  doubt: boolean;
+}
+
 export interface RunsOptions extends Omit<RunOptions, 'retry'> {
+  soFar?: SoFar | undefined;
   /** How many runs to start after the first one, each only if the last run has the verdict `failed`; default 0. */
   retries?: number | undefined;
 }
@@ -71,21 +83,25 @@ function reportFailed(run: RunReport, policy: Policy): GateReport {
  * Returns the gate's report. `start` needs keys for retries: none are started for existing runs, nor with the user's own key.
  */
 export async function runWithRetries(options: RunsOptions, tools: GateTools): Promise<GateReport> {
-  const { retries = 0, policy, start, intervalMs } = options;
-  if (retries === 0 || start === undefined) {
-    const { report, doubt } = await runOnce(options, tools);
-    return decide([report], policy, doubt);
-  }
+  const { retries = 0, policy, start, intervalMs, soFar } = options;
   const { clock, emit } = tools;
-  const reports: GateReport[] = [];
-  let stopped = false;
-  const discarded: DiscardedRun[] = [];
-  let doubt = false;
-  const unsubscribe = tools.onStop(() => {
-    stopped = true;
+  const reports = (soFar?.failed ?? []).map((run) => reportFailed(run, policy));
+  const discarded = [...(soFar?.discarded ?? [])];
+  let doubt = soFar?.doubt === true;
+  let stopped: StopCause | null = null;
+  const stoppedBy = () => stopped as StopCause | null;
+  const unsubscribe = tools.onStop((by) => {
+    stopped ??= by;
   });
+  const idsOf = (runs: readonly GateReport[]) =>
+    runs.flatMap(({ runs }) => runs.flatMap(({ runId }) => runId ?? []));
+  const from = (keys: readonly KeyStep[]): Start | undefined =>
+    start && { ...start, keys, judged: idsOf(reports) };
   try {
-    let next: Next = { options, tools };
+    let next: Next = {
+      options: { ...options, start: start && from(start.keys), retry: reports.length },
+      tools,
+    };
     for (;;) {
       const done = await runOr(next, reports.length);
       doubt ||= done.doubt;
@@ -99,17 +115,23 @@ export async function runWithRetries(options: RunsOptions, tools: GateTools): Pr
       const { keys, deadline } = done;
       const leftMs = deadline - clock.monotonic();
       const retry = reports.length;
-      if (run === undefined || stopped || retry > retries || keys.length === 0) break;
+      if (run === undefined || start === undefined || retry > retries || keys.length === 0) break;
       // Its second read would already come after the timeout.
       if (leftMs <= intervalMs) {
         emit?.(noTime);
         break;
       }
+      const by = stoppedBy();
+      if (by !== null && by !== 'slice') break;
+      emit?.({ type: 'failed', runs: reports.flatMap(({ runs }) => runs), keys });
+      if (by === 'slice') {
+        reports.push(reportStop(reportGate([], policy, 0), by, 'none'));
+        break;
+      }
       const { runId, failed, blocked } = run;
       emit?.({ type: 'next-run', runId, failed, blocked, retry, retries });
-      const judged = reports.flatMap(({ runs }) => runs.flatMap((known) => known.runId ?? []));
       next = {
-        options: { ...options, start: { ...start, keys, judged }, retry: { number: retry, deadline } },
+        options: { ...options, start: from(keys), retry, deadline },
         tools: { ...tools, hooks: tools.hooks?.again(leftMs) },
       };
     }

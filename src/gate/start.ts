@@ -2,8 +2,8 @@ import { ceilings } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
 import { RungateError, type Say, sayId, TimeoutError, UnexpectedResponseError } from '../errors.ts';
-import { type CreatedRun, type CreateTools, createRun, type StartTimes } from './create.ts';
-import type { KeyStep } from './events.ts';
+import { type CreatedRun, type CreateTools, type Creation, createRun, type StartTimes } from './create.ts';
+import type { KeyStep, KnownRun } from './events.ts';
 import { turnToCreate } from './fleet/turns.ts';
 import type { Policy } from './policy.ts';
 import type { RunOutcome } from './poll.ts';
@@ -97,6 +97,12 @@ async function readIfDoubtful(
   }
 }
 
+/** Nothing is sent for it: an earlier slice has its response. */
+const created = ({ runId, appUrl, startedAt }: KnownRun): CreatedRun => ({
+  ...{ kind: 'created', runId, appUrl, replayed: false, sentAt: startedAt },
+  ...{ requests: 0, limitedMs: 0, response: null, responseText: '' },
+});
+
 function candidateOf(step: KeyStep, run: CreatedRun, earlier: number, limitedMs: number): Candidate {
   const { origin } = step;
   const { replayed, requests } = run;
@@ -107,7 +113,8 @@ function candidateOf(step: KeyStep, run: CreatedRun, earlier: number, limitedMs:
     run,
     earlier,
     limitedMs,
-    reattached: repeated || (replayed === null && ['earlier', 'journal'].includes(origin)),
+    reattached:
+      step.run?.reattached ?? (repeated || (replayed === null && ['earlier', 'journal'].includes(origin))),
     doubtful: origin !== 'user' && replayed !== false && (origin !== 'random' || repeated),
   };
 }
@@ -169,20 +176,25 @@ async function startWithKeys(
   };
   const { endedEarly = (run) => readIfDoubtful(run, times.deadline, tools) } = tools;
   for (const step of start.keys) {
-    const { key: idempotencyKey, retry = 0, origin } = step;
+    const { key: idempotencyKey, retry = 0, origin, run: known } = step;
     if (retry > 0 && !mayRetry) continue;
     if (retry === 0) discardFailed();
-    if (!(await turnToCreate(times.latest, tools))) {
+    if (known === undefined && !(await turnToCreate(times.latest, tools))) {
       discardFailed();
       return { kind: signal.aborted ? 'none' : 'late', step, ...before };
     }
     last.key = idempotencyKey;
-    emit?.({ type: 'triggering', step, body });
-    const creation = await createRun({ body, idPointer, idempotencyKey }, times, tools);
+    let creation: Creation;
+    if (known === undefined) {
+      emit?.({ type: 'triggering', step, body });
+      creation = await createRun({ body, idPointer, idempotencyKey }, times, tools);
+    } else creation = created(known);
     if (creation.kind !== 'created') return { kind: creation.kind, step, ...before };
-    const { runId, appUrl } = creation;
+    const { runId, appUrl, sentAt } = creation;
     limitedMs += creation.limitedMs;
-    emit?.({ type: 'received', step, runId, appUrl });
+    const candidate = candidateOf(step, creation, before.failed.length, limitedMs);
+    const { reattached, doubtful } = candidate;
+    emit?.({ type: 'received', step, run: { runId, appUrl, reattached, startedAt: sentAt }, own: !doubtful });
     claim?.(runId);
     // A service that ignores the keys returns the same run for each. It is not read again, since its state may be stale.
     if ([...judged, ...[...before.discarded, ...before.failed].map((run) => run.runId)].includes(runId)) {
@@ -191,8 +203,7 @@ async function startWithKeys(
       mayRetry = false;
       continue;
     }
-    const candidate = candidateOf(step, creation, before.failed.length, limitedMs);
-    emit?.({ type: 'created', runId, appUrl, reattached: candidate.reattached });
+    emit?.({ type: 'created', runId, appUrl, reattached: reattached || known !== undefined });
     const outcome = await endedEarly(candidate);
     const isOwnKey = origin !== 'earlier';
     if (outcome === null || (isOwnKey && policy[outcome.verdict] === 'fail'))
@@ -204,7 +215,10 @@ async function startWithKeys(
       : 'this job may have started it before its re-run';
     before.failed.push({ runId, appUrl, idempotencyKey, verdict, reason });
     const late = clock.monotonic() - creation.sentAt > soonestMs;
-    before.doubt ||= !isOwnKey && late && (verdict === 'failed' || verdict === 'blocked');
+    if (!isOwnKey && late && (verdict === 'failed' || verdict === 'blocked')) {
+      before.doubt = true;
+      emit?.({ type: 'doubt' });
+    }
     mayRetry = verdict === 'failed';
     if (!mayRetry) discardFailed();
   }

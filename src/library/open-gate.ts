@@ -48,7 +48,7 @@ export interface OpenGateOptions extends OpenOptions {
   deployed(commit: string | undefined): Promise<DeployedOptions | null>;
   /** Whether the service is on this machine, which has no shortest interval. */
   local: boolean;
-  cancelOnInterrupt: boolean;
+  cancelOnInterrupt: boolean | 'SIGINT';
   cancelOnTimeout: boolean;
   /** The reason of a cancellation; default: the cause, with the job in `env`. */
   cancelReason?: string | undefined;

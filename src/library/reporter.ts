@@ -44,10 +44,17 @@ function deliver(reporter: Reporter, event: ReportedEvent): void | Promise<void>
   return (reporter[event.type] as ((given: ReportedEvent) => void | Promise<void>) | undefined)?.(event);
 }
 
-const inner: readonly string[] = ['watch', 'triggering', 'received', 'settled', 'close'] satisfies (
-  | InnerEvent['type']
-  | 'close'
-)[];
+const innerTypes = [
+  'begun',
+  'watch',
+  'triggering',
+  'received',
+  'doubt',
+  'failed',
+  'settled',
+  'close',
+] as const;
+const inner: readonly string[] = innerTypes satisfies readonly (InnerEvent['type'] | 'close')[];
 const isInner = (event: { type: string }): event is InnerEvent | { type: 'close' } =>
   inner.includes(event.type);
 
@@ -55,7 +62,7 @@ export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'jour
   const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.journal;
   return {
     triggering: ({ gate, step, body }) => journalOf(gate)?.triggering(step, body),
-    received: ({ gate, step, ...run }) => journalOf(gate)?.created(step, run),
+    received: ({ gate, step, run }) => journalOf(gate)?.created(step, run),
     settled: ({ gate, runId }) => journalOf(gate)?.settled(runId),
   };
 }

@@ -66,7 +66,7 @@ const isConclusive: Readonly<Record<Verdict, boolean>> = {
   mismatch: true,
 };
 
-const resultFor = { pass: 'PASSED', warn: 'WARNED', fail: 'FAILED' } as const;
+const resultFor = { pass: 'PASSED', warn: 'WARNED', fail: 'FAILED', waiting: 'FAILED' } as const;
 
 function runOf(run: RunReport, verdict: Verdict, environment: string | null): ReceiptRun {
   const { runId, name, project, process, tags, failed, blocked, appUrl } = run;

@@ -33,6 +33,7 @@ const written: Record<string, { name: string; from: string }> = {
   StopCause: { name: 'StopCause', from: 'errors.ts' },
   Verdict: { name: 'Verdict', from: 'gate/policy.ts' },
   Action: { name: 'Action', from: 'gate/policy.ts' },
+  Result: { name: 'Result', from: 'gate/policy.ts' },
   GateResult: { name: 'GateResult', from: 'gate/plan/graph.ts' },
 };
 

@@ -17,7 +17,7 @@ test('the result has the result of each gate', () => {
   expectTypeOf(gates).returns.resolves.toEqualTypeOf<GatesReport>();
   expectTypeOf<GatesReport['gates']>().toEqualTypeOf<NamedGateReport[]>();
   expectTypeOf<NamedGateReport['result']>().toEqualTypeOf<GateResult>();
-  expectTypeOf<GateResult>().toEqualTypeOf<'pass' | 'warn' | 'fail' | 'skipped'>();
+  expectTypeOf<GateResult>().toEqualTypeOf<'pass' | 'warn' | 'fail' | 'skipped' | 'waiting'>();
   expectTypeOf<GatesReport['interruptedBy']>().toEqualTypeOf<StopCause | undefined>();
 });
 

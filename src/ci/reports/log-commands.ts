@@ -19,7 +19,7 @@ export function githubAnnotation(level: 'warning' | 'error', subject: string, te
 }
 
 /** The levels of the runs that did not pass the gate. */
-const levels = { fail: 'error', warn: 'warning' } as const;
+const levels = { fail: 'error', waiting: 'notice', warn: 'warning' } as const;
 
 /** GitHub shows ten annotations of each level per step and silently drops the others. */
 const maxAnnotations = 10;

@@ -8,8 +8,8 @@ import { count, describeOther, describeOutcome, describeRun, headline, hintOf, o
 export const markdownLimit = 1024 * 1024;
 
 const longestUrl = 2000;
-const marks = { pass: '✅', warn: '⚠️', fail: '❌' } as const;
-const urgency = { fail: 0, warn: 1, pass: 2 } as const;
+const marks = { pass: '✅', warn: '⚠️', fail: '❌', waiting: '⏳' } as const;
+const urgency = { fail: 0, waiting: 1, warn: 2, pass: 3 } as const;
 
 /**
  * Returns untrusted text as a code span, in which markup, HTML, mentions, references and links have no effect. A pipe would

@@ -17,10 +17,12 @@ import { columnsOf, type Tone } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 
-const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗'] } as const satisfies Record<
-  GateReport['result'],
-  readonly [Tone, string]
->;
+const marks = {
+  pass: ['good', '✓'],
+  warn: ['warn', '!'],
+  fail: ['bad', '✗'],
+  waiting: ['dim', '…'],
+} as const satisfies Record<GateReport['result'], readonly [Tone, string]>;
 
 const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
 /** The counts are the last columns of the heads. */

@@ -1,6 +1,6 @@
 import type { StopCause } from '../../errors.ts';
 import { nearest } from '../../suggest.ts';
-import { actions } from '../policy.ts';
+import { results } from '../policy.ts';
 
 /** The names that a gate may have: they appear in commands and in the names of variables. */
 export const gateName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -102,8 +102,8 @@ export function selected<Node extends PlanNode>(nodes: readonly Node[], names: r
 }
 
 /** The results of a gate of a plan. `skipped`: it never began, and so it never passes. */
-export const gateResults = [...actions, 'skipped'] as const;
-/** The result of one gate of several: `skipped` if it never began, else the worst action on its runs. */
+export const gateResults = [...results, 'skipped'] as const;
+/** The result of one gate of several: `skipped` if it never began, `waiting` if it goes on after a slice, else the worst action on its runs. */
 export type GateResult = (typeof gateResults)[number];
 
 /** Why no further gate begins: a signal, or with `--fail-fast` the gate that failed. */

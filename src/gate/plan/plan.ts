@@ -26,11 +26,15 @@ type OwnOptions =
   | 'intervalMs'
   | 'maxAttempts'
   | 'timeoutMs'
-  | 'retries';
+  | 'retries'
+  | 'deadline'
+  | 'soFar';
 
 export interface PlannedGate extends Pick<RunsOptions, OwnOptions>, GateRuns {
   start?: RunsOptions['start'];
   journal?: RunJournal | undefined;
+  /** Its result, if it has ended in an earlier slice. */
+  ended?: NamedGateReport | undefined;
 }
 
 export interface PlanOptions extends Omit<RunsOptions, OwnOptions> {
@@ -115,7 +119,7 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
     ...nodeFacts(node),
     result: empty ? 'fail' : result,
     exitCode: cutShort ? null : empty ? exitCodes.bug : exitCode,
-    reason: cutShort ? stopped : null,
+    reason: cutShort && result !== 'waiting' ? stopped : null,
     ...parts,
   });
 }
@@ -132,6 +136,11 @@ export function failedStart(node: PlanNode, known: Partial<RunReport>, error: Ru
 export function unstartedGates(plan: readonly GateRuns[], error: RungateError): GatesReport {
   const gates = plan.map((gate) => failedStart(gate, knownRuns(gate)[0] ?? {}, error));
   return { ...combineGates(gates, null), result: 'fail', exitCode: exitCodeOf(error) };
+}
+
+/** Returns the report of a gate that begins after the end of a slice. */
+export function waitingGate(node: PlanNode): NamedGateReport {
+  return { ...nodeFacts(node), result: 'waiting', exitCode: null, reason: null, runs: [] };
 }
 
 export function skippedGate(node: PlanNode, reason: string): NamedGateReport {
@@ -159,7 +168,7 @@ export function combineGates(
   const stopped = gates.some((gate) => gate.cancellation !== undefined) || stoppedBy !== null;
   return {
     schemaVersion: 1,
-    result: exitCode === exitCodes.ok ? worst(actions) : 'fail',
+    result: exitCode === exitCodes.ok ? worst(actions) : stoppedBy === 'slice' ? 'waiting' : 'fail',
     exitCode,
     gates: [...gates],
     ...parts,

@@ -16,6 +16,7 @@ import {
   type PlanResult,
   skippedGate,
   unnamed,
+  waitingGate,
 } from './plan.ts';
 
 export interface PlanTools extends Omit<GateTools, 'claim' | 'hub' | 'budget' | 'emit'> {
@@ -91,8 +92,9 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
   };
 
   async function runOne(gate: PlannedGate): Promise<GateOutcome> {
-    const { name, needs: _needs, advisory: _advisory, journal: _journal, ...own } = gate;
+    const { name, needs: _needs, advisory: _advisory, journal: _journal, ended: _ended, ...own } = gate;
     const emitOwn: Emit = (event) => emit?.(isNamed ? { ...event, gate: name } : event);
+    emitOwn({ type: 'begun' });
     const hub = await openHub?.(emitOwn);
     try {
       const report = await runWithRetries(
@@ -135,28 +137,45 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
   }
 
   const begun = new Set<string>();
+  const begin = (gate: PlannedGate) => {
+    begun.add(gate.name);
+    running.set(gate.name, runAndEnd(gate));
+  };
   const advance = () => {
     for (;;) {
       const results = new Map([...outcomes].map(([name, { entry }]) => [name, entry.result]));
       // The only gate begins even after a stop: its report has the state of its runs.
-      const { begin, skip } = nextGates(gates, { begun, results, halt: isNamed ? halt : null });
-      for (const name of begin) begun.add(name);
-      for (const gate of gates) if (begin.includes(gate.name)) running.set(gate.name, runAndEnd(gate));
-      for (const { name, reason, halted: byHalt } of skip) {
+      const next = nextGates(gates, { begun, results, halt: isNamed ? halt : null });
+      for (const gate of gates) if (next.begin.includes(gate.name)) begin(gate);
+      for (const { name, reason, halted: byHalt } of next.skip) {
         if (byHalt && stoppedBy !== null) cutShort = true;
         const gate = gates.find((planned) => planned.name === name);
-        if (gate !== undefined) end({ entry: skippedGate(gate, reason) });
+        if (gate !== undefined)
+          end({ entry: byHalt && stoppedBy === 'slice' ? waitingGate(gate) : skippedGate(gate, reason) });
       }
-      if (skip.length === 0) return;
+      if (next.skip.length === 0) return;
     }
   };
 
   const unsubscribe = tools.onStop((by) => {
+    // A gate that is failing early ends within seconds.
+    if (by === 'slice' && halt !== null) return;
     stoppedBy = by;
     halt ??= { by };
-    emit?.({ type: 'stopping', by });
+    if (by !== 'slice') emit?.({ type: 'stopping', by });
     stop(by);
   });
+  const ended = gates.flatMap((gate) => gate.ended ?? []);
+  for (const entry of ended) {
+    outcomes.set(entry.name, { entry });
+    for (const { runId } of entry.runs) if (runId !== null) owners.set(runId, entry.name);
+  }
+  const failed = failFast ? ended.find(({ result }) => result === 'fail') : undefined;
+  if (failed !== undefined) {
+    // The halt would skip the gates whose runs go on, and nothing would cancel these.
+    for (const gate of gates) if (gate.start?.keys.some(({ run }) => run !== undefined)) begin(gate);
+    giveUp(failed.name);
+  }
   try {
     for (advance(); running.size > 0; advance()) await Promise.race(running.values());
   } finally {
