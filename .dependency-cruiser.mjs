@@ -15,6 +15,7 @@ const mayImport = {
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'hub/': [leaves, 'webhook/', 'gate/fleet/hub-link[.]ts'],
   'receipt/': [leaves, 'gate/(policy|report|result-types)[.]ts'],
+  'slice/': [leaves, 'contract/', 'gate/'],
   'ci/': [leaves, 'gate/'],
   'options/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy)[.]ts'],
   'settings/': [leaves, 'options/', 'transport/address[.]ts', 'gate/(limits|policy|plan/graph)[.]ts'],
@@ -22,7 +23,7 @@ const mayImport = {
   'library/': [leaves, 'options/', 'contract/', 'transport/', 'client/', 'mock/', 'gate/', 'ci/', 'receipt/'],
   'commands/': [
     leaves,
-    '(host|contract|webhook|transport|client|mock|gate|hub|receipt|ci|options|settings|output|library)/',
+    '(host|contract|webhook|transport|client|mock|gate|slice|hub|receipt|ci|options|settings|output|library)/',
   ],
   'cli/': [leaves, '(host|transport|settings|output|commands)/'],
   'action/': [leaves, 'options/'],

@@ -70,6 +70,7 @@ describe('action.yml', () => {
     const useless = [
       'ci-report',
       'wait',
+      ...['slice', 'resume', 'new'],
       'explain-key',
       'dry-run',
       'auth',

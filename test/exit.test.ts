@@ -25,6 +25,7 @@ test('the exit codes have not changed', () => {
     unreachable: 7,
     mismatch: 8,
     usage: 64,
+    waiting: 75,
     bug: 70,
     config: 78,
     SIGHUP: 129,

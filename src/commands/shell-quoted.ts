@@ -11,3 +11,9 @@ export function windowsQuoted(text: string): string | null {
   if (/^[\w./:@+=,\\-]+$/.test(text)) return text;
   return /^[\w./:@+=,\\ -]+$/.test(text) && !text.endsWith('\\') ? `"${text}"` : null;
 }
+
+/** Returns a command in one line; null if an argument cannot be quoted for the shells of this system. */
+export function quotedCommand(words: readonly string[], platform: string): string | null {
+  const quoted = words.map(platform === 'win32' ? windowsQuoted : shellQuoted);
+  return quoted.includes(null) ? null : quoted.join(' ');
+}

@@ -191,7 +191,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
   const subject = subjectOf(start.body);
   const arrivedAt = clock.monotonic();
   const elapsed = () => ({ ...subject, elapsedSeconds: seconds(clock.monotonic() - arrivedAt) });
-  // A run that is there was created with the expected build.
+  // A known run was created when the expected build was deployed.
   const refusal = isKnown ? null : await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
   if (refusal) return { ...nothingStarted, uncreated: reportUncreated([elapsed()], refusal) };
   const rules = pollRules(options, tools);

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { choice, described as field, result } from '../contract/fields.ts';
 import type { ErrorReport } from '../errors.ts';
 import { gateResults } from './plan/graph.ts';
-import { actions, results, verdicts } from './policy.ts';
+import { results, verdicts } from './policy.ts';
 
 /*
  * The results as `--json`, the reports and the library have them. `npm run client` writes result-types.ts from this file.
@@ -23,7 +23,6 @@ const verdict = choice(
   verdicts,
   "The verdict on a run, which the gate's policy turns into an action.",
 );
-const action = choice('Action', actions, 'How a verdict affects the gate.');
 const outcome = choice(
   'Result',
   results,
@@ -183,6 +182,12 @@ const ofResult = {
   exitCode: field(z.number(), 'The exit code of the command.'),
   deployed: field(z.exactOptional(deployed), 'Which build was deployed; absent if that was not checked.'),
   interruptedBy: z.exactOptional(stopCause),
+  startedAt: field(z.exactOptional(text()), 'With `next`: the start of the first slice, RFC 3339.'),
+  next: field(
+    z.exactOptional(z.readonly(z.array(z.string()))),
+    'The command that goes on with the gate, as arguments; only with `--slice`, and absent once the gate has ended.',
+  ),
+  hint: field(z.exactOptional(text()), 'The next step, for people; absent if there is none.'),
 };
 
 export const gateReport = result(

@@ -120,6 +120,12 @@ export interface GateReport {
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
   interruptedBy?: StopCause;
+  /** With `next`: the start of the first slice, RFC 3339. */
+  startedAt?: string;
+  /** The command that goes on with the gate, as arguments; only with `--slice`, and absent once the gate has ended. */
+  next?: readonly string[];
+  /** The next step, for people; absent if there is none. */
+  hint?: string;
   /** From the first to the last, with those that `retries` started. */
   runs: RunReport[];
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
@@ -161,6 +167,12 @@ export interface GatesReport {
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
   interruptedBy?: StopCause;
+  /** With `next`: the start of the first slice, RFC 3339. */
+  startedAt?: string;
+  /** The command that goes on with the gate, as arguments; only with `--slice`, and absent once the gate has ended. */
+  next?: readonly string[];
+  /** The next step, for people; absent if there is none. */
+  hint?: string;
   /** In an order in which every gate comes after those that it needs. */
   gates: NamedGateReport[];
   cancellation?: Cancellation;

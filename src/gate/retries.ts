@@ -8,7 +8,7 @@ import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { Start } from './start.ts';
 import { subjectOf } from './watched-run.ts';
 
-/** What earlier slices of a gate have found. The keys of its start continue from there. */
+/** The findings of earlier slices of a gate. The keys of its start continue from there. */
 export interface SoFar {
   /** The runs that have failed, of which the gate continues the retries. */
   failed: readonly RunReport[];

@@ -312,6 +312,28 @@ export const rows = {
     forGate: { help: 'maximum time to wait' },
     help: 'maximum time to wait; set it for runs of more than 10 minutes',
   },
+  slice: {
+    type: duration,
+    group: 'Wait options:',
+    commands: ['gate'],
+    common: true,
+    flag: '--slice <duration>',
+    help: 'wait no longer than this; if the gate goes on, exit with 75 and name the command that continues it',
+  },
+  resume: {
+    type: text,
+    group: 'Wait options:',
+    commands: ['gate'],
+    flag: '--resume <token>',
+    help: 'go on with a gate: the token of the command that a slice names',
+  },
+  new: {
+    type: onOff,
+    group: 'Wait options:',
+    commands: ['gate'],
+    flag: '--new',
+    help: 'with --slice: start a new run, even if one that was started in this work tree goes on',
+  },
   retries: {
     ...wait,
     common: true,

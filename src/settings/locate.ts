@@ -32,28 +32,50 @@ interface Place {
   readonly platform: string;
 }
 
-/** Returns the folder for profiles: RUNGATE_CONFIG_DIR, or else the system's settings folder; null if neither is known. */
-function configFolder({ env, cwd, platform }: Place): string | null {
-  const filled = (name: string) => (env[name]?.trim() ? env[name] : undefined);
+interface UserFolder {
+  /** The variable with the parent on Windows, and the folder in it. */
+  win32: readonly [variable: string, folder: string];
+  /** The folder at home on macOS. */
+  darwin: string;
+  /** The variable with the parent on other systems, and the parent at home without it. */
+  xdg: readonly [variable: string, folder: string];
+}
+
+const configFolder: UserFolder = {
+  win32: ['APPDATA', 'rungate/Config'],
+  darwin: 'Library/Preferences/rungate',
+  xdg: ['XDG_CONFIG_HOME', '.config'],
+};
+const stateFolder: UserFolder = {
+  win32: ['LOCALAPPDATA', 'rungate/State'],
+  darwin: 'Library/Application Support/rungate',
+  xdg: ['XDG_STATE_HOME', '.local/state'],
+};
+
+/** Returns a file of the user: in RUNGATE_CONFIG_DIR, or else in the system's folder; null if neither is known. */
+function userFile(folder: UserFolder, name: string, { env, cwd, platform }: Place): string | null {
+  const filled = (variable: string) => (env[variable]?.trim() ? env[variable] : undefined);
   const chosen = filled('RUNGATE_CONFIG_DIR');
-  if (chosen !== undefined) return resolve(cwd, chosen);
+  if (chosen !== undefined) return join(resolve(cwd, chosen), name);
   if (platform === 'win32') {
-    const data = filled('APPDATA');
-    return data === undefined ? null : join(data, 'rungate', 'Config');
+    const [variable, inside] = folder.win32;
+    const data = filled(variable);
+    return data === undefined ? null : join(data, inside, name);
   }
   const home = filled('HOME');
-  if (platform === 'darwin') return home === undefined ? null : join(home, 'Library/Preferences/rungate');
-  const xdg = filled('XDG_CONFIG_HOME');
+  if (platform === 'darwin') return home === undefined ? null : join(home, folder.darwin, name);
+  const [variable, atHome] = folder.xdg;
+  const xdg = filled(variable);
   // The XDG specification says to ignore a relative path.
-  if (xdg?.startsWith('/')) return join(xdg, 'rungate');
-  return home === undefined ? null : join(home, '.config', 'rungate');
+  if (xdg?.startsWith('/')) return join(xdg, 'rungate', name);
+  return home === undefined ? null : join(home, atHome, 'rungate', name);
 }
 
 /** Returns the path of the profiles file, or null if there is no folder for it. */
-export function profilesPath(place: Place): string | null {
-  const folder = configFolder(place);
-  return folder === null ? null : join(folder, 'profiles.json');
-}
+export const profilesPath = (place: Place) => userFile(configFolder, 'profiles.json', place);
+
+/** Returns the path of the file about gates that go on, or null if there is no folder for it. */
+export const gatesPath = (place: Place) => userFile(stateFolder, 'gates.json', place);
 
 const defaultProfile = 'default';
 

@@ -6,6 +6,7 @@ import type { GateFlags } from '../run/command-gate.ts';
 import { dryRunOption } from '../run/dry-run.ts';
 import { checkReportFlags } from '../run/wait-flags.ts';
 import { gateCommand, gateDefaults } from './gate.ts';
+import { checkSliceFlags } from './slice.ts';
 
 export function defineGate(gate: Command, bind: Bind): void {
   gate
@@ -25,7 +26,10 @@ export function defineGate(gate: Command, bind: Bind): void {
   bind(gate, {
     decides: true,
     defaults: gateDefaults,
-    check: checkReportFlags,
+    check(flags) {
+      checkReportFlags(flags);
+      checkSliceFlags(flags);
+    },
     run: (context, [names], flags: GateFlags) => gateCommand(context, names as string[], flags),
   });
 }

@@ -14,6 +14,7 @@ import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
 import { replaceReceipt, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
+import { openSlice } from './slice.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
 export const gateDefaults: SomeSettings = { strict: true, maxAttempts: Number.POSITIVE_INFINITY };
@@ -27,7 +28,7 @@ export async function gateCommand(
   const chosen = chosenGates(context, names, flags);
   await sayNotStrict(context, chosen);
   await warnOfVariables(context);
-  return chosen === null ? gateOne(context, flags) : gateSeveral(context, chosen, flags);
+  return chosen === null ? gateOne(context, flags) : gateSeveral(context, chosen, names, flags);
 }
 
 async function gateOne(context: Context, flags: GateFlags): Promise<number> {
@@ -40,15 +41,24 @@ async function gateOne(context: Context, flags: GateFlags): Promise<number> {
     const planned = await planStart(context, keyFlags, body, ci);
     return printRequests(context, [{ ...gateOf(context, planned), ...planned }], flags);
   }
-  const receipt = await openReceipt?.(body);
   const planned = await planStart(context, keyFlags, body, ci);
-  return runGates(context, [gateOf(context, planned)], flags, receipt);
+  const gates = [gateOf(context, planned)];
+  const slice = await openSlice(context, gates, [], flags);
+  const [gate] = slice?.gates ?? gates;
+  return runGates(
+    context,
+    slice?.gates ?? gates,
+    flags,
+    await openReceipt?.(gate?.start?.body ?? body),
+    slice,
+  );
 }
 
 /** Keys differ by the gate's name: two gates may have the same body. @throws ConfigError or UsageError before anything is sent */
 async function gateSeveral(
   context: Context,
   chosen: readonly GateSettings[],
+  names: readonly string[],
   flags: GateFlags,
 ): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
@@ -71,7 +81,9 @@ async function gateSeveral(
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
-  return runGates(context, ordered, flags, await openReceipts?.(ordered));
+  const slice = await openSlice(context, ordered, names, flags);
+  const gates = slice?.gates ?? ordered;
+  return runGates(context, gates, flags, await openReceipts?.(gates), slice);
 }
 
 /** Returns the gates of the project file to run, or null if the settings select one gate. @throws UsageError */

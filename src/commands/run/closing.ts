@@ -10,7 +10,7 @@ import type { EndEvent } from '../../library/reporter.ts';
 import { type Flags, type OptionRow, rows } from '../../options/table.ts';
 import type { Output } from '../../output/output.ts';
 import { argumentsOf } from '../options.ts';
-import { shellQuoted, windowsQuoted } from '../shell-quoted.ts';
+import { quotedCommand } from '../shell-quoted.ts';
 import type { CommandGate } from './command-gate.ts';
 import { asksForBuild } from './wait-flags.ts';
 
@@ -112,7 +112,8 @@ function waitCommandLine(
     ...(name !== unnamed || (flags.junit ?? flags.report) === undefined ? [] : namesOf(runs)),
     ...(areWords ? [] : ['--', ...ids]),
   ];
-  const quote = platform === 'win32' ? windowsQuoted : shellQuoted;
-  const quoted = words.map((word) => quote(output.excerpt(word, 2000)));
-  return quoted.includes(null) ? null : quoted.join(' ');
+  return quotedCommand(
+    words.map((word) => output.excerpt(word, 2000)),
+    platform,
+  );
 }

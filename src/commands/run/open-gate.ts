@@ -1,4 +1,5 @@
 import { ConfigError } from '../../errors.ts';
+import type { SeenBuild } from '../../gate/deployed/reads.ts';
 import { intervalNote } from '../../gate/limits.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { type OpenOptions, openGate } from '../../library/open-gate.ts';
@@ -32,14 +33,34 @@ function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boo
   return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
 }
 
+/** A part that takes a share in a command's gates, and may let them go on in another command. */
+export interface GatePart {
+  onStop: OpenOptions['onStop'];
+  /** Receives events before the reporters that print and write. It puts the command that goes on into the result. */
+  readonly record: Reporter;
+  /** Receives events after them. */
+  readonly reported: Reporter;
+  /** The reads of the version page so far, and how long the wait for the build has taken. */
+  readonly build: { seen: SeenBuild | undefined; elapsedMs: number };
+}
+
+/** Nothing is written about a gate that goes on. */
+const atTheEnd = (reporter: Reporter): Reporter => ({
+  ...reporter,
+  end: (event) => (event.report.next === undefined ? reporter.end?.(event) : undefined),
+});
+
 /** Runs gates, prints the result and writes the reports. Returns the exit code. */
 export async function runGates(
   context: Context,
   gates: readonly CommandGate[],
   flags: Flags,
   receipt: readonly Reporter[] = [],
+  part: GatePart | null = null,
 ): Promise<number> {
   const { io, output, settings } = context;
+  const isOwn = gates.every(({ start }) => start !== undefined);
+  const isSliced = flags.slice !== undefined;
   const local = isLocal(settings.apiUrl?.value ?? '');
   const printer: Reporter = {
     end: (event) => (event.error === null ? printGate(event, context) : undefined),
@@ -53,11 +74,15 @@ export async function runGates(
   };
   const reporters = [
     ...(await progressReporters(io, output, gates)),
-    ...[printer, ...receipt, ...(hasReports(context, flags) ? [reports] : []), closing],
+    ...(part === null ? [] : [part.record]),
+    printer,
+    ...[...receipt, ...(hasReports(context, flags) ? [reports] : []), closing].map(atTheEnd),
+    ...(part === null ? [] : [part.reported]),
   ];
   const { exitCode } = await openGate(
     {
       ...openOptions(context),
+      ...(part !== null && { onStop: part.onStop }),
       ...{ gates, local, env: io.env, failFast: flags.failFast === true },
       async connect() {
         const notes = intervalNotes(gates, local);
@@ -67,9 +92,12 @@ export async function runGates(
       },
       async deployed(commit) {
         if (!asksForBuild(settings, flags)) return null;
-        return deployedOptions(context, flags, commit);
+        const options = await deployedOptions(context, flags, commit);
+        if (options === null || part === null) return options;
+        const { seen, elapsedMs } = part.build;
+        return { ...options, seen, timeoutMs: Math.max(0, options.timeoutMs - elapsedMs) };
       },
-      cancelOnInterrupt: flags.cancelOnInterrupt ?? gates.every(({ start }) => start !== undefined),
+      cancelOnInterrupt: flags.cancelOnInterrupt ?? (isSliced ? 'SIGINT' : isOwn),
       cancelOnTimeout: flags.cancelOnTimeout === true,
     },
     reporters,

@@ -60,6 +60,8 @@ export function progressLines(
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const shown = new Map<string, { state: string; at: number }>();
   const startedAt = new Map<string, WatchedRun['startedAt']>();
+  /** The runs that earlier slices have started. */
+  const known = new Set<string>();
   const buildLine = buildLines(io, output);
   let hubIsLost = false;
 
@@ -90,8 +92,13 @@ export function progressLines(
     watch({ runs }) {
       for (const run of runs) startedAt.set(run.runId, run.startedAt);
     },
+    received({ step, run }) {
+      if (step.run !== undefined) known.add(run.runId);
+    },
     created(event) {
       const { runId, appUrl, reattached } = event;
+      // The first line of the slice has named it.
+      if (known.has(runId)) return;
       const what = reattached ? 'attached to the run that was started earlier' : 'created run';
       // The line begins with the name of the gate, if there are several.
       const name = event.gate === undefined ? nameOf(event) : null;
@@ -175,7 +182,10 @@ export function progressLines(
       alert(event, `${fullName(event)} could not be cancelled: ${excerpt(error.message)}; ${later}`);
     },
     note: (event) => note(event, excerpt(event.message)),
-    gate: ({ report }) => void output.note(excerpt(`${report.name}: ${endOf(report)}`, 600)),
+    gate({ report }) {
+      if (report.result === 'waiting') return;
+      void output.note(excerpt(`${report.name}: ${endOf(report)}`, 600));
+    },
   };
 }
 

@@ -16,6 +16,7 @@ import { type Cell, type DrawnRow, drawRows, naturalWidths, tableWidth } from '.
 import { columnsOf, type Tone } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
+import { printNext, printWaiting } from './goes-on.ts';
 
 const marks = {
   pass: ['good', '✓'],
@@ -131,9 +132,10 @@ function meaning({ exitCode, interruptedBy }: GateReport, gates: GatesReport | u
 
 async function printTable(
   report: GateReport,
-  gates: GatesReport | undefined,
+  json: EndEvent['report'],
   { io: { out, env }, output }: Context,
 ): Promise<void> {
+  const gates = 'gates' in json ? json : undefined;
   // In a log, the lines below say everything.
   if (output.isLog) return;
   if (output.format === 'table') {
@@ -143,24 +145,31 @@ async function printTable(
     return output.result(await gateScreen(report, output.columns, paint, links));
   }
   const rows = decidingRuns(report).map((run) => [...cellsOf(run), run.appUrl]);
-  if (gates === undefined) return output.data(report, { head: [...heads, 'URL'], rows });
+  if (gates === undefined) return output.data(json, { head: [...heads, 'URL'], rows });
   // Without a run, the gate has one row, too.
   const names = gates.gates.flatMap(({ name, runs }) =>
     runs.length === 0 ? [name] : decidingRuns({ runs }).map(() => name),
   );
   const named = rows.map((row, at) => [names[at] ?? '', ...row]);
-  return output.data(gates, { head: ['GATE', ...heads, 'URL'], rows: named });
+  return output.data(json, { head: ['GATE', ...heads, 'URL'], rows: named });
 }
 
 /** Prints the result on stdout and its meaning on stderr. If both are one terminal, nothing is printed twice. */
 export async function printGate(end: EndEvent, context: Context): Promise<void> {
+  const { result, next } = end.report;
+  if (result === 'waiting') await printWaiting(end.report, context.output);
+  else await printEnd(end, context);
+  if (next !== undefined) await printNext(next, context);
+}
+
+async function printEnd(end: EndEvent, context: Context): Promise<void> {
   const report = end.runs();
   const gates = 'gates' in end.report ? end.report : undefined;
   const { output } = context;
   // In a log, the lines are the result, which `--quiet` prints, too.
   const printer = (shown: GateReport['result']) =>
     shown === 'pass' && !output.isLog ? output.note : output.alert;
-  await printTable(report, gates, context);
+  await printTable(report, end.report, context);
   for (const run of decidingRuns(report)) {
     if (output.oneScreen && saysEverything(run, report)) continue;
     const shown = shownAs(run);

@@ -27,6 +27,8 @@ export interface DeployedCheck extends GateHooks {
 export interface DeployedCheckOptions {
   expected: ExpectedBuild;
   pointer?: string | undefined;
+  /** The reads of earlier slices of the gate. */
+  seen?: SeenBuild | undefined;
   /** How long to wait for the build before the create, in milliseconds. */
   timeoutMs: number;
   /** The timeout of one request to the service: a read takes no longer. */
@@ -49,7 +51,7 @@ const confirmMs = 30_000;
 /** Returns the hooks that check which build is deployed while a gate creates a run and waits for it. */
 export function createDeployedCheck(options: DeployedCheckOptions): DeployedCheck {
   const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit, say } = options;
-  let seen: SeenBuild = nothingSeen;
+  let seen = options.seen ?? nothingSeen;
   let reading: Promise<void> | undefined;
   let deployed: Promise<MismatchError | null> | undefined;
   /** The checks of later runs. */
@@ -140,7 +142,11 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
         return { deployed };
       },
       again(leftMs) {
-        const next = createDeployedCheck({ ...options, timeoutMs: Math.min(timeoutMs, leftMs) });
+        const next = createDeployedCheck({
+          ...options,
+          seen: undefined,
+          timeoutMs: Math.min(timeoutMs, leftMs),
+        });
         later.push(next);
         return next;
       },

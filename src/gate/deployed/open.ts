@@ -68,7 +68,8 @@ export interface OpenDeployed {
 
 /** @throws ConfigError if the URL is invalid */
 export function openDeployed(
-  options: PageOptions & Pick<DeployedCheckOptions, 'timeoutMs' | 'requestTimeoutMs' | 'clock' | 'emit'>,
+  options: PageOptions &
+    Pick<DeployedCheckOptions, 'seen' | 'timeoutMs' | 'requestTimeoutMs' | 'clock' | 'emit'>,
 ): OpenDeployed {
   const { shown, read, close } = openPage(options);
   const expected = { page: shown, version: options.expected };

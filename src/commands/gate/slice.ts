@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { formatDuration } from '../../duration.ts';
+import { type StopCause, UsageError } from '../../errors.ts';
+import type { EndEvent } from '../../library/reporter.ts';
+import { buildIds, type Flags } from '../../options/table.ts';
+import { findRoot } from '../../settings/locate.ts';
+import { recordIn } from '../../slice/record.ts';
+import { goingOn, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
+import { readToken, tokenOf } from '../../slice/token.ts';
+import { isLocal } from '../../transport/address.ts';
+import type { Context } from '../context.ts';
+import { selfName } from '../init/first-steps.ts';
+import { argumentsOf } from '../options.ts';
+import type { CommandGate } from '../run/command-gate.ts';
+import type { GatePart } from '../run/open-gate.ts';
+import { gatesFile } from './gates-file.ts';
+
+/** The gates of a slice, with what earlier slices have done, and the parts that attach it to them. */
+export interface Slice extends GatePart {
+  readonly gates: readonly CommandGate[];
+}
+
+const shortestSliceMs = 5_000;
+
+/** @throws UsageError for options that have no effect or contradict each other */
+export function checkSliceFlags({ slice, resume, new: fresh, deployedUrl }: Flags): void {
+  if (fresh === true && slice === undefined)
+    throw new UsageError('--new has no effect without --slice', {
+      hint: 'leave it out: without --slice, each command starts a new run',
+    });
+  if (fresh === true && resume !== undefined)
+    throw new UsageError('--new and --resume cannot be combined', { hint: 'leave one of them out' });
+  if (slice !== undefined && deployedUrl?.includes('?') === true)
+    throw new UsageError('--slice would repeat the query of --deployed-url, which may have a secret', {
+      hint: 'write it as "deployed": { "url": … } into .rungate.json, or give a header with --deployed-header-file',
+    });
+}
+
+const sha256 = (...parts: readonly unknown[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+
+/** Returns the body without the facts from the CI or git, which change while a gate goes on. */
+function askedFor({ start, settings }: CommandGate): unknown {
+  const asked = Object.entries(start?.body ?? {}).filter(([name]) => {
+    const id = buildIds.find((known) => known === name);
+    return id === undefined || settings[id] !== undefined;
+  });
+  return Object.fromEntries(asked);
+}
+
+function fromToken(token: string, request: string): SavedGates {
+  const state = readToken(token);
+  const hint = 'run the command that the last slice printed, unchanged';
+  if (state === null)
+    throw new UsageError('--resume: the token is damaged or incomplete', {
+      hint: `${hint}; do not edit the token`,
+    });
+  if (state.request !== request)
+    throw new UsageError(
+      '--resume: the token is of another gate: the service, the project or what it runs differs',
+      {
+        hint: `${hint}, in the same folder and with the same settings`,
+      },
+    );
+  return state;
+}
+
+/**
+ * Returns the gates of a slice: as they are planned, or as they go on after earlier slices. Null without `--slice` and `--resume`.
+ * @throws UsageError
+ */
+export async function openSlice(
+  context: Context,
+  planned: readonly CommandGate[],
+  names: readonly string[],
+  flags: Flags,
+): Promise<Slice | null> {
+  const { slice: sliceMs, resume, idempotencyKey, idempotencySalt } = flags;
+  if (sliceMs === undefined && resume === undefined) return null;
+  const { io, output, settings } = context;
+  const { clock } = io;
+  const apiUrl = settings.apiUrl?.value ?? '';
+  if (sliceMs !== undefined && sliceMs < shortestSliceMs && !isLocal(apiUrl))
+    throw new UsageError(`--slice is too short: ${formatDuration(sliceMs)}`, {
+      hint: 'use 5 s or more, preferably 45 s: each slice reads the run at least once',
+    });
+  const startedAt = clock.now();
+  const request = sha256(apiUrl, ...planned.map((gate) => [gate.name, askedFor(gate)])).slice(0, 12);
+  const bodies = planned.map(({ name, start }) => [name, start?.body]);
+  const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
+  const file = gatesFile(
+    context,
+    sha256(folder, apiUrl, bodies, idempotencyKey, idempotencySalt).slice(0, 22),
+  );
+
+  const saved = await file.read();
+  const given = resume === undefined ? null : fromToken(resume, request);
+  // The file is newer than the token if a slice was killed after it had printed the token.
+  const joined = given === null || given.id === saved?.id ? saved : given;
+  const isLive = joined !== null && (given !== null || joined.endsAt > startedAt);
+  const goesOn = isLive && flags.new !== true;
+  const state = goesOn
+    ? joined
+    : newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned);
+  const age = (from: SavedGates) =>
+    `${formatDuration(startedAt - from.startedAt)} ago (${new Date(from.startedAt).toISOString()})`;
+  const runsIn = (from: SavedGates) => liveRuns(from).map(({ runId }) => output.excerpt(runId, 80));
+  if (goesOn)
+    await output.alert(
+      `going on with ${runsIn(joined).join(', ') || 'the gate'}, started ${age(joined)}${given === null ? '; --new starts a new run instead' : ''}`,
+    );
+  else if (isLive)
+    for (const runId of runsIn(joined))
+      await output.alert(
+        `leaving ${runId}, started ${age(joined)}, as it is; to cancel it, run: ${selfName(io)} run cancel ${runId}`,
+      );
+
+  const isOurs = (known: SavedGates | null) => known?.id === state.id;
+  const save = () => file.change((known) => (isOurs(known) ? state : undefined));
+  // Before anything is sent: a slice that is killed is found by its keys.
+  await file.change((known) => (given !== null && known !== null && !isOurs(known) ? undefined : state));
+
+  const timeouts = new Map(planned.map(({ name, timeoutMs }) => [name, timeoutMs]));
+  const recorded = recordIn(state, {
+    clock,
+    redact: output.redact,
+    timeoutOf: (name) => timeouts.get(name) ?? 0,
+    save: () => void save(),
+  });
+  const next = () =>
+    [
+      ...[...selfName(io).split(' '), 'gate', ...names],
+      ...argumentsOf(flags, (row) => !['--resume', '--new'].includes(`--${row.flag?.split(/--| /)[1]}`)),
+      ...['--resume', tokenOf(state)],
+    ].map((word) => output.redact(word));
+  return {
+    gates: planned.map((gate) => goingOn(gate, state, clock)),
+    build: { seen: state.build, elapsedMs: startedAt - state.startedAt },
+    onStop(listener) {
+      const done = new AbortController();
+      const stop = (cause: StopCause) => {
+        if (done.signal.aborted) return;
+        done.abort();
+        listener(cause);
+      };
+      const forget = io.onStop(stop);
+      if (sliceMs !== undefined)
+        clock.sleep(Math.max(0, startedAt + sliceMs - clock.now()), done.signal).then(
+          () => stop('slice'),
+          () => {},
+        );
+      return () => {
+        done.abort();
+        forget();
+      };
+    },
+    record: {
+      ...recorded,
+      async end(event) {
+        // Reports and receipts are about all slices.
+        event.startedAt = state.startedAt;
+        if (!goesOnAfter(event, flags)) return;
+        await save();
+        Object.assign(event.report, {
+          startedAt: new Date(state.startedAt).toISOString(),
+          next: next(),
+          hint: 'the gate has neither passed nor failed: run the command in next, unchanged, and do not start another run',
+        });
+      },
+    },
+    reported: {
+      async end(event) {
+        // A result whose reader has gone is not reported.
+        if (goesOnAfter(event, flags) || !io.out.open) return;
+        await file.change((known) => (isOurs(known) ? null : undefined));
+      },
+    },
+  };
+}
+
+/** Returns whether runs go on after this end. Ctrl-C is the end of the gate, unless nothing was cancelled. */
+function goesOnAfter({ error, report }: EndEvent, { cancelOnInterrupt }: Flags): boolean {
+  const { result, interruptedBy, cancellation } = report;
+  if (error !== null || interruptedBy === undefined) return false;
+  if (result === 'waiting') return true;
+  const cancels = cancelOnInterrupt ?? interruptedBy === 'SIGINT';
+  return cancels ? cancellation === 'failed' : true;
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../clock.ts';
+import { nothingSeen, withReading } from '../gate/deployed/reads.ts';
+import type { KnownRun } from '../gate/events.ts';
+import { type PlanEvent, unnamed } from '../gate/plan/plan.ts';
+import { redactReport } from '../gate/report.ts';
+import type { WatchedRun } from '../gate/watched-run.ts';
+import type { Redact } from '../redact.ts';
+import { type SavedGate, type SavedGates, savedKeys } from './state.ts';
+
+type Handlers = {
+  [Type in PlanEvent['type']]?: (event: Extract<PlanEvent, { type: Type }>) => void;
+};
+
+interface RecordTools {
+  clock: Clock;
+  redact: Redact;
+  timeoutOf(gate: string): number;
+  /** Called after each change that the next slice must know. */
+  save(): void;
+}
+
+/** Returns the handlers that keep the state up to date with the events of the gates. */
+export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: RecordTools): Handlers {
+  const unsure = new Map<string, { gate: string | undefined; key: string; run: KnownRun }>();
+  const watched = new Map<string, WatchedRun>();
+  const change = (name: string | undefined, edit: (gate: SavedGate) => void) => {
+    const gate = state.gates[name ?? unnamed];
+    if (gate === undefined) return;
+    edit(gate);
+    save();
+  };
+  const keep = (name: string | undefined, key: string, run: KnownRun) =>
+    change(name, ({ keys }) => {
+      const used = keys.find((saved) => saved.key === key);
+      if (used !== undefined) used.run = run;
+    });
+  return {
+    begun({ gate: name }) {
+      change(name, (gate) => {
+        gate.begunAt ??= clock.now();
+        state.endsAt = Math.max(state.endsAt, gate.begunAt + timeoutOf(name ?? unnamed));
+      });
+    },
+    received({ gate, step: { key }, run, own }) {
+      // An id that has a secret in it is not kept: the key finds the run.
+      if (redact(run.runId) !== run.runId) return;
+      const startedAt = Math.round(clock.now() - (clock.monotonic() - run.startedAt));
+      const known = { ...run, startedAt, appUrl: run.appUrl && redact(run.appUrl), attempts: 0 };
+      if (own) keep(gate, key, known);
+      else unsure.set(run.runId, { gate, key, run: known });
+    },
+    watch({ runs }) {
+      for (const run of runs) watched.set(run.runId, run);
+    },
+    read({ gate: name, runId, appUrl, attempts }) {
+      const found = unsure.get(runId);
+      // From here on it cannot have ended before the gate: it is this gate's, whatever its next state is.
+      if (found !== undefined && watched.get(runId)?.progress.inProgress === true) {
+        unsure.delete(runId);
+        keep(found.gate, found.key, found.run);
+      }
+      change(name, ({ keys }) => {
+        for (const { run } of keys)
+          if (run?.runId === runId) Object.assign(run, { attempts, appUrl: appUrl ?? run.appUrl });
+      });
+    },
+    discarded({ gate: name, type: _type, ...run }) {
+      const { gate: _gate, ...discarded } = run as typeof run & { gate?: string };
+      change(name, (gate) => {
+        gate.discarded.push(discarded);
+        gate.keys.splice(0, gate.keys.findIndex(({ key }) => key === run.idempotencyKey) + 1);
+      });
+    },
+    doubt({ gate: name }) {
+      change(name, (gate) => {
+        gate.doubt = true;
+      });
+    },
+    failed({ gate: name, runs, keys }) {
+      change(name, (gate) => {
+        gate.failed = redactReport([...runs], redact);
+        const known = gate.keys;
+        gate.keys = savedKeys(keys).map((next) => known.find(({ key }) => key === next.key) ?? next);
+      });
+    },
+    deployed({ phase, text, matches, error }) {
+      const reading = error === null ? { text: text ?? '', matches } : { error };
+      const { error: _error, ...seen } = withReading(state.build ?? nothingSeen, phase, reading, clock.now());
+      state.build = { ...seen, after: 0, error: null };
+      save();
+    },
+    gate({ gate: name, report }) {
+      // One that was skipped, stopped or goes on is decided again.
+      if (report.exitCode === null) return;
+      change(name, (gate) => {
+        gate.ended = report;
+      });
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../clock.ts';
+import type { TriggerBody } from '../contract/run.ts';
+import type { SeenBuild } from '../gate/deployed/reads.ts';
+import type { KeyOrigin, KeyStep, KnownRun } from '../gate/events.ts';
+import type { PlannedGate } from '../gate/plan/plan.ts';
+import type { DiscardedRun, NamedGateReport, RunReport } from '../gate/result-types.ts';
+
+/** A key, with the run that a slice has started with it. Times in milliseconds since the epoch. */
+export interface SavedKey {
+  key: string;
+  origin: KeyOrigin;
+  retry?: number | undefined;
+  run?: KnownRun;
+}
+
+export interface SavedGate {
+  /** The body of the first slice: git may be at another commit now. */
+  body: TriggerBody | undefined;
+  /** Null before the gate begins. */
+  begunAt: number | null;
+  /** The keys that are left, from the one of the last run on. */
+  keys: SavedKey[];
+  /** The runs that failed, of which the gate continues the retries. */
+  failed: readonly RunReport[];
+  discarded: DiscardedRun[];
+  doubt: boolean;
+  ended?: NamedGateReport;
+}
+
+/** The progress of a gate, or of several, over the slices so far: everything that the next one needs, and no secret. */
+export interface SavedGates {
+  /** Random: the same in all slices. */
+  id: string;
+  /** A hash of the service and the bodies. Another request does not go on with these gates. */
+  request: string;
+  /** The start of the first slice. */
+  startedAt: number;
+  /** The last timeout of a gate that has begun. */
+  endsAt: number;
+  gates: Record<string, SavedGate>;
+  build?: SeenBuild;
+}
+
+export function newGates(
+  { id, request, startedAt }: Pick<SavedGates, 'id' | 'request' | 'startedAt'>,
+  gates: readonly PlannedGate[],
+): SavedGates {
+  const saved = gates.map(({ name, start }): [string, SavedGate] => [
+    name,
+    {
+      ...{ body: start?.body, keys: savedKeys(start?.keys ?? []) },
+      ...{ begunAt: null, failed: [], discarded: [], doubt: false },
+    },
+  ]);
+  const longest = Math.max(...gates.map(({ timeoutMs }) => timeoutMs));
+  return { id, request, startedAt, endsAt: startedAt + longest, gates: Object.fromEntries(saved) };
+}
+
+/** A random key is known to the slices of this gate only, as one that the user gives. */
+export const savedKeys = (keys: readonly KeyStep[]): SavedKey[] =>
+  keys.map(({ key, origin, retry }) => ({
+    ...{ key, origin: origin === 'random' ? 'user' : origin },
+    ...(retry !== undefined && { retry }),
+  }));
+
+/** A slice that begins after the timeout still reads its run: it may have ended in time. */
+const lastReadMs = 10_000;
+
+/** Returns the gate as the next slice runs it. */
+export function goingOn<Gate extends PlannedGate>(gate: Gate, { gates }: SavedGates, clock: Clock): Gate {
+  const saved = gates[gate.name];
+  if (saved === undefined || gate.start === undefined) return gate;
+  const { body = gate.start.body, begunAt, failed, discarded, doubt, ended } = saved;
+  const sinceEpoch = clock.now() - clock.monotonic();
+  const keys = saved.keys.map(({ run, ...key }) => ({
+    ...{ ...key, how: 'from an earlier slice' },
+    run: run && { ...run, startedAt: run.startedAt - sinceEpoch },
+  }));
+  const leastMs = keys.some(({ run }) => run !== undefined) ? lastReadMs : 0;
+  // A clock that was set back does not lengthen the timeout.
+  const leftMs = begunAt === null ? null : Math.min(gate.timeoutMs, begunAt + gate.timeoutMs - clock.now());
+  return {
+    ...{ ...gate, ended, start: { ...gate.start, body, keys }, soFar: { failed, discarded, doubt } },
+    deadline: leftMs === null ? undefined : clock.monotonic() + Math.max(leftMs, leastMs),
+  };
+}
+
+/** Returns the runs that go on, as far as they are known. */
+export const liveRuns = ({ gates }: SavedGates): KnownRun[] =>
+  Object.values(gates).flatMap(({ ended, keys }) =>
+    ended === undefined ? keys.flatMap(({ run }) => run ?? []).slice(-1) : [],
+  );
