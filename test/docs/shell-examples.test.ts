@@ -98,7 +98,6 @@ it('every example is run except these, for the reason that the page gives', () =
     'AGENTS.md: they run tests, this one included',
     'CONTRIBUTING.md: these run everything, this test included',
     'README.md: the project’s CI runs both',
-    'SKILL.md: until --slice exists',
     'docs/binary.md: test/long/release-files.test.ts runs it with the files of a local release',
     'docs/binary.md: test/long/release-files.test.ts runs it with the files of a local release',
     'docs/binary.md: it was only read, since it needs a release',

@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { everyCommand } from '../../src/cli/program.ts';
 import { exitCodes } from '../../src/exit.ts';
+import { asked, stage } from '../cli/harness.ts';
+import type { FakeClock } from '../fake-clock.ts';
 import { textOf } from './pages.ts';
 
 const text = textOf('SKILL.md');
 const [, frontMatter = '', body = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? [];
 const program = await everyCommand();
-/** The parts of `--slice`, which is not finished. */
-const unfinished = { codes: [75], options: ['--slice', '--new'] };
 
 /** Returns the text of each code span and of each line in a block of code. */
 const codeIn = (page: string) => [
@@ -18,8 +18,7 @@ const codeIn = (page: string) => [
 ];
 
 const isOption = (word: string) => word.startsWith('--');
-const hasOption = (command: Command, option: string) =>
-  unfinished.options.includes(option) || command.options.some(({ long }) => long === option);
+const hasOption = (command: Command, option: string) => command.options.some(({ long }) => long === option);
 
 /** Returns what of a command does not exist: a subcommand or an option. */
 function unknownIn(words: readonly string[]): string[] {
@@ -32,6 +31,18 @@ function unknownIn(words: readonly string[]): string[] {
   if (command.commands.length > 0) return [words.join(' ')];
   return words.filter((word) => isOption(word) && !hasOption(command, word));
 }
+
+/** Returns a sleep in which a slice ends only after the sleeps between status reads have taken as long. */
+const sliceAfterReads =
+  (clock: FakeClock): FakeClock['sleep'] =>
+  async (ms, signal) => {
+    if (ms < 30_000) return clock.sleep(ms, signal);
+    const end = clock.now() + ms;
+    while (clock.now() < end) {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    }
+  };
 
 describe('the skill', () => {
   it('has the front matter of the Agent Skills format', () => {
@@ -46,8 +57,7 @@ describe('the skill', () => {
 
   it('explains each exit code once', () => {
     const rows = [...body.matchAll(/^\| (\d[\d, ]*?) +\|/gm)].flatMap(([, codes = '']) => codes.split(', '));
-    const codes = new Set([...Object.values<number>(exitCodes), ...unfinished.codes]);
-    expect(rows.map(Number).toSorted((a, b) => a - b)).toEqual([...codes].toSorted((a, b) => a - b));
+    expect(rows.map(Number).toSorted((a, b) => a - b)).toEqual(Object.values(exitCodes));
   });
 
   it('names only commands and options that exist', () => {
@@ -60,5 +70,28 @@ describe('the skill', () => {
     const gate = program.commands.find((one) => one.name() === 'gate');
     expect(options.length).toBeGreaterThan(3);
     expect(options.filter((option) => gate === undefined || !hasOption(gate, option))).toEqual([]);
+  });
+
+  it.each([
+    ['passed', 0],
+    ['failed', 1],
+  ] as const)('leads to the verdict of one run: %s exits with %i', async (outcome, verdict) => {
+    const on = await stage({ outcome, duration: 130_000 });
+    const project = '{ "project": "shop", "process": "checkout" }';
+    const world = {
+      cwd: '/repo',
+      files: { '/repo/.git': '', '/repo/.rungate.json': project },
+      clock: { ...on.clock, sleep: sliceAfterReads(on.clock) },
+    };
+    let [, , ...words] = codeIn(body)[0]?.split(' ') ?? [];
+    const codes: number[] = [];
+    do {
+      const { code, out } = await on.with(world)(...words);
+      codes.push(code);
+      if (code === 75) words = JSON.parse(out).next.slice(1);
+    } while (codes.at(-1) === 75 && codes.length < 9);
+    expect(codes).toEqual([75, 75, verdict]);
+    expect(asked(on.mock).filter((endpoint) => endpoint === 'run.trigger')).toHaveLength(1);
+    await on.close();
   });
 });
