@@ -1,4 +1,5 @@
 import { cancelReason } from '../ci/provider.ts';
+import { nextStep } from '../ci/reports/wording.ts';
 import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import { RungateError, redactError, type Say, type StopCause, StoppedError } from '../errors.ts';
@@ -117,14 +118,16 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     error = redactError(cause.word(options.say), redact);
     report = single === undefined ? unstartedGates(gates, cause) : reportUncreated(knownRuns(single), cause);
   }
+  const runs = () =>
+    redactReport(
+      single === undefined ? flatReport(report as GatesReport, gates) : (report as GateReport),
+      redact,
+    );
+  const hint = nextStep(runs());
   const end: EndEvent = {
     type: 'end',
-    report: redactReport(report, redact),
-    runs: () =>
-      redactReport(
-        single === undefined ? flatReport(report as GatesReport, gates) : (report as GateReport),
-        redact,
-      ),
+    report: { ...redactReport(report, redact), ...(hint !== null && { hint }) },
+    runs,
     ...{ error, startedAt, finishedAt: clock.now(), exitCode: report.exitCode, receipt: null },
   };
   await awaitEach(reporters, end);

@@ -77,6 +77,15 @@ export function hintOf(run: RunReport): string | null {
   return `the gate lets it pass; --on ${run.verdict}=fail makes it fail`;
 }
 
+/** Returns the next step after a gate that failed: the remedy, or where to see what failed; null if it passed. */
+export function nextStep(report: GateReport): string | null {
+  const run = decidingRuns(report).find((run) => shownAs(run) === 'fail' && !isSkipped(run));
+  if (report.exitCode === exitCodes.ok || run === undefined) return null;
+  const { runId, appUrl } = run;
+  const page = appUrl ?? (runId === null ? null : `rungate run status ${runId}`);
+  return run.error?.hint ?? hintOf(run) ?? (page && `see what failed: ${page}`);
+}
+
 /** Returns the runs of the same gate that do not decide it. */
 export function othersOf(run: RunReport, { runs }: GateReport): RunReport[] {
   return runs.filter(({ name, decides }) => name === run.name && decides === false);

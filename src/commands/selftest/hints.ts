@@ -4,7 +4,7 @@ import type { Scenario, StepResult } from './scenarios.ts';
 
 /**
  * The ways in which a step is wrong. `no run`: it created no run although the service was up. `several runs`: it created more
- * than one. `lenient`: it passes a cancelled run.
+ * than one. `one slice`: it ends with the first slice. `lenient`: it passes a cancelled run.
  */
 export type Symptom =
   | 'passes a failure'
@@ -12,6 +12,7 @@ export type Symptom =
   | 'no run'
   | 'timed out'
   | 'several runs'
+  | 'one slice'
   | 'lenient';
 
 export type PolicySettings = Readonly<Record<Verdict, Setting<Action>>>;
@@ -39,6 +40,8 @@ interface HintRow {
 /** Matches a call of rungate by any path: `npx rungate`, `bin/rungate.js`; not a variable RUNGATE_… or another file. */
 const gate = String.raw`\brungate(?:\.js)?(?=[\s"')]|$)`;
 const onLine = (before: string, after: string) => new RegExp(`${before}${gate}${after}`, 'm');
+/** Matches a script that waits for a slice and never for the next one. */
+export const isOneSlice = (text: string) => /--slice\b/.test(text) && !/\b(?:until|while|for)\b/.test(text);
 export const startsRun = /\brun\s+trigger\b/;
 /** Matches `rungate gate`, also by a variable (`$RUNGATE gate`). */
 export const callsGate =
@@ -284,6 +287,10 @@ export const causes: readonly HintRow[] = [
   {
     symptoms: ['fails a pass'],
     hint: 'the step fails although the gate passes: another command in it fails; see its output',
+  },
+  {
+    symptoms: ['one slice'],
+    hint: 'the step waits for one slice only, and 75 means that the gate goes on: leave out --slice, or repeat the command while it exits with 75',
   },
   { symptoms: ['several runs'], hint: 'the step started more than one run: check that this is intended' },
   {

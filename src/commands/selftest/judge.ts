@@ -1,7 +1,16 @@
+import { exitCodes } from '../../exit.ts';
 import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
 import type { Setting } from '../../settings/names.ts';
-import { actionIn, callsGate, type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
+import {
+  actionIn,
+  callsGate,
+  isOneSlice,
+  type PolicySettings,
+  type Symptom,
+  symptomHint,
+  usualRuns,
+} from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
 export interface StepJudgement {
@@ -30,13 +39,17 @@ export function retriesIn(text: string, bySettings: number): number {
 }
 
 function symptomOf(
+  text: string,
   { scenario, exitCode, runsCreated, stopped }: StepResult,
   results: readonly StepResult[],
 ): Symptom | null {
   if (stopped) return 'timed out';
+  if (exitCode === exitCodes.waiting) return 'one slice';
   const green = exitCode === 0;
   if (scenario.expected === 'red' && green) return 'passes a failure';
   if (scenario.expected === 'green' && !green) return 'fails a pass';
+  // The runs of the scenarios end within the first slice.
+  if (scenario.name === 'passed' && isOneSlice(text)) return 'one slice';
   // Only here does a created run prove that the step called the gate.
   if (scenario.name === 'passed' && runsCreated === 0) return 'no run';
   const usual = scenario.expected === 'green' ? (scenario.runs ?? 1) : usualRuns(scenario, results);
@@ -51,7 +64,7 @@ export function judgeSteps(
   results: readonly StepResult[],
 ): readonly StepJudgement[] {
   return results.map((result) => {
-    const symptom = symptomOf(result, results);
+    const symptom = symptomOf(text, result, results);
     const hint = symptom === null ? null : symptomHint(symptom, { text, policy, result, results });
     return { result, ok: symptom === null || symptom === 'several runs' || symptom === 'lenient', hint };
   });

@@ -67,7 +67,7 @@ describe('the exit code follows the verdict and the policy', () => {
 describe('the report', () => {
   it('has every documented field, and null for unknown facts', async () => {
     const { report } = await gate({ outcome: 'failed' });
-    expect(Object.keys(report).sort()).toEqual(['exitCode', 'result', 'runs', 'schemaVersion']);
+    expect(Object.keys(report).sort()).toEqual(['exitCode', 'hint', 'result', 'runs', 'schemaVersion']);
     expect(Object.keys(report.runs[0]).sort()).toEqual(
       [
         'runId',

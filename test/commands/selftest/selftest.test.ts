@@ -878,6 +878,23 @@ describe('the likely cause of another symptom', () => {
   });
 });
 
+describe('a step that slices', () => {
+  const sliced = 'rungate gate --project a --process b --slice 45s';
+  const verdicts = (script: string, changes?: Partial<StepResult>) =>
+    judgeSteps(script, usualPolicy, results(changes)).filter(({ hint }) => hint?.includes('--slice'));
+
+  it('is wrong without a loop, although its runs end within the first slice', () => {
+    expect(verdicts(sliced)).toMatchObject([{ ok: false, result: { scenario: { name: 'passed' } } }]);
+    expect(verdicts(`set +e\n${sliced}\nwhile [ $? -eq 75 ]; do ${sliced}; done`)).toEqual([]);
+  });
+
+  it('is wrong if it ends with 75, wherever its options are', () => {
+    const all = verdicts('make gate', { exitCode: 75 });
+    expect(all).toHaveLength(results().length);
+    expect(all.every(({ ok }) => ok)).toBe(false);
+  });
+});
+
 it('examines a script with a very long line quickly', () => {
   hint('passes a failure', `${'export a=$( if rungate_ '.repeat(3000)}\n${step} | tee log`);
 });
