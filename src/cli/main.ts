@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     refuseSecrets(argv);
     let decides = false;
-    const bind = createBind(io, (result, action) => {
+    const bind = createBind(io, argv, (result, action) => {
       code = result;
       decides = action.decides === true;
     });

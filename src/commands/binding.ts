@@ -29,9 +29,13 @@ export type Bind = <Flags>(
   action: BoundAction<Flags & RowFlags> | BareAction<Flags & RowFlags>,
 ) => void;
 
-/** @param done receives the exit code of the command that runs, and its action */
+/**
+ * @param argv the command line, for messages that repeat it
+ * @param done receives the exit code of the command that runs, and its action
+ */
 export function createBind(
   io: Io,
+  argv: readonly string[],
   done: (code: number, action: Pick<BoundAction<never>, 'decides'>) => void,
 ): Bind {
   return (command, action) => {
@@ -45,6 +49,7 @@ export function createBind(
       action.check?.(flags);
       const context = await createContext(io, read, settings, {
         ...action,
+        argv,
         newProjectFile: action.newProjectFile?.(flags) === true,
         refOf: async () => read.ref ?? (await ciContext(io)).ref,
       });

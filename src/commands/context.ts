@@ -31,6 +31,8 @@ type Connection = Pick<
 /** Everything a command uses: it reaches its surroundings only through this. */
 export interface Context {
   readonly io: Io;
+  /** The command line without `rungate`; empty if there is none. */
+  readonly argv: readonly string[];
   readonly settings: Settings;
   readonly sources: SettingSources;
   readonly output: Output;
@@ -155,7 +157,7 @@ export async function createContext(
   io: Io,
   globals: Flags,
   flags: SomeSettings = {},
-  options: SourceOptions = {},
+  options: SourceOptions & Partial<Pick<Context, 'argv'>> = {},
 ): Promise<Context> {
   const { settings, sources } = await loadSettings(io, globals, flags, options);
   // A script reads tab-separated values; people read the log of a CI job.
@@ -208,6 +210,7 @@ export async function createContext(
 
   return {
     io,
+    argv: options.argv ?? [],
     settings,
     sources,
     output,

@@ -1,17 +1,21 @@
 import type { Exchange } from '../../client/caller.ts';
 import { hasNext, type Page, type PageQuery, readPage } from '../../client/list.ts';
-import { type Endpoint, pathParams, type Schema } from '../../contract/endpoint.ts';
+import { type Api, type Endpoint, pathParams, type Schema } from '../../contract/endpoint.ts';
+import { api } from '../../contract/index.ts';
 import { type Field, isList, itemSchema, schemaFields } from '../../contract/shape.ts';
 import { HttpError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { itemTexts } from '../../json/text.ts';
+import { wantsJson } from '../../output/json.ts';
 import type { Context } from '../context.ts';
+import { quotedCommand } from '../shell-quoted.ts';
 import {
   attachmentOf,
   fieldFlag,
   fieldValue,
   flagKey,
   type GivenField,
+  kebab,
   type OpenFlags,
   requestBody,
   splitPair,
@@ -135,26 +139,53 @@ export async function callEndpoint(
   }
   if (endpoint.body !== undefined && json !== undefined) await tellLoose(context.output, endpoint.body, json);
   const sent = caller.exchange(name, endpoint, { params, query, body: attachment, json });
-  const isVariable = namesEnvironment(endpoint) && names.length > 1;
-  const response = await sent.catch((error) =>
-    withHint(error, hint ?? (isVariable ? variablesHint(error, String(args[0])) : undefined)),
-  );
+  const response = await sent.catch((error) => {
+    throw hinted(error, name, endpoint, args, hint);
+  });
   const done = act?.replace(/^\w+e/, '$&d');
   await printResponse(context, name, endpoint, { response, columns, asked: query ?? {}, done });
   return exitCodes.ok;
 }
 
-/** Throws the error, with a remedy if the service did not find the environment. */
-function withHint(error: unknown, hint: string | undefined): never {
-  if (hint !== undefined && error instanceof HttpError && error.status === 404) error.hint = hint;
-  throw error;
+/** Returns a path without the names of its parameters, and without the ending of the orders. */
+const shapeOf = (path: string) => path.replace(/\{\w+\}/g, '{}').replace(/\.json$/, '');
+
+/** Returns the command that reads this path, with the arguments for it; undefined if there is none. */
+function readerOf(path: string, args: readonly unknown[]): string | undefined {
+  const reader = Object.entries(api as Api).find(
+    ([, { method, path: other }]) => method === 'GET' && shapeOf(other) === shapeOf(path),
+  );
+  if (reader === undefined) return undefined;
+  const shown = pathParams(path).map((param, index) => {
+    const given = String(args[index]);
+    return /^\w[\w.-]{0,59}$/.test(given) ? given : `<${param}>`;
+  });
+  return [commandOf(reader[0]), ...shown].join(' ');
 }
 
-/** Returns the hint if the environment exists, but not its variable. */
-function variablesHint(error: unknown, environment: string): string {
-  const shown = /^[\w.-]{1,60}$/.test(environment) ? environment : '<environmentId>';
-  const other = error instanceof HttpError && error.hint !== undefined ? `; ${error.hint}` : '';
-  return `rungate env vars list ${shown} shows the ids of the variables${other}`;
+const commandOf = (name: string) => ['rungate', ...name.split('.').map(kebab)].join(' ');
+
+/**
+ * Returns the error of an endpoint with a command that shows more: the ids for 404, the item for a conflict, otherwise the help.
+ * @param hint the remedy if the service did not find the environment
+ */
+function hinted(
+  error: unknown,
+  name: string,
+  { path }: Endpoint,
+  args: readonly unknown[],
+  hint: string | undefined,
+): unknown {
+  if (!(error instanceof HttpError)) return error;
+  const [, parent = '', param = ''] = /^(.*)\/(\{\w+\})/.exec(path) ?? [];
+  if (error.status === 404) {
+    const list = parent === '' ? undefined : readerOf(parent, args);
+    const ids = list === undefined ? [] : [`${list} shows the ids`];
+    error.hint = hint ?? [error.hint, ...ids].filter(Boolean).join('; ');
+  }
+  const item = error.status === 409 && parent !== '' ? readerOf(`${parent}/${param}`, args) : undefined;
+  error.hint ??= item === undefined ? `see ${commandOf(name)} --help` : `${item} shows its state`;
+  return error;
 }
 
 interface Printed {
@@ -173,6 +204,7 @@ async function printResponse(
 ): Promise<void> {
   const { output } = context;
   if (response.text === '') {
+    if (wantsJson(output)) await output.json('null');
     const text = endpoint.method === 'GET' ? 'the response has no body' : (done ?? 'done');
     return output.note(endpoint.list ? emptyText(asked.page) : output.excerpt(text));
   }
@@ -209,6 +241,14 @@ function nextPage({ paged, path }: Endpoint, { page, totalPages }: Page, asked: 
     : `${here}; for the next page: rungate api GET "${path}?page=${next}"`;
 }
 
+/** Returns the hint with the whole command that acts without a prompt. */
+function confirming({ argv, io }: Context): string {
+  const end = argv.indexOf('--');
+  const words = argv.toSpliced(end < 0 ? argv.length : end, 0, '--yes');
+  const command = quotedCommand(['rungate', ...words], io.platform);
+  return command === null ? 'add --yes' : `add --yes: ${command}`;
+}
+
 /** Asks for confirmation before something is removed. Without a terminal, `--yes` is required. */
 async function confirm(context: Context, act: string, yes: boolean): Promise<boolean> {
   if (yes) return true;
@@ -217,7 +257,7 @@ async function confirm(context: Context, act: string, yes: boolean): Promise<boo
   const answer = await context.io.ask(`${question}? This cannot be undone. [y/N] `);
   if (answer === null) {
     const problem = 'this cannot be undone, and there is no terminal for a confirmation';
-    throw new UsageError(`rungate did not ${shown}: ${problem}`, { hint: 'add --yes' });
+    throw new UsageError(`rungate did not ${shown}: ${problem}`, { hint: confirming(context) });
   }
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

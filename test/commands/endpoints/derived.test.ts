@@ -167,8 +167,13 @@ describe('a destructive command', () => {
     const { code, out, err } = await on.rungate(...line.split(' '));
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toContain(`error: rungate did not ${act}: this cannot be undone`);
-    expect(err).toMatch(/add --yes/);
+    expect(err).toContain(`→ add --yes: rungate ${line} --yes\n`);
     expect(on.mock.requests).toHaveLength(0);
+  });
+
+  it('prints a command that quotes what the shell would change, and puts --yes before --', async () => {
+    const { err } = await on.rungate('env', 'vars', 'delete', '--', 'my shop', '-v1');
+    expect(err).toContain(`→ add --yes: rungate env vars delete --yes -- 'my shop' -v1\n`);
   });
 
   it.each(destructive)('%s asks before it acts, and says what is gone', async (endpoint, line, act) => {
