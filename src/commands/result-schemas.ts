@@ -456,6 +456,28 @@ export const documents = {
     schema: document('ConfigPath', 'The files with settings.', configFiles),
     commands: ['config path'],
   },
+  'profile-change': {
+    about: 'A change of a profile',
+    schema: document('ProfileChange', 'A change of a profile.', {
+      profile: text("The profile's name."),
+      profilesFile: text('The path of the file of profiles.'),
+      saved: list(text("The setting's name."), 'The settings and secrets that were saved.'),
+      removed: list(text("The setting's name."), 'The settings and secrets that were removed.'),
+      overridden: list(
+        text("The setting's name."),
+        'Those that an option, the environment or the project file sets, which takes precedence.',
+      ),
+    }),
+    commands: ['config set', 'config unset', 'login', 'logout'],
+  },
+  completion: {
+    about: 'A completion script',
+    schema: document('Completion', 'A completion script.', {
+      shell: text("The shell's name."),
+      script: text('The script.'),
+    }),
+    commands: ['completion'],
+  },
   'webhooks-verify': {
     about: 'Whether a delivery is authentic',
     schema: document('WebhookVerification', 'Whether a delivery is authentic.', {

@@ -2,9 +2,13 @@ import { type Argument, type Command, Option } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
+import type { Flags } from '../../options/table.ts';
+import { renderJson, wantsJson } from '../../output/json.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
+import { chosenFormat } from '../options.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 import {
   type CompletionLine,
   completes,
@@ -42,15 +46,20 @@ export function defineCompletion(command: Command, bind: Bind, programFor: Progr
     .addHelpText('after', install);
   completes(command, 'shell', shells);
   bind(command, {
-    async runBare(io, [name, rest], { complete }: { complete?: boolean }) {
+    async runBare(io, [name, rest], flags: Flags & { complete?: boolean }) {
       const shell = shellOf(name);
       const words = rest as readonly string[];
-      if (complete === true) {
+      if (flags.complete === true) {
         await completeCommand(io, shell, words, programFor);
         return exitCodes.ok;
       }
-      if (words.length > 0) throw new UsageError(`too many arguments: ${echoed(words.join(' '))}`);
-      await io.out.write(scripts[shell]);
+      if (words.length > 0)
+        throw new UsageError(`too many arguments: ${echoed(words.join(' '))}`, {
+          hint: `write rungate completion ${shell}`,
+        });
+      const format = chosenFormat(flags) ?? 'plain';
+      const data: JsonDocument<'completion'> = { schemaVersion: 1, shell, script: scripts[shell] };
+      await io.out.write(wantsJson({ format }) ? renderJson(data, format === 'json' ? 2 : 0) : data.script);
       return exitCodes.ok;
     },
   });

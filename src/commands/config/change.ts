@@ -3,6 +3,7 @@ import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
 import { type FileId, fileIds, isFileId, secretIds } from '../../options/table.ts';
+import { wantsJson } from '../../output/json.ts';
 import { excerpt } from '../../sanitize.ts';
 import { environmentHint, isSecretName } from '../../settings/fields.ts';
 import type { SettingName } from '../../settings/names.ts';
@@ -18,6 +19,7 @@ import {
 } from '../../settings/profiles.ts';
 import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
+import type { JsonDocument } from '../result-schemas.ts';
 
 /** @throws ConfigError if there is no folder for it */
 export function profilesFile({ sources }: Pick<Context, 'sources'>): string {
@@ -44,6 +46,28 @@ export async function changeStore(context: Context, change: (profiles: Profiles)
         : 'check the permissions of the folder, or set RUNGATE_CONFIG_DIR to another one';
     throw new ConfigError(`cannot write the profile: ${path} (${code})`, { hint, cause: error });
   }
+}
+
+/** Prints what has changed in the profile, if the result is JSON. */
+export async function printChange(
+  { output, settings, sources }: Context,
+  saved: readonly SettingName[],
+  removed: readonly SettingName[],
+): Promise<void> {
+  if (!wantsJson(output)) return;
+  const overridden = [...saved, ...removed].filter((name) => {
+    const { origin = 'default' } = settings[name] ?? {};
+    return origin !== 'profile' && origin !== 'default';
+  });
+  const data: JsonDocument<'profile-change'> = {
+    schemaVersion: 1,
+    profile: sources.profile.name,
+    profilesFile: sources.profilesFile ?? '',
+    saved,
+    removed,
+    overridden,
+  };
+  await output.data(data, { head: [], rows: [] });
 }
 
 export const settingIds: readonly SettingName[] = [...fileIds, ...secretIds];
@@ -94,6 +118,7 @@ export async function setCommand(context: Context, text: string, value: string):
   await changeStore(context, (profiles) =>
     changeProfile(profiles, profile.name, (old) => withSetting(old, setting)),
   );
+  await printChange(context, [name], []);
   await output.note(`saved ${name} in profile ${profile.name}`);
   const { origin = 'default' } = settings[name] ?? {};
   if (origin !== 'profile' && origin !== 'default')
@@ -110,6 +135,7 @@ export async function unsetCommand(context: Context, text: string): Promise<numb
     had = old !== undefined && (Object.hasOwn(old.settings, name) || Object.hasOwn(old.secrets, name));
     return had ? changeProfile(profiles, profile.name, (saved) => without(saved, name)) : profiles;
   });
+  await printChange(context, [], had ? [name] : []);
   const result = had ? `removed ${name} from` : `${name} was not set in`;
   await context.output.note(`${result} profile ${profile.name}`);
   return exitCodes.ok;

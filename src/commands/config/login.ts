@@ -10,7 +10,7 @@ import { changeProfile, type Profile, without, withSecret, withSetting } from '.
 import { parseApiUrl } from '../../transport/address.ts';
 import { type Context, warnOfFolder } from '../context.ts';
 import { checkCredential, refusedHint } from '../doctor/probes.ts';
-import { changeStore, profilesFile } from './change.ts';
+import { changeStore, printChange, profilesFile } from './change.ts';
 
 /** The kinds of secrets in a profile. */
 const secretKinds = {
@@ -43,6 +43,11 @@ export async function logoutCommand(context: Context, flags: KindFlags): Promise
     if (gone.includes('apiKey'))
       await output.note('the API key stays valid until you delete it: rungate keys delete <id>');
   }
+  await printChange(
+    context,
+    [],
+    gone.map((kind) => secretKinds[kind].name),
+  );
   for (const kind of chosen) {
     const left = settings[secretKinds[kind].name];
     if (left?.origin === 'environment')
@@ -128,6 +133,7 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
       throw error;
     }),
   );
+  await printChange(context, [name], []);
   const warning = state && warningFor(state);
   const purpose = url === null ? '' : ` for ${url.origin}`;
   const accepted = state !== null && warning === null ? '; the service accepts it' : '';

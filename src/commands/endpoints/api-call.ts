@@ -3,6 +3,7 @@ import { anyResponse, openBody } from '../../contract/fields.ts';
 import { api } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { wantsJson } from '../../output/json.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitizeLines } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
@@ -85,6 +86,7 @@ export async function apiCommand(
   await warnOfHtml(context, response);
   const lines = !response.isJson && (format === 'table' || format === 'plain');
   if (lines) await context.output.result(sanitizeLines(String(response.value)));
-  else if (response.text !== '') await context.output.json(response.text);
+  else if (response.text !== '' || wantsJson(context.output))
+    await context.output.json(response.text || 'null');
   return exitCodes.ok;
 }
