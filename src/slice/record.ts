@@ -3,9 +3,12 @@ import { nothingSeen, withReading } from '../gate/deployed/reads.ts';
 import type { KnownRun } from '../gate/events.ts';
 import { type PlanEvent, unnamed } from '../gate/plan/plan.ts';
 import { redactReport } from '../gate/report.ts';
+import type { RunReport } from '../gate/result-types.ts';
 import type { WatchedRun } from '../gate/watched-run.ts';
 import type { Redact } from '../redact.ts';
 import { type SavedGate, type SavedGates, savedKeys } from './state.ts';
+
+export const isUnobservedRun = ({ runId, verdict }: RunReport) => runId !== null && verdict === 'unobserved';
 
 type Handlers = {
   [Type in PlanEvent['type']]?: (event: Extract<PlanEvent, { type: Type }>) => void;
@@ -90,8 +93,8 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
       save();
     },
     gate({ gate: name, report }) {
-      // One that was skipped, stopped or goes on is decided again.
-      if (report.exitCode === null) return;
+      // One that was skipped, stopped, goes on or could not be observed is decided again.
+      if (report.exitCode === null || report.runs.some(isUnobservedRun)) return;
       change(name, (gate) => {
         gate.ended = report;
       });

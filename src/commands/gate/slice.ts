@@ -4,7 +4,7 @@ import { type StopCause, UsageError } from '../../errors.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { buildIds, type Flags } from '../../options/table.ts';
 import { findRoot } from '../../settings/locate.ts';
-import { recordIn } from '../../slice/record.ts';
+import { isUnobservedRun, recordIn } from '../../slice/record.ts';
 import { goingOn, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
 import { readToken, tokenOf } from '../../slice/token.ts';
 import { isLocal } from '../../transport/address.ts';
@@ -170,13 +170,16 @@ export async function openSlice(
     },
     reported: {
       async end(event) {
-        // A result whose reader has gone is not reported.
-        if (goesOnAfter(event, flags) || !io.out.open) return;
+        // A result whose reader has gone is not reported, and a run that could not be observed may go on.
+        if (goesOnAfter(event, flags) || !io.out.open || isUnobserved(event)) return;
         await file.change((known) => (isOurs(known) ? null : undefined));
       },
     },
   };
 }
+
+/** Returns whether a run exists, or may exist, whose end is unknown. The same command looks for it again. */
+const isUnobserved = (event: EndEvent) => event.error !== null || event.runs().runs.some(isUnobservedRun);
 
 /** Returns whether runs go on after this end. Ctrl-C is the end of the gate, unless nothing was cancelled. */
 function goesOnAfter({ error, report }: EndEvent, { cancelOnInterrupt }: Flags): boolean {
