@@ -17,7 +17,7 @@ import {
 import { every, onExit, onStop } from './process-events.ts';
 import { type GroupOptions, type GroupResult, runGroup } from './process-group.ts';
 import { ask, askSecret } from './prompt.ts';
-import { pipesReadOnce, readStdin, streamFile, streamStdin } from './read-file.ts';
+import { pipesReadOnce, readParts, silenceMs, streamFile, streamStdin } from './read-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
 import { appendToFile, createSecretFile, removeFile, type SecretFile, writeWholeFile } from './write-file.ts';
@@ -107,6 +107,12 @@ export async function leave(code: number, now = false): Promise<void> {
   if (delivered.includes(false)) process.exit();
 }
 
+/** Otherwise a program that left the pipe open would see only that nothing happens. */
+const silence = `warning: nothing has arrived on standard input for ${silenceMs / 1000} s; rungate waits for its end
+  → pipe the input into rungate, or give a file: < file
+`;
+const stdin = () => streamStdin(() => void err.write(silence));
+
 /** The real system. */
 export const systemIo: Io = {
   out,
@@ -119,8 +125,8 @@ export const systemIo: Io = {
   version,
   clock: systemClock,
   random: Math.random,
-  readStdin,
-  streamStdin,
+  readStdin: (mostBytes) => readParts(stdin(), mostBytes),
+  streamStdin: stdin,
   readFile: pipesReadOnce(),
   exists,
   uid: process.geteuid?.() ?? null,

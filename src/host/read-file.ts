@@ -11,13 +11,15 @@ import {
   statSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock, within } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 
 const [openFile, readSome, closeFile] = [promisify(open), promisify(read), promisify(close)];
 
 /** How long the writer of a pipe may stay silent. */
 const defaultPatienceMs = 10_000;
+/** How long standard input may stay silent without a notice. A pending read of it cannot be ended, so there is no limit. */
+export const silenceMs = 5_000;
 /** Pause before the next read of a pipe that has no data yet. */
 const pauseMs = 5;
 const mostMiB = 64;
@@ -144,15 +146,32 @@ export async function* streamFile(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-export const streamStdin = () => fileParts(0);
+/** Yields the parts, and calls back once if the first one has not arrived after `silenceMs`. */
+export async function* withNotice(
+  parts: AsyncGenerator<Uint8Array>,
+  onSilence: () => void,
+  clock: Clock,
+): AsyncGenerator<Uint8Array> {
+  const first = parts.next();
+  if ((await within(silenceMs, first, clock)) === undefined) onSilence();
+  const { done, value } = await first;
+  if (done === true) return;
+  yield value;
+  yield* parts;
+}
 
-export async function readStdin(mostBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
+export const streamStdin = (onSilence: () => void) => withNotice(fileParts(0), onSilence, systemClock);
+
+export async function readParts(
+  parts: AsyncIterable<Uint8Array>,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array> {
+  const copies: Uint8Array[] = [];
   let length = 0;
-  for await (const part of streamStdin()) {
-    parts.push(new Uint8Array(part));
+  for await (const part of parts) {
+    copies.push(new Uint8Array(part));
     length += part.length;
     if (length >= mostBytes) break;
   }
-  return Buffer.concat(parts).subarray(0, mostBytes);
+  return Buffer.concat(copies).subarray(0, mostBytes);
 }

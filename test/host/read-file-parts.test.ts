@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { partBytes, streamFile } from '../../src/host/read-file.ts';
+import { systemClock } from '../../src/clock.ts';
+import { partBytes, readParts, silenceMs, streamFile, withNotice } from '../../src/host/read-file.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { until } from '../until.ts';
 
 let folder: string;
@@ -81,5 +83,36 @@ describe('streamFile', () => {
     expect(Buffer.from((await parts.next()).value ?? []).toString()).toBe('first');
     await parts.return(undefined);
     writeFileSync(writer, 'last');
+  });
+});
+
+describe('the notice about silent input', () => {
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+  it('comes once, when the first part takes too long, and no part is lost', async () => {
+    const clock = fakeClock();
+    let arrive = () => {};
+    const arrival = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    async function* parts() {
+      await arrival;
+      yield Buffer.from('a');
+      await clock.sleep(10 * silenceMs);
+      yield Buffer.from('b');
+    }
+    let notices = 0;
+    const notice = () => {
+      notices += 1;
+      arrive();
+    };
+    expect(text(await readParts(withNotice(parts(), notice, clock)))).toBe('ab');
+    expect(notices).toBe(1);
+  });
+
+  it.each(['', 'a'])('does not come for input that arrives at once: %j', async (input) => {
+    writeFileSync(path, input);
+    const notice = () => expect.unreachable();
+    expect(text(await readParts(withNotice(streamFile(path), notice, systemClock)))).toBe(input);
   });
 });
