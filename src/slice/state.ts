@@ -4,6 +4,7 @@ import type { SeenBuild } from '../gate/deployed/reads.ts';
 import type { KeyOrigin, KeyStep, KnownRun } from '../gate/events.ts';
 import type { PlannedGate } from '../gate/plan/plan.ts';
 import type { DiscardedRun, NamedGateReport, RunReport } from '../gate/result-types.ts';
+import type { Redact } from '../redact.ts';
 
 /** A key, with the run that a slice has started with it. Times in milliseconds since the epoch. */
 export interface SavedKey {
@@ -44,11 +45,15 @@ export interface SavedGates {
 export function newGates(
   { id, request, startedAt }: Pick<SavedGates, 'id' | 'request' | 'startedAt'>,
   gates: readonly PlannedGate[],
+  redact: Redact,
 ): SavedGates {
+  // A body that has a secret in it is not kept.
+  const kept = (body: TriggerBody | undefined) =>
+    redact(JSON.stringify(body) ?? '') === (JSON.stringify(body) ?? '') ? body : undefined;
   const saved = gates.map(({ name, start }): [string, SavedGate] => [
     name,
     {
-      ...{ body: start?.body, keys: savedKeys(start?.keys ?? []) },
+      ...{ body: kept(start?.body), keys: savedKeys(start?.keys ?? []) },
       ...{ begunAt: null, failed: [], discarded: [], doubt: false },
     },
   ]);

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { UsageError } from '../../errors.ts';
+import type { Flags } from '../../options/table.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { addOptions } from '../options.ts';
@@ -6,7 +8,20 @@ import type { GateFlags } from '../run/command-gate.ts';
 import { dryRunOption } from '../run/dry-run.ts';
 import { checkReportFlags } from '../run/wait-flags.ts';
 import { gateCommand, gateDefaults } from './gate.ts';
-import { checkSliceFlags } from './slice.ts';
+
+/** @throws UsageError for options that have no effect or contradict each other */
+export function checkSliceFlags({ slice, resume, new: fresh, deployedUrl }: Flags): void {
+  if (fresh === true && slice === undefined)
+    throw new UsageError('--new has no effect without --slice', {
+      hint: 'leave it out: without --slice, each command starts a new run',
+    });
+  if (fresh === true && resume !== undefined)
+    throw new UsageError('--new and --resume cannot be combined', { hint: 'leave one of them out' });
+  if (slice !== undefined && deployedUrl?.includes('?') === true)
+    throw new UsageError('--slice would repeat the query of --deployed-url, which may have a secret', {
+      hint: 'write it as "deployed": { "url": … } into .rungate.json, or give a header with --deployed-header-file',
+    });
+}
 
 export function defineGate(gate: Command, bind: Bind): void {
   gate

@@ -14,7 +14,7 @@ import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
 import { replaceReceipt, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
-import { openSlice } from './slice.ts';
+import type { openSlice, Slice } from './slice.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
 export const gateDefaults: SomeSettings = { strict: true, maxAttempts: Number.POSITIVE_INFINITY };
@@ -43,7 +43,7 @@ async function gateOne(context: Context, flags: GateFlags): Promise<number> {
   }
   const planned = await planStart(context, keyFlags, body, ci);
   const gates = [gateOf(context, planned)];
-  const slice = await openSlice(context, gates, [], flags);
+  const slice = await sliceOf(context, gates, [], flags);
   const [gate] = slice?.gates ?? gates;
   return runGates(
     context,
@@ -81,9 +81,16 @@ async function gateSeveral(
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
-  const slice = await openSlice(context, ordered, names, flags);
+  const slice = await sliceOf(context, ordered, names, flags);
   const gates = slice?.gates ?? ordered;
   return runGates(context, gates, flags, await openReceipts?.(gates), slice);
+}
+
+/** Loaded for slices only, because other gates would pay for `node:crypto` and `node:zlib`. */
+async function sliceOf(...given: Parameters<typeof openSlice>): Promise<Slice | null> {
+  const { slice, resume } = given[3];
+  if (slice === undefined && resume === undefined) return null;
+  return (await import('./slice.ts')).openSlice(...given);
 }
 
 /** Returns the gates of the project file to run, or null if the settings select one gate. @throws UsageError */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatDuration } from '../../duration.ts';
 import { type StopCause, UsageError } from '../../errors.ts';
 import type { EndEvent } from '../../library/reporter.ts';
-import { buildIds, type Flags } from '../../options/table.ts';
+import { buildIds, type Flags, rows } from '../../options/table.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { isUnobservedRun, recordIn } from '../../slice/record.ts';
 import { goingOn, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
@@ -21,20 +21,6 @@ export interface Slice extends GatePart {
 }
 
 const shortestSliceMs = 5_000;
-
-/** @throws UsageError for options that have no effect or contradict each other */
-export function checkSliceFlags({ slice, resume, new: fresh, deployedUrl }: Flags): void {
-  if (fresh === true && slice === undefined)
-    throw new UsageError('--new has no effect without --slice', {
-      hint: 'leave it out: without --slice, each command starts a new run',
-    });
-  if (fresh === true && resume !== undefined)
-    throw new UsageError('--new and --resume cannot be combined', { hint: 'leave one of them out' });
-  if (slice !== undefined && deployedUrl?.includes('?') === true)
-    throw new UsageError('--slice would repeat the query of --deployed-url, which may have a secret', {
-      hint: 'write it as "deployed": { "url": … } into .rungate.json, or give a header with --deployed-header-file',
-    });
-}
 
 const sha256 = (...parts: readonly unknown[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
@@ -65,18 +51,14 @@ function fromToken(token: string, request: string): SavedGates {
   return state;
 }
 
-/**
- * Returns the gates of a slice: as they are planned, or as they go on after earlier slices. Null without `--slice` and `--resume`.
- * @throws UsageError
- */
+/** Returns the gates of a slice: as they are planned, or as they go on after earlier slices. @throws UsageError */
 export async function openSlice(
   context: Context,
   planned: readonly CommandGate[],
   names: readonly string[],
   flags: Flags,
-): Promise<Slice | null> {
+): Promise<Slice> {
   const { slice: sliceMs, resume, idempotencyKey, idempotencySalt } = flags;
-  if (sliceMs === undefined && resume === undefined) return null;
   const { io, output, settings } = context;
   const { clock } = io;
   const apiUrl = settings.apiUrl?.value ?? '';
@@ -84,7 +66,7 @@ export async function openSlice(
     throw new UsageError(`--slice is too short: ${formatDuration(sliceMs)}`, {
       hint: 'use 5 s or more, preferably 45 s: each slice reads the run at least once',
     });
-  const startedAt = clock.now();
+  const [startedAt, began] = [clock.now(), clock.monotonic()];
   const request = sha256(apiUrl, ...planned.map((gate) => [gate.name, askedFor(gate)])).slice(0, 12);
   const bodies = planned.map(({ name, start }) => [name, start?.body]);
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
@@ -101,7 +83,7 @@ export async function openSlice(
   const goesOn = isLive && flags.new !== true;
   const state = goesOn
     ? joined
-    : newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned);
+    : newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned, output.redact);
   const age = (from: SavedGates) =>
     `${formatDuration(startedAt - from.startedAt)} ago (${new Date(from.startedAt).toISOString()})`;
   const runsIn = (from: SavedGates) => liveRuns(from).map(({ runId }) => output.excerpt(runId, 80));
@@ -130,7 +112,7 @@ export async function openSlice(
   const next = () =>
     [
       ...[...selfName(io).split(' '), 'gate', ...names],
-      ...argumentsOf(flags, (row) => !['--resume', '--new'].includes(`--${row.flag?.split(/--| /)[1]}`)),
+      ...argumentsOf(flags, (row) => row !== rows.resume && row !== rows.new),
       ...['--resume', tokenOf(state)],
     ].map((word) => output.redact(word));
   return {
@@ -145,7 +127,7 @@ export async function openSlice(
       };
       const forget = io.onStop(stop);
       if (sliceMs !== undefined)
-        clock.sleep(Math.max(0, startedAt + sliceMs - clock.now()), done.signal).then(
+        clock.sleep(Math.max(0, began + sliceMs - clock.monotonic()), done.signal).then(
           () => stop('slice'),
           () => {},
         );
@@ -182,10 +164,10 @@ export async function openSlice(
 const isUnobserved = (event: EndEvent) => event.error !== null || event.runs().runs.some(isUnobservedRun);
 
 /** Returns whether runs go on after this end. Ctrl-C is the end of the gate, unless nothing was cancelled. */
-function goesOnAfter({ error, report }: EndEvent, { cancelOnInterrupt }: Flags): boolean {
+function goesOnAfter({ error, report }: EndEvent, { cancelOnInterrupt, slice }: Flags): boolean {
   const { result, interruptedBy, cancellation } = report;
   if (error !== null || interruptedBy === undefined) return false;
   if (result === 'waiting') return true;
-  const cancels = cancelOnInterrupt ?? interruptedBy === 'SIGINT';
+  const cancels = cancelOnInterrupt ?? (slice === undefined || interruptedBy === 'SIGINT');
   return cancels ? cancellation === 'failed' : true;
 }

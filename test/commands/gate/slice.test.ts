@@ -2,30 +2,43 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readToken } from '../../../src/slice/token.ts';
 import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
 
 const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--slice', '45s', '--json'] as const;
 
 let on: Stage;
-let world: Settings;
+let world: Settings & { env: Record<string, string> };
+/** A slice ends after that many status reads: a fake clock does not wait. */
+let readsOfSlice: number;
 beforeEach(async () => {
-  on = await stage({ outcome: 'failed' });
+  on = await stage({ outcome: 'failed', duration: 60_000 });
+  readsOfSlice = Number.POSITIVE_INFINITY;
   const state = mkdtempSync(join(tmpdir(), 'slices-'));
   world = { cwd: '/repo', files: { '/repo/.git': '' }, env: { RUNGATE_CONFIG_DIR: state } };
-  // A slice ends with the run here, not with the clock.
   world.clock = {
     ...on.clock,
-    sleep: (ms, signal) => (ms === 45_000 ? untilAborted(signal) : on.clock.sleep(ms, signal)),
+    sleep: (ms, signal) => (ms === 45_000 ? slice(signal) : on.clock.sleep(ms, signal)),
   };
 });
 afterEach(() => on.close());
 
-const untilAborted = (signal: AbortSignal | undefined) =>
-  new Promise<void>((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-const run = async (argv: readonly string[] = gate) => on.with(world)(...argv);
-const runsCreated = () => asked(on.mock).filter((endpoint) => endpoint === 'run.trigger').length;
+const created = () => asked(on.mock).filter((endpoint) => endpoint === 'run.trigger').length;
+const reads = () => asked(on.mock).filter((endpoint) => endpoint === 'run.status').length;
+
+async function slice(signal: AbortSignal | undefined): Promise<void> {
+  const end = reads() + readsOfSlice;
+  while (reads() < end) {
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+  }
+}
+
+const run = (argv: readonly string[] = gate) => on.with(world)(...argv);
+const resumed = (out: string, without: readonly string[] = []): string[] =>
+  JSON.parse(out)
+    .next.slice(1)
+    .filter((word: string) => !without.includes(word));
 
 describe('a gate whose run could not be observed', () => {
   it.each([
@@ -36,7 +49,7 @@ describe('a gate whose run could not be observed', () => {
     expect((await run()).code).toBe(code);
     on.mock.faults.clear();
     const { code: verdict, err } = await run();
-    expect([verdict, runsCreated()]).toEqual([1, 1]);
+    expect([verdict, created()]).toEqual([1, 1]);
     expect(err).toMatch(/^going on with run_/);
   });
 
@@ -53,5 +66,48 @@ describe('a gate whose run could not be observed', () => {
 it('starts a new run after a verdict has been reported', async () => {
   expect((await run()).code).toBe(1);
   expect((await run()).code).toBe(1);
-  expect(runsCreated()).toBe(2);
+  expect(created()).toBe(2);
+});
+
+describe('the command that goes on', () => {
+  it('is the same one with a token, and waits to the end without --slice', async () => {
+    readsOfSlice = 1;
+    const { code, out } = await run();
+    expect(code).toBe(75);
+    expect(resumed(out).slice(0, -1)).toEqual(['gate', '--json', ...gate.slice(1, -1), '--resume']);
+    expect((await run(resumed(out, ['--slice', '45s']))).code).toBe(1);
+    expect(created()).toBe(1);
+  });
+
+  it('gives the same verdict again after the end, without a new run', async () => {
+    readsOfSlice = 1;
+    const { out } = await run();
+    readsOfSlice = Number.POSITIVE_INFINITY;
+    for (const _again of [1, 2]) expect((await run(resumed(out))).code).toBe(1);
+    expect(created()).toBe(1);
+  });
+
+  it('has no secret, even if the body of the request has one', async () => {
+    readsOfSlice = 1;
+    const page = `https://ci.example.test/?key=${on.mock.apiKey}`;
+    const { out } = await run([...gate, '--external-url', page]);
+    const token = resumed(out).at(-1) ?? '';
+    expect(JSON.stringify(readToken(token))).toContain(JSON.parse(out).runs[0].runId);
+    expect(JSON.stringify(readToken(token)) + out).not.toContain(on.mock.apiKey);
+  });
+});
+
+it.each([
+  [['--new'], /^error: --new has no effect without --slice/],
+  [['--slice', '45s', '--new', '--resume', '1.a.b'], /^error: --new and --resume cannot be combined/],
+  [
+    ['--slice', '45s', '--deployed-url', 'https://a.example/?token=1'],
+    /^error: --slice would repeat the query/,
+  ],
+  [['--resume', '1.a.b'], /^error: --resume: the token is damaged/],
+  [['--slice', '2s', '--api-url', 'https://a.example'], /^error: --slice is too short: 2 s/],
+])('refuses %j before anything is sent', async (words, message) => {
+  const { code, err } = await run(['gate', '--project', 'shop', '--process', 'checkout', ...words]);
+  expect([code, err]).toEqual([64, expect.stringMatching(message)]);
+  expect(created()).toBe(0);
 });
