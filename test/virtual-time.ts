@@ -8,6 +8,8 @@ export interface VirtualTime {
   at(time: number, act: () => void): void;
   /** How many sleeps have not ended. */
   sleeping(): number;
+  /** The time until the next sleep ends, in milliseconds; Infinity without one. */
+  untilNext(): number;
 }
 
 /** A clock for code that sleeps in several places at once: time passes only in `run`. */
@@ -57,5 +59,7 @@ export function virtualTime(epoch = Date.UTC(2026, 0, 15, 12)): VirtualTime {
     },
     at: (at, act) => void sleepUntil(at, act),
     sleeping: () => sleeps.size,
+    untilNext: () =>
+      Math.min(...[...sleeps].map(({ at }) => Math.max(0, at - time)), Number.POSITIVE_INFINITY),
   };
 }
