@@ -43,7 +43,7 @@ async function gateOne(context: Context, flags: GateFlags): Promise<number> {
   }
   const planned = await planStart(context, keyFlags, body, ci);
   const gates = [gateOf(context, planned)];
-  const slice = await sliceOf(context, gates, [], flags);
+  const slice = await sliceOf(context, ci, gates, [], flags);
   const [gate] = slice?.gates ?? gates;
   return runGates(
     context,
@@ -81,14 +81,14 @@ async function gateSeveral(
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
-  const slice = await sliceOf(context, ordered, names, flags);
+  const slice = await sliceOf(context, ci, ordered, names, flags);
   const gates = slice?.gates ?? ordered;
   return runGates(context, gates, flags, await openReceipts?.(gates), slice);
 }
 
 /** Loaded for slices only, because other gates would pay for `node:crypto` and `node:zlib`. */
 async function sliceOf(...given: Parameters<typeof openSlice>): Promise<Slice | null> {
-  const { slice, resume } = given[3];
+  const { slice, resume } = given[4];
   if (slice === undefined && resume === undefined) return null;
   return (await import('./slice.ts')).openSlice(...given);
 }

@@ -3,8 +3,12 @@ import type { SavedGates } from '../../slice/state.ts';
 import { readToken, tokenOf } from '../../slice/token.ts';
 import type { Context } from '../context.ts';
 
-/** The file with the gates of this user that go on: a token for each work tree and request. */
-export function gatesFile({ io, output }: Context, name: string) {
+/**
+ * The file with the gates of this user that go on: a token for each work tree and request.
+ * @param usual the name of the entry
+ * @param id of a gate that goes on: its entry keeps its name, although the request may have another commit now
+ */
+export function gatesFile({ io, output }: Context, usual: string, id?: string) {
   const path = gatesPath(io);
   const file = path === null ? null : io.stateFile(path);
   let usable = file !== null;
@@ -24,6 +28,8 @@ export function gatesFile({ io, output }: Context, name: string) {
       return {};
     }
   };
+  const nameIn = (all: Record<string, string>) =>
+    Object.keys(all).find((name) => id !== undefined && readToken(all[name] ?? '')?.id === id) ?? usual;
   const write = (gates: Record<string, string>) => `${JSON.stringify({ version: 1, gates })}\n`;
   let changes = Promise.resolve();
   /** `edit` returns the new token of the gates, given the saved ones; null to forget them, and undefined for no change. */
@@ -32,6 +38,7 @@ export function gatesFile({ io, output }: Context, name: string) {
       if (!usable || file === null) return;
       try {
         await file.change({ parse, write }, (all) => {
+          const name = nameIn(all);
           const token = all[name];
           const edited = edit(token === undefined ? null : readToken(token));
           if (edited === undefined) return all;
@@ -55,7 +62,8 @@ export function gatesFile({ io, output }: Context, name: string) {
         return null;
       }
       try {
-        const token = parse(file.read()?.text ?? '')[name];
+        const all = parse(file.read()?.text ?? '');
+        const token = all[nameIn(all)];
         return token === undefined ? null : readToken(token);
       } catch (error) {
         await giveUp(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);

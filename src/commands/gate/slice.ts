@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CiContext } from '../../ci/context.ts';
 import { formatDuration } from '../../duration.ts';
 import { type StopCause, UsageError } from '../../errors.ts';
 import type { EndEvent } from '../../library/reporter.ts';
@@ -54,6 +55,7 @@ function fromToken(token: string, request: string): SavedGates {
 /** Returns the gates of a slice: as they are planned, or as they go on after earlier slices. @throws UsageError */
 export async function openSlice(
   context: Context,
+  ci: CiContext,
   planned: readonly CommandGate[],
   names: readonly string[],
   flags: Flags,
@@ -70,28 +72,35 @@ export async function openSlice(
   const request = sha256(apiUrl, ...planned.map((gate) => [gate.name, askedFor(gate)])).slice(0, 12);
   const bodies = planned.map(({ name, start }) => [name, start?.body]);
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
-  const file = gatesFile(
-    context,
-    sha256(folder, apiUrl, bodies, idempotencyKey, idempotencySalt).slice(0, 22),
-  );
-
-  const saved = await file.read();
+  const { runId, job, attempt, jobId, matrix, parallelIndex } = ci;
+  // A job of a CI does not join the run of another job, or of itself before its re-run: that may have ended before.
+  const place = [folder, runId, job, attempt, jobId, matrix, parallelIndex];
   const given = resume === undefined ? null : fromToken(resume, request);
-  // The file is newer than the token if a slice was killed after it had printed the token.
-  const joined = given === null || given.id === saved?.id ? saved : given;
-  const isLive = joined !== null && (given !== null || joined.endsAt > startedAt);
-  const goesOn = isLive && flags.new !== true;
-  const state = goesOn
-    ? joined
-    : newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned, output.redact);
+  const name = sha256(place, apiUrl, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
+  const file = gatesFile(context, name, given?.id);
+
+  const fresh = newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned, output.redact);
+  const choose = (saved: SavedGates | null) => {
+    // The file is newer than the token if a slice was killed after it had printed the token.
+    const found = given === null || given.id === saved?.id ? saved : given;
+    const joined = found !== null && (given !== null || found.endsAt > startedAt) ? found : null;
+    return { joined, state: flags.new === true ? fresh : (joined ?? fresh) };
+  };
+  let chosen = choose(await file.read());
+  // Before anything is sent, since a slice that is killed is found by its keys; and under the lock, since another command may begin now.
+  await file.change((saved) => {
+    chosen = choose(saved);
+    return given !== null && saved !== null && saved.id !== given.id ? undefined : chosen.state;
+  });
+  const { joined, state } = chosen;
   const age = (from: SavedGates) =>
     `${formatDuration(startedAt - from.startedAt)} ago (${new Date(from.startedAt).toISOString()})`;
   const runsIn = (from: SavedGates) => liveRuns(from).map(({ runId }) => output.excerpt(runId, 80));
-  if (goesOn)
+  if (joined === state)
     await output.alert(
       `going on with ${runsIn(joined).join(', ') || 'the gate'}, started ${age(joined)}${given === null ? '; --new starts a new run instead' : ''}`,
     );
-  else if (isLive)
+  else if (joined !== null)
     for (const runId of runsIn(joined))
       await output.alert(
         `leaving ${runId}, started ${age(joined)}, as it is; to cancel it, run: ${selfName(io)} run cancel ${runId}`,
@@ -99,8 +108,6 @@ export async function openSlice(
 
   const isOurs = (known: SavedGates | null) => known?.id === state.id;
   const save = () => file.change((known) => (isOurs(known) ? state : undefined));
-  // Before anything is sent: a slice that is killed is found by its keys.
-  await file.change((known) => (given !== null && known !== null && !isOurs(known) ? undefined : state));
 
   const timeouts = new Map(planned.map(({ name, timeoutMs }) => [name, timeoutMs]));
   const recorded = recordIn(state, {

@@ -1,0 +1,319 @@
+import { Agent, type Dispatcher } from 'undici';
+import { main } from '../../src/cli/main.ts';
+import type { StopSignal } from '../../src/errors.ts';
+import type { Io } from '../../src/host/io.ts';
+import type { Sink } from '../../src/host/sink.ts';
+import type { StateFile } from '../../src/host/state-file.ts';
+import { checkDocuments } from '../cli/documents.ts';
+import { memoryIo, type Settings } from '../cli/harness.ts';
+import type { Service } from './service.ts';
+
+export const epoch = Date.UTC(2026, 0, 15, 12);
+/** The machine's stale time of a lock, as in `openStateFile`. */
+const staleMs = 3_000;
+
+/** The moment at which a process is killed: at one of its steps (a request, a response, a part of a write), or at a time. */
+export type Kill = { step: number } | { afterMs: number };
+
+export interface Launch {
+  argv: readonly string[];
+  kill?: Kill | null;
+  signal?: { afterMs: number; name: StopSignal } | null | undefined;
+  /** How far the wall clock is wrong, in milliseconds. */
+  skewMs?: number;
+  settings?: Settings;
+}
+
+export interface Ended {
+  /** Null if the process was killed. */
+  code: number | null;
+  out: string;
+  err: string;
+  startedAt: number;
+  endedAt: number;
+  /** The API key that it sent. */
+  id: string;
+  /** The text of the file about gates that go on, at its end. */
+  state: string | null;
+}
+
+interface Process {
+  dead: boolean;
+  /** The number of its waits. A process that waits for nothing is still working. */
+  waits: number;
+  steps: number;
+  kill: Kill | null;
+  inFlight: Set<() => void>;
+  end(ended: Pick<Ended, 'code'>): void;
+}
+
+interface Event {
+  at: number;
+  act(): void;
+}
+
+export interface Machine {
+  now(): number;
+  files: Record<string, string | Uint8Array>;
+  /** The text of the file about gates that go on. */
+  state(): string | null;
+  launch(options: Launch): Promise<Ended>;
+  pause(ms: number): Promise<void>;
+  /** Lets time pass until the work is done. */
+  during<T>(work: Promise<T>): Promise<T>;
+}
+
+const never = new Promise<never>(() => {});
+
+/** A machine whose processes run in this process, on virtual time and against a service in memory. */
+export function machine(
+  service: Service,
+  { env = {}, stateUsable = true }: { env?: Record<string, string>; stateUsable?: boolean } = {},
+): Machine {
+  let time = 0;
+  let events: Event[] = [];
+  const processes = new Map<string, Process>();
+  const files: Machine['files'] = {};
+  const disk: { text: string | null; lock: Process | null } = { text: null, lock: null };
+  const at = (when: number, act: () => void) => {
+    const event = { at: when, act };
+    events.push(event);
+    return () => {
+      events = events.filter((other) => other !== event);
+    };
+  };
+
+  const kill = (process: Process) => {
+    if (process.dead) return;
+    process.dead = true;
+    // Ends the timers of its requests.
+    for (const abandon of process.inFlight) abandon();
+    process.end({ code: null });
+  };
+  /** Returns whether the process is alive after its next step. */
+  const step = (process: Process): boolean => {
+    if (process.dead) return false;
+    process.steps += 1;
+    if (process.kill !== null && 'step' in process.kill && process.kill.step === process.steps) kill(process);
+    return !process.dead;
+  };
+  const sleep = (process: Process, ms: number, signal?: AbortSignal): Promise<void> => {
+    if (process.dead) return never;
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      process.waits += 1;
+      const stop = () => {
+        process.waits -= 1;
+        forget();
+        if (!process.dead) reject(signal?.reason);
+      };
+      const forget = at(time + Math.max(0, ms), () => {
+        process.waits -= 1;
+        signal?.removeEventListener('abort', stop);
+        if (!process.dead) resolve();
+      });
+      signal?.addEventListener('abort', stop, { once: true });
+    });
+  };
+
+  const stateFile = (process: Process): StateFile => ({
+    read() {
+      if (!stateUsable) throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+      return disk.text === null ? null : { text: disk.text, exposed: false };
+    },
+    async change(format, edit) {
+      if (!step(process)) return never;
+      if (!stateUsable) throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+      let [holder, since] = [disk.lock, time];
+      while (disk.lock !== null) {
+        if (disk.lock !== holder) [holder, since] = [disk.lock, time];
+        if (time - since > staleMs) break;
+        await sleep(process, 10);
+      }
+      disk.lock = process;
+      if (!step(process)) return never;
+      await sleep(process, 5);
+      const text = format.write(edit(disk.text === null ? ({} as never) : format.parse(disk.text)));
+      if (!step(process)) return never;
+      disk.text = text;
+      if (!step(process)) return never;
+      disk.lock = null;
+    },
+  });
+
+  const dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
+    const headers = options.headers as Record<string, string>;
+    const process = processes.get(headers['x-api-key'] ?? '');
+    if (process === undefined || !step(process)) return true;
+    let done = false;
+    const settle = (deliver: () => void) => {
+      if (done) return;
+      done = true;
+      process.waits -= 1;
+      process.inFlight.delete(abandon);
+      deliver();
+    };
+    const controller = {
+      abort: () => settle(() => {}),
+      pause() {},
+      resume() {},
+      paused: false,
+      aborted: false,
+      reason: null,
+      rawHeaders: [],
+      rawTrailers: [],
+    } as unknown as Dispatcher.DispatchController;
+    const fail = () => {
+      const error = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      handler.onResponseError?.(controller, error);
+    };
+    const abandon = () => settle(fail);
+    process.waits += 1;
+    process.inFlight.add(abandon);
+    handler.onRequestStart?.(controller, {});
+    const body = options.body === null ? '' : Buffer.from(options.body as string).toString();
+    const request = { method: options.method, path: options.path, headers, body };
+    const { uploadMs, downloadMs } = service.latency();
+    at(time + uploadMs, () => {
+      // Bytes that are sent arrive, even if the sender has been killed.
+      const response = service.handle(request, time);
+      if (!done) step(process);
+      at(time + downloadMs, () => {
+        if (done || !step(process)) return;
+        settle(() => {
+          if (response === null) return fail();
+          handler.onResponseStart?.(controller, response.status, response.headers ?? {}, '');
+          handler.onResponseData?.(controller, Buffer.from(JSON.stringify(response.body)));
+          handler.onResponseEnd?.(controller, {});
+        });
+      });
+    });
+    return true;
+  };
+
+  let launched = 0;
+  const launch = ({ argv, kill: fate = null, signal = null, skewMs = 0, settings = {} }: Launch) =>
+    new Promise<Ended>((resolve, reject) => {
+      launched += 1;
+      const id = `key-of-process-${launched}`;
+      const startedAt = time;
+      const [out, err] = [{ text: '' }, { text: '' }];
+      let over = false;
+      const process: Process = {
+        ...{ dead: false, waits: 0, steps: 0, kill: fate, inFlight: new Set() },
+        end({ code }) {
+          if (over) return;
+          over = true;
+          process.dead = true;
+          processes.delete(id);
+          resolve({ code, out: out.text, err: err.text, startedAt, endedAt: time, id, state: disk.text });
+        },
+      };
+      processes.set(id, process);
+      const listeners = new Set<(by: StopSignal) => void>();
+      const { io } = memoryIo({
+        ...{ cwd: '/work', files },
+        ...settings,
+        env: {
+          ...{ RUNGATE_API_URL: 'https://service.test', RUNGATE_API_KEY: id, HOME: '/home/user' },
+          ...env,
+          ...settings.env,
+        },
+      });
+      const sink = (to: { text: string }, isResult: boolean): Sink => ({
+        ...{ isTTY: false, columns: undefined, open: true, failure: null },
+        async write(text) {
+          if (process.dead || (isResult && !step(process))) return never;
+          to.text += text;
+          if (isResult && !step(process)) return never;
+        },
+      });
+      const whole =
+        <Given extends unknown[]>(act: (...given: Given) => void) =>
+        (...given: Given) => {
+          if (!step(process)) return;
+          act(...given);
+          step(process);
+        };
+      const own: Io = {
+        ...io,
+        out: settings.closed === true ? io.out : sink(out, true),
+        err: sink(err, false),
+        clock: {
+          now: () => epoch + time + skewMs,
+          monotonic: () => 1_000 + time - startedAt,
+          sleep: (ms, by) => sleep(process, ms, by),
+        },
+        stateFile: (path) =>
+          path.endsWith('gates.json') ? stateFile(process) : { read: () => null, change: async () => {} },
+        writeFile: whole(io.writeFile),
+        appendFile: whole(io.appendFile),
+        removeFile: whole(io.removeFile),
+        onStop(listener) {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
+      };
+      if (fate !== null && 'afterMs' in fate) at(time + fate.afterMs, () => kill(process));
+      if (signal !== null)
+        at(time + signal.afterMs, () => {
+          // Without a listener, the signal ends the process.
+          if (listeners.size === 0) kill(process);
+          for (const listener of listeners) listener(signal.name);
+        });
+      main(argv, own).then(
+        async (code) => {
+          if (process.dead) return;
+          // Time stands still meanwhile.
+          process.waits = Number.NEGATIVE_INFINITY;
+          await checkDocuments(argv, out.text, err.text).catch(reject);
+          process.end({ code });
+        },
+        (error: unknown) => {
+          if (!process.dead) reject(error);
+        },
+      );
+    });
+
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    now: () => time,
+    files,
+    state: () => disk.text,
+    launch,
+    pause: (ms) => new Promise((resolve) => void at(time + ms, resolve)),
+    async during(work) {
+      const original = Object.getOwnPropertyDescriptor(Agent.prototype, 'dispatch');
+      Object.defineProperty(Agent.prototype, 'dispatch', {
+        value: dispatch,
+        configurable: true,
+        writable: true,
+      });
+      let isDone = false;
+      const finish = () => {
+        isDone = true;
+      };
+      work.then(finish, finish);
+      try {
+        while (!isDone) {
+          for (let turns = 0; turns < 4; turns += 1) await turn();
+          // Modules that are imported for the first time take real time.
+          while (!isDone && [...processes.values()].some(({ waits }) => waits <= 0)) await turn();
+          const [first] = events.toSorted((a, b) => a.at - b.at);
+          if (isDone) break;
+          if (first === undefined) {
+            await turn();
+            continue;
+          }
+          events = events.filter((event) => event !== first);
+          time = Math.max(time, first.at);
+          first.act();
+        }
+        return await work;
+      } finally {
+        if (original === undefined) Reflect.deleteProperty(Agent.prototype, 'dispatch');
+        else Object.defineProperty(Agent.prototype, 'dispatch', original);
+      }
+    },
+  };
+}

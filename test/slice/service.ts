@@ -1,0 +1,122 @@
+/** How a run ends. `never`: it does not. */
+export interface Course {
+  end: 'passed' | 'failed' | 'blocked' | 'cancelled' | 'never';
+  seconds: number;
+}
+
+/**
+ * The fate of a request. `lost`: the service acts on it, but the response never arrives. `late-503`: it acts on it, and responds with
+ * 503 anyway. `dropped`: it never arrives.
+ */
+export type Fate = 'ok' | 'lost' | 'late-503' | 'dropped' | '503' | '429';
+
+export interface ServiceOptions {
+  /** The courses of the runs of each gate, in order; the last one is that of all others. */
+  courses: Readonly<Record<string, readonly Course[]>>;
+  /** The fates of the first creates and of the first reads. */
+  creates?: readonly Fate[];
+  reads?: readonly Fate[];
+  /** Whether it repeats the response to a request with a known key; default true. */
+  honoursKeys?: boolean;
+  /** Whether it says that it repeats a response; default true. */
+  saysReplayed?: boolean;
+  /** The times that requests and responses take, in milliseconds, in turns. */
+  latencies?: readonly number[];
+}
+
+export interface ServiceRun {
+  id: string;
+  key: string;
+  /** The API key of the request that created it. */
+  by: string;
+  gate: string;
+  body: Record<string, unknown>;
+  createdAt: number;
+  endsAt: number;
+  end: Course['end'];
+}
+
+interface ModelRequest {
+  method: string;
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** Null: the connection breaks. */
+type ModelResponse = { status: number; body: unknown; headers?: Record<string, string> } | null;
+
+export interface Service {
+  readonly runs: ServiceRun[];
+  readonly requests: (ModelRequest & { at: number; fate: Fate })[];
+  latency(): { uploadMs: number; downloadMs: number };
+  handle(request: ModelRequest, now: number): ModelResponse;
+  /** Ends all faults. */
+  recover(): void;
+}
+
+const counts = { passed: [0, 0], failed: [2, 0], blocked: [0, 1], cancelled: [0, 0], never: [0, 0] } as const;
+
+/** A service in memory that records every request, and every run with its key. */
+export function modelService(options: ServiceOptions): Service {
+  const { courses, honoursKeys = true, saysReplayed = true, latencies = [50] } = options;
+  const [creates, reads] = [[...(options.creates ?? [])], [...(options.reads ?? [])]];
+  const runs: ServiceRun[] = [];
+  const requests: Service['requests'] = [];
+  let sent = 0;
+  const nextLatency = () => latencies[sent++ % latencies.length] ?? 50;
+
+  const create = ({ gate, key, by, body }: Pick<ServiceRun, 'gate' | 'key' | 'by' | 'body'>, now: number) => {
+    const own = courses[gate] ?? [];
+    const earlier = runs.filter((run) => run.gate === gate);
+    const course = own[Math.min(earlier.length, own.length - 1)] ?? { end: 'passed', seconds: 30 };
+    const endsAt = course.end === 'never' ? Number.POSITIVE_INFINITY : now + course.seconds * 1000;
+    const id = `run_${gate}_${earlier.length}`;
+    const run: ServiceRun = { id, key, by, gate, body, createdAt: now, endsAt, end: course.end };
+    runs.push(run);
+    return run;
+  };
+  const act = ({ method, path, headers, body }: ModelRequest, now: number): ModelResponse => {
+    if (path === '/api/ci/runs') {
+      const given = JSON.parse(body) as ServiceRun['body'];
+      const [gate, by] = [String(given.processSlug), headers['x-api-key'] ?? ''];
+      const key = headers['idempotency-key'] ?? '';
+      const known = honoursKeys ? runs.find((run) => run.key === key) : undefined;
+      const run = known ?? create({ gate, key, by, body: given }, now);
+      const replayed = { 'idempotency-replayed': String(known !== undefined) };
+      const response = { runId: run.id, appUrl: `https://app.test/runs/${run.id}` };
+      return { status: 201, body: response, headers: saysReplayed ? replayed : {} };
+    }
+    const id = path.split('/')[4];
+    const run = runs.find((known) => known.id === id);
+    if (run === undefined) return { status: 404, body: { error: 'no such run' } };
+    if (method === 'POST') {
+      if (run.endsAt > now) Object.assign(run, { end: 'cancelled', endsAt: now });
+      return { status: 200, body: {} };
+    }
+    const hasEnded = run.endsAt <= now;
+    const state = !hasEnded ? 'in_progress' : run.end === 'cancelled' ? 'cancelled' : 'completed';
+    const [failed, blocked] = hasEnded ? counts[run.end] : [0, 0];
+    return { status: 200, body: { runId: run.id, state, failed, blocked } };
+  };
+  return {
+    runs,
+    requests,
+    recover() {
+      creates.length = 0;
+      reads.length = 0;
+    },
+    latency: () => ({ uploadMs: nextLatency(), downloadMs: nextLatency() }),
+    handle(request, now) {
+      const isCreate = request.path === '/api/ci/runs';
+      const fate = (isCreate ? creates : request.method === 'GET' ? reads : []).shift() ?? 'ok';
+      requests.push({ ...request, at: now, fate });
+      if (fate === 'dropped') return null;
+      if (fate === '503') return { status: 503, body: { error: 'down' } };
+      if (fate === '429') return { status: 429, body: { error: 'limit' }, headers: { 'retry-after': '5' } };
+      const response = act(request, now);
+      if (fate === 'lost') return null;
+      return fate === 'late-503' ? { status: 503, body: { error: 'down' } } : response;
+    },
+  };
+}
