@@ -42,6 +42,8 @@ export interface Shell {
 
 /** The time that an agent needs between two commands, in milliseconds. */
 export const betweenMs = 1000;
+/** A gate of an hour has fewer. Without a limit, one that never ends would hold the loop until the test times out. */
+const mostCalls = 100;
 const never = new Promise<never>(() => {});
 
 /** A state file in memory: most of the time on a disk is for making sure of its changes. */
@@ -159,6 +161,7 @@ export async function openShell({ mock: options, gates, readOnly, stops }: Shell
   async function call([program, ...argv]: readonly string[]): Promise<Called> {
     if (program !== 'rungate') throw new Error(`the program is ${program}`);
     calls += 1;
+    if (calls > mostCalls) throw new Error(`the gate goes on after ${mostCalls} commands`);
     const number = calls;
     const startedAt = clock.monotonic();
     const due = stops.filter((stop) => (stop.call ?? number) === number && !over.has(stop));
