@@ -31,7 +31,7 @@ export { exitCodeOf, exitCodes } from './exit.ts';
 export type { GateEvent } from './gate/events.ts';
 export type { GateResult } from './gate/plan/graph.ts';
 export type { GatesEvent } from './gate/plan/plan.ts';
-export type { Action, GateOverrides, Verdict } from './gate/policy.ts';
+export type { Action, GateOverrides, Result, Verdict } from './gate/policy.ts';
 export type {
   Cancellation,
   DeployedReport,

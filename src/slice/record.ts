@@ -44,13 +44,13 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
         state.endsAt = Math.max(state.endsAt, gate.begunAt + timeoutOf(name ?? unnamed));
       });
     },
-    received({ gate, step: { key }, run, own }) {
+    received({ gate, step: { key, run: known }, run, own }) {
       // An id that has a secret in it is not kept: the key finds the run.
-      if (redact(run.runId) !== run.runId) return;
+      if (known !== undefined || redact(run.runId) !== run.runId) return;
       const startedAt = Math.round(clock.now() - (clock.monotonic() - run.startedAt));
-      const known = { ...run, startedAt, appUrl: run.appUrl && redact(run.appUrl), attempts: 0 };
-      if (own) keep(gate, key, known);
-      else unsure.set(run.runId, { gate, key, run: known });
+      const started = { ...run, startedAt, appUrl: run.appUrl && redact(run.appUrl), attempts: 0 };
+      if (own) keep(gate, key, started);
+      else unsure.set(run.runId, { gate, key, run: started });
     },
     watch({ runs }) {
       for (const run of runs) watched.set(run.runId, run);

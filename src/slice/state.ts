@@ -38,6 +38,8 @@ export interface SavedGates {
   startedAt: number;
   /** The last timeout of a gate that has begun. */
   endsAt: number;
+  /** A command has reported the verdict: only `--resume` reads it again. */
+  reported?: true;
   gates: Record<string, SavedGate>;
   build?: SeenBuild;
 }

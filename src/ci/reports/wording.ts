@@ -81,9 +81,11 @@ export function hintOf(run: RunReport): string | null {
 export function nextStep(report: GateReport): string | null {
   const run = decidingRuns(report).find((run) => shownAs(run) === 'fail' && !isSkipped(run));
   if (report.exitCode === exitCodes.ok || run === undefined) return null;
-  const { runId, appUrl } = run;
+  const { runId, appUrl, verdict } = run;
+  const what = { failed: 'what failed', flaky: 'what failed', blocked: 'what was blocked' } as const;
+  const subject = Object.hasOwn(what, verdict ?? '') ? what[verdict as keyof typeof what] : 'the run';
   const page = appUrl ?? (runId === null ? null : `rungate run status ${runId}`);
-  return run.error?.hint ?? hintOf(run) ?? (page && `see what failed: ${page}`);
+  return run.error?.hint ?? hintOf(run) ?? (page && `see ${subject}: ${page}`);
 }
 
 /** Returns the runs of the same gate that do not decide it. */

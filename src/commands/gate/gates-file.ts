@@ -1,75 +1,81 @@
+import { RungateError } from '../../errors.ts';
 import { gatesPath } from '../../settings/locate.ts';
 import type { SavedGates } from '../../slice/state.ts';
 import { readToken, tokenOf } from '../../slice/token.ts';
 import type { Context } from '../context.ts';
 
-/**
- * The file with the gates of this user that go on: a token for each work tree and request.
- * @param usual the name of the entry
- * @param id of a gate that goes on: its entry keeps its name, although the request may have another commit now
- */
-export function gatesFile({ io, output }: Context, usual: string, id?: string) {
+/** The gates of a user, by hashes of their work trees and requests. */
+export type KnownGates = Readonly<Record<string, SavedGates>>;
+
+/** A gate that has ended stays for a day, so that its token can be read again. */
+const keptMs = 24 * 60 * 60_000;
+
+function parse(text: string): Record<string, SavedGates> {
+  try {
+    const entries = Object.entries(JSON.parse(text).gates).flatMap(([name, token]) => {
+      const saved = typeof token === 'string' ? readToken(token) : null;
+      return saved === null ? [] : [[name, saved] as const];
+    });
+    return Object.fromEntries(entries);
+  } catch {
+    return {};
+  }
+}
+
+function write(gates: KnownGates): string {
+  const tokens = Object.entries(gates).map(([name, saved]) => [name, tokenOf(saved)]);
+  return `${JSON.stringify({ version: 1, gates: Object.fromEntries(tokens) })}\n`;
+}
+
+/** The file with the gates of this user that go on, or have ended. If it cannot be used, rungate warns and continues without it. */
+export function gatesFile({ io, output }: Context) {
   const path = gatesPath(io);
   const file = path === null ? null : io.stateFile(path);
-  let usable = file !== null;
+  let usable = true;
   const giveUp = async (why: string) => {
     usable = false;
     await output.alert(
-      `${output.paint('warn', 'warning:')} ${output.excerpt(why)}: if this command is killed, use the last command that it names, since rungate cannot find its run again by itself`,
+      `${output.paint('warn', 'warning:')} ${output.excerpt(why)}: if this command is killed, rungate cannot find its run again`,
     );
   };
-  const parse = (text: string): Record<string, string> => {
+  const attempt = async <T>(what: string, work: () => T | Promise<T>): Promise<T | undefined> => {
+    if (!usable) return undefined;
     try {
-      const { gates } = JSON.parse(text);
-      return Object.fromEntries(
-        Object.entries(gates).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-      );
-    } catch {
-      return {};
+      return await work();
+    } catch (error) {
+      if (error instanceof RungateError) throw error;
+      await giveUp(`${path} cannot be ${what} (${(error as NodeJS.ErrnoException).code})`);
+      return undefined;
     }
   };
-  const nameIn = (all: Record<string, string>) =>
-    Object.keys(all).find((name) => id !== undefined && readToken(all[name] ?? '')?.id === id) ?? usual;
-  const write = (gates: Record<string, string>) => `${JSON.stringify({ version: 1, gates })}\n`;
   let changes = Promise.resolve();
-  /** `edit` returns the new token of the gates, given the saved ones; null to forget them, and undefined for no change. */
-  const change = (edit: (saved: SavedGates | null) => SavedGates | null | undefined) => {
-    changes = changes.then(async () => {
-      if (!usable || file === null) return;
-      try {
-        await file.change({ parse, write }, (all) => {
-          const name = nameIn(all);
-          const token = all[name];
-          const edited = edit(token === undefined ? null : readToken(token));
-          if (edited === undefined) return all;
-          const live = Object.entries(all).filter(
-            ([other, text]) => other !== name && (readToken(text)?.endsAt ?? 0) > io.clock.now(),
-          );
-          return Object.fromEntries(edited === null ? live : [...live, [name, tokenOf(edited)]]);
-        });
-      } catch (error) {
-        await giveUp(`${path} cannot be written (${(error as NodeJS.ErrnoException).code})`);
-      }
-    });
-    return changes;
-  };
   return {
-    async read(): Promise<SavedGates | null> {
-      if (file === null) {
-        await giveUp(
-          'there is no folder for the state of rungate: neither HOME nor RUNGATE_CONFIG_DIR is set',
-        );
-        return null;
-      }
-      try {
-        const all = parse(file.read()?.text ?? '');
-        const token = all[nameIn(all)];
-        return token === undefined ? null : readToken(token);
-      } catch (error) {
-        await giveUp(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-        return null;
-      }
+    /** Whether another command will find what was written. */
+    isUsable: () => usable,
+    async read(): Promise<KnownGates> {
+      if (file !== null) return (await attempt('read', () => parse(file.read()?.text ?? ''))) ?? {};
+      await giveUp('there is no folder for the state of rungate: neither HOME nor RUNGATE_CONFIG_DIR is set');
+      return {};
     },
-    change,
+    /** Calls `edit` under the lock of the file; it returns the entry to write, if any. @throws the errors of `edit` */
+    change(
+      edit: (known: KnownGates) => readonly [name: string, gates: SavedGates] | undefined,
+    ): Promise<void> {
+      const changed = changes.then(() =>
+        attempt('written', () =>
+          file?.change({ parse, write }, (known) => {
+            const edited = edit(known);
+            if (edited === undefined) return known;
+            const [name, gates] = edited;
+            const others = Object.entries(known).filter(
+              ([other, { endsAt }]) => other !== name && endsAt > io.clock.now() - keptMs,
+            );
+            return Object.fromEntries([...others, [name, gates]]);
+          }),
+        ),
+      );
+      changes = changed.catch(() => {});
+      return changed;
+    },
   };
 }

@@ -8,13 +8,14 @@ import { findRoot } from '../../settings/locate.ts';
 import { isUnobservedRun, recordIn } from '../../slice/record.ts';
 import { goingOn, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
 import { readToken, tokenOf } from '../../slice/token.ts';
+import { echoed } from '../../suggest.ts';
 import { isLocal } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import { argumentsOf } from '../options.ts';
 import type { CommandGate } from '../run/command-gate.ts';
 import type { GatePart } from '../run/open-gate.ts';
-import { gatesFile } from './gates-file.ts';
+import { gatesFile, type KnownGates } from './gates-file.ts';
 
 /** The gates of a slice, with what earlier slices have done, and the parts that attach it to them. */
 export interface Slice extends GatePart {
@@ -35,21 +36,28 @@ function askedFor({ start, settings }: CommandGate): unknown {
   return Object.fromEntries(asked);
 }
 
-function fromToken(token: string, request: string): SavedGates {
-  const state = readToken(token);
-  const hint = 'run the command that the last slice printed, unchanged';
-  if (state === null)
-    throw new UsageError('--resume: the token is damaged or incomplete', {
-      hint: `${hint}; do not edit the token`,
+const again = 'run the command that the last slice printed, unchanged';
+
+/** Finds the gates that a token names: by their id in the file, or in a token that has everything itself. @throws UsageError */
+function resumed(
+  token: string,
+  request: string,
+  known: KnownGates,
+  ownName: string,
+): readonly [string, SavedGates] {
+  const whole = readToken(token);
+  // The file is newer than the token if a slice was killed after it had printed the token.
+  const found = Object.entries(known).find(([, { id }]) => id === (whole?.id ?? token));
+  const [name, gates] = found ?? [ownName, whole];
+  if (gates === null)
+    throw new UsageError(`--resume: ${echoed(token)} is not the token of a gate of this user`, {
+      hint: `${again}; or run the first command again, without --resume: it joins the run that it started`,
     });
-  if (state.request !== request)
-    throw new UsageError(
-      '--resume: the token is of another gate: the service, the project or what it runs differs',
-      {
-        hint: `${hint}, in the same folder and with the same settings`,
-      },
-    );
-  return state;
+  if (gates.request === request) return [name, gates];
+  throw new UsageError(
+    '--resume: the token is of another gate: the service, the project or what it runs differs',
+    { hint: `${again}, in the same folder and with the same settings` },
+  );
 }
 
 /** Returns the gates of a slice: as they are planned, or as they go on after earlier slices. @throws UsageError */
@@ -75,39 +83,49 @@ export async function openSlice(
   const { runId, job, attempt, jobId, matrix, parallelIndex } = ci;
   // A job of a CI does not join the run of another job, or of itself before its re-run: that may have ended before.
   const place = [folder, runId, job, attempt, jobId, matrix, parallelIndex];
-  const given = resume === undefined ? null : fromToken(resume, request);
-  const name = sha256(place, apiUrl, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
-  const file = gatesFile(context, name, given?.id);
+  const ownName = sha256(place, apiUrl, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
+  const file = gatesFile(context);
 
   const fresh = newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned, output.redact);
-  const choose = (saved: SavedGates | null) => {
-    // The file is newer than the token if a slice was killed after it had printed the token.
-    const found = given === null || given.id === saved?.id ? saved : given;
-    const joined = found !== null && (given !== null || found.endsAt > startedAt) ? found : null;
-    return { joined, state: flags.new === true ? fresh : (joined ?? fresh) };
+  const choose = (known: KnownGates) => {
+    const [name, found] =
+      resume === undefined ? [ownName, known[ownName]] : resumed(resume, request, known, ownName);
+    const isLive = resume !== undefined || (found?.reported !== true && (found?.endsAt ?? 0) > startedAt);
+    const joined = isLive ? found : undefined;
+    return { name, joined, state: flags.new === true ? fresh : (joined ?? fresh) };
   };
   let chosen = choose(await file.read());
+  const isOurs = (saved: SavedGates | undefined) => saved?.id === chosen.state.id;
   // Before anything is sent, since a slice that is killed is found by its keys; and under the lock, since another command may begin now.
-  await file.change((saved) => {
-    chosen = choose(saved);
-    return given !== null && saved !== null && saved.id !== given.id ? undefined : chosen.state;
+  await file.change((known) => {
+    chosen = choose(known);
+    const { name, state } = chosen;
+    // A newer gate of the same request keeps its place.
+    return resume !== undefined && known[name] !== undefined && !isOurs(known[name])
+      ? undefined
+      : [name, state];
   });
-  const { joined, state } = chosen;
+  const { name, joined, state } = chosen;
   const age = (from: SavedGates) =>
     `${formatDuration(startedAt - from.startedAt)} ago (${new Date(from.startedAt).toISOString()})`;
   const runsIn = (from: SavedGates) => liveRuns(from).map(({ runId }) => output.excerpt(runId, 80));
   if (joined === state)
     await output.alert(
-      `going on with ${runsIn(joined).join(', ') || 'the gate'}, started ${age(joined)}${given === null ? '; --new starts a new run instead' : ''}`,
+      `going on with ${runsIn(joined).join(', ') || 'the gate'}; the gate began ${age(joined)}`,
     );
-  else if (joined !== null)
+  else if (joined !== undefined)
     for (const runId of runsIn(joined))
       await output.alert(
         `leaving ${runId}, started ${age(joined)}, as it is; to cancel it, run: ${selfName(io)} run cancel ${runId}`,
       );
 
-  const isOurs = (known: SavedGates | null) => known?.id === state.id;
-  const save = () => file.change((known) => (isOurs(known) ? state : undefined));
+  const save = () =>
+    file.change((known) => {
+      if (!isOurs(known[name])) return undefined;
+      // Another command in this work tree may have reported it.
+      if (known[name]?.reported) state.reported = true;
+      return [name, state];
+    });
 
   const timeouts = new Map(planned.map(({ name, timeoutMs }) => [name, timeoutMs]));
   const recorded = recordIn(state, {
@@ -120,7 +138,7 @@ export async function openSlice(
     [
       ...[...selfName(io).split(' '), 'gate', ...names],
       ...argumentsOf(flags, (row) => row !== rows.resume && row !== rows.new),
-      ...['--resume', tokenOf(state)],
+      ...['--resume', file.isUsable() ? state.id : tokenOf(state)],
     ].map((word) => output.redact(word));
   return {
     gates: planned.map((gate) => goingOn(gate, state, clock)),
@@ -161,7 +179,8 @@ export async function openSlice(
       async end(event) {
         // A result whose reader has gone is not reported, and a run that could not be observed may go on.
         if (goesOnAfter(event, flags) || !io.out.open || isUnobserved(event)) return;
-        await file.change((known) => (isOurs(known) ? null : undefined));
+        state.reported = true;
+        await save();
       },
     },
   };

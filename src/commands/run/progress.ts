@@ -52,7 +52,7 @@ function buildLines({ clock }: Pick<Io, 'clock'>, { excerpt, paint }: Output) {
 export function progressLines(
   io: Pick<Io, 'clock'>,
   output: Output,
-  gates: readonly (GateRuns & { maxAttempts?: number })[],
+  gates: readonly (GateRuns & Partial<Pick<PlannedGate, 'maxAttempts' | 'ended'>>)[],
   live = false,
 ): Reporter {
   const { excerpt, paint } = output;
@@ -86,8 +86,11 @@ export function progressLines(
   return {
     begin() {
       if (live) return;
-      for (const { name, needs } of gates)
-        if (needs.length > 0) note({ gate: name }, `waits for ${needs.join(', ')}`);
+      const hasEnded = (name: string) => byName.get(name)?.ended !== undefined;
+      for (const { name, needs } of gates) {
+        const open = needs.filter((need) => !hasEnded(need));
+        if (open.length > 0 && !hasEnded(name)) note({ gate: name }, `waits for ${open.join(', ')}`);
+      }
     },
     watch({ runs }) {
       for (const run of runs) startedAt.set(run.runId, run.startedAt);

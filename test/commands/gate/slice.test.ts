@@ -79,6 +79,19 @@ describe('the command that goes on', () => {
     expect(created()).toBe(1);
   });
 
+  it('counts the status reads of all slices', async () => {
+    const counts: number[] = [];
+    let argv: readonly string[] = gate;
+    for (readsOfSlice of [3, 0, 3]) {
+      const { out } = await run(argv);
+      counts.push(JSON.parse(out).runs[0].attempts);
+      argv = resumed(out);
+    }
+    expect(counts[0]).toBeGreaterThan(0);
+    expect(counts[1]).toBeGreaterThanOrEqual(counts[0] ?? 0);
+    expect(counts[2]).toBeGreaterThan(counts[1] ?? 0);
+  });
+
   it('gives the same verdict again after the end, without a new run', async () => {
     readsOfSlice = 1;
     const { out } = await run();
@@ -90,10 +103,23 @@ describe('the command that goes on', () => {
   it('has no secret, even if the body of the request has one', async () => {
     readsOfSlice = 1;
     const page = `https://ci.example.test/?key=${on.mock.apiKey}`;
+    // Without a folder for it, the token has the whole state.
+    world.env = { RUNGATE_CONFIG_DIR: '/proc/none' };
     const { out } = await run([...gate, '--external-url', page]);
-    const token = resumed(out).at(-1) ?? '';
-    expect(JSON.stringify(readToken(token))).toContain(JSON.parse(out).runs[0].runId);
-    expect(JSON.stringify(readToken(token)) + out).not.toContain(on.mock.apiKey);
+    const state = JSON.stringify(readToken(resumed(out).at(-1) ?? ''));
+    expect(state).toContain(JSON.parse(out).runs[0].runId);
+    expect(state + out).not.toContain(on.mock.apiKey);
+  });
+
+  it('has a short token, unless the state cannot be kept', async () => {
+    readsOfSlice = 1;
+    expect(resumed((await run()).out).at(-1)).toMatch(/^[0-9a-f]{8}$/);
+    world.env = { RUNGATE_CONFIG_DIR: '/proc/none' };
+    const { out, err } = await run();
+    expect(err).toMatch(/^warning: .* cannot be written \(\w+\)/m);
+    readsOfSlice = Number.POSITIVE_INFINITY;
+    expect((await run(resumed(out))).code).toBe(1);
+    expect(created()).toBe(2);
   });
 });
 
@@ -104,7 +130,7 @@ it.each([
     ['--slice', '45s', '--deployed-url', 'https://a.example/?token=1'],
     /^error: --slice would repeat the query/,
   ],
-  [['--resume', '1.a.b'], /^error: --resume: the token is damaged/],
+  [['--resume', '1.a.b'], /^error: --resume: "1.a.b" is not the token of a gate of this user/],
   [['--slice', '2s', '--api-url', 'https://a.example'], /^error: --slice is too short: 2 s/],
 ])('refuses %j before anything is sent', async (words, message) => {
   const { code, err } = await run(['gate', '--project', 'shop', '--process', 'checkout', ...words]);
