@@ -20,6 +20,8 @@ export interface KeyStep {
   retry?: number | undefined;
   /** The round of the job that it was made for, in the journal; default: the round that begins now. */
   round?: number | undefined;
+  /** An earlier slice of the gate may have created a run with it. */
+  sent?: true | undefined;
   /** The run that an earlier slice of the gate has started with it. */
   run?: KnownRun | undefined;
 }

@@ -6,7 +6,7 @@ import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stret
 import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { RunService } from './service.ts';
-import { lateError, type Start, startOrAttach } from './start.ts';
+import { lateError, lostError, type Start, startOrAttach } from './start.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { named, subjectOf, type WatchedRun, watch } from './watched-run.ts';
 
@@ -198,11 +198,12 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
   const { deadline } = rules;
   // A run that is created with less than an interval left would be read once, too early, or never.
   const latest = timeoutMs > intervalMs ? deadline - intervalMs : deadline;
-  const late = (discarded: readonly DiscardedRun[], doubt: boolean): Waited => {
+  const late = ({ key, sent }: KeyStep, discarded: readonly DiscardedRun[], doubt: boolean): Waited => {
     const left = { ...nothingStarted, discarded, doubt };
     if (retry > 0) return { ...left, late: true };
-    const error = lateError(timeoutMs, hub !== undefined, discarded);
-    return { ...left, uncreated: reportUncreated([elapsed()], error) };
+    const error = sent ? lostError(timeoutMs, key) : lateError(timeoutMs, hub !== undefined, discarded);
+    const known = { ...elapsed(), idempotencyKey: sent ? key : null };
+    return { ...left, uncreated: reportUncreated([known], error) };
   };
   if (signal.aborted && !isKnown) return nothingStarted;
   const watched = new Map<string, WatchedRun>();
@@ -230,7 +231,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
     },
   );
   const { kind, step, discarded, doubt } = started;
-  if (kind === 'late') return late(discarded, doubt);
+  if (kind === 'late') return late(step, discarded, doubt);
   const known = ({ runId }: { runId: string }) => watched.get(runId) ?? [];
   const waited: Waited = {
     ...{ discarded, doubt, deadline },

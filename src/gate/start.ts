@@ -137,6 +137,13 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
   );
 }
 
+/** Returns the error of a gate that has no time left to look for the run that an earlier slice may have created. */
+export const lostError = (timeoutMs: number, key: string) =>
+  new TimeoutError(
+    `the timeout of ${formatDuration(timeoutMs)} was reached before the run was found: one may exist with the idempotency key ${key}`,
+    { hint: 'look for it on the page of the project' },
+  );
+
 /** A run of this gate cannot have ended so soon after its create, in milliseconds. */
 const soonestMs = 5_000;
 

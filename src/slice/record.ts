@@ -44,6 +44,11 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
         state.endsAt = Math.max(state.endsAt, gate.begunAt + timeoutOf(name ?? unnamed));
       });
     },
+    triggering({ gate: name, step }) {
+      change(name, ({ keys }) => {
+        for (const saved of keys) if (saved.key === step.key) saved.sent = true;
+      });
+    },
     received({ gate, step: { key, run: known }, run, own }) {
       // An id that has a secret in it is not kept: the key finds the run.
       if (known !== undefined || redact(run.runId) !== run.runId) return;

@@ -11,6 +11,8 @@ export interface SavedKey {
   key: string;
   origin: KeyOrigin;
   retry?: number | undefined;
+  /** A create with it may have arrived. */
+  sent?: true;
   run?: KnownRun;
 }
 
@@ -90,6 +92,23 @@ export function goingOn<Gate extends PlannedGate>(gate: Gate, { gates }: SavedGa
     ...{ ...gate, ended, start: { ...gate.start, body, keys }, soFar: { failed, discarded, doubt } },
     deadline: leftMs === null ? undefined : clock.monotonic() + Math.max(leftMs, leastMs),
   };
+}
+
+/** Counts the times from now on if the clock of this machine was set back behind the start: no slice must wait longer for that. */
+export function inThisClock(state: SavedGates, now: number): SavedGates {
+  const ahead = Math.max(0, state.startedAt - now);
+  if (ahead === 0) return state;
+  const gates = Object.entries(state.gates).map(([name, { begunAt, keys, ...gate }]): [string, SavedGate] => [
+    name,
+    {
+      ...gate,
+      begunAt: begunAt && begunAt - ahead,
+      keys: keys.map((key) =>
+        key.run === undefined ? key : { ...key, run: { ...key.run, startedAt: key.run.startedAt - ahead } },
+      ),
+    },
+  ]);
+  return { ...state, startedAt: now, endsAt: state.endsAt - ahead, gates: Object.fromEntries(gates) };
 }
 
 /** Returns the runs that go on, as far as they are known. */

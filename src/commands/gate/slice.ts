@@ -6,7 +6,7 @@ import type { EndEvent } from '../../library/reporter.ts';
 import { buildIds, type Flags, rows } from '../../options/table.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { isUnobservedRun, recordIn } from '../../slice/record.ts';
-import { goingOn, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
+import { goingOn, inThisClock, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
 import { readToken, tokenOf } from '../../slice/token.ts';
 import { echoed } from '../../suggest.ts';
 import { isLocal } from '../../transport/address.ts';
@@ -91,7 +91,7 @@ export async function openSlice(
     const [name, found] =
       resume === undefined ? [ownName, known[ownName]] : resumed(resume, request, known, ownName);
     const isLive = resume !== undefined || (found?.reported !== true && (found?.endsAt ?? 0) > startedAt);
-    const joined = isLive ? found : undefined;
+    const joined = isLive && found !== undefined ? inThisClock(found, startedAt) : undefined;
     return { name, joined, state: flags.new === true ? fresh : (joined ?? fresh) };
   };
   let chosen = choose(await file.read());

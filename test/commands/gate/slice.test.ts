@@ -11,9 +11,12 @@ let on: Stage;
 let world: Settings & { env: Record<string, string> };
 /** A slice ends after that many status reads: a fake clock does not wait. */
 let readsOfSlice: number;
+/** It also ends after that many requests that create a run. */
+let createsOfSlice: number;
 beforeEach(async () => {
   on = await stage({ outcome: 'failed', duration: 60_000 });
   readsOfSlice = Number.POSITIVE_INFINITY;
+  createsOfSlice = Number.POSITIVE_INFINITY;
   const state = mkdtempSync(join(tmpdir(), 'slices-'));
   world = { cwd: '/repo', files: { '/repo/.git': '' }, env: { RUNGATE_CONFIG_DIR: state } };
   world.clock = {
@@ -28,7 +31,7 @@ const reads = () => asked(on.mock).filter((endpoint) => endpoint === 'run.status
 
 async function slice(signal: AbortSignal | undefined): Promise<void> {
   const end = reads() + readsOfSlice;
-  while (reads() < end) {
+  while (reads() < end && created() < createsOfSlice) {
     await new Promise((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
   }
@@ -61,6 +64,36 @@ describe('a gate whose run could not be observed', () => {
     const keys = new Set(on.mock.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? []));
     expect(keys.size).toBe(1);
   });
+});
+
+it('ends at its timeout although the clock is set back before each slice', async () => {
+  const stuck = [...gate, '--timeout', '2m'];
+  await on.close();
+  on = await stage({ outcome: 'stuck' });
+  readsOfSlice = 4;
+  const codes: number[] = [];
+  let behind = 0;
+  while (codes.length < 9 && codes.at(-1) !== 3) {
+    const clock = { ...world.clock, ...on.clock, sleep: world.clock?.sleep ?? on.clock.sleep };
+    world.clock = { ...clock, now: () => on.clock.now() - behind };
+    codes.push((await run(stuck)).code);
+    behind = 3_600_000;
+  }
+  expect(codes.at(-1)).toBe(3);
+  expect(created()).toBe(1);
+});
+
+it('names the key of a run that no time is left to look for', async () => {
+  const hasty = [...gate, '--timeout', '10m'];
+  on.mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.trigger', times: 99 });
+  createsOfSlice = 2;
+  expect((await run(hasty)).code).toBe(75);
+  const key = on.mock.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? [])[0];
+  world.clock = { ...on.clock, now: () => on.clock.now() + 595_000 };
+  const { code, out, err } = await run(hasty);
+  expect(code).toBe(3);
+  expect(err).toContain(`one may exist with the idempotency key ${key}`);
+  expect(JSON.parse(out).runs[0].idempotencyKey).toBe(key);
 });
 
 it('starts a new run after a verdict has been reported', async () => {
