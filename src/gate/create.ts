@@ -14,6 +14,8 @@ export interface CreateRequest {
   idempotencyKey: string;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
+  /** An earlier slice may have created the run. */
+  sent?: boolean | undefined;
 }
 
 export interface CreatedRun {
@@ -86,10 +88,11 @@ export async function createRun(
   tools: CreateTools,
 ): Promise<Creation> {
   const { service, clock, signal } = tools;
-  if (signal.aborted) return { kind: 'none' };
-  const { body, idempotencyKey } = request;
+  const { body, idempotencyKey, sent = false } = request;
+  if (signal.aborted && !sent) return { kind: 'none' };
   const abandon = new AbortController();
-  const sending: Sending = { requests: 0, sentAt: 0, underWay: false, mayExist: false, limitedMs: 0 };
+  const sentAt = clock.monotonic();
+  const sending: Sending = { requests: 0, sentAt, underWay: false, mayExist: sent, limitedMs: 0 };
   const settled = sendCreate(body, idempotencyKey, times, sending, abandon.signal, tools).then(
     (response) => ({ response }),
     (error: unknown) => ({ error }),

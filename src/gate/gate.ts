@@ -6,7 +6,7 @@ import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stret
 import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { RunService } from './service.ts';
-import { lateError, lostError, type Start, startOrAttach } from './start.ts';
+import { goesOn, lateError, lostError, type Start, startOrAttach } from './start.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { named, subjectOf, type WatchedRun, watch } from './watched-run.ts';
 
@@ -187,11 +187,11 @@ async function waitForExisting(options: RunOptions, tools: StoppableTools): Prom
 async function createAndWait(start: Start, options: RunOptions, tools: StoppableTools): Promise<Waited> {
   const { clock, signal, hub } = tools;
   const { retry = 0, timeoutMs, intervalMs, policy } = options;
-  const isKnown = start.keys.some(({ run }) => run !== undefined);
+  const isKnown = goesOn({ start });
   const subject = subjectOf(start.body);
   const arrivedAt = clock.monotonic();
   const elapsed = () => ({ ...subject, elapsedSeconds: seconds(clock.monotonic() - arrivedAt) });
-  // A known run was created when the expected build was deployed.
+  // An earlier slice has created it, or tried to, when the expected build was deployed.
   const refusal = isKnown ? null : await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
   if (refusal) return { ...nothingStarted, uncreated: reportUncreated([elapsed()], refusal) };
   const rules = pollRules(options, tools);

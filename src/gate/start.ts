@@ -1,7 +1,14 @@
 import { ceilings } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
-import { RungateError, type Say, sayId, TimeoutError, UnexpectedResponseError } from '../errors.ts';
+import {
+  RungateError,
+  type Say,
+  type StoppedError,
+  sayId,
+  TimeoutError,
+  UnexpectedResponseError,
+} from '../errors.ts';
 import { type CreatedRun, type CreateTools, type Creation, createRun, type StartTimes } from './create.ts';
 import type { KeyStep, KnownRun } from './events.ts';
 import { turnToCreate } from './fleet/turns.ts';
@@ -137,6 +144,14 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
   );
 }
 
+/** Whether an earlier slice has created a run of the gate, or may have. */
+export const goesOn = ({ start }: { start?: Pick<Start, 'keys'> | undefined }) =>
+  start?.keys.some(({ run, sent }) => run !== undefined || sent === true) === true;
+
+/** Whether something other than the end of a slice has stopped the gate. */
+const isStopped = ({ aborted, reason }: AbortSignal) =>
+  aborted && (reason as StoppedError).signal !== 'slice';
+
 /** Returns the error of a gate that has no time left to look for the run that an earlier slice may have created. */
 export const lostError = (timeoutMs: number, key: string) =>
   new TimeoutError(
@@ -186,7 +201,9 @@ async function startWithKeys(
     const { key: idempotencyKey, retry = 0, origin, run: known } = step;
     if (retry > 0 && !mayRetry) continue;
     if (retry === 0) discardFailed();
-    if (known === undefined && !(await turnToCreate(times.latest, tools))) {
+    // A stop cancels the run that an earlier slice may have created, so it looks for it.
+    const isSought = () => step.sent === true && isStopped(signal);
+    if (known === undefined && !(await turnToCreate(times.latest, tools)) && !isSought()) {
       discardFailed();
       return { kind: signal.aborted ? 'none' : 'late', step, ...before };
     }
@@ -194,7 +211,7 @@ async function startWithKeys(
     let creation: Creation;
     if (known === undefined) {
       emit?.({ type: 'triggering', step, body });
-      creation = await createRun({ body, idPointer, idempotencyKey }, times, tools);
+      creation = await createRun({ body, idPointer, idempotencyKey, sent: step.sent }, times, tools);
     } else creation = created(known);
     if (creation.kind !== 'created') return { kind: creation.kind, step, ...before };
     const { runId, appUrl, sentAt } = creation;

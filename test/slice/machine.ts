@@ -1,11 +1,11 @@
 import { Agent, type Dispatcher } from 'undici';
-import { main } from '../../src/cli/main.ts';
 import type { StopSignal } from '../../src/errors.ts';
 import type { Io } from '../../src/host/io.ts';
 import type { Sink } from '../../src/host/sink.ts';
 import type { StateFile } from '../../src/host/state-file.ts';
 import { checkDocuments } from '../cli/documents.ts';
 import { memoryIo, type Settings } from '../cli/harness.ts';
+import { main } from '../cli/main.ts';
 import type { Service } from './service.ts';
 
 export const epoch = Date.UTC(2026, 0, 15, 12);

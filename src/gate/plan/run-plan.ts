@@ -4,6 +4,7 @@ import type { HubLink } from '../fleet/hub-link.ts';
 import { newBudget } from '../fleet/turns.ts';
 import type { GateTools } from '../gate.ts';
 import { runWithRetries } from '../retries.ts';
+import { goesOn } from '../start.ts';
 import { type Halt, haltReason, inOrder, nextGates } from './graph.ts';
 import {
   endedGate,
@@ -170,12 +171,10 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
     outcomes.set(entry.name, { entry });
     for (const { runId } of entry.runs) if (runId !== null) owners.set(runId, entry.name);
   }
+  // A halt would skip the gates that go on, and nothing would cancel their runs.
+  for (const gate of gates) if (gate.ended === undefined && goesOn(gate)) begin(gate);
   const failed = failFast ? ended.find(({ result }) => result === 'fail') : undefined;
-  if (failed !== undefined) {
-    // The halt would skip the gates whose runs go on, and nothing would cancel these.
-    for (const gate of gates) if (gate.start?.keys.some(({ run }) => run !== undefined)) begin(gate);
-    giveUp(failed.name);
-  }
+  if (failed !== undefined) giveUp(failed.name);
   try {
     for (advance(); running.size > 0; advance()) await Promise.race(running.values());
   } finally {
