@@ -45,6 +45,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
     in: ['failed', 'blocked', 'cancelled', 'timeout', 'broken'],
     hint: /options on the next line are not part/,
   },
+  'one-slice': { in: ['passed'], hint: /waits for one slice only/ },
   'or-true': { in: allFailing, hint: /"\|\|" after the gate/ },
   'policy-lets-failures-pass': { in: ['failed'], hint: /--on option/ },
   'retry-until-green': { in: allFailing, hint: /until the gate passes/ },
