@@ -96,14 +96,14 @@ export async function openSlice(
   };
   let chosen = choose(await file.read());
   const isOurs = (saved: SavedGates | undefined) => saved?.id === chosen.state.id;
+  let isKept = false;
   // Before anything is sent, since a slice that is killed is found by its keys; and under the lock, since another command may begin now.
   await file.change((known) => {
     chosen = choose(known);
     const { name, state } = chosen;
     // A newer gate of the same request keeps its place.
-    return resume !== undefined && known[name] !== undefined && !isOurs(known[name])
-      ? undefined
-      : [name, state];
+    isKept = resume === undefined || known[name] === undefined || isOurs(known[name]);
+    return isKept ? [name, state] : undefined;
   });
   const { name, joined, state } = chosen;
   const age = (from: SavedGates) =>
@@ -121,7 +121,8 @@ export async function openSlice(
 
   const save = () =>
     file.change((known) => {
-      if (!isOurs(known[name])) return undefined;
+      isKept = isOurs(known[name]);
+      if (!isKept) return undefined;
       // Another command in this work tree may have reported it.
       if (known[name]?.reported) state.reported = true;
       return [name, state];
@@ -138,7 +139,7 @@ export async function openSlice(
     [
       ...[...selfName(io).split(' '), 'gate', ...names],
       ...argumentsOf(flags, (row) => row !== rows.resume && row !== rows.new),
-      ...['--resume', file.isUsable() ? state.id : tokenOf(state)],
+      ...['--resume', isKept && file.isUsable() ? state.id : tokenOf(state)],
     ].map((word) => output.redact(word));
   return {
     gates: planned.map((gate) => goingOn(gate, state, clock)),

@@ -112,6 +112,19 @@ describe('the command that goes on', () => {
     expect(created()).toBe(1);
   });
 
+  it('has a whole token if a newer gate of the same request has its place in the file', async () => {
+    readsOfSlice = 1;
+    const usual = world.env;
+    world.env = { RUNGATE_CONFIG_DIR: '/proc/none' };
+    const older = resumed((await run()).out);
+    world.env = usual;
+    await run();
+    const again = resumed((await run(older)).out);
+    readsOfSlice = Number.POSITIVE_INFINITY;
+    expect((await run(again)).code).toBe(1);
+    expect(created()).toBe(2);
+  });
+
   it('counts the status reads of all slices', async () => {
     const counts: number[] = [];
     let argv: readonly string[] = gate;
