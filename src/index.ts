@@ -70,7 +70,9 @@ export type {
   ReceiptFacts,
   ReceiptResult,
   ReceiptRun,
+  ResourceDescriptor,
   Statement,
+  TestedCommit,
 } from './receipt/statement.ts';
 export type { Redact as Conceal } from './redact.ts';
 export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';

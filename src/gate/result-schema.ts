@@ -158,7 +158,10 @@ const versionRead = result('VersionRead', 'A read of the version page in the res
 const deployed = result('DeployedReport', 'The deployed build in the result of a gate.', {
   url: field(text(), 'The URL of the version page, without its query.'),
   pointer: field(textOrNull(), 'The JSON pointer of the version; null if the whole page is the version.'),
-  expected: field(text(), 'The expected version.'),
+  expected: field(
+    text(),
+    'The expected version; several, of which any one matches, are separated by ` or `.',
+  ),
   matches: field(
     z.nullable(z.boolean()),
     'Whether the runs tested only the expected build; null if unknown.',

@@ -24,7 +24,10 @@ export type RuleOptions = Pick<LibraryOptions, (typeof ruleRows)[number]>;
 export interface GateOptions
   extends ClientOptions,
     RuleOptions,
-    Pick<LibraryOptions, (typeof cancelRows)[number] | (typeof startRows)[number] | 'idempotencyKey'> {
+    Pick<
+      LibraryOptions,
+      (typeof cancelRows)[number] | (typeof startRows)[number] | 'idempotencyKey' | 'subjects'
+    > {
   /** A run to start and wait for. Give either this or `runIds`. */
   trigger?: TriggerBody | undefined;
   /** The ids of existing runs to wait for. Give either this or `trigger`. */
@@ -75,7 +78,7 @@ export const sharedShape: option.Shape<
       headers: z.optional(option.owned(z.record(z.string(), option.text, 'expected a plain object'))),
     }),
   ),
-  ...option.rowShape('', cancelRows),
+  ...option.rowShape('', [...cancelRows, 'subjects']),
   cancelReason: z.optional(option.text),
 };
 

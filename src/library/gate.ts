@@ -4,6 +4,7 @@ import { checkOptions } from '../client/check-options.ts';
 import { unnamed } from '../gate/plan/plan.ts';
 import type { GateReport } from '../gate/result-types.ts';
 import { checkRunId } from '../gate/run-id.ts';
+import { artifactsOf } from '../subject.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { openGate } from './open-gate.ts';
 import { type ReportWithReceipt, withReceipt } from './receipt.ts';
@@ -39,6 +40,7 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
     const { report, startedAt, finishedAt } = await openGate(settings, [reporter]);
     return withReceipt(report as GateReport, {
       build: async () => start?.body ?? factsOfJob(env),
+      subjects: artifactsOf(options.subjects),
       ...{ apiUrl: options.apiUrl, policy: rules.policy, startedAt, finishedAt, redact },
     });
   });

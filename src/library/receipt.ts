@@ -27,7 +27,8 @@ const receiptOptions = optionsOf<ReceiptOptions>({
 });
 
 /** The facts for a receipt that a gate knows from its options. */
-export interface ReceiptSource extends Pick<GateFacts, 'apiUrl' | 'policy' | 'startedAt' | 'finishedAt'> {
+export interface ReceiptSource
+  extends Pick<GateFacts, 'apiUrl' | 'subjects' | 'policy' | 'startedAt' | 'finishedAt'> {
   build(): Promise<BuildSource>;
   readonly redact: Redact;
 }

@@ -9,6 +9,7 @@ import { checkHeaders } from '../gate/deployed/open.ts';
 import type { GateEvent } from '../gate/events.ts';
 import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
 import { sayInLibrary } from '../options/spelling.ts';
+import { artifactsOf, versionsOf } from '../subject.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import type { GateOptions } from './gate-options.ts';
 import type { OpenGateOptions, OpenOptions } from './open-gate.ts';
@@ -72,6 +73,7 @@ export function sharedOptions(
   options: SharedOptions,
 ): Omit<OpenGateOptions, keyof OpenOptions | 'gates' | 'failFast'> {
   const { deployed, insecureHttp, caPem, proxyEnv, requestTimeoutMs, runIds, cancelReason, env } = options;
+  const subjects = artifactsOf(options.subjects);
   return {
     ...{ cancelReason, env: env ?? {}, local: isLocal(options.apiUrl) },
     cancelOnInterrupt: options.cancelOnAbort ?? runIds === undefined,
@@ -79,8 +81,10 @@ export function sharedOptions(
     async deployed(commit) {
       if (deployed === undefined) return null;
       const { url, pointer, is, timeoutMs = usualDeployedMs, headers = {} } = deployed;
-      const expected = is?.trim() ?? commit ?? commitIn(env);
-      if (expected === undefined || expected === '') {
+      const own = is?.trim();
+      const expected =
+        own === undefined ? versionsOf(commit ?? commitIn(env), subjects) : own === '' ? [] : [own];
+      if (expected.length === 0) {
         throw new UsageError('the expected build is unknown', {
           hint: 'pass deployed.is, or trigger.commitSha, or env of a CI job',
         });

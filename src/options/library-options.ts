@@ -43,6 +43,11 @@ export interface LibraryOptions {
   cancelOnTimeout?: boolean | undefined;
   /** Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`. */
   cancelOnAbort?: boolean | undefined;
+  /**
+   * The images and files that are tested, as `name@sha256:hex`: subjects of the receipt, beside the commit. Without
+   * `deployed.is`, the version page may show one of their digests.
+   */
+  subjects?: readonly string[] | undefined;
   /** A JSON pointer to the new run's id in the response; default: the usual places. */
   idPointer?: string | undefined;
   /** The service's name for the field `providerModel` of an environment; the real name contains a vendor name. */

@@ -12,6 +12,7 @@ import {
   overrides,
   pointer,
   retryCount,
+  subjects,
   text,
   tokens,
   url,
@@ -462,6 +463,22 @@ export const rows = {
     help: 'file for a signed receipt of the result, for later jobs',
     forGate: { help: 'file for a signed receipt of the result, for later jobs; a folder/ for several gates' },
     note: 'key: RUNGATE_RECEIPT_KEY',
+  },
+  'receipt.subjects': {
+    ...reports,
+    type: subjects,
+    flag: '--subject <name@sha256:hex>',
+    file: 'top',
+    library: 'subjects',
+    libraryHelp:
+      'The images and files that are tested, as `name@sha256:hex`: subjects of the receipt, beside the commit. Without `deployed.is`, the version page may show one of their digests.',
+    help: 'image or file that is tested, by its digest, for the receipt and the deployed build',
+  },
+  subjectFile: {
+    ...reports,
+    type: items,
+    flag: '--subject-file <path>',
+    help: 'file that is tested: a --subject with the digest of its content',
   },
   ciReport: {
     ...reports,

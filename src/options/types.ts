@@ -10,6 +10,7 @@ import {
   type Overrides,
   settableVerdicts,
 } from '../gate/policy.ts';
+import { artifactsOf, parseArtifact, repeatedName } from '../subject.ts';
 import { nearest } from '../suggest.ts';
 import { parseApiUrl, type Receiver } from '../transport/address.ts';
 
@@ -230,6 +231,33 @@ export const filledList: OptionType<readonly string[]> = {
 
 /** A list of which each option gives one item as it is: a path or a name may contain a comma. */
 export const items: OptionType<readonly string[]> = { ...filledList, fromText: (item) => [item] };
+
+const subjectExpected = 'expected <name>@sha256:<64 hex digits>';
+
+/** Images and files by their digests. */
+export const subjects: OptionType<readonly string[]> = {
+  ...items,
+  is: 'a list of subjects',
+  write: 'write <name>@sha256:<64 hex digits>; the tag of an image can move, its digest cannot',
+  schema: z
+    .pipe(
+      items.schema,
+      z.array(
+        z.custom<string>((json) => typeof json === 'string' && parseArtifact(json) !== null, subjectExpected),
+      ),
+    )
+    .check(
+      z.refine(
+        (texts) => repeatedName(artifactsOf(texts)) === undefined,
+        'expected a different name for each subject',
+      ),
+    ),
+  jsonSchema: {
+    type: 'array',
+    minItems: 1,
+    items: { type: 'string', pattern: '^\\s*\\S.*@[Ss][Hh][Aa]256:[0-9A-Fa-f]{64}\\s*$' },
+  },
+};
 
 export const linesIn = (text: string) => text.split(/\r?\n/).filter((line) => line.trim() !== '');
 

@@ -3,15 +3,17 @@ import { decidingRuns, shownAs } from '../gate/report.ts';
 import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
 import { redactJson } from '../json/rewrite.ts';
 import type { Redact } from '../redact.ts';
+import type { Artifact } from '../subject.ts';
 import { version } from '../version.ts';
 import { type Envelope, signStatement } from './dsse.ts';
-import type { PrivateKey } from './keys.ts';
+import { type PrivateKey, toBase64 } from './keys.ts';
 import {
   isCommit,
   predicateType,
   type ReceiptDeployment,
   type ReceiptResult,
   type ReceiptRun,
+  type ResourceDescriptor,
   type Statement,
   statementType,
   worstResult,
@@ -21,6 +23,8 @@ import {
 export interface GateFacts {
   /** A whole commit. */
   commit: string;
+  /** The images and files that were tested. */
+  subjects: readonly Artifact[];
   /** The name of the gate in the project file, if it has one. */
   gate?: string | undefined;
   repository: string | null;
@@ -68,10 +72,10 @@ const isConclusive: Readonly<Record<Verdict, boolean>> = {
 
 const resultFor = { pass: 'PASSED', warn: 'WARNED', fail: 'FAILED', waiting: 'FAILED' } as const;
 
-function runOf(run: RunReport, verdict: Verdict, environment: string | null): ReceiptRun {
+function runOf(run: RunReport, verdict: Verdict): ReceiptRun {
   const { runId, name, project, process, tags, failed, blocked, appUrl } = run;
   const result: ReceiptResult = resultFor[shownAs(run)];
-  return { result, verdict, runId, name, project, process, tags, environment, failed, blocked, appUrl };
+  return { result, verdict, runId, name, project, process, tags, failed, blocked, appUrl };
 }
 
 function deploymentOf({ reads, ...known }: DeployedReport): ReceiptDeployment {
@@ -79,26 +83,38 @@ function deploymentOf({ reads, ...known }: DeployedReport): ReceiptDeployment {
   return { url, pointer, expected, matches, version: reads.at(-1)?.text ?? null };
 }
 
+const environmentAt = (apiUrl: string, key: string): ResourceDescriptor => ({
+  name: 'environment',
+  uri: `${apiUrl.replace(/\/$/, '')}/api/environments#${encodeURIComponent(key)}`,
+  annotations: { key },
+});
+
+const policyContent = (policy: GateFacts['policy']): ResourceDescriptor => ({
+  name: 'policy',
+  mediaType: 'application/json',
+  content: toBase64(new TextEncoder().encode(JSON.stringify(policy))),
+});
+
 /** Returns the runs of a gate if each has a conclusive verdict; otherwise null. */
-function conclusiveRuns(report: GateReport, environment: string | null): ReceiptRun[] | null {
+function conclusiveRuns(report: GateReport): ReceiptRun[] | null {
   if (report.interruptedBy !== undefined || report.runs.length === 0) return null;
   const runs: ReceiptRun[] = [];
   for (const run of decidingRuns(report)) {
     if (run.verdict === null || !isConclusive[run.verdict]) return null;
-    runs.push(runOf(run, run.verdict, environment));
+    runs.push(runOf(run, run.verdict));
   }
   return runs;
 }
 
 /** Returns the statement about the runs of a gate, or null if one of them has no verdict. */
 export function gateStatement(report: GateReport, facts: GateFacts): Statement | null {
-  const { commit, gate, repository, ref, environment, buildUrl, apiUrl, policy } = facts;
+  const { commit, subjects, gate, repository, ref, environment, buildUrl, apiUrl, policy } = facts;
   const { deployed } = report;
   if (!isCommit(commit)) throw new TypeError('a receipt needs a whole commit');
-  const runs = conclusiveRuns(report, environment);
+  const runs = conclusiveRuns(report);
   if (runs === null) return null;
-  const named = (result: ReceiptResult) =>
-    runs.filter((run) => run.result === result).map(({ name, runId }) => name ?? runId ?? '');
+  const nameOf = ({ name, runId }: ReceiptRun) => name ?? runId ?? '';
+  const named = (result: ReceiptResult) => runs.filter((run) => run.result === result).map(nameOf);
   const [only, ...others] = runs;
   const url = others.length === 0 ? only?.appUrl : null;
   const time = (ms: number) => new Date(ms).toISOString();
@@ -108,7 +124,6 @@ export function gateStatement(report: GateReport, facts: GateFacts): Statement |
     rungate: version,
     ref,
     buildUrl,
-    policy,
     startedAt: time(facts.startedAt),
     finishedAt: time(facts.finishedAt),
     runs,
@@ -116,11 +131,19 @@ export function gateStatement(report: GateReport, facts: GateFacts): Statement |
   } as const;
   return {
     _type: statementType,
-    subject: [{ ...(repository === null ? {} : { name: repository }), digest: { gitCommit: commit } }],
+    subject: [
+      { ...(repository === null ? {} : { name: repository }), digest: { gitCommit: commit } },
+      ...subjects,
+    ],
     predicateType,
     predicate: {
       result: worstResult(runs),
-      configuration: [{ name: 'rungate', uri: apiUrl, annotations: { rungate } }],
+      configuration: [
+        // Policies take the name of the first entry as the name of the test.
+        { name: runs.map(nameOf).join(', '), uri: apiUrl, annotations: { rungate } },
+        ...(environment === null ? [] : [environmentAt(apiUrl, environment)]),
+        policyContent(policy),
+      ],
       ...(url ? { url } : {}),
       passedTests: named('PASSED'),
       warnedTests: named('WARNED'),

@@ -11,7 +11,9 @@ export type {
   ReceiptFacts,
   ReceiptResult,
   ReceiptRun,
+  ResourceDescriptor,
   Statement,
+  TestedCommit,
 } from './statement.ts';
 
 /** A receipt, the keys to trust, and what the receipt must say. A fact that is left out is not checked. */

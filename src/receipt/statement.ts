@@ -1,4 +1,5 @@
 import { parseTimestamp } from '../date-time.ts';
+import type { Artifact } from '../subject.ts';
 import { quoted, Refused } from './error.ts';
 import { isObject, type Json, own } from './json.ts';
 
@@ -26,8 +27,6 @@ export interface ReceiptRun {
   /** The process's slug. */
   process: string | null;
   tags: readonly string[] | null;
-  /** The key of the environment; null for the project's default, which the gate does not know. */
-  environment: string | null;
   /** Count of failed items. */
   failed: number | null;
   /** Count of blocked items. */
@@ -60,8 +59,6 @@ export interface ReceiptFacts {
   ref: string | null;
   /** URL of the CI build. */
   buildUrl: string | null;
-  /** The gate's action for each verdict. */
-  policy: Readonly<Record<string, string>>;
   /** When the gate began, RFC 3339. */
   startedAt: string;
   /** When the runs had ended, RFC 3339. The age of a receipt counts from here. */
@@ -70,16 +67,38 @@ export interface ReceiptFacts {
   deployed?: ReceiptDeployment;
 }
 
-/** An in-toto statement (v1) with a test-result predicate (v0.1) about one commit. */
+/** The commit that was tested. Its name is the repository. */
+export interface TestedCommit {
+  name?: string;
+  digest: { gitCommit: string };
+}
+
+/** in-toto's description of a resource, by its URI, its digest or its content. */
+export interface ResourceDescriptor {
+  name?: string;
+  uri?: string;
+  digest?: Readonly<Record<string, string>>;
+  /** Base64. */
+  content?: string;
+  mediaType?: string;
+  annotations?: Readonly<Record<string, unknown>>;
+}
+
+/** An in-toto statement (v1) with a test-result predicate (v0.1) about one commit and the artifacts that were built from it. */
 export interface Statement {
   _type: typeof statementType;
-  /** The commit. Its name is the repository. */
-  subject: readonly [{ name?: string; digest: { gitCommit: string } }];
+  subject: readonly [TestedCommit, ...Artifact[]];
   predicateType: typeof predicateType;
   predicate: {
     result: ReceiptResult;
-    /** `uri` is the service that ran the tests. */
-    configuration: readonly [{ name: string; uri: string; annotations: { rungate: ReceiptFacts } }];
+    /**
+     * The runs, by their names, at the service that ran them; then the environment, if it is known (`annotations.key`), and the
+     * gate's policy (`content`).
+     */
+    configuration: readonly [
+      { name: string; uri: string; annotations: { rungate: ReceiptFacts } },
+      ...ResourceDescriptor[],
+    ];
     /** URL of the run, if there is only one. */
     url?: string;
     passedTests: readonly string[];
@@ -97,9 +116,18 @@ export function worstResult(runs: readonly Pick<ReceiptRun, 'result'>[]): Receip
 export const factsOf = ({ predicate }: Statement): ReceiptFacts =>
   predicate.configuration[0].annotations.rungate;
 
+/** Returns the key of the environment of the runs; null for the project's default, which the gate does not know. */
+export function environmentOf({ predicate }: Statement): string | null {
+  const [, ...others] = predicate.configuration;
+  const { key } = others.find(({ name }) => name === 'environment')?.annotations ?? {};
+  return typeof key === 'string' ? key : null;
+}
+
 /** Tells whether a text is a whole git commit, SHA-1 or SHA-256, in lower case. */
 export const isCommit = (text: unknown): text is string =>
   typeof text === 'string' && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+
+const isSha256 = (text: unknown) => typeof text === 'string' && /^[0-9a-f]{64}$/.test(text);
 
 type Is = (value: unknown) => boolean;
 
@@ -125,7 +153,6 @@ const runFields: Readonly<Record<keyof ReceiptRun, Is>> = {
   project: orNull(isString),
   process: orNull(isString),
   tags: orNull(listOf(isString)),
-  environment: orNull(isString),
   failed: orNull(isCount),
   blocked: orNull(isCount),
   appUrl: orNull(isString),
@@ -139,13 +166,17 @@ const deploymentFields: Readonly<Record<keyof ReceiptDeployment, Is>> = {
   version: orNull(isString),
 };
 
+const artifactFields: Readonly<Record<keyof Artifact, Is>> = {
+  name: isString,
+  digest: (value) => isObject(value) && isSha256(own(value, 'sha256')),
+};
+
 const factFields: Readonly<Record<Exclude<keyof ReceiptFacts, 'deployed' | 'runs'>, Is>> = {
   gate: (value) => value === undefined || (typeof value === 'string' && value !== ''),
   schemaVersion: (value) => value === 1,
   rungate: isString,
   ref: orNull(isString),
   buildUrl: orNull(isString),
-  policy: isObject,
   startedAt: isTime,
   finishedAt: isTime,
 };
@@ -155,10 +186,9 @@ function objectAt(value: unknown, path: string): Json {
   return value;
 }
 
-function onlyOne(value: unknown, path: string): Json {
-  if (!Array.isArray(value) || value.length !== 1)
-    throw new Refused(`${path} does not have exactly one entry`);
-  return objectAt(value[0], `${path}[0]`);
+function objectsAt(value: unknown, path: string): [Json, ...Json[]] {
+  if (!Array.isArray(value) || value.length === 0) throw new Refused(`${path} has no entries`);
+  return value.map((entry, at) => objectAt(entry, `${path}[${at}]`)) as [Json, ...Json[]];
 }
 
 function checkFields(object: Json, fields: Readonly<Record<string, Is>>, path: string): void {
@@ -180,15 +210,20 @@ function checkType(object: Json, field: string, expected: string): void {
 export function readStatement(value: Json): Statement {
   checkType(value, '_type', statementType);
   checkType(value, 'predicateType', predicateType);
-  const subject = onlyOne(own(value, 'subject'), 'subject');
-  const name = own(subject, 'name');
+  const [commit, ...artifacts] = objectsAt(own(value, 'subject'), 'subject');
+  const name = own(commit, 'name');
   if (name !== undefined && typeof name !== 'string') throw new Refused('subject[0].name is not a string');
-  const digest = objectAt(own(subject, 'digest'), 'subject[0].digest');
+  const digest = objectAt(own(commit, 'digest'), 'subject[0].digest');
   if (!isCommit(own(digest, 'gitCommit')))
     throw new Refused('subject[0].digest.gitCommit is not a whole commit');
+  artifacts.forEach((artifact, at) => {
+    checkFields(artifact, artifactFields, `subject[${at + 1}]`);
+  });
   const predicate = objectAt(own(value, 'predicate'), 'predicate');
   if (!isResult(own(predicate, 'result'))) throw new Refused('predicate.result is missing or invalid');
-  const configuration = onlyOne(own(predicate, 'configuration'), 'predicate.configuration');
+  const [configuration, ...others] = objectsAt(own(predicate, 'configuration'), 'predicate.configuration');
+  if (others.filter((entry) => own(entry, 'name') === 'environment').length > 1)
+    throw new Refused('predicate.configuration has several environments');
   const annotations = objectAt(own(configuration, 'annotations'), 'predicate.configuration[0].annotations');
   const facts = objectAt(own(annotations, 'rungate'), 'the annotation rungate');
   checkFields(facts, factFields, 'rungate');

@@ -1,10 +1,11 @@
 import { parseTimestamp } from '../date-time.ts';
 import { formatDuration } from '../duration.ts';
+import { ownCopy } from '../own-options.ts';
 import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
-import { own, parseObject, refuseDuplicates } from './json.ts';
+import { parseObject, refuseDuplicates } from './json.ts';
 import { type PublicKey, signerOf } from './keys.ts';
-import { factsOf, isCommit, payloadType, readStatement, type Statement } from './statement.ts';
+import { environmentOf, factsOf, isCommit, payloadType, readStatement, type Statement } from './statement.ts';
 
 /** The facts that a receipt must have. An undefined fact is not checked. */
 export interface Expected {
@@ -98,17 +99,19 @@ export const ageOf = (statement: Statement, now: number): number =>
 
 const waitHint =
   'its gate, such as run wait, knew only the ids of its runs: write the receipt with rungate gate';
+const hintOf = (statement: Statement) =>
+  factsOf(statement).runs.some(({ project }) => project === null) ? waitHint : undefined;
 
 type FactCheck = (statement: Statement, expected: Expected) => void;
 
 /** Returns the check of a fact that every run of the receipt must have. */
 const runFact =
-  (name: 'project' | 'process' | 'tags' | 'environment'): FactCheck =>
+  (name: 'project' | 'process' | 'tags'): FactCheck =>
   (statement, { [name]: expected }) => {
     const text = (fact: string | readonly string[] | null = null) =>
       fact === null || typeof fact === 'string' ? fact : tagText(fact);
     for (const run of factsOf(statement).runs)
-      expectFact(name, text(run[name]), text(expected) ?? '', run.project === null ? waitHint : undefined);
+      expectFact(name, text(run[name]), text(expected) ?? '', hintOf(statement));
   };
 
 const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, FactCheck>> = {
@@ -124,14 +127,16 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
     if (digest.gitCommit !== commit) throw new Refused(`it is for commit ${digest.gitCommit}, not ${commit}`);
   },
   repository({ subject: [subject] }, { repository = '' }) {
-    const name = (own(subject, 'name') as string | undefined) ?? null;
+    const { name = null } = ownCopy(subject);
     const hint = name === null ? undefined : 'write the repository as the receipt does';
     expectFact('repository', name, repository, hint);
   },
   project: runFact('project'),
   process: runFact('process'),
   tags: runFact('tags'),
-  environment: runFact('environment'),
+  environment(statement, { environment = '' }) {
+    expectFact('environment', environmentOf(statement), environment, hintOf(statement));
+  },
   age(statement, { maxAgeMs, now }) {
     const { finishedAt } = factsOf(statement);
     const ageMs = ageOf(statement, now);

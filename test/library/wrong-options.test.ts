@@ -125,6 +125,7 @@ const shared = {
   env: 'fields',
   hub: 'object',
   deployed: 'object',
+  subjects: 'list',
   signal: 'object',
   cancelOnAbort: 'flag',
   cancelOnTimeout: 'flag',

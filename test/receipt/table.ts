@@ -4,7 +4,7 @@ import type { Envelope } from '../../src/receipt/dsse.ts';
 import { envelopeOf, preAuthEncoding } from '../../src/receipt/dsse.ts';
 import type { ReceiptErrorCode } from '../../src/receipt/error.ts';
 import { type PrivateKey, readPrivateKey, sign, toBase64 } from '../../src/receipt/keys.ts';
-import { payloadType, type Statement } from '../../src/receipt/statement.ts';
+import { payloadType, type ResourceDescriptor, type Statement } from '../../src/receipt/statement.ts';
 
 type Options = Record<string, unknown>;
 
@@ -55,22 +55,25 @@ const run = {
   project: 'shop',
   process: 'checkout',
   tags: null,
-  environment: 'staging',
   failed: 0,
   blocked: 0,
   appUrl: 'https://service.example.com/runs/run_1',
 } as const;
 
+/** The digest of the image that the statement is about. */
+export const imageDigest = '9f'.repeat(32);
+export const image = { name: 'ghcr.io/acme/shop', digest: { sha256: imageDigest } } as const;
+
 /** A statement in which every fact is known. */
 export const statement = {
   _type: 'https://in-toto.io/Statement/v1',
-  subject: [{ name: 'acme/shop', digest: { gitCommit: commit } }],
+  subject: [{ name: 'acme/shop', digest: { gitCommit: commit } }, image],
   predicateType: 'https://in-toto.io/attestation/test-result/v0.1',
   predicate: {
     result: 'PASSED',
     configuration: [
       {
-        name: 'rungate',
+        name: 'shop / checkout',
         uri: 'https://service.example.com',
         annotations: {
           rungate: {
@@ -78,12 +81,21 @@ export const statement = {
             rungate: '0.1.0',
             ref: 'main',
             buildUrl: 'https://ci.example.com/builds/1',
-            policy: { passed: 'pass', failed: 'fail' },
             startedAt: '2026-11-22T11:58:00.000Z',
             finishedAt,
             runs: [run],
           },
         },
+      },
+      {
+        name: 'environment',
+        uri: 'https://service.example.com/api/environments#staging',
+        annotations: { key: 'staging' },
+      },
+      {
+        name: 'policy',
+        mediaType: 'application/json',
+        content: toBase64(new TextEncoder().encode('{"passed":"pass","failed":"fail"}')),
       },
     ],
     url: run.appUrl,
@@ -94,6 +106,7 @@ export const statement = {
 } as const satisfies Statement;
 
 type Mutable = Record<string, never>;
+type Changeable = { predicate: { configuration: ResourceDescriptor[] } };
 
 /** Returns the statement with one change. */
 export function changed(change: (facts: { root: never; facts: never; run: never }) => void): Statement {
@@ -333,11 +346,32 @@ const statements: readonly Row[] = [
   ),
   signed('refuses a missing predicate', 'statement', { ...statement, predicate: undefined } as never),
   signed(
-    'refuses several subjects',
+    'refuses two commits',
     'statement',
-    { ...statement, subject: [...statement.subject, ...statement.subject] } as never,
+    { ...statement, subject: [statement.subject[0], ...statement.subject] } as never,
     {},
-    'exactly one',
+    'subject[1].digest is missing or invalid',
+  ),
+  signed(
+    'refuses a statement without subjects',
+    'statement',
+    { ...statement, subject: [] } as never,
+    {},
+    'subject has no entries',
+  ),
+  signed(
+    'refuses an image before the commit',
+    'statement',
+    { ...statement, subject: statement.subject.toReversed() } as never,
+    {},
+    'subject[0].digest.gitCommit',
+  ),
+  signed(
+    'refuses the abbreviated digest of an image',
+    'statement',
+    { ...statement, subject: [statement.subject[0], { ...image, digest: { sha256: '9f9f9f9f' } }] },
+    {},
+    'subject[1].digest',
   ),
   signed('refuses an abbreviated commit in the receipt', 'statement', {
     ...statement,
@@ -478,7 +512,7 @@ const facts: readonly Row[] = [
   signed(
     "refuses the project's default environment",
     'environment',
-    withRun({ environment: null }),
+    changed(({ root }) => (root as Changeable).predicate.configuration.splice(1, 1)),
     { environment: 'staging' },
     'does not name the environment',
   ),
@@ -497,12 +531,24 @@ const facts: readonly Row[] = [
   }),
   option('refuses a process in place of tags', 'tags', { tags: ['checkout'] }),
   signed(
-    'refuses a second run in another environment',
+    'refuses an environment whose key is not text',
     'environment',
-    changed(({ facts, run }) =>
-      Object.assign(facts, { runs: [run, { ...(run as object), environment: 'dev' }] }),
+    changed(({ root }) =>
+      Object.assign((root as Changeable).predicate.configuration[1] ?? {}, {
+        annotations: { key: ['staging'] },
+      }),
     ),
     { environment: 'staging' },
+  ),
+  signed(
+    'refuses two environments',
+    'statement',
+    changed(({ root }) => {
+      const { configuration } = (root as Changeable).predicate;
+      configuration.push({ ...configuration[1], annotations: { key: 'dev' } });
+    }),
+    { environment: 'staging' },
+    'several environments',
   ),
   option('accepts a receipt of exactly the maximum age', 'PASSED', { maxAgeMs: hour }),
   option('refuses an old receipt', 'age', { maxAgeMs: hour - 1 }, 'it is 1 h old'),

@@ -28,6 +28,27 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       null,
     ],
   },
+  'receipt.subjects': {
+    right: [
+      [[`shop@sha256:${'a'.repeat(64)}`], [`shop@sha256:${'a'.repeat(64)}`]],
+      [
+        [`localhost:5000/a/b:1.2@SHA256:${'A'.repeat(64)}`],
+        [`localhost:5000/a/b:1.2@SHA256:${'A'.repeat(64)}`],
+      ],
+    ],
+    wrong: [
+      ...texts.wrong,
+      ['shop'],
+      ['shop:1.2'],
+      [`sha256:${'a'.repeat(64)}`],
+      [`@sha256:${'a'.repeat(64)}`],
+      [`shop@sha256:${'a'.repeat(63)}`],
+      [`shop@sha256:${'a'.repeat(65)}`],
+      [`shop@sha512:${'a'.repeat(128)}`],
+      [`a\nb@sha256:${'a'.repeat(64)}`],
+      `shop@sha256:${'a'.repeat(64)}`,
+    ],
+  },
   'hub.url': {
     right: [
       ['https://hub.example', 'https://hub.example'],

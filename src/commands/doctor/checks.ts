@@ -206,18 +206,23 @@ const pageTimeoutMs = 10_000;
 /** Reads the version page once. Only a warning if that fails: the roll-out may not have begun, and doctor has no headers for it. */
 export async function checkDeployed(
   { shown, read }: Pick<OpenPage, 'shown' | 'read'>,
-  expected: string | null,
+  expected: readonly string[],
 ): Promise<DoctorCheck> {
   const name = 'deployed build';
   const reading = await read({ signal: new AbortController().signal, timeoutMs: pageTimeoutMs });
   if ('error' in reading) return warned(name, reading.error);
   const what = `${shown} shows ${JSON.stringify(reading.text)}`;
-  if (expected === null)
+  if (expected.length === 0)
     return check(name, 'warn', `${what}; the expected build is unknown`, 'set deployed.is');
   if (reading.matches) return check(name, 'ok', `${what}, as expected`);
   const remedy =
     'a gate waits until the page shows the expected build; deployed.pointer is the place of the version in JSON';
-  return check(name, 'warn', `${what}, not ${JSON.stringify(expected)}`, remedy);
+  return check(
+    name,
+    'warn',
+    `${what}, not ${expected.map((version) => JSON.stringify(version)).join(' or ')}`,
+    remedy,
+  );
 }
 
 export type ProbeResult = { response: Exchange } | { error: unknown };

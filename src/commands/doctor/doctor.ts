@@ -7,6 +7,7 @@ import { hubOpener } from '../../library/open-gate.ts';
 import { wantsJson } from '../../output/json.ts';
 import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
+import { artifactsOf, versionsOf } from '../../subject.ts';
 import { type Bind, examples } from '../binding.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
@@ -147,8 +148,10 @@ const hasCredential = ({ apiKey, token }: Context['settings']) => apiKey !== und
 
 async function examineDeployed(context: Context, commit: string | null): Promise<DoctorCheck | null> {
   if (context.settings['deployed.url'] === undefined) return null;
-  const expected = context.settings['deployed.is']?.value ?? commit;
-  const page = openPage({ ...(await pageOptions(context, {})), expected: expected ?? '' });
+  const own = context.settings['deployed.is']?.value;
+  const expected =
+    own === undefined ? versionsOf(commit, artifactsOf(context.settings['receipt.subjects']?.value)) : [own];
+  const page = openPage({ ...(await pageOptions(context, {})), expected });
   try {
     return await checkDeployed(page, expected);
   } finally {

@@ -14,6 +14,7 @@ import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
 import { replaceReceipt, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
+import { withSubjectFiles } from '../run/subjects.ts';
 import type { openSlice, Slice } from './slice.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
@@ -31,9 +32,10 @@ export async function gateCommand(
   return chosen === null ? gateOne(context, flags) : gateSeveral(context, chosen, names, flags);
 }
 
-async function gateOne(context: Context, flags: GateFlags): Promise<number> {
+async function gateOne(given: Context, flags: GateFlags): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(context, flags.receipt);
+  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(given, flags.receipt);
+  const context = await withSubjectFiles(given, flags);
   const ci = await ciContext(context.io);
   const keyFlags = { ...flags, retries: context.settings.retries?.value };
   const body = triggerBody(context.settings, ci);
@@ -49,20 +51,21 @@ async function gateOne(context: Context, flags: GateFlags): Promise<number> {
     context,
     slice?.gates ?? gates,
     flags,
-    await openReceipt?.(gate?.start?.body ?? body),
+    await openReceipt?.(context, gate?.start?.body ?? body),
     slice,
   );
 }
 
 /** Keys differ by the gate's name: two gates may have the same body. @throws ConfigError or UsageError before anything is sent */
 async function gateSeveral(
-  context: Context,
+  given: Context,
   chosen: readonly GateSettings[],
   names: readonly string[],
   flags: GateFlags,
 ): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipts = flags.dryRun === true ? undefined : replaceReceipts(context, flags.receipt, chosen);
+  const openReceipts = flags.dryRun === true ? undefined : replaceReceipts(given, flags.receipt, chosen);
+  const context = await withSubjectFiles(given, flags);
   if (flags.idempotencyKey !== undefined && flags.idempotencyKey !== 'auto') {
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
@@ -83,7 +86,7 @@ async function gateSeveral(
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
   const slice = await sliceOf(context, ci, ordered, names, flags);
   const gates = slice?.gates ?? ordered;
-  return runGates(context, gates, flags, await openReceipts?.(gates), slice);
+  return runGates(context, gates, flags, await openReceipts?.(context, gates), slice);
 }
 
 /** Loaded for slices only, because other gates would pay for `node:crypto` and `node:zlib`. */

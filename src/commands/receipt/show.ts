@@ -5,7 +5,8 @@ import { readProblem } from '../../host/read-file.ts';
 import { maxBytes, openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
 import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
-import { factsOf, readStatement, type Statement } from '../../receipt/statement.ts';
+import { environmentOf, factsOf, readStatement, type Statement } from '../../receipt/statement.ts';
+import { artifactText } from '../../subject.ts';
 import type { Context } from '../context.ts';
 import type { JsonDocument } from '../result-schemas.ts';
 
@@ -31,7 +32,7 @@ interface Content {
 
 function receiptContent(bytes: Uint8Array): Content {
   const { text, value } = parseObject(bytes, 'the file');
-  if (own(value, 'payload') === undefined) return { signatures: 0, text, value };
+  if (own(value, '_type') !== undefined) return { signatures: 0, text, value };
   const { payload, signatures } = openEnvelope(bytes);
   return { signatures: signatures.length, ...parseObject(payload, 'the statement') };
 }
@@ -49,7 +50,7 @@ function statementOf({ text, value }: Content): Statement | string {
 
 export function rowsOf(statement: Statement): [string, string][] {
   const {
-    subject: [subject],
+    subject: [subject, ...artifacts],
     predicate,
   } = statement;
   const { gate, runs, ref, buildUrl, finishedAt, deployed } = factsOf(statement);
@@ -58,15 +59,16 @@ export function rowsOf(statement: Statement): [string, string][] {
     ['gate', gate],
     ['commit', subject.digest.gitCommit],
     ['repository', subject.name],
+    ...artifacts.map((artifact): [string, unknown] => ['subject', artifactText(artifact)]),
     ['ref', ref],
     ['service', predicate.configuration[0].uri],
+    ['environment', environmentOf(statement)],
     ...runs.flatMap((run): [string, unknown][] => [
       ['run', run.runId],
       ['verdict', run.verdict],
       ['project', run.project],
       ['process', run.process],
       ['tags', run.tags?.join(', ')],
-      ['environment', run.environment],
       ['url', run.appUrl],
     ]),
     ['deployed', deployed?.version],

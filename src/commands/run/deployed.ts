@@ -2,6 +2,7 @@ import { runFacts } from '../../ci/context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { type PageOptions, parseHeaders } from '../../gate/deployed/open.ts';
 import { groupOf } from '../../options/table.ts';
+import { artifactsOf, versionsOf } from '../../subject.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
 import { type Context, warnIfExposed } from '../context.ts';
@@ -46,10 +47,16 @@ export async function pageOptions(
   };
 }
 
-/** Returns the version that the page should show: the setting, or else the commit of the run or of the job. */
-async function expectedVersion({ io, settings }: Context, commit: string | undefined): Promise<string> {
-  const expected = settings['deployed.is']?.value.trim() ?? commit ?? runFacts(await ciContext(io)).commitSha;
-  if (expected !== null) return expected;
+/** Returns the versions of which the page should show one: the setting, or else the commit of the run or of the job and the subjects. */
+async function expectedVersions(
+  { io, settings }: Context,
+  commit: string | undefined,
+): Promise<readonly string[]> {
+  const own = settings['deployed.is']?.value.trim();
+  if (own !== undefined) return [own];
+  const subjects = artifactsOf(settings['receipt.subjects']?.value);
+  const versions = versionsOf(commit ?? runFacts(await ciContext(io)).commitSha, subjects);
+  if (versions.length > 0) return versions;
   throw new UsageError('the expected build is unknown: neither the CI nor git says which commit this is', {
     hint: 'give --deployed-is <text>, the text that the page of --deployed-url should show',
   });
@@ -72,6 +79,6 @@ export async function deployedOptions(context: Context, flags: WaitFlags, commit
     return null;
   }
   const page = await pageOptions(context, flags);
-  const expected = await expectedVersion(context, commit);
+  const expected = await expectedVersions(context, commit);
   return { ...page, expected, timeoutMs: timeout?.value ?? 0 };
 }

@@ -6,11 +6,14 @@ import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
+import { bundleOf } from '../../receipt/bundle.ts';
+import type { Envelope } from '../../receipt/dsse.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, buildFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
 import type { Settings } from '../../settings/names.ts';
+import { type Artifact, artifactsOf } from '../../subject.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import type { CommandGate } from './command-gate.ts';
 import { remedyFor, whyOf } from './reports.ts';
@@ -97,18 +100,39 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
   };
 }
 
+/** A Sigstore bundle has the name that Sigstore's tools give it. */
+const isBundle = (path: string) => /\.sigstore\.json$/i.test(path);
+
+/** Refuses a bundle that no tool could verify. @throws UsageError or ConfigError */
+function checkBundle(path: string, key: PrivateKey | null, subjects: readonly Artifact[]): void {
+  if (!isBundle(path)) return;
+  if (key === null)
+    throw new ConfigError(
+      '--receipt: a Sigstore bundle has a signature, and RUNGATE_RECEIPT_KEY is not set',
+      {
+        hint: 'set the key, or write the statement for another signer into a file with another name',
+      },
+    );
+  if (subjects.length === 0)
+    throw new UsageError('--receipt: a Sigstore bundle is found by the digest of an image or a file', {
+      hint: 'give --subject <name@sha256:hex> or --subject-file <path>, or write the receipt into a file with another name',
+    });
+}
+
 /** Returns the reporter that writes the receipts. Checks everything that they need before anything is sent. */
 async function writerOf(context: Context, path: string, targets: readonly Target[]): Promise<Reporter[]> {
   const { io, output, settings } = context;
+  const subjects = artifactsOf(settings['receipt.subjects']?.value);
   const known = targets.map(({ source, settings: own, ...target }) => {
     const build = buildFacts(source);
     const commit = wholeCommitOf(build.commit);
     const { policy } = waitRules(own);
     const gate = target.gate === unnamed ? undefined : target.gate;
-    const facts = { ...build, commit, gate, apiUrl: settings.apiUrl?.value ?? '', policy };
+    const facts = { ...build, commit, subjects, gate, apiUrl: settings.apiUrl?.value ?? '', policy };
     return { ...target, shown: output.excerpt(target.path), facts };
   });
   const key = await signingKey(context);
+  checkBundle(path, key, subjects);
   const started = new Map<string, number>();
   const finished = new Map<string, number>();
 
@@ -123,7 +147,8 @@ async function writerOf(context: Context, path: string, targets: readonly Target
       return false;
     }
     try {
-      io.writeFile(path, renderJson(receipt, key === null ? 2 : 0));
+      const content = isBundle(path) ? bundleOf(receipt as Envelope) : receipt;
+      io.writeFile(path, renderJson(content, key === null ? 2 : 0));
     } catch (error) {
       const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
       await output.alert(`${output.paint('bad', 'error:')} ${what}`);
@@ -164,8 +189,8 @@ export function replaceReceipt(context: Context, path: string | undefined) {
       hint: 'name a file: a folder is for the gates of a project file',
     });
   removeOld(context, path);
-  const { settings } = context;
-  return (source: BuildSource) => writerOf(context, path, [{ gate: unnamed, path, settings, source }]);
+  return (now: Context, source: BuildSource) =>
+    writerOf(now, path, [{ gate: unnamed, path, settings: now.settings, source }]);
 }
 
 function isFolder(io: Io, path: string): boolean {
@@ -212,9 +237,9 @@ export function replaceReceipts(
   if (folder) checkFileNames(gates.map(({ name }) => name));
   const fileOf = (name: string) => (folder ? join(path, `${name}.json`) : path);
   for (const { name } of gates) removeOld(context, fileOf(name));
-  return (plan: readonly CommandGate[]) =>
+  return (now: Context, plan: readonly CommandGate[]) =>
     writerOf(
-      context,
+      now,
       path,
       plan.map(({ name, settings, start }) => {
         return { gate: name, path: fileOf(name), settings, source: start?.body ?? {} };

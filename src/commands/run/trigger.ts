@@ -14,6 +14,7 @@ import { openOptions, runGates } from './open-gate.ts';
 import { progressLines } from './progress.ts';
 import { replaceReceipt } from './receipt.ts';
 import { planStart, triggerBody } from './start.ts';
+import { withSubjectFiles } from './subjects.ts';
 import { waitRules } from './wait-flags.ts';
 import { refuseWaitFlags, warnWithoutWait } from './without-wait.ts';
 
@@ -21,10 +22,11 @@ export interface TriggerFlags extends GateFlags {
   wait?: boolean;
 }
 
-export async function triggerCommand(context: Context, flags: TriggerFlags): Promise<number> {
+export async function triggerCommand(given: Context, flags: TriggerFlags): Promise<number> {
   if (flags.wait !== true) refuseWaitFlags(flags);
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(context, flags.receipt);
+  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(given, flags.receipt);
+  const context = await withSubjectFiles(given, flags);
   const ci = await ciContext(context.io);
   const body = triggerBody(context.settings, ci);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;
@@ -33,7 +35,7 @@ export async function triggerCommand(context: Context, flags: TriggerFlags): Pro
     const planned = await plan();
     return printRequests(context, [{ ...gateOf(context, planned), ...planned }], flags);
   }
-  const receipt = await openReceipt?.(body);
+  const receipt = await openReceipt?.(context, body);
   const planned = await plan();
   if (flags.wait === true) return runGates(context, [gateOf(context, planned)], flags, receipt);
   await warnWithoutWait(context, flags, ci.provider);

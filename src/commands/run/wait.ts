@@ -7,6 +7,7 @@ import { filled } from '../options.ts';
 import { gateOf } from './command-gate.ts';
 import { runGates } from './open-gate.ts';
 import { replaceReceipt } from './receipt.ts';
+import { withSubjectFiles } from './subjects.ts';
 import type { WaitFlags } from './wait-flags.ts';
 
 export interface NamedWaitFlags extends WaitFlags {
@@ -28,7 +29,7 @@ function checkNames(names: readonly string[], runIds: readonly string[]): void {
 }
 
 export async function waitCommand(
-  context: Context,
+  given: Context,
   texts: readonly string[],
   flags: NamedWaitFlags,
 ): Promise<number> {
@@ -39,8 +40,9 @@ export async function waitCommand(
   }
   const runIds = [...new Set(texts.map(parseRunId))];
   if (flags.name !== undefined) checkNames(flags.name, runIds);
-  const openReceipt = replaceReceipt(context, flags.receipt);
+  const openReceipt = replaceReceipt(given, flags.receipt);
+  const context = await withSubjectFiles(given, flags);
   // Another job may have started the runs, so their environment is unknown.
-  const receipt = await openReceipt?.(runFacts(await ciContext(context.io)));
+  const receipt = await openReceipt?.(context, runFacts(await ciContext(context.io)));
   return runGates(context, [gateOf(context, { runIds, names: flags.name })], flags, receipt);
 }

@@ -7,7 +7,15 @@ import { type WaitFlags, waitFlags } from './wait-flags.ts';
 type StartFlags = WaitFlags & { wait?: boolean };
 
 /** Options whose promise nothing keeps without a wait. */
-const promises = ['--junit', '--report', '--receipt', '--deployed-url', '--deployed-is'];
+const promises = [
+  '--junit',
+  '--report',
+  '--receipt',
+  '--subject',
+  '--subject-file',
+  '--deployed-url',
+  '--deployed-is',
+];
 
 /**
  * Refuses options of a wait on a command that does not wait. With `--no-wait`, the policy and the limits are allowed, since

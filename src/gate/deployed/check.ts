@@ -135,7 +135,7 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
         const deployed = {
           url: expected.page,
           pointer: pointer ?? null,
-          expected: expected.version,
+          expected: expected.versions.join(' or '),
           matches: all.includes(false) ? false : all.includes(null) ? null : true,
           reads: reads.toSorted((a, b) => a.at.localeCompare(b.at)),
         };

@@ -72,7 +72,7 @@ export function openDeployed(
     Pick<DeployedCheckOptions, 'seen' | 'timeoutMs' | 'requestTimeoutMs' | 'clock' | 'emit'>,
 ): OpenDeployed {
   const { shown, read, close } = openPage(options);
-  const expected = { page: shown, version: options.expected };
+  const expected = { page: shown, versions: options.expected };
   return { hooks: createDeployedCheck({ ...options, expected, read }), close };
 }
 

@@ -12,8 +12,8 @@ export interface VersionPage {
   url: URL;
   /** A JSON pointer to the version; default: the whole body. */
   pointer?: string | undefined;
-  /** The version that the page should show: a commit, or any other text. */
-  expected: string;
+  /** The versions of which the page should show one: a commit, the digest of an image, or any other text. */
+  expected: readonly string[];
   /** Headers of the request, by name in lower case. The credentials of the service are never sent. */
   headers: Readonly<Record<string, string>>;
 }
@@ -78,7 +78,7 @@ export function versionReader(
       const version = versionIn(body, pointer);
       if ('problem' in version) return failed(version.problem, undefined, status);
       const { text } = version;
-      return { text: excerpt(text, maxText), matches: isExpected(text, expected) };
+      return { text: excerpt(text, maxText), matches: expected.some((version) => isExpected(text, version)) };
     } catch (error) {
       if (signal.aborted) throw error;
       if (error instanceof RungateError) report(began, { code: error.word(say).code });
@@ -131,16 +131,21 @@ export function versionIn(body: string, pointer: string | undefined): Version {
 /** The shortest abbreviation that counts as a commit, in digits. */
 const shortest = 7;
 const isHash = (text: string) => text.length >= shortest && /^[0-9a-f]+$/i.test(text);
+/** A page may show the digest alone, or behind the name of the image. */
+const digestPrefix = /^(?:\S+@)?sha256:(?=[0-9a-f]+$)/i;
 const isWhole = (text: string) => text.length === 40 || text.length === 64;
 
 /**
- * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit. Without a
- * letter, a number such as 20261122 abbreviates only a whole commit: builds have numbers too.
+ * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit or a digest.
+ * Without a letter, a number such as 20261122 abbreviates only a whole commit: builds have numbers too.
  */
 export function isExpected(text: string, expected: string): boolean {
   if (text === expected) return true;
-  if (!isHash(text) || !isHash(expected)) return false;
-  const [short, long] = [text.toLowerCase(), expected.toLowerCase()].toSorted((a, b) => a.length - b.length);
+  const hashes = [text, expected].map((version) => version.replace(digestPrefix, ''));
+  if (!hashes.every(isHash)) return false;
+  const [short, long] = hashes.map((hash) => hash.toLowerCase()).toSorted((a, b) => a.length - b.length);
   if (short === undefined || long?.startsWith(short) !== true) return false;
+  // A SHA-256 of an image is not the SHA-1 of a commit.
+  if (long.length !== 64 && [text, expected].some((version) => digestPrefix.test(version))) return false;
   return isWhole(long) || /[a-f]/.test(short);
 }

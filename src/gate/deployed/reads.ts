@@ -76,11 +76,12 @@ export function matchOf(seen: SeenBuild): boolean | null {
 
 const severity = { pass: 0, warn: 1, fail: 2 } as const;
 
-/** The version page and the expected version, for messages. */
+/** The version page and the expected versions, for messages. */
 export interface ExpectedBuild {
   /** The URL of the page as it may be shown. */
   page: string;
-  version: string;
+  /** The page should show any one of them. */
+  versions: readonly string[];
 }
 
 /**
@@ -105,12 +106,12 @@ export function judged(
 /** Null if the reads showed only the expected build. */
 function buildOutcome(
   seen: SeenBuild,
-  { page, version }: ExpectedBuild,
+  { page, versions }: ExpectedBuild,
 ): Exclude<RunOutcome, { cause?: never }> | null {
   const { other, error } = seen;
   if (other !== null) {
     const when = other.phase === 'after' ? 'after the run' : 'during the run';
-    const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${inQuotes(version)}`;
+    const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${anyOf(versions)}`;
     const hint = 'deploy nothing else while a gate waits; deployed.reads in the JSON result has every change';
     return { verdict: 'mismatch', cause: new MismatchError(message, { hint }) };
   }
@@ -120,11 +121,12 @@ function buildOutcome(
 }
 
 const inQuotes = (text: string | null) => `"${text ?? ''}"`;
+const anyOf = (versions: readonly string[]) => versions.map(inQuotes).join(' or ');
 
 /** Returns the error of a gate that created no run, because the expected build did not appear in time. */
 export function neverDeployed(
   { changes, error }: SeenBuild,
-  { page, version }: ExpectedBuild,
+  { page, versions }: ExpectedBuild,
   waited: string,
 ): MismatchError {
   const texts = [...new Set(changes.flatMap(({ text }) => text ?? []))];
@@ -138,7 +140,7 @@ export function neverDeployed(
   const shown = texts.slice(-3).map(inQuotes).join(', ');
   const isJson = texts.at(-1)?.startsWith('{') === true;
   return new MismatchError(
-    `${page} did not show ${inQuotes(version)} in ${agreeingReads} reads in a row within ${waited}: it showed ${shown}`,
+    `${page} did not show ${anyOf(versions)} in ${agreeingReads} reads in a row within ${waited}: it showed ${shown}`,
     {
       hint: (say) =>
         isJson

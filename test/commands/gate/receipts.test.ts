@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Statement } from '../../../src/receipt/statement.ts';
+import { environmentOf, type Statement } from '../../../src/receipt/statement.ts';
 import { type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { commit, trusted } from '../../receipt/table.ts';
 
@@ -40,11 +40,11 @@ describe('gate --receipt with several gates', () => {
     expect([code, receipts]).toEqual([0, ['r/api.json', 'r/web.json']]);
     expect(await verify('r', '--gate', 'web', '--gate', 'api')).toMatchObject({ code: 0 });
     expect((await verify('r', '--gate', 'web', '--gate', 'ios')).code).toBe(1);
-    const [api, web] = ['r/api.json', 'r/web.json'].map(
-      (path) => statementOf(path).predicate.configuration[0].annotations.rungate,
-    );
-    expect(api).toMatchObject({ gate: 'api', runs: [{ process: 'api-smoke', environment: 'staging' }] });
-    expect(web).toMatchObject({ gate: 'web', runs: [{ tags: ['web'], environment: null }] });
+    const statements = ['r/api.json', 'r/web.json'].map(statementOf);
+    const [api, web] = statements.map(({ predicate }) => predicate.configuration[0].annotations.rungate);
+    expect(statements.map(environmentOf)).toEqual(['staging', null]);
+    expect(api).toMatchObject({ gate: 'api', runs: [{ process: 'api-smoke' }] });
+    expect(web).toMatchObject({ gate: 'web', runs: [{ tags: ['web'] }] });
     // Each has its own times: web starts after api has ended.
     expect(Date.parse(web?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(api?.finishedAt ?? ''));
     expect(web?.finishedAt).not.toBe(api?.finishedAt);

@@ -182,9 +182,11 @@ describe('receipt verify', () => {
   });
 
   it('shows the texts of a receipt on one line, without escape sequences', async () => {
-    const hostile = changed(({ run: one }) =>
-      Object.assign(one, { environment: '\u001b[2J\n::set-output name=x::y' }),
-    );
+    const key = '\u001b[2J\n::set-output name=x::y';
+    const hostile = changed(({ root }) => {
+      const [, environment] = (root as typeof statement).predicate.configuration;
+      Object.assign(environment, { annotations: { key } });
+    });
     const more = { files: { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(hostile))) } };
     const { out, err } = await run([...verify, '--environment', 'staging'], more);
     expect(out + err).not.toContain('\u001b');

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/server.ts';
-import { verifyReceipt } from '../../../src/receipt/index.ts';
+import { type ResourceDescriptor, type Statement, verifyReceipt } from '../../../src/receipt/index.ts';
 import { cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { commit, second, trusted } from '../../receipt/table.ts';
 
@@ -30,6 +30,11 @@ async function run(options: MockOptions, argv: readonly string[], settings: Sett
 }
 const verified = (text = '', more = {}) =>
   verifyReceipt({ receipt: text, keys: trusted.publicPem, commit, now: new Date(on.clock.now()), ...more });
+/** The gate's policy is the content of the last entry of the configuration. */
+function policyIn({ predicate }: Statement) {
+  const { content = '' }: ResourceDescriptor = predicate.configuration.at(-1) ?? {};
+  return JSON.parse(Buffer.from(content, 'base64').toString());
+}
 const resultOf = async (text = '') => {
   const { payload } = JSON.parse(text);
   return JSON.parse(Buffer.from(payload, 'base64').toString()).predicate.result;
@@ -67,7 +72,15 @@ describe('--receipt of run trigger', () => {
       predicate: {
         result: 'PASSED',
         url: appUrl,
-        configuration: [{ name: 'rungate', uri: on.mock.url }],
+        configuration: [
+          { name: 'shop / checkout', uri: on.mock.url },
+          {
+            name: 'environment',
+            uri: `${on.mock.url}/api/environments#staging`,
+            annotations: { key: 'staging' },
+          },
+          { name: 'policy', mediaType: 'application/json' },
+        ],
         passedTests: ['shop / checkout'],
         warnedTests: [],
         failedTests: [],
@@ -77,9 +90,9 @@ describe('--receipt of run trigger', () => {
       schemaVersion: 1,
       ref: 'main',
       buildUrl: 'https://ci.example.com/1',
-      policy: { passed: 'pass', cancelled: 'fail' },
-      runs: [{ runId, verdict: 'passed', failed: 0, blocked: 0, appUrl, environment: 'staging', tags: null }],
+      runs: [{ runId, verdict: 'passed', failed: 0, blocked: 0, appUrl, tags: null }],
     });
+    expect(policyIn(statement)).toMatchObject({ passed: 'pass', cancelled: 'fail' });
     expect(Date.parse(rungate.finishedAt) - Date.parse(rungate.startedAt)).toBeGreaterThanOrEqual(20_000);
   });
 
@@ -121,9 +134,9 @@ describe('--receipt of run trigger', () => {
     const { code, text, files } = await run({ outcome: ['failed', 'passed'] }, argv);
     expect([code, await resultOf(text)]).toEqual([exitCode, result]);
     const statement = JSON.parse(Buffer.from(JSON.parse(text ?? '').payload, 'base64').toString());
-    const { runs, policy } = statement.predicate.configuration[0].annotations.rungate;
+    const { runs } = statement.predicate.configuration[0].annotations.rungate;
     expect(runs).toMatchObject([{ result, verdict: 'flaky', failed: 0, blocked: 0 }]);
-    expect(policy.flaky).toBe(action);
+    expect(policyIn(statement)).toMatchObject({ flaky: action });
     const verify = ['receipt', 'verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit];
     const given: Settings = { files: { ...files, 'ci.pub': trusted.publicPem } };
     expect((await on.with(given)(...verify)).code).toBe(1);

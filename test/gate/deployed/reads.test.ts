@@ -40,7 +40,7 @@ function seenIn(reads: string): SeenBuild {
   return seen;
 }
 
-const expected = { page: 'https://shop.example.test/version', version: 'new' };
+const expected = { page: 'https://shop.example.test/version', versions: ['new'] };
 const verdict = (own: RunOutcome, reads: string, on = {}) =>
   judged(own, seenIn(reads), resolvePolicy({ on }), expected).verdict;
 const passed: RunOutcome = { verdict: 'passed' };
