@@ -15,6 +15,20 @@ export function parseArtifact(text: string): Artifact | null {
   return { name, digest: { sha256: sha256.toLowerCase() } };
 }
 
+/** An artifact to look for: its digest, under this name or, if it is null, under any. */
+export interface SoughtArtifact {
+  name: string | null;
+  sha256: string;
+}
+
+/** Reads `name@sha256:hex` or `sha256:hex`. Returns null for any other text. */
+export function parseSought(text: string): SoughtArtifact | null {
+  const named = parseArtifact(text);
+  if (named !== null) return { name: named.name, sha256: named.digest.sha256 };
+  const sha256 = /^sha256:([0-9a-f]{64})$/i.exec(text.trim())?.[1];
+  return sha256 === undefined ? null : { name: null, sha256: sha256.toLowerCase() };
+}
+
 /** Returns the artifacts of checked texts. */
 export const artifactsOf = (texts: readonly string[] = []): Artifact[] =>
   texts.flatMap((text) => parseArtifact(text) ?? []);

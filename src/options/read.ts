@@ -22,7 +22,11 @@ export class InvalidValue extends Error {
 
 /** Reads the JSON of a file. @throws InvalidValue */
 export function readValue<Id extends OptionId>(id: Id, json: unknown): OptionValues[Id] {
-  const { schema } = rows[id].type as OptionType<OptionValues[Id]>;
+  return readType(rows[id].type as OptionType<OptionValues[Id]>, json);
+}
+
+/** Reads the JSON of a value. @throws InvalidValue */
+export function readType<Value>({ schema }: OptionType<Value>, json: unknown): Value {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

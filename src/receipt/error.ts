@@ -5,8 +5,8 @@ import { excerpt } from '../sanitize.ts';
  *
  * `envelope` a DSSE envelope; `signature` one of the trusted keys signed it; `payload_type` it contains an in-toto statement;
  * `statement` the statement and its predicate have the right types and every field of a receipt; `duplicate_keys` no object in
- * the statement has a key twice; `result` `PASSED`, or an allowed `WARNED`; `commit` `repository` `project` `process` `tags`
- * `environment` the expected ones; `age` not too old, and not from the future.
+ * the statement has a key twice; `result` `PASSED`, or an allowed `WARNED`; `commit` `subject` `repository` `project` `process`
+ * `tags` `environment` the expected ones; `deployed` the gate checked the build; `age` not too old, and not from the future.
  */
 export const checkNames = [
   'envelope',
@@ -16,11 +16,13 @@ export const checkNames = [
   'duplicate_keys',
   'result',
   'commit',
+  'subject',
   'repository',
   'project',
   'process',
   'tags',
   'environment',
+  'deployed',
   'age',
 ] as const;
 
@@ -57,4 +59,4 @@ export class Refused extends Error {
 }
 
 /** Quotes an untrusted text for a message. */
-export const quoted = (text: string): string => `"${excerpt(text, 100)}"`;
+export const quoted = (text: string, most = 100): string => `"${excerpt(text, most)}"`;

@@ -1,4 +1,5 @@
 import { isPlain, ownCopy, ownOptions } from '../own-options.ts';
+import { parseSought, type SoughtArtifact } from '../subject.ts';
 import { quoted, ReceiptError } from './error.ts';
 import { readPublicKey } from './keys.ts';
 import type { ReceiptResult, Statement } from './statement.ts';
@@ -22,8 +23,10 @@ export interface VerifyReceiptOptions {
   receipt: Uint8Array | ArrayBuffer | string;
   /** The trusted public keys (PEM, Ed25519); any of them may have signed. */
   keys: string | readonly string[];
-  /** The whole commit, 40 or 64 hex digits: an abbreviation could name another commit. */
-  commit: string;
+  /** The whole commit, 40 or 64 hex digits: an abbreviation could name another commit. Required without `subjects`. */
+  commit?: string | undefined;
+  /** Images and files that must have been tested, as `name@sha256:hex`, or `sha256:hex` for any name. Required without `commit`. */
+  subjects?: readonly string[] | undefined;
   /** `owner/name`. */
   repository?: string | undefined;
   /** The project's slug. */
@@ -34,6 +37,8 @@ export interface VerifyReceiptOptions {
   tags?: readonly string[] | undefined;
   /** The key of the environment. */
   environment?: string | undefined;
+  /** Whether the gate must have checked which build was deployed; default false. */
+  requireDeployed?: boolean | undefined;
   /** The maximum time since the runs ended, in milliseconds; default: any. */
   maxAgeMs?: number | undefined;
   /** Whether `WARNED` is accepted, which a gate's policy lets through; default false. */
@@ -56,11 +61,13 @@ const optionNames = [
   'receipt',
   'keys',
   'commit',
+  'subjects',
   'repository',
   'project',
   'process',
   'tags',
   'environment',
+  'requireDeployed',
   'maxAgeMs',
   'allowWarned',
   'now',
@@ -84,7 +91,7 @@ function checkOptions(options: VerifyReceiptOptions): void {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       badOption(`${name} is not a non-empty string`, `leave ${name} out if it does not matter`);
   }
-  const { process, tags, maxAgeMs, allowWarned } = options;
+  const { process, tags, maxAgeMs } = options;
   if (tags !== undefined) {
     if (
       !Array.isArray(tags) ||
@@ -97,8 +104,29 @@ function checkOptions(options: VerifyReceiptOptions): void {
   }
   if (maxAgeMs !== undefined && !(typeof maxAgeMs === 'number' && maxAgeMs > 0))
     badOption('maxAgeMs is not a number above 0');
-  if (allowWarned !== undefined && typeof allowWarned !== 'boolean')
-    badOption('allowWarned is not a boolean');
+  for (const name of ['allowWarned', 'requireDeployed'] as const)
+    if (options[name] !== undefined && typeof options[name] !== 'boolean')
+      badOption(`${name} is not a boolean`);
+}
+
+/** Returns what ties the receipt to the caller's release: the commit, images and files, or both. */
+function releaseOf({ commit, subjects }: VerifyReceiptOptions) {
+  if (commit === undefined && subjects === undefined)
+    badOption('neither commit nor subjects was given', 'pass what you release');
+  return {
+    commit: commit === undefined ? undefined : commitOf(commit),
+    subjects: subjects === undefined ? undefined : soughtOf(subjects),
+  };
+}
+
+function soughtOf(subjects: unknown): SoughtArtifact[] {
+  if (!Array.isArray(subjects) || subjects.length === 0)
+    badOption('subjects is not a list of subjects', 'leave subjects out if they do not matter');
+  return (subjects as unknown[]).map(
+    (text) =>
+      (typeof text === 'string' ? parseSought(text) : null) ??
+      badOption('subjects: expected name@sha256:<64 hex digits>, or sha256:<64 hex digits>'),
+  );
 }
 
 function commitOf(text: unknown): string {
@@ -126,16 +154,16 @@ async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination
   const options = ownOptions(given, optionNames);
   checkOptions(options);
   const bytes = bytesOf(options.receipt);
-  const commit = commitOf(options.commit);
+  const release = releaseOf(options);
   const now = timeOf(options.now === undefined ? new Date() : options.now);
   const texts: unknown[] = [options.keys].flat();
   if (options.keys === undefined || texts.length === 0) badOption('no key to trust was given');
   const keys = await Promise.all(texts.map(readPublicKey));
-  return [await examine(bytes, ownCopy({ ...options, keys, commit, now })), now];
+  return [await examine(bytes, ownCopy({ ...options, keys, ...release, now })), now];
 }
 
 /**
- * Verifies a receipt: a trusted key signed it, the runs passed, and it is for this commit. Makes the checks in the order of
+ * Verifies a receipt: a trusted key signed it, the runs passed, and it is for this commit, or for these images and files. Makes the checks in the order of
  * their names in `CheckName`, and trusts nothing in the receipt before its signature is verified.
  * @throws ReceiptError, and no other error; `code` names the first check that failed
  */

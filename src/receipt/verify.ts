@@ -1,6 +1,7 @@
 import { parseTimestamp } from '../date-time.ts';
 import { formatDuration } from '../duration.ts';
 import { ownCopy } from '../own-options.ts';
+import { type Artifact, artifactText, type SoughtArtifact } from '../subject.ts';
 import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
 import { parseObject, refuseDuplicates } from './json.ts';
@@ -11,12 +12,16 @@ import { environmentOf, factsOf, isCommit, payloadType, readStatement, type Stat
 export interface Expected {
   keys: readonly PublicKey[];
   /** A whole commit in lower case. */
-  commit: string;
+  commit?: string | undefined;
+  /** Each must be a subject. */
+  subjects?: readonly SoughtArtifact[] | undefined;
   repository?: string | undefined;
   project?: string | undefined;
   process?: string | undefined;
   tags?: readonly string[] | undefined;
   environment?: string | undefined;
+  /** Whether the gate must have checked which build was deployed. */
+  requireDeployed?: boolean | undefined;
   /** In milliseconds. */
   maxAgeMs?: number | undefined;
   allowWarned?: boolean | undefined;
@@ -90,6 +95,22 @@ function expectFact(name: string, fact: string | null, expected: string, hint?: 
   );
 }
 
+/** Refuses artifacts without the expected one. */
+function expectSubject(artifacts: readonly Artifact[], { name, sha256 }: SoughtArtifact): void {
+  const found = artifacts.filter(({ digest }) => digest.sha256 === sha256);
+  if (found.some((artifact) => name === null || artifact.name === name)) return;
+  if (artifacts.length === 0)
+    throw new Refused('it names no image and no file', 'give the gate --subject or --subject-file');
+  const sought = `${name === null ? '' : `${name}@`}sha256:${sha256}`;
+  const known = artifacts.map(artifactText).join(', ');
+  throw new Refused(
+    `it is for ${quoted(known, 300)}, not ${quoted(sought, 200)}`,
+    found.length > 0
+      ? 'the digest is the same: write the name as the receipt does, or leave it out'
+      : undefined,
+  );
+}
+
 /** Returns tags as one text, regardless of their order. */
 const tagText = (tags: readonly string[] | null) => tags && JSON.stringify([...new Set(tags)].toSorted());
 
@@ -126,6 +147,9 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
   commit({ subject: [{ digest }] }, { commit }) {
     if (digest.gitCommit !== commit) throw new Refused(`it is for commit ${digest.gitCommit}, not ${commit}`);
   },
+  subject({ subject: [, ...artifacts] }, { subjects = [] }) {
+    for (const sought of subjects) expectSubject(artifacts, sought);
+  },
   repository({ subject: [subject] }, { repository = '' }) {
     const { name = null } = ownCopy(subject);
     const hint = name === null ? undefined : 'write the repository as the receipt does';
@@ -137,6 +161,17 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
   environment(statement, { environment = '' }) {
     expectFact('environment', environmentOf(statement), environment, hintOf(statement));
   },
+  deployed(statement) {
+    const { deployed } = factsOf(statement);
+    if (deployed?.matches === true) return;
+    const hint = 'give the gate the page that shows which build is deployed: --deployed-url <url>';
+    throw new Refused(
+      deployed === undefined
+        ? 'its gate did not check which build was deployed'
+        : `its gate is not sure that ${quoted(deployed.expected)} was deployed`,
+      deployed === undefined ? hint : undefined,
+    );
+  },
   age(statement, { maxAgeMs, now }) {
     const { finishedAt } = factsOf(statement);
     const ageMs = ageOf(statement, now);
@@ -147,11 +182,21 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
   },
 };
 
-const optional = ['repository', 'project', 'process', 'tags', 'environment'] as const;
+/** The checks that are only made with an option, by its name. */
+const optional: Readonly<Partial<Record<CheckName, keyof Expected>>> = {
+  commit: 'commit',
+  subject: 'subjects',
+  repository: 'repository',
+  project: 'project',
+  process: 'process',
+  tags: 'tags',
+  environment: 'environment',
+  deployed: 'requireDeployed',
+};
 
 function isAsked(check: CheckName, expected: Expected): boolean {
-  const name = optional.find((fact) => fact === check);
-  return name === undefined || expected[name] !== undefined;
+  const name = optional[check];
+  return name === undefined || (expected[name] ?? false) !== false;
 }
 
 async function outcomeOf(check: CheckName, make: () => void | Promise<void>): Promise<Check> {

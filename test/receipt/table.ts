@@ -550,6 +550,64 @@ const facts: readonly Row[] = [
     { environment: 'staging' },
     'several environments',
   ),
+  ...[
+    `${image.name}@sha256:${imageDigest}`,
+    `sha256:${imageDigest}`,
+    `SHA256:${imageDigest.toUpperCase()}`,
+  ].map((subject) =>
+    option(`accepts the image as ${subject.slice(0, 20)}…, without a commit`, 'PASSED', {
+      subjects: [subject],
+      commit: undefined,
+    }),
+  ),
+  option('needs the commit as well as the image if both are given', 'commit', {
+    subjects: [`sha256:${imageDigest}`],
+    commit: '0'.repeat(40),
+  }),
+  option(
+    'refuses another image',
+    'subject',
+    { subjects: [`${image.name}@sha256:${'0'.repeat(64)}`] },
+    `it is for "ghcr.io/acme/shop@sha256:${imageDigest}", not "ghcr.io/acme/shop@sha256:0000`,
+  ),
+  option('refuses the image under another name', 'subject', { subjects: [`other@sha256:${imageDigest}`] }),
+  option('refuses one image of two', 'subject', {
+    subjects: [`sha256:${imageDigest}`, `sha256:${'0'.repeat(64)}`],
+  }),
+  signed(
+    'refuses the digests of two images that were exchanged',
+    'subject',
+    {
+      ...statement,
+      subject: [
+        statement.subject[0],
+        { name: 'a', digest: { sha256: 'b'.repeat(64) } },
+        { name: 'b', digest: { sha256: 'a'.repeat(64) } },
+      ],
+    },
+    { subjects: [`a@sha256:${'a'.repeat(64)}`, `b@sha256:${'b'.repeat(64)}`] },
+  ),
+  signed(
+    'refuses a receipt without images, and a commit in place of one',
+    'subject',
+    { ...statement, subject: [{ digest: { gitCommit: sha256Commit } }] },
+    { subjects: [`sha256:${sha256Commit}`], commit: undefined },
+    'it names no image and no file',
+  ),
+  ...[true, false, null].map((matches) =>
+    signed(
+      `refuses a gate that did not check the build, but not one that did: ${matches}`,
+      matches === true ? 'PASSED' : 'deployed',
+      changed(({ facts }) =>
+        Object.assign(facts, {
+          deployed: { url: '', pointer: null, expected: 'a', matches, version: 'a' },
+        }),
+      ),
+      { requireDeployed: true },
+    ),
+  ),
+  option('refuses a gate without a version page', 'deployed', { requireDeployed: true }, 'did not check'),
+  option('does not need the check of the build if that is false', 'PASSED', { requireDeployed: false }),
   option('accepts a receipt of exactly the maximum age', 'PASSED', { maxAgeMs: hour }),
   option('refuses an old receipt', 'age', { maxAgeMs: hour - 1 }, 'it is 1 h old'),
   option('accepts an old receipt without a maximum age', 'PASSED', { now: after(10_000 * hour) }),
@@ -574,6 +632,12 @@ const options: readonly Row[] = [
   option('refuses an empty list of keys', 'bad_option', { keys: [] }, 'no key'),
   option('refuses a receipt that was parsed', 'bad_option', { receipt: {} }, 'neither bytes nor text'),
   option('refuses an empty environment', 'bad_option', { environment: '' }),
+  option('refuses neither a commit nor subjects', 'bad_option', { commit: undefined }),
+  option('refuses an empty list of subjects', 'bad_option', { subjects: [] }),
+  option('refuses subjects that are one text', 'bad_option', { subjects: `sha256:${imageDigest}` }),
+  option('refuses the tag of an image', 'bad_option', { subjects: ['ghcr.io/acme/shop:1.2'] }),
+  option('refuses a digest of another length', 'bad_option', { subjects: [`sha256:${imageDigest}0`] }),
+  option('refuses requireDeployed as text', 'bad_option', { requireDeployed: 'yes' }),
   option('refuses an empty list of tags', 'bad_option', { tags: [] }),
   option('refuses a process together with tags', 'bad_option', { process: 'checkout', tags: ['a'] }),
   option('refuses a misspelt option, whose check would be left out', 'bad_option', { maxAge: 1 }, '"maxAge"'),

@@ -1,40 +1,38 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { collect } from '../options.ts';
+import { addDemands } from './demands.ts';
 import { keygenCommand } from './keygen.ts';
 import { showCommand } from './show.ts';
-import { type ReceiptFlags, verifyReceiptCommand } from './verify.ts';
+import { type VerifyFlags, verifyReceiptCommand } from './verify.ts';
 
 function defineVerify(group: Command, bind: Bind): void {
   const command = group
     .command('verify')
-    .summary('verify receipts against a key and a commit')
+    .summary('verify receipts against a key and a commit or an image')
     .description(
       'Verify receipts: exit 0 if a trusted key signed each one, its runs passed and it has the expected facts, 1 if not. Works offline.',
     )
     .argument('<file...>', 'receipt, folder with receipts (*.json), or - for standard input')
     .optionsGroup('Options:')
-    .option('--key <file>', 'public key to trust, PEM (repeatable: any of them may have signed)', collect)
     .option('--commit <sha>', 'the commit that must have been tested, in full')
-    .option('--gate <name>', 'gate that must have a receipt (repeatable)', collect)
-    .option('--repository <name>', 'expected repository')
-    .option('-p, --project <slug>', 'expected project')
-    .option('--process <slug>', 'expected process')
-    .option('--tag <tag>', 'expected tag (repeatable, or separated by commas): exactly these', collect)
-    .option('-e, --environment <key>', 'expected environment')
-    .option('--max-age <duration>', 'maximum time since the runs ended, such as 24h (default: any)')
     .option(
-      '--allow-warned',
-      'also accept WARNED: a run that failed, or passed only on a retry, which the policy let through',
-    );
+      '--subject <name@sha256:hex>',
+      'image or file that must have been tested; sha256:<hex> for any name (repeatable)',
+      collect,
+    )
+    .option('--subject-file <path>', 'file that must have been tested, by its content (repeatable)', collect)
+    .option('--policy <file>', 'JSON file with the demands below, which options cannot change');
+  addDemands(command);
   examples(
     command,
     'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"',
+    'rungate receipt verify receipt.json --policy receipt-policy.json \\\n    --subject "$IMAGE@$DIGEST"',
     'rungate receipt verify receipts/ --gate web --gate api \\\n    --key ci.pub --commit "$GITHUB_SHA"',
   );
   bind(command, {
     decides: true,
-    run: (context, [files], flags: ReceiptFlags) => verifyReceiptCommand(context, files as string[], flags),
+    run: (context, [files], flags: VerifyFlags) => verifyReceiptCommand(context, files as string[], flags),
   });
 }
 

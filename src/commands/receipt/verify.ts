@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from '../../duration.ts';
+import { formatDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
@@ -6,24 +6,20 @@ import { ReceiptError } from '../../receipt/error.ts';
 import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
 import { factsOf } from '../../receipt/statement.ts';
 import { ageOf, type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
-import { instead } from '../../suggest.ts';
+import { parseSought, type SoughtArtifact } from '../../subject.ts';
+import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import { filled, namesIn } from '../options.ts';
 import type { JsonDocument } from '../result-schemas.ts';
+import { digestOf } from '../run/subjects.ts';
+import { demandsOf } from './demands.ts';
 import { namedReceipts } from './files.ts';
 import { readReceipt } from './show.ts';
 
-export interface ReceiptFlags {
-  key?: string[];
-  commit?: string;
-  repository?: string;
-  project?: string;
-  process?: string;
-  tag?: string[];
-  environment?: string;
-  maxAge?: string;
-  allowWarned?: boolean;
-  gate?: string[];
+/** The parts of the release. The facts that a receipt must have are in `Demands`. */
+export interface VerifyFlags extends Readonly<Record<string, unknown>> {
+  readonly commit?: string;
+  readonly subject?: readonly string[];
+  readonly subjectFile?: readonly string[];
 }
 
 interface TrustedKey extends PublicKey {
@@ -33,11 +29,11 @@ interface TrustedKey extends PublicKey {
 async function readKeys({ io }: Context, paths: readonly string[] | undefined): Promise<TrustedKey[]> {
   if (paths === undefined)
     throw new UsageError('no key to trust', {
-      hint: 'give --key <file>: the .pub that rungate receipt keygen wrote; repeat --key for several',
+      hint: 'give --key <file>: the .pub that rungate receipt keygen wrote; repeat --key for several, or name them in the policy file',
     });
   return Promise.all(
     paths.map(async (path) => {
-      const pem = new TextDecoder().decode(await readReceipt(io, '--key', filled('--key', path) ?? ''));
+      const pem = new TextDecoder().decode(await readReceipt(io, '--key', path));
       try {
         return { path, ...(await readPublicKey(pem)) };
       } catch (error) {
@@ -48,34 +44,34 @@ async function readKeys({ io }: Context, paths: readonly string[] | undefined): 
   );
 }
 
-function requiredCommit(text: string | undefined): string {
+function wholeCommitOf(text: string): string {
   const commit = wholeCommit(text);
   if (commit !== null) return commit;
-  if (text === undefined)
-    throw new UsageError('no commit to compare with', {
-      hint: 'give --commit <sha>: the commit that this job releases, such as "$(git rev-parse HEAD)"',
-    });
   throw new UsageError(`--commit: "${text}" is not a whole commit of 40 or 64 hex digits`, {
     hint: 'an abbreviation could name another commit: give the output of git rev-parse <commit>',
   });
 }
 
-function expectedFacts({ io }: Context, flags: ReceiptFlags): Omit<Expected, 'keys'> {
-  const { tag, maxAge } = flags;
-  if (tag !== undefined && flags.process !== undefined)
-    throw new UsageError('--process and --tag cannot be combined', {
-      hint: 'a run has either a process or tags: give the one that it was started with',
+function soughtOf(text: string): SoughtArtifact {
+  const sought = parseSought(text);
+  if (sought !== null) return sought;
+  throw new UsageError(`--subject: ${echoed(text)} is not <name>@sha256:<64 hex digits>`, {
+    hint: 'give the digest of the image, since its tag can move; sha256:<hex> stands for any name',
+  });
+}
+
+/** Returns what ties the receipt to the release: a commit, images and files, or both. @throws UsageError */
+async function releaseOf(io: Io, { commit, subject = [], subjectFile = [] }: VerifyFlags) {
+  if (commit === undefined && subject.length === 0 && subjectFile.length === 0)
+    throw new UsageError('nothing to compare the receipt with', {
+      hint: 'say what this job releases: --commit "$(git rev-parse HEAD)", --subject "$IMAGE@$DIGEST" or --subject-file <path>',
     });
+  const subjects = subject.map(soughtOf);
+  for (const path of subjectFile)
+    subjects.push({ name: null, sha256: await digestOf(io, '--subject-file', path) });
   return {
-    commit: requiredCommit(flags.commit),
-    repository: filled('--repository', flags.repository),
-    project: filled('--project', flags.project),
-    process: filled('--process', flags.process),
-    tags: tag?.flatMap((text) => namesIn('--tag', text)),
-    environment: filled('--environment', flags.environment),
-    maxAgeMs: maxAge === undefined ? undefined : parseDuration('--max-age', maxAge),
-    allowWarned: flags.allowWarned === true,
-    now: io.clock.now(),
+    commit: commit === undefined ? undefined : wholeCommitOf(commit),
+    subjects: subjects.length === 0 ? undefined : subjects,
   };
 }
 
@@ -218,12 +214,13 @@ async function verifyAll(
 export async function verifyReceiptCommand(
   context: Context,
   files: readonly string[],
-  flags: ReceiptFlags,
+  flags: VerifyFlags,
 ): Promise<number> {
   const { io } = context;
-  const expected = expectedFacts(context, flags);
-  const gates = [...new Set(flags.gate?.map((name) => filled('--gate', name) ?? ''))];
-  const keys = await readKeys(context, flags.key);
+  const { keys: keyPaths, gates: named, maxAge: maxAgeMs, ...facts } = demandsOf(io, flags);
+  const expected = { ...facts, ...(await releaseOf(io, flags)), maxAgeMs, now: io.clock.now() };
+  const gates = [...new Set(named)];
+  const keys = await readKeys(context, keyPaths);
   const { paths, empty, hasFolder } = namedReceipts(io, files);
   const receipts: Verification[] = [];
   for (const path of paths) receipts.push(await verificationOf(io, path, expected, keys));

@@ -165,7 +165,13 @@ describe('receipt verify', () => {
   });
 
   it.each([
-    [['verify', 'receipt.json', '--key', 'ci.pub'], 'no commit to compare with'],
+    [['verify', 'receipt.json', '--key', 'ci.pub'], 'nothing to compare the receipt with'],
+    [
+      [...verify, '--subject', 'ghcr.io/acme/shop:1.2'],
+      '--subject: "ghcr.io/acme/shop:1.2" is not <name>@sha256',
+    ],
+    [[...verify, '--subject', ''], '--subject: "" is not'],
+    [[...verify, '--subject-file', 'none.tgz'], '--subject-file: cannot read none.tgz: no such file'],
     [['verify', 'receipt.json', '--commit', commit], 'no key to trust'],
     [[...verify, '--commit', commit.slice(0, 12)], 'not a whole commit'],
     [[...verify, '--key', 'text.pub'], '--key text.pub: the key is not PEM'],
