@@ -1,4 +1,5 @@
 import { parseTimestamp } from '../date-time.ts';
+import { ownCopy } from '../own-options.ts';
 import type { Artifact } from '../subject.ts';
 import { quoted, Refused } from './error.ts';
 import { isObject, type Json, own } from './json.ts';
@@ -118,8 +119,9 @@ export const factsOf = ({ predicate }: Statement): ReceiptFacts =>
 
 /** Returns the key of the environment of the runs; null for the project's default, which the gate does not know. */
 export function environmentOf({ predicate }: Statement): string | null {
-  const [, ...others] = predicate.configuration;
-  const { key } = others.find(({ name }) => name === 'environment')?.annotations ?? {};
+  const [, ...others] = predicate.configuration.map(ownCopy<ResourceDescriptor>);
+  const { annotations = {} } = others.find(({ name }) => name === 'environment') ?? {};
+  const { key } = ownCopy(annotations);
   return typeof key === 'string' ? key : null;
 }
 

@@ -162,7 +162,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
     expectFact('environment', environmentOf(statement), environment, hintOf(statement));
   },
   deployed(statement) {
-    const { deployed } = factsOf(statement);
+    const { deployed } = ownCopy(factsOf(statement));
     if (deployed?.matches === true) return;
     const hint = 'give the gate the page that shows which build is deployed: --deployed-url <url>';
     throw new Refused(

@@ -97,7 +97,15 @@ describe('a property of a polluted Object.prototype is neither an option nor a f
   const unnamed = changed(({ root }) => {
     Object.assign(root, { subject: [{ digest: { gitCommit: commit } }] });
   });
+  const placeless = changed(({ root }) => {
+    const { configuration } = (root as typeof statement).predicate;
+    Object.assign(configuration[1], { name: 'other', annotations: {} });
+  });
   it.each([
+    ['key', 'staging', placeless, { environment: 'staging' }, 'environment'],
+    ['deployed', { matches: true }, statement, { requireDeployed: true }, 'deployed'],
+    ['requireDeployed', true, statement, {}, null],
+    ['subjects', ['sha256:'], statement, {}, null],
     ['allowWarned', true, warned, {}, 'result'],
     ['name', 'acme/shop', unnamed, { repository: 'acme/shop' }, 'repository'],
     ['maxAgeMs', 1, statement, {}, null],

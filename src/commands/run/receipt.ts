@@ -114,9 +114,12 @@ function checkBundle(path: string, key: PrivateKey | null, subjects: readonly Ar
       },
     );
   if (subjects.length === 0)
-    throw new UsageError('--receipt: a Sigstore bundle is found by the digest of an image or a file', {
-      hint: 'give --subject <name@sha256:hex> or --subject-file <path>, or write the receipt into a file with another name',
-    });
+    throw new UsageError(
+      '--receipt: a Sigstore bundle needs the digest of an image or a file, and there is no subject',
+      {
+        hint: 'give --subject <name@sha256:hex> or --subject-file <path>, or write the receipt into a file with another name',
+      },
+    );
 }
 
 /** Returns the reporter that writes the receipts. Checks everything that they need before anything is sent. */
