@@ -1,7 +1,5 @@
 // Receipts verified by software that is not ours, and receipts that it makes verified by ours.
-import { spawnSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { type Bundle, bundleFromJSON, envelopeFromJSON } from '@sigstore/bundle';
 import { dsse } from '@sigstore/core';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
@@ -9,7 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { type Envelope, preAuthEncoding, signStatement } from '../../src/receipt/dsse.ts';
 import { verifyReceipt } from '../../src/receipt/index.ts';
 import { readPrivateKey } from '../../src/receipt/keys.ts';
-import { payloadType } from '../../src/receipt/statement.ts';
+import { payloadType, type Statement } from '../../src/receipt/statement.ts';
+import { gateReceipt } from './gate-receipt.ts';
+import { isMissing, isSchemaMissing, run, runWithSchema } from './python.ts';
 import { commit, statement, trusted } from './table.ts';
 
 const text = JSON.stringify({ ...statement, 'a name': 'Žluťoučký 🐎 "quoted"' });
@@ -19,10 +19,6 @@ const retyped = { ...ours, payloadType: 'application/json' };
 
 const accepted = (envelope: unknown, keys: string) =>
   verifyReceipt({ receipt: JSON.stringify(envelope), keys, commit, now: new Date('2026-11-22T13:00:00Z') });
-
-/** The last 32 bytes of an Ed25519 key in DER. */
-const rawPublic = (pem: string) =>
-  createPublicKey(pem).export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
 
 describe('@sigstore/verify', () => {
   /** A bundle with a key instead of a certificate, and without a transparency log. */
@@ -98,25 +94,8 @@ describe('OpenSSL, through node:crypto', () => {
   });
 });
 
-const python = '/usr/bin/python3';
-const script = fileURLToPath(new URL('verify_receipt.py', import.meta.url));
-/** `.ci/run` requires Debian's packages in-toto and python3-securesystemslib. Elsewhere, the tests are skipped without them. */
-const isMissing =
-  !process.env.REQUIRE_TOOLS && spawnSync(python, ['-c', 'import in_toto, securesystemslib']).status !== 0;
-
-/** Runs the Python program. */
-function run(input: unknown) {
-  const { stdout, stderr, status } = spawnSync(python, [script], {
-    input: JSON.stringify(input),
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(stderr);
-  return JSON.parse(stdout);
-}
-
 describe.skipIf(isMissing)('securesystemslib, the library of in-toto', () => {
-  const verified = (envelope: Envelope) =>
-    run({ action: 'verify', envelope, keyid: trusted.id, public: rawPublic(trusted.publicPem) });
+  const verified = (envelope: Envelope) => run({ action: 'verify', envelope });
 
   it('verifies a receipt, and reads the statement in it', () => {
     expect(verified(ours)).toEqual({ verified: [true], statement: JSON.parse(text) });
@@ -136,5 +115,43 @@ describe.skipIf(isMissing)('securesystemslib, the library of in-toto', () => {
     });
     expect((await accepted(envelope, keys.toString())).result).toBe('PASSED');
     await expect(accepted(envelope, trusted.publicPem)).rejects.toMatchObject({ code: 'signature' });
+  });
+});
+
+// A consumer may read a statement into these messages, and refuse a field that they do not know.
+describe.skipIf(isSchemaMissing)("in-toto's schema", () => {
+  const parsed = (statements: readonly string[]) => runWithSchema({ action: 'parsed', statements });
+
+  it('knows every field of the statement and of the predicate, and loses none', async () => {
+    const { statement } = await gateReceipt();
+    const flaky = structuredClone(statement);
+    Object.assign(flaky.predicate, { result: 'WARNED', warnedTests: ['shop / checkout'], passedTests: [] });
+    const [one, two] = parsed([statement, flaky].map((given) => JSON.stringify(given)));
+    // Messages have no empty lists.
+    const predicateOf = ({ predicate }: Statement) =>
+      Object.fromEntries(Object.entries(predicate).filter(([, value]) => value.length > 0));
+    expect(one).toEqual({ statement, predicate: predicateOf(statement) });
+    expect(two).toEqual({ statement: flaky, predicate: predicateOf(flaky) });
+  });
+
+  const withPredicate = (root: Statement, more: object) => ({
+    ...root,
+    predicate: { ...root.predicate, ...more },
+  });
+  it.each<[string, (root: Statement) => object, string]>([
+    ['an unknown field of the statement', (root) => ({ ...root, later: 1 }), 'no field named "later"'],
+    [
+      'an unknown field of the predicate',
+      (root) => withPredicate(root, { later: 1 }),
+      'no field named "later"',
+    ],
+    ['a subject without a digest', (root) => ({ ...root, subject: [{ name: 'shop' }] }), 'one digest'],
+    [
+      'a configuration that is only a name',
+      (root) => withPredicate(root, { configuration: [{ name: 'shop' }] }),
+      'shop has no uri, digest or content',
+    ],
+  ])('refuses %s', (_name, change, reason) => {
+    expect(parsed([JSON.stringify(change(statement))])).toEqual([{ error: expect.stringContaining(reason) }]);
   });
 });
