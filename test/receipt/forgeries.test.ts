@@ -1,0 +1,165 @@
+// Which forgeries are refused by us, by @sigstore/verify and by in-toto's Python packages.
+import { createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { bundleFromJSON } from '@sigstore/bundle';
+import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
+import { describe, expect, it, test } from 'vitest';
+import { verifyReceipt } from '../../src/receipt/index.ts';
+import { artifactText } from '../../src/subject.ts';
+import { cli } from '../cli/harness.ts';
+import { fakeClock } from '../fake-clock.ts';
+import { type Forgery, forgeries, formsOf } from './forgeries.ts';
+import { gateReceipt, subjects } from './gate-receipt.ts';
+import { isSchemaMissing, runWithSchema } from './python.ts';
+import { commit, outcomeOf, trusted } from './table.ts';
+
+const hour = 3_600_000;
+const { envelope, statement, endedAt } = await gateReceipt();
+const genuine = formsOf(envelope);
+const forged = await Promise.all(
+  forgeries.map(async (forgery) => ({ ...forgery, forms: await forgery.forge(envelope, statement) })),
+);
+
+const facts = {
+  repository: 'acme/shop',
+  project: 'shop',
+  process: 'checkout',
+  environment: 'staging',
+  requireDeployed: true,
+};
+const sought = [subjects.image, subjects.file].map(artifactText);
+
+/** Runs `receipt verify` with everything that can be expected. Returns the exit code, and the checks that failed. */
+async function verified(receipt: string) {
+  const policy = { keys: ['ci.pub'], gates: ['web'], maxAge: '24h', ...facts };
+  const { code, out } = await cli(
+    [
+      ...['receipt', 'verify', 'r.json', '--policy', 'receipt-policy.json', '--commit', commit, '--json'],
+      ...sought.flatMap((subject) => ['--subject', subject]),
+    ],
+    {
+      clock: fakeClock(endedAt + hour),
+      files: {
+        'r.json': receipt,
+        'receipt-policy.json': JSON.stringify(policy),
+        'ci.pub': trusted.publicPem,
+      },
+    },
+  );
+  const { missing, receipts } = JSON.parse(out);
+  const failed = receipts[0].checks.flatMap(({ check, status }: Record<string, string>) =>
+    status === 'failed' ? [check] : [],
+  );
+  // A receipt that is refused is that of no gate.
+  if (failed.length === 0 && missing.length > 0) failed.push('--gate');
+  return { code, failed };
+}
+
+const libraryOutcome = async (receipt: string) =>
+  (
+    await outcomeOf(verifyReceipt, {
+      receipt,
+      keys: trusted.publicPem,
+      commit,
+      subjects: sought,
+      ...facts,
+      maxAgeMs: 24 * hour,
+      now: new Date(endedAt + hour),
+    })
+  ).outcome;
+
+const trustMaterial = toTrustMaterial(
+  { certificateAuthorities: [], timestampAuthorities: [], tlogs: [], ctlogs: [] } as never,
+  {
+    [trusted.id]: {
+      rawBytes: createPublicKey(trusted.publicPem).export({ format: 'der', type: 'spki' }),
+    } as never,
+  },
+);
+const thresholds = { tlogThreshold: 0, ctlogThreshold: 0, timestampThreshold: 0 };
+
+function sigstoreAnswer(bundle: string): Forgery['sigstore'] {
+  try {
+    new Verifier(trustMaterial, thresholds).verify(toSignedEntity(bundleFromJSON(JSON.parse(bundle))));
+    return 'accepts';
+  } catch {
+    return 'refuses';
+  }
+}
+
+describe('the receipt of a gate', () => {
+  it.each(Object.entries(genuine))('is accepted as a file with the form %s', async (_form, receipt) => {
+    expect(await verified(receipt)).toEqual({ code: 0, failed: [] });
+    expect(await libraryOutcome(receipt)).toBe('PASSED');
+  });
+
+  it('is accepted by @sigstore/verify', () => {
+    expect(sigstoreAnswer(genuine.bundle)).toBe('accepts');
+  });
+});
+
+test('there are 30 forgeries, each with another name', () => {
+  expect(new Set(forgeries.map(({ name }) => name)).size).toBe(30);
+  expect(forgeries).toHaveLength(30);
+});
+
+describe.each(forged)('$name ($signer)', ({ forms, check, sigstore }) => {
+  const files = [forms.envelope, forms.bundle].filter((text) => text !== null);
+
+  it(`is refused by our check ${check}, and by no other`, async () => {
+    for (const receipt of files) {
+      expect(await verified(receipt)).toEqual({ code: 1, failed: [check] });
+      // The library leaves the gate to its caller.
+      expect(await libraryOutcome(receipt)).toBe(check === '--gate' ? 'PASSED' : check);
+    }
+  });
+
+  it('has the expected result in @sigstore/verify', () => {
+    expect(sigstoreAnswer(forms.bundle)).toBe(sigstore);
+  });
+});
+
+// securesystemslib verifies the signature, and in-toto's package reads and validates the statement.
+it.skipIf(isSchemaMissing)(
+  "in-toto's Python packages accept the receipt, and refuse what the table says",
+  () => {
+    const rows = forged.filter(({ inToto }) => inToto !== null);
+    const envelopes = [genuine.envelope, ...rows.map(({ forms }) => forms.envelope)];
+    const [first, ...reasons]: (string | null)[] = runWithSchema({ action: 'attested', envelopes });
+    expect(first).toBeNull();
+    expect(reasons.map((reason, at) => [rows[at]?.name, reason === null ? 'accepts' : 'refuses'])).toEqual(
+      rows.map(({ name, inToto }) => [name, inToto]),
+    );
+  },
+);
+
+function rendered(): string {
+  const head = ['forgery', 'signed by', 'our check', '`@sigstore/verify`', 'in-toto'];
+  const cells = forgeries.map(({ name, signer, check, sigstore, inToto }) => [
+    name,
+    signer === 'unsigned change' ? '—' : signer,
+    `\`${check}\``,
+    sigstore,
+    inToto ?? 'reads no bundle',
+  ]);
+  const widths = head.map((_title, at) => Math.max(...[head, ...cells].map((line) => line[at]?.length ?? 0)));
+  const line = (texts: readonly string[], fill = ' ') =>
+    `| ${texts.map((text, at) => text.padEnd(widths[at] ?? 0, fill)).join(' | ')} |`;
+  const rule = line(
+    head.map(() => ''),
+    '-',
+  );
+  const countOf = (by: 'sigstore' | 'inToto', answer: string | null) =>
+    forgeries.filter((one) => one[by] === answer).length;
+  const envelopes = forgeries.length - countOf('inToto', null);
+  const counts = `\`@sigstore/verify\` accepts ${countOf('sigstore', 'accepts')} of the ${forgeries.length}, and in-toto's packages accept ${countOf('inToto', 'accepts')} of ${envelopes}.`;
+  return `\n\n${counts}\n\n${[line(head), rule, ...cells.map((texts) => line(texts))].join('\n')}\n\n`;
+}
+
+// `npm run docs:webhooks` runs this test with --update, which writes the table.
+it('docs/proof.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
+  const page = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8');
+  const part = /(?<=<!-- forgeries -->).*(?=<!-- end of forgeries -->)/s;
+  expect(page).toMatch(part);
+  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot('../../docs/proof.md');
+});
