@@ -32,10 +32,10 @@ export async function gateCommand(
   return chosen === null ? gateOne(context, flags) : gateSeveral(context, chosen, names, flags);
 }
 
-async function gateOne(given: Context, flags: GateFlags): Promise<number> {
+async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(given, flags.receipt);
-  const context = await withSubjectFiles(given, flags);
+  const openReceipt = givenFlags.dryRun === true ? undefined : replaceReceipt(given, givenFlags.receipt);
+  const [context, flags] = await withSubjectFiles(given, givenFlags);
   const ci = await ciContext(context.io);
   const keyFlags = { ...flags, retries: context.settings.retries?.value };
   const body = triggerBody(context.settings, ci);
@@ -61,11 +61,12 @@ async function gateSeveral(
   given: Context,
   chosen: readonly GateSettings[],
   names: readonly string[],
-  flags: GateFlags,
+  givenFlags: GateFlags,
 ): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipts = flags.dryRun === true ? undefined : replaceReceipts(given, flags.receipt, chosen);
-  const context = await withSubjectFiles(given, flags);
+  const openReceipts =
+    givenFlags.dryRun === true ? undefined : replaceReceipts(given, givenFlags.receipt, chosen);
+  const [context, flags] = await withSubjectFiles(given, givenFlags);
   if (flags.idempotencyKey !== undefined && flags.idempotencyKey !== 'auto') {
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',

@@ -3,7 +3,7 @@ import type { CiContext } from '../../ci/context.ts';
 import { formatDuration } from '../../duration.ts';
 import { type StopCause, UsageError } from '../../errors.ts';
 import type { EndEvent } from '../../library/reporter.ts';
-import { buildIds, type Flags, rows } from '../../options/table.ts';
+import { buildIds, type Flags, groupOf, rows } from '../../options/table.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { isUnobservedRun, recordIn } from '../../slice/record.ts';
 import { goingOn, inThisClock, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
@@ -55,7 +55,7 @@ function resumed(
     });
   if (gates.request === request) return [name, gates];
   throw new UsageError(
-    '--resume: the token is of another gate: the service, the project or what it runs differs',
+    '--resume: the token is of another gate: the service, the project, what it runs or the build differs',
     { hint: `${again}, in the same folder and with the same settings` },
   );
 }
@@ -77,13 +77,17 @@ export async function openSlice(
       hint: 'use 5 s or more, preferably 45 s: each slice reads the run at least once',
     });
   const [startedAt, began] = [clock.now(), clock.monotonic()];
-  const request = sha256(apiUrl, ...planned.map((gate) => [gate.name, askedFor(gate)])).slice(0, 12);
+  const { url, pointer, is } = groupOf(settings, 'deployed');
+  // An earlier slice compared the page with this build, and the receipt is about it.
+  const build = [url, pointer, is, settings['receipt.subjects']].map((setting) => setting?.value);
+  const asked = planned.map((gate) => [gate.name, askedFor(gate)]);
+  const request = sha256(apiUrl, build, ...asked).slice(0, 12);
   const bodies = planned.map(({ name, start }) => [name, start?.body]);
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
   const { runId, job, attempt, jobId, matrix, parallelIndex } = ci;
   // A job of a CI does not join the run of another job, or of itself before its re-run: that may have ended before.
   const place = [folder, runId, job, attempt, jobId, matrix, parallelIndex];
-  const ownName = sha256(place, apiUrl, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
+  const ownName = sha256(place, apiUrl, build, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
   const file = gatesFile(context);
 
   const fresh = newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned, output.redact);

@@ -37,12 +37,18 @@ function refuseUnused({ settings }: Context, flags: Flags): void {
   });
 }
 
-/** Returns the context whose setting `receipt.subjects` has the files of `--subject-file`, too. @throws UsageError */
-export async function withSubjectFiles(context: Context, flags: Flags): Promise<Context> {
+/**
+ * Returns the context and the options with each file of `--subject-file` as a subject: its content may change before a later
+ * command goes on with the gate. @throws UsageError
+ */
+export async function withSubjectFiles<Given extends Flags>(
+  context: Context,
+  flags: Given,
+): Promise<readonly [Context, Given]> {
   refuseUnused(context, flags);
   const { io, settings } = context;
   const { subjectFile } = flags;
-  if (subjectFile === undefined) return context;
+  if (subjectFile === undefined) return [context, flags];
   const own = settings['receipt.subjects'];
   const texts = [...(own?.value ?? [])];
   for (const path of subjectFile) {
@@ -57,5 +63,8 @@ export async function withSubjectFiles(context: Context, flags: Flags): Promise<
       hint: 'rename a file, or give its digest under another name: --subject <name@sha256:hex>',
     });
   const subjects = { origin: 'flag', detail: '--subject-file', ...own, value: texts } as const;
-  return { ...context, settings: { ...settings, 'receipt.subjects': subjects } };
+  return [
+    { ...context, settings: { ...settings, 'receipt.subjects': subjects } },
+    { ...flags, subjectFile: undefined, subject: texts },
+  ];
 }

@@ -22,11 +22,11 @@ export interface TriggerFlags extends GateFlags {
   wait?: boolean;
 }
 
-export async function triggerCommand(given: Context, flags: TriggerFlags): Promise<number> {
-  if (flags.wait !== true) refuseWaitFlags(flags);
+export async function triggerCommand(given: Context, givenFlags: TriggerFlags): Promise<number> {
+  if (givenFlags.wait !== true) refuseWaitFlags(givenFlags);
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipt = flags.dryRun === true ? undefined : replaceReceipt(given, flags.receipt);
-  const context = await withSubjectFiles(given, flags);
+  const openReceipt = givenFlags.dryRun === true ? undefined : replaceReceipt(given, givenFlags.receipt);
+  const [context, flags] = await withSubjectFiles(given, givenFlags);
   const ci = await ciContext(context.io);
   const body = triggerBody(context.settings, ci);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;

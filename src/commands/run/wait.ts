@@ -31,17 +31,17 @@ function checkNames(names: readonly string[], runIds: readonly string[]): void {
 export async function waitCommand(
   given: Context,
   texts: readonly string[],
-  flags: NamedWaitFlags,
+  givenFlags: NamedWaitFlags,
 ): Promise<number> {
-  if (flags.retries !== undefined) {
+  if (givenFlags.retries !== undefined) {
     throw new UsageError('run wait cannot retry: it starts no runs', {
       hint: 'give --retries to rungate gate',
     });
   }
   const runIds = [...new Set(texts.map(parseRunId))];
-  if (flags.name !== undefined) checkNames(flags.name, runIds);
-  const openReceipt = replaceReceipt(given, flags.receipt);
-  const context = await withSubjectFiles(given, flags);
+  if (givenFlags.name !== undefined) checkNames(givenFlags.name, runIds);
+  const openReceipt = replaceReceipt(given, givenFlags.receipt);
+  const [context, flags] = await withSubjectFiles(given, givenFlags);
   // Another job may have started the runs, so their environment is unknown.
   const receipt = await openReceipt?.(context, runFacts(await ciContext(context.io)));
   return runGates(context, [gateOf(context, { runIds, names: flags.name })], flags, receipt);

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readToken } from '../../../src/slice/token.ts';
+import { artifactText } from '../../../src/subject.ts';
 import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { commit } from '../../receipt/table.ts';
 
 const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--slice', '45s', '--json'] as const;
 
@@ -165,6 +168,57 @@ describe('the command that goes on', () => {
     expect(err).toMatch(/^warning: .* cannot be written \(\w+\)/m);
     readsOfSlice = Number.POSITIVE_INFINITY;
     expect((await run(resumed(out))).code).toBe(1);
+    expect(created()).toBe(2);
+  });
+});
+
+describe('the subjects of a gate', () => {
+  const digestOf = (content: string) => createHash('sha256').update(content).digest('hex');
+  const subject = `shop@sha256:${digestOf('image')}`;
+  const receipt = ['--receipt', 'receipt.json', '--commit-sha', commit] as const;
+  const subjects = () =>
+    JSON.parse(world.files?.['receipt.json'] as string)
+      .subject.slice(1)
+      .map(artifactText);
+
+  it('stay those of the first slice, although a file changes', async () => {
+    readsOfSlice = 1;
+    Object.assign(world.files ?? {}, { 'app.tgz': 'first' });
+    const { out } = await run([...gate, ...receipt, '--subject', subject, '--subject-file', 'app.tgz']);
+    Object.assign(world.files ?? {}, { 'app.tgz': 'second' });
+    readsOfSlice = Number.POSITIVE_INFINITY;
+    expect((await run(resumed(out))).code).toBe(1);
+    expect(subjects()).toEqual([subject, `app.tgz@sha256:${digestOf('first')}`]);
+  });
+
+  it.each([
+    ['a subject', ['--subject', subject], ['--subject', subject.replace('shop', 'other')]],
+    ['the version of the page', ['--deployed-is', commit], ['--deployed-is', 'v2']],
+  ])('and the build are refused with a token if %s differs', async (_what, first, second) => {
+    await on.close();
+    on = await stage({ outcome: 'passed', duration: 60_000, deployed: commit });
+    readsOfSlice = 1;
+    const page = [...gate, '--deployed-url', `${on.mock.url}/_mock/version`, '--commit-sha', commit];
+    const { code, out } = await run([...page, ...first]);
+    expect(code).toBe(75);
+    const token = resumed(out).slice(-2);
+    expect(await run([...page, ...second, ...token])).toMatchObject({
+      code: 64,
+      err: expect.stringMatching(/the token is of another gate: .* or the build differs/),
+    });
+    readsOfSlice = Number.POSITIVE_INFINITY;
+    expect((await run([...page, ...first, ...token])).code).toBe(0);
+  });
+
+  it('are those of the gate that the same command joins, not of one for another image', async () => {
+    readsOfSlice = 1;
+    const page = [...gate, ...receipt, '--subject'];
+    await run([...page, subject]);
+    readsOfSlice = Number.POSITIVE_INFINITY;
+    await run([...page, subject.replace('shop', 'other')]);
+    expect(created()).toBe(2);
+    await run([...page, subject]);
+    expect(subjects()).toEqual([subject]);
     expect(created()).toBe(2);
   });
 });
