@@ -32,7 +32,8 @@ export async function printClosing(
     const hadFailed = runs.some(({ verdict, decides }) => verdict === 'failed' && decides === false);
     if (hadFailed && gate.policy.flaky === 'fail') continue;
     const title = name === unnamed ? '' : `${name}: `;
-    const command = waitCommandLine(gate, left, flags, output, platform);
+    const shown = report.deployed?.reads.findLast(({ matches }) => matches)?.text ?? undefined;
+    const command = waitCommandLine(gate, left, shown, flags, output, platform);
     if (command !== null) await output.alert(`${title}to go on waiting: ${command}`);
   }
   if (end.exitCode === exitCodes.ok) return;
@@ -73,10 +74,12 @@ const namesOf = (runs: readonly RunReport[]) =>
 /**
  * Returns the command that waits for the runs with the same rules and connection, and for the only gate with its reports; null
  * if it cannot be quoted.
+ * @param shown the expected version as the page showed it, which may be the digest of a subject
  */
 function waitCommandLine(
   { name, policy, settings, timeoutMs, intervalMs }: CommandGate,
   runs: readonly RunReport[],
+  shown: string | undefined,
   flags: Flags,
   output: Output,
   platform: string,
@@ -92,11 +95,15 @@ function waitCommandLine(
   const areWords = ids.every((id) => !id.startsWith('-'));
   const { commitSha } = flags;
   // `run wait` takes the commit from where it runs.
-  const expects = commitSha !== undefined && asksForBuild(settings, flags) && !settings['deployed.is'];
+  const isAnother = commitSha !== undefined;
+  const comparesBuild = asksForBuild(settings, flags) && !settings['deployed.is'];
+  const hasSubjects = (flags.subject ?? settings['receipt.subjects']) !== undefined;
+  const isWritten = (row: OptionRow) =>
+    !(name !== unnamed && files.includes(row)) && !(isAnother && row === rows.receipt);
+  const usesSubjects =
+    (flags.receipt !== undefined && isWritten(rows.receipt)) || (comparesBuild && !isAnother);
   const isKept = (row: OptionRow) =>
-    isShared(row) &&
-    !(name !== unnamed && files.includes(row)) &&
-    !(commitSha !== undefined && row === rows.receipt);
+    isShared(row) && isWritten(row) && (usesSubjects || row !== rows['receipt.subjects']);
   const words = [
     ...['rungate', 'run', 'wait', ...(areWords ? ids : [])],
     strict ? '--strict' : '--no-strict',
@@ -107,7 +114,7 @@ function waitCommandLine(
     ...argumentsOf(flags, isKept).map((word) =>
       word === flags.deployedUrl ? word.replace(/\?.*$/s, '?…') : word,
     ),
-    ...(expects ? ['--deployed-is', commitSha] : []),
+    ...(comparesBuild && isAnother ? ['--deployed-is', (hasSubjects && shown) || commitSha] : []),
     // Reports compare runs by name from build to build.
     ...(name !== unnamed || (flags.junit ?? flags.report) === undefined ? [] : namesOf(runs)),
     ...(areWords ? [] : ['--', ...ids]),

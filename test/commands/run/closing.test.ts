@@ -17,6 +17,7 @@ async function linesAfter(
   settings = {},
   on: Overrides = {},
   earlier: readonly RunReport[] = [],
+  reads: readonly object[] = [],
 ) {
   const lines: string[] = [];
   const run = unknownRun({ runId, name: 'shop / web', state: 'in_progress', verdict: 'timeout' });
@@ -27,7 +28,11 @@ async function linesAfter(
   const runs = [...earlier, run];
   const parts = { schemaVersion: 1, result: 'fail', exitCode: 3 } as const;
   const report = name === unnamed ? { ...parts, runs } : { ...parts, gates: [{ name, runs }] };
-  const end = { report, exitCode: 3, runs: () => ({ ...parts, runs }) } as unknown as EndEvent;
+  const end = {
+    report: { ...report, deployed: { reads } },
+    exitCode: 3,
+    runs: () => ({ ...parts, runs }),
+  } as unknown as EndEvent;
   const output = {
     alert: async (line: string) => void lines.push(line),
     excerpt: (text: string) => text,
@@ -67,6 +72,33 @@ describe('the command that goes on waiting', () => {
     expect(await linesAfter('run_1', { receipt: 'receipt.json' })).toEqual([
       'to go on waiting: rungate run wait run_1 --strict --timeout 1m --receipt receipt.json',
     ]);
+  });
+
+  it('expects the version that the page showed, if that is the digest of a subject', async () => {
+    const deployedUrl = 'https://shop.test/version';
+    const text = `sha256:${'ab'.repeat(32)}`;
+    const subject = [`shop@${text}`];
+    const settings = { 'deployed.url': { value: deployedUrl }, 'receipt.subjects': { value: subject } };
+    const reads = [
+      { text, matches: true },
+      { text: null, matches: false },
+    ];
+    const lineAfter = (flags: Flags) => linesAfter('run_1', flags, unnamed, settings, {}, [], reads);
+    const wait = 'to go on waiting: rungate run wait run_1 --strict --timeout 1m';
+    const flags = { receipt: 'receipt.json', subject, deployedUrl };
+    expect(await lineAfter({ ...flags, commitSha: commit })).toEqual([
+      `${wait} --deployed-url ${deployedUrl} --deployed-is ${text}`,
+    ]);
+    expect(await lineAfter(flags)).toEqual([
+      `${wait} --deployed-url ${deployedUrl} --receipt receipt.json --subject ${subject}`,
+    ]);
+  });
+
+  it('has a subject only if a receipt or a version page uses it', async () => {
+    const flags = { receipt: 'receipt.json', subject: [`shop@sha256:${'ab'.repeat(32)}`] };
+    expect((await linesAfter('run_1', flags))[0]).toContain(` --subject ${flags.subject}`);
+    expect((await linesAfter('run_1', flags, 'web'))[0]).not.toContain('--subject');
+    expect((await linesAfter('run_1', { ...flags, commitSha: commit }))[0]).not.toContain('--subject');
   });
 
   it('is missing if the gate has failed already, because an earlier run failed and flaky=fail', async () => {
