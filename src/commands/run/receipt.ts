@@ -104,8 +104,7 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
 const isBundle = (path: string) => /\.sigstore\.json$/i.test(path);
 
 /** Refuses a bundle that no tool could verify. @throws UsageError or ConfigError */
-function checkBundle(path: string, key: PrivateKey | null, subjects: readonly Artifact[]): void {
-  if (!isBundle(path)) return;
+function checkBundle(key: PrivateKey | null, subjects: readonly Artifact[]): void {
   if (key === null)
     throw new ConfigError(
       '--receipt: a Sigstore bundle has a signature, and RUNGATE_RECEIPT_KEY is not set',
@@ -135,7 +134,9 @@ async function writerOf(context: Context, path: string, targets: readonly Target
     return { ...target, shown: output.excerpt(target.path), facts };
   });
   const key = await signingKey(context);
-  checkBundle(path, key, subjects);
+  // In a folder, the file has the name of its gate.
+  const asBundle = isBundle(path) && targets.every((target) => target.path === path);
+  if (asBundle) checkBundle(key, subjects);
   const started = new Map<string, number>();
   const finished = new Map<string, number>();
 
@@ -150,7 +151,7 @@ async function writerOf(context: Context, path: string, targets: readonly Target
       return false;
     }
     try {
-      const content = isBundle(path) ? bundleOf(receipt as Envelope) : receipt;
+      const content = asBundle ? bundleOf(receipt as Envelope) : receipt;
       io.writeFile(path, renderJson(content, key === null ? 2 : 0));
     } catch (error) {
       const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { bundleType } from '../../../src/receipt/bundle.ts';
 import { environmentOf, type Statement } from '../../../src/receipt/statement.ts';
+import { type Artifact, artifactText } from '../../../src/subject.ts';
 import { type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { commit, trusted } from '../../receipt/table.ts';
 
@@ -14,6 +17,7 @@ const usual = {
   api: { process: 'api-smoke', environment: 'staging' },
 };
 const older = '{"payload":"","payloadType":"application/vnd.in-toto+json","signatures":[]}';
+const image = `ghcr.io/acme/shop:1.2@sha256:${'ab'.repeat(32)}`;
 type Outcomes = Parameters<typeof stage>[0];
 
 async function gate(gates: object, options: Outcomes, argv: readonly string[], more: object = {}) {
@@ -48,6 +52,31 @@ describe('gate --receipt with several gates', () => {
     // Each has its own times: web starts after api has ended.
     expect(Date.parse(web?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(api?.finishedAt ?? ''));
     expect(web?.finishedAt).not.toBe(api?.finishedAt);
+  });
+
+  it('gives each receipt the same subjects, and never writes a Sigstore bundle into a folder', async () => {
+    const app = `app.tgz@sha256:${createHash('sha256').update('app').digest('hex')}`;
+    const argv = ['--receipt', 'r/x.sigstore.json', '--subject', image, '--subject-file', 'app.tgz'];
+    const more = { 'r/x.sigstore.json/old.txt': '', 'app.tgz': 'app' };
+    const gates = { 'web.sigstore': { process: 'web' }, api: { process: 'api' } };
+    const { code, statementOf } = await gate(gates, {}, argv, more);
+    expect(code).toBe(0);
+    for (const file of ['r/x.sigstore.json/api.json', 'r/x.sigstore.json/web.sigstore.json'])
+      expect(
+        statementOf(file)
+          .subject.slice(1)
+          .map((artifact) => artifactText(artifact as Artifact)),
+      ).toEqual([image, app]);
+  });
+
+  it('writes a Sigstore bundle of one gate of the file', async () => {
+    const argv = ['api', '--receipt', 'api.sigstore.json', '--subject', image];
+    const { code, files, verify } = await gate(usual, {}, argv);
+    expect([code, JSON.parse(files['api.sigstore.json'] ?? '')]).toMatchObject([
+      0,
+      { mediaType: bundleType },
+    ]);
+    expect((await verify('api.sigstore.json', '--gate', 'api')).code).toBe(0);
   });
 
   it('writes none for a skipped gate, and removes older receipts of these gates first', async () => {
