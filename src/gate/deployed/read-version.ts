@@ -136,7 +136,8 @@ const digestPrefix = /^(?:\S+@)?sha256:(?=[0-9a-f]+$)/i;
 const isWhole = (text: string) => text.length === 40 || text.length === 64;
 
 /**
- * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit or a digest.
+ * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit or a digest. A whole
+ * commit or digest abbreviates nothing.
  * Without a letter, a number such as 20261122 abbreviates only a whole commit: builds have numbers too.
  */
 export function isExpected(text: string, expected: string): boolean {
@@ -147,5 +148,6 @@ export function isExpected(text: string, expected: string): boolean {
   if (short === undefined || long?.startsWith(short) !== true) return false;
   // A SHA-256 of an image is not the SHA-1 of a commit.
   if (long.length !== 64 && [text, expected].some((version) => digestPrefix.test(version))) return false;
+  if (isWhole(short)) return short === long;
   return isWhole(long) || /[a-f]/.test(short);
 }
