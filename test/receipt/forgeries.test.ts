@@ -8,14 +8,14 @@ import { verifyReceipt } from '../../src/receipt/index.ts';
 import { artifactText } from '../../src/subject.ts';
 import { cli } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
-import { type Forgery, forgeries, formsOf } from './forgeries.ts';
+import { type Forgery, forgeries } from './forgeries.ts';
 import { gateReceipt, subjects } from './gate-receipt.ts';
 import { isSchemaMissing, runWithSchema } from './python.ts';
 import { commit, outcomeOf, trusted } from './table.ts';
 
 const hour = 3_600_000;
-const { envelope, statement, endedAt } = await gateReceipt();
-const genuine = formsOf(envelope);
+const { envelope, bundle, statement, endedAt } = await gateReceipt();
+const genuine = { envelope: JSON.stringify(envelope), bundle };
 const forged = await Promise.all(
   forgeries.map(async (forgery) => ({ ...forgery, forms: await forgery.forge(envelope, statement) })),
 );
@@ -96,6 +96,12 @@ describe('the receipt of a gate', () => {
   it('is accepted by @sigstore/verify', () => {
     expect(sigstoreAnswer(genuine.bundle)).toBe('accepts');
   });
+});
+
+it('a gate whose page shows a digest of no subject ends with mismatch, and its receipt is refused', async () => {
+  const { code, out, ...other } = await gateReceipt('0d'.repeat(32));
+  expect([code, JSON.parse(out).gates[0].runs[0].verdict]).toEqual([8, 'mismatch']);
+  expect(await verified(other.bundle)).toEqual({ code: 1, failed: ['result', 'deployed'] });
 });
 
 test('there are 30 forgeries, each with another name', () => {

@@ -28,7 +28,7 @@ export interface Forgery {
 }
 
 /** Returns both forms of the text of an envelope, which JSON.stringify need not have written. */
-export function formsOf(envelope: Envelope | string, signed?: Envelope): Forms {
+function formsOf(envelope: Envelope | string, signed?: Envelope): Forms {
   if (typeof envelope !== 'string') return formsOf(JSON.stringify(envelope), envelope);
   if (signed === undefined) throw new TypeError('the signed envelope is missing');
   const bundle = JSON.stringify(bundleOf(signed)).replace(JSON.stringify(signed), () => envelope);

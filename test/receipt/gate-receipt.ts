@@ -1,20 +1,35 @@
 import { createHash } from 'node:crypto';
 import type { Envelope } from '../../src/receipt/dsse.ts';
 import type { Statement } from '../../src/receipt/statement.ts';
+import { artifactText } from '../../src/subject.ts';
 import { stage } from '../cli/harness.ts';
 import { commit, image, trusted } from './table.ts';
 
-const content = 'the files of the shop';
+/** The content of the file. */
+export const content = 'the files of the shop';
 /** The subjects of the receipt beside the commit. */
 export const subjects = {
   image,
   file: { name: 'shop.tar', digest: { sha256: createHash('sha256').update(content).digest('hex') } },
 } as const;
 
-/** Runs a gate of a project file against the mock, whose version page shows the image. Returns the receipt, and when the gate ended. */
-export async function gateReceipt(): Promise<{ envelope: Envelope; statement: Statement; endedAt: number }> {
-  const sha256 = `sha256:${image.digest.sha256}`;
-  const on = await stage({ outcome: 'passed', duration: 25_000, deployed: sha256 });
+/** A receipt in a bundle, and the gate that wrote it. */
+export interface GateReceipt {
+  /** The exit code of the gate. */
+  code: number;
+  /** The standard output of the gate. */
+  out: string;
+  /** The file. */
+  bundle: string;
+  envelope: Envelope;
+  statement: Statement;
+  /** When the gate ended, in milliseconds since the epoch. */
+  endedAt: number;
+}
+
+/** Runs a gate of a project file against the mock, whose version page shows a digest: by default that of the image. */
+export async function gateReceipt(deployed: string = image.digest.sha256): Promise<GateReceipt> {
+  const on = await stage({ outcome: 'passed', duration: 25_000, deployed: `sha256:${deployed}` });
   try {
     const gates = { web: { process: 'checkout', environment: 'staging' } };
     const files: Record<string, string> = {
@@ -23,15 +38,16 @@ export async function gateReceipt(): Promise<{ envelope: Envelope; statement: St
       'build/shop.tar': content,
     };
     const env = { RUNGATE_RECEIPT_KEY: trusted.privatePem };
-    const page = `${on.mock.url}/_mock/version`;
-    const { code, err } = await on.with({ cwd: '/repo', files, env })(
+    const [path, page] = ['r.sigstore.json', `${on.mock.url}/_mock/version`];
+    const { code, out, err } = await on.with({ cwd: '/repo', files, env })(
       ...['gate', 'web', '--commit-sha', commit, '--repository', 'acme/shop', '--deployed-url', page],
-      ...['--subject', `${image.name}@${sha256}`, '--subject-file', 'build/shop.tar', '--receipt', 'r.json'],
+      ...['--subject', artifactText(image), '--subject-file', 'build/shop.tar', '--receipt', path, '--json'],
     );
-    if (code !== 0) throw new Error(err);
-    const envelope: Envelope = JSON.parse(files['r.json'] ?? '');
+    const bundle = files[path];
+    if (bundle === undefined) throw new Error(err);
+    const envelope: Envelope = JSON.parse(bundle).dsseEnvelope;
     const statement = JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
-    return { envelope, statement, endedAt: on.clock.now() };
+    return { code, out, bundle, envelope, statement, endedAt: on.clock.now() };
   } finally {
     await on.close();
   }
