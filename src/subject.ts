@@ -7,11 +7,13 @@ export interface Artifact {
 }
 
 const pattern = /^(.+)@sha256:([0-9a-f]{64})$/i;
+/** Within a name, it begins another subject: each needs its option. */
+const separator = /@sha256:/i;
 
 /** Reads `name@sha256:hex`, as registries and container tools write it. Returns null for any other text. */
 export function parseArtifact(text: string): Artifact | null {
   const [, name, sha256] = pattern.exec(text.trim()) ?? [];
-  if (name === undefined || sha256 === undefined) return null;
+  if (name === undefined || sha256 === undefined || separator.test(name)) return null;
   return { name, digest: { sha256: sha256.toLowerCase() } };
 }
 

@@ -230,7 +230,11 @@ export const filledList: OptionType<readonly string[]> = {
 };
 
 /** A list of which each option gives one item as it is: a path or a name may contain a comma. */
-export const items: OptionType<readonly string[]> = { ...filledList, fromText: (item) => [item] };
+export const items: OptionType<readonly string[]> = {
+  ...filledList,
+  write: 'write one path or name, and repeat the option for another',
+  fromText: (item) => [item],
+};
 
 const subjectExpected = 'expected <name>@sha256:<64 hex digits>';
 
@@ -238,7 +242,7 @@ const subjectExpected = 'expected <name>@sha256:<64 hex digits>';
 export const subjects: OptionType<readonly string[]> = {
   ...items,
   is: 'a list of subjects',
-  write: 'write <name>@sha256:<64 hex digits>; the tag of an image can move, its digest cannot',
+  write: 'give the digest of the image, since its tag can move; repeat the option for another one',
   schema: z
     .pipe(
       items.schema,
@@ -247,15 +251,18 @@ export const subjects: OptionType<readonly string[]> = {
       ),
     )
     .check(
-      z.refine(
-        (texts) => repeatedName(artifactsOf(texts)) === undefined,
-        'expected a different name for each subject',
-      ),
+      z.refine((texts) => repeatedName(artifactsOf(texts)) === undefined, {
+        error: 'two subjects have the same name',
+        params: { hint: 'give each a name that differs: policies find a subject by it' },
+      }),
     ),
   jsonSchema: {
     type: 'array',
     minItems: 1,
-    items: { type: 'string', pattern: '^\\s*\\S.*@[Ss][Hh][Aa]256:[0-9A-Fa-f]{64}\\s*$' },
+    items: {
+      type: 'string',
+      pattern: '^(?!.*@[Ss][Hh][Aa]256:.*@[Ss][Hh][Aa]256:)\\s*\\S.*@[Ss][Hh][Aa]256:[0-9A-Fa-f]{64}\\s*$',
+    },
   },
 };
 

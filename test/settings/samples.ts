@@ -46,6 +46,7 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       [`shop@sha256:${'a'.repeat(65)}`],
       [`shop@sha512:${'a'.repeat(128)}`],
       [`a\nb@sha256:${'a'.repeat(64)}`],
+      [`a@sha256:${'a'.repeat(64)},b@SHA256:${'b'.repeat(64)}`],
       `shop@sha256:${'a'.repeat(64)}`,
     ],
   },

@@ -107,7 +107,7 @@ const isBundle = (path: string) => /\.sigstore\.json$/i.test(path);
 function checkBundle(key: PrivateKey | null, subjects: readonly Artifact[]): void {
   if (key === null)
     throw new ConfigError(
-      '--receipt: a Sigstore bundle has a signature, and RUNGATE_RECEIPT_KEY is not set',
+      '--receipt: a Sigstore bundle needs a signature, and RUNGATE_RECEIPT_KEY is not set',
       {
         hint: 'set the key, or write the statement for another signer into a file with another name',
       },

@@ -31,10 +31,14 @@ export async function digestOf(io: Io, option: string, path: string): Promise<st
 /** Refuses subjects on the command line that nothing uses. */
 function refuseUnused({ settings }: Context, flags: Flags): void {
   const [option] = givenOptions(flags, (row) => row === rows['receipt.subjects'] || row === rows.subjectFile);
-  if (option === undefined || flags.receipt !== undefined || settings['deployed.url'] !== undefined) return;
-  throw new UsageError(`${option} has no effect without a receipt or a version page`, {
-    hint: 'add --receipt <path> or --deployed-url <url>',
-  });
+  const comparesPage = settings['deployed.url'] !== undefined && settings['deployed.is'] === undefined;
+  if (option === undefined || flags.receipt !== undefined || comparesPage) return;
+  throw new UsageError(
+    `${option} has no effect: no receipt is written, and no version page is compared with it`,
+    {
+      hint: 'add --receipt <path>, or --deployed-url <url> without --deployed-is',
+    },
+  );
 }
 
 /**
@@ -54,7 +58,9 @@ export async function withSubjectFiles<Given extends Flags>(
   for (const path of subjectFile) {
     const text = `${basename(path)}@sha256:${await digestOf(io, '--subject-file', path)}`;
     if (parseArtifact(text) === null)
-      throw new UsageError(`--subject-file: ${path} has no name on one line`, { hint: 'rename the file' });
+      throw new UsageError(`--subject-file: ${path} is not the name of a subject`, {
+        hint: 'rename the file',
+      });
     texts.push(text);
   }
   const name = repeatedName(artifactsOf(texts));

@@ -302,6 +302,7 @@ describe('config set', () => {
     ['deployed.pointer', '/commit', '/commit'],
     ['deployed.is', '1.2.3', '1.2.3'],
     ['deployed.timeout', '10m', '10m'],
+    ['receipt.subjects', `shop@sha256:${'a'.repeat(64)}`, [`shop@sha256:${'a'.repeat(64)}`]],
     ['run.idPointer', '/data/id', '/data/id'],
     ['env.providerModelField', 'acmeModel', 'acmeModel'],
     ['webhook.timestampHeader', 'X-Acme-Timestamp', 'X-Acme-Timestamp'],
@@ -329,7 +330,7 @@ describe('config set', () => {
     }
   });
 
-  it('is tested with every setting', () => expect(fileIds).toHaveLength(23));
+  it('is tested with every setting', () => expect(fileIds).toHaveLength(24));
 
   it.each([
     ['strict', 'maybe'],

@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MockOptions } from '../../../src/mock/server.ts';
+import { type Artifact, artifactText } from '../../../src/subject.ts';
+import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { commit, trusted } from '../../receipt/table.ts';
+
+let on: Stage;
+afterEach(() => on.close());
+
+const hashed = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
+const hex = hashed('image');
+const image = `ghcr.io:443/acme/shop:1.2@sha256:${hex}`;
+const older = JSON.stringify({
+  payloadType: 'application/vnd.in-toto+json',
+  payload: btoa('{"subject":[{},{"name":"older","digest":{"sha256":""}}]}'),
+});
+const commands = {
+  gate: ['gate', '--project', 'shop', '--process', 'checkout', '--commit-sha', commit],
+  'run trigger': [...trigger, '--wait', '--commit-sha', commit],
+  'run wait': ['run', 'wait', 'run_1'],
+} as const;
+const receipt = ['--receipt', 'receipt.json'] as const;
+const gate = [...commands.gate, ...receipt];
+
+/** Runs a command. Returns its result, the files and the subjects of the receipt. */
+async function run(argv: readonly string[], settings: Settings = {}, options: MockOptions = {}) {
+  on = await stage({ outcome: 'passed', ...options });
+  const files: Record<string, string | Uint8Array> = settings.files ?? {};
+  const captured = (command: readonly string[]) => (command.includes('rev-parse') ? `${commit}\n` : null);
+  const env = { RUNGATE_RECEIPT_KEY: trusted.privatePem, ...settings.env };
+  const result = await on.with({ captured, ...settings, files, env })(...argv);
+  return { ...result, files, subjects: subjectsIn(files['receipt.json']) };
+}
+
+function subjectsIn(file: string | Uint8Array | undefined): string[] | null {
+  if (file === undefined) return null;
+  const { payload } = JSON.parse(String(file));
+  const [, ...artifacts] = JSON.parse(Buffer.from(payload, 'base64').toString()).subject;
+  return artifacts.map((artifact: Artifact) => artifactText(artifact));
+}
+
+describe('the subjects of a receipt', () => {
+  it('are the images, with port and tag, and then the files by their base names, in order', async () => {
+    const files = { 'dist/app.tgz': 'app', '/tmp/empty': '' };
+    const more = ['--subject-file', 'dist/app.tgz', '--subject', image, '--subject-file', '/tmp/empty'];
+    const { code, subjects } = await run([...gate, ...more, '--subject', `b@SHA256:${hex}`], { files });
+    expect(code).toBe(0);
+    expect(subjects).toEqual([
+      image,
+      `b@sha256:${hex}`,
+      `app.tgz@sha256:${hashed('app')}`,
+      `empty@sha256:${hashed('')}`,
+    ]);
+  });
+
+  it('are those of the file of settings, of which --subject replaces all and to which --subject-file adds', async () => {
+    const files = () => ({
+      '/repo/.git': '',
+      '/repo/.rungate.json': JSON.stringify({ receipt: { subjects: [image] } }),
+      'app.tgz': 'app',
+    });
+    const of = async (...argv: string[]) => {
+      const { subjects } = await run([...gate, ...argv], { cwd: '/repo', files: files() });
+      await on.close();
+      return subjects;
+    };
+    const app = `app.tgz@sha256:${hashed('app')}`;
+    expect(await of()).toEqual([image]);
+    expect(await of('--subject', `b@sha256:${hex}`)).toEqual([`b@sha256:${hex}`]);
+    expect(await of('--subject-file', 'app.tgz')).toEqual([image, app]);
+    expect(await of('--subject', `b@sha256:${hex}`, '--subject-file', 'app.tgz')).toEqual([
+      `b@sha256:${hex}`,
+      app,
+    ]);
+    on = await stage();
+  });
+
+  it('have the content of a file before the run, and all of a large one', async () => {
+    const large = new Uint8Array(3_000_000).fill(7);
+    const files: Record<string, string | Uint8Array> = { 'app.tgz': large };
+    const onStop = () => {
+      files['app.tgz'] = 'changed';
+    };
+    const { subjects } = await run([...gate, '--subject-file', 'app.tgz'], { files, onStop });
+    expect([subjects, files['app.tgz']]).toEqual([[`app.tgz@sha256:${hashed(large)}`], 'changed']);
+  });
+
+  it('are also those of run wait, whose runs another command has started', async () => {
+    on = await stage({ outcome: 'passed' });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const files: Record<string, string> = { 'app.tgz': 'app' };
+    const captured = () => `${commit}\n`;
+    const env = { RUNGATE_RECEIPT_KEY: trusted.privatePem };
+    const wait = ['run', 'wait', id, ...receipt, '--subject', image, '--subject-file', 'app.tgz'];
+    expect((await on.with({ files, env, captured })(...wait)).code).toBe(0);
+    expect(subjectsIn(files['receipt.json'])).toEqual([image, `app.tgz@sha256:${hashed('app')}`]);
+  });
+
+  it('do not contain a secret in their names, nor do messages', async () => {
+    const secret = 'hidden-0123456789';
+    const env = { RUNGATE_API_KEY: secret };
+    const files = { [`${secret}.tgz`]: 'app' };
+    const argv = [...gate, '--subject', `${secret}@sha256:${hex}`, '--subject-file', `${secret}.tgz`];
+    const { subjects, out, err } = await run(argv, { files, env }, { apiKey: secret });
+    expect(subjects).toEqual([`***@sha256:${hex}`, `***.tgz@sha256:${hashed('app')}`]);
+    expect(out + err).not.toContain(secret);
+    await on.close();
+    const twice = [...argv, '--subject', `${secret}.tgz@sha256:${hex}`];
+    const refused = await run(twice, { files: { [`${secret}.tgz`]: 'app' }, env });
+    expect([refused.code, refused.err]).toEqual([64, expect.stringContaining('"***.tgz"')]);
+  });
+
+  it('are checked by --dry-run, which leaves an older receipt', async () => {
+    const files = { 'receipt.json': older, 'app.tgz': '' };
+    const dry = [...gate, '--dry-run', '--subject-file'];
+    const { code, subjects } = await run([...dry, 'app.tgz'], { files });
+    expect([code, subjects]).toEqual([0, ['older@sha256:']]);
+    expect((await on.rungate(...dry, 'missing')).code).toBe(64);
+    expect(on.mock.requests).toHaveLength(0);
+  });
+});
+
+describe.each(Object.entries(commands))('%s', (_name, argv) => {
+  const app = `app.tgz@sha256:${hex}`;
+  it.each([
+    [
+      'the same name twice',
+      [...receipt, '--subject', app, '--subject', app],
+      /^error: --subject: two subjects have the same name\n {2}→ give each a name that differs/,
+    ],
+    [
+      'the name of a file',
+      [...receipt, '--subject', app, '--subject-file', 'app.tgz'],
+      /^error: two subjects have the name "app.tgz"\n/,
+    ],
+    [
+      'a tag',
+      [...receipt, '--subject', 'shop:1.2'],
+      /^error: --subject: expected <name>@sha256:<64 hex digits>\n {2}→ give the digest of the image/,
+    ],
+    [
+      'two subjects in one',
+      [...receipt, '--subject', `${app},${image}`],
+      /^error: --subject: expected <name>@/,
+    ],
+    [
+      'a file that is missing',
+      [...receipt, '--subject-file', 'no.tgz'],
+      /^error: --subject-file: cannot read no\.tgz: no such file\n/,
+    ],
+    ['a folder', [...receipt, '--subject-file', 'dist'], /^error: --subject-file: .*dist.*\n {2}→ /],
+    [
+      'a name with a control character',
+      [...receipt, '--subject-file', 'a\u001b[31m.tgz'],
+      /^error: --subject-file: .*\n {2}→ write one path or name/,
+    ],
+    [
+      '--subject that nothing uses',
+      ['--subject', app],
+      /^error: --subject has no effect: no receipt is written/,
+    ],
+    [
+      '--subject-file that nothing uses',
+      ['--subject-file', 'app.tgz', '--junit', 'a.xml'],
+      /^error: --subject-file has no effect: no receipt is written/,
+    ],
+    [
+      '--subject that --deployed-is replaces',
+      ['--subject', app, '--deployed-url', 'https://a.example', '--deployed-is', 'v1'],
+      /^error: --subject has no effect: no receipt is written/,
+    ],
+    [
+      'a bundle without subjects',
+      ['--receipt', 'a.sigstore.json'],
+      /^error: --receipt: a Sigstore bundle needs the digest of an image or a file/,
+    ],
+  ])('refuses %s before anything is sent', async (_what, flags, message) => {
+    const files = { 'app.tgz': 'app', 'dist/a': '', 'a\u001b[31m.tgz': '' };
+    const { code, err, subjects } = await run([...argv, ...flags], { files });
+    expect([code, err, subjects]).toEqual([64, expect.stringMatching(message), null]);
+    expect(err).not.toContain('\u001b');
+    expect(on.mock.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['--subject-file', 'no.tgz'],
+    ['--subject-file', 'receipt.json'],
+  ])('removes an older receipt before it refuses %s %s', async (...flags) => {
+    const files = { 'receipt.json': older };
+    expect(await run([...argv, ...receipt, ...flags], { files })).toMatchObject({ code: 64, subjects: null });
+  });
+
+  it('refuses a Sigstore bundle without a key before anything is sent, and removes an older one', async () => {
+    const files = { 'a.sigstore.json': `{"mediaType":"","dsseEnvelope":${older}}` };
+    const env = { RUNGATE_RECEIPT_KEY: '' };
+    const { code, err } = await run([...argv, '--receipt', 'a.sigstore.json', '--subject', image], {
+      files,
+      env,
+    });
+    expect([code, err]).toEqual([
+      78,
+      expect.stringMatching(/^error: --receipt: a Sigstore bundle .*RUNGATE_RECEIPT_KEY is not set\n/),
+    ]);
+    expect(files).toEqual({});
+    expect(on.mock.requests).toHaveLength(0);
+  });
+});
+
+it.each([[], ['--no-wait']])('run trigger without --wait refuses subjects, with %j', async (...no) => {
+  const argv = [...trigger, '--subject', image, '--subject-file', 'app.tgz', ...no];
+  const { code, err } = await run(argv, { files: { 'app.tgz': '' } });
+  expect([code, err]).toEqual([
+    64,
+    expect.stringMatching(/^error: --subject and --subject-file have no effect/),
+  ]);
+  expect(on.mock.requests).toHaveLength(0);
+});
