@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
+import { artifactText } from '../../src/subject.ts';
 import {
   type Env,
   read,
@@ -14,16 +15,22 @@ import {
   type Yaml,
   yaml,
 } from '../docs/ci-job.ts';
-import { commit, trusted } from '../receipt/table.ts';
+import { commit, image, trusted } from '../receipt/table.ts';
 
-/** The two jobs of a pipeline, each with its scripts in order. */
+/** The jobs of a pipeline, each with its scripts in order. The job that gates may also build. */
 interface Jobs {
+  build: Script[];
   gate: Script[];
   promote: Script[];
 }
 
-const found = snippets('docs/proof.md').filter(({ language }) => /^(yaml|groovy)$/.test(language));
+const pipelinesOf = (page: string) =>
+  snippets(page).filter(({ language }) => /^(yaml|groovy)$/.test(language));
+const found = pipelinesOf('docs/proof.md');
+const keyless = pipelinesOf('docs/image-policies.md');
 const textOf = (name: string) => found.find((one) => one.name === name)?.text ?? '';
+const tested = artifactText(image);
+const policy = snippets('docs/proof.md').find(({ language }) => language === 'json')?.text ?? '';
 const page = 'https://staging.shop.example.com/version';
 const bash = (file: string) => ['bash', '-e', file];
 const bashPipefail = (file: string) => ['bash', '-eo', 'pipefail', file];
@@ -37,7 +44,7 @@ const readers: Record<string, (text: string, values: Env, sha: string) => Jobs> 
     const [uploaded, downloaded] = [gate, promote].map(
       ({ steps }: Yaml) => steps.find((one: Yaml) => /load-artifact/.test(one.uses)).with,
     );
-    expect(uploaded).toEqual({ name: downloaded.name, path: 'tested.json' });
+    expect(uploaded).toEqual({ name: downloaded.name, path: 'image.txt\ntested.json\n' });
     const fixed = {
       GITHUB_ACTIONS: 'true',
       GITHUB_REPOSITORY: 'acme/shop',
@@ -58,24 +65,31 @@ const readers: Record<string, (text: string, values: Env, sha: string) => Jobs> 
           shell: bash,
           env: { ...fixed, ...Object.fromEntries(filled(step.env)) },
         }));
-    return { gate: scripts(gate.steps), promote: scripts(promote.steps) };
+    return { build: [], gate: scripts(gate.steps), promote: scripts(promote.steps) };
   },
   'Set it up / GitLab CI'(text, values, sha) {
-    const { stages, gate, promote } = yaml(text);
-    expect([stages, gate.stage, promote.stage]).toEqual([['gate', 'promote'], 'gate', 'promote']);
+    const { stages, build, gate, promote } = yaml(text);
+    expect([build.stage, gate.stage, promote.stage]).toEqual(stages);
+    expect([build.artifacts, gate.needs]).toEqual([{ paths: ['image.txt'] }, ['build']]);
     expect([promote.needs, promote.when, gate.artifacts]).toEqual([
-      ['gate'],
+      ['build', 'gate'],
       'manual',
       { paths: ['tested.json'] },
     ]);
     const { RUNGATE_RECEIPT_KEY, ...variables } = values;
     const env = { GITLAB_CI: 'true', CI_PROJECT_PATH: 'acme/shop', CI_COMMIT_SHA: sha, ...variables };
     const scripts = (job: Yaml): Script[] => [{ script: job.script.join('\n'), shell: bashPipefail, env }];
-    return { gate: scripts(gate), promote: scripts(promote) };
+    return { build: scripts(build), gate: scripts(gate), promote: scripts(promote) };
   },
   'Set it up / Jenkins'(text, values, sha) {
     const once = settingsOf(text);
-    expect(once(/stash name: '(\w+)', includes: 'tested\.json'/)).toBe(once(/unstash '(\w+)'/));
+    const unstashed = (stage: string) =>
+      [...(text.split(`stage('${stage}')`)[1] ?? '').matchAll(/\bunstash '(\w+)'/g)].map(([, name]) => name);
+    const [built, receipt] = [/'image\.txt'/, /'tested\.json'/].map(({ source }) =>
+      once(new RegExp(`stash name: '(\\w+)', includes: ${source}`)),
+    );
+    expect(unstashed('gate')[0]).toBe(built);
+    expect(unstashed('promote')).toEqual([built, receipt]);
     once(/input (\{)/);
     for (const name of ['RUNGATE_API_KEY', 'RUNGATE_RECEIPT_KEY_FILE'])
       once(new RegExp(`${name} = credentials\\('([^']+)'\\)`));
@@ -85,30 +99,34 @@ const readers: Record<string, (text: string, values: Env, sha: string) => Jobs> 
       JOB_NAME: 'shop',
       BUILD_NUMBER: '7',
       GIT_COMMIT: sha,
+      GIT_URL: 'https://git.example.test/acme/shop.git',
       ...variables,
     };
-    const [gate, promote] = text
-      .split("stage('promote')")
+    const [build = [], gate = [], promote = []] = text
+      .split(/stage\('(?:gate|promote)'\)/)
       .map((stage) =>
         [...stage.matchAll(/\bsh '([^']+)'/g)].map(([, script = '']): Script => ({ script, shell: sh, env })),
       );
-    return { gate: gate ?? [], promote: promote ?? [] };
+    return { build, gate, promote };
   },
 };
 
-it('every pipeline of the page is run here, except the keyless one', () => {
-  expect(found.map(({ name }) => name)).toEqual([
-    ...Object.keys(readers),
-    'Keyless signing on GitHub',
-    'Keyless signing on GitHub',
-  ]);
+it('every pipeline of the page is run here', () => {
+  expect(found.map(({ name }) => name)).toEqual(Object.keys(readers));
 });
 
 it('the pipelines pin every action by a commit that our workflows use', () => {
-  const used = found.flatMap(({ text }) => [...text.matchAll(/\buses: (.*)/g)].map(([, action]) => action));
+  const used = [...found, ...keyless].flatMap(({ text }) =>
+    [...text.matchAll(/\buses: (.*)/g)].map(([, action]) => action),
+  );
   const own = read('.github/workflows/ci.yml') + read('.github/workflows/release.yml');
   expect(used.filter((action) => !own.includes(`uses: ${action}`))).toEqual([]);
 });
+
+function writeScript(folder: string, name: string, script: string): void {
+  writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, name), 0o755);
+}
 
 describe.concurrent.each(Object.keys(readers))('%s', (name) => {
   /** Runs scripts in order, up to the first one that fails. Returns its exit code and the output. */
@@ -123,8 +141,8 @@ describe.concurrent.each(Object.keys(readers))('%s', (name) => {
     return { code, output };
   }
 
-  /** Runs the gate for `commit`, then the promotion of `promoted` in another folder that has only the artifact and the repository. */
-  async function pipeline(options: MockOptions, promoted = commit) {
+  /** Builds, gates, and promotes `promoted` in another folder that has only the artifacts and the repository. */
+  async function pipeline(options: MockOptions, promoted = tested) {
     const mock = await startMock({ duration: 100, retryAfterSeconds: 0.1, deployed: commit, ...options });
     const folders = [workspace(), workspace()] as const;
     try {
@@ -137,36 +155,42 @@ describe.concurrent.each(Object.keys(readers))('%s', (name) => {
         RUNGATE_RECEIPT_KEY: trusted.privatePem,
         RUNGATE_RECEIPT_KEY_FILE: keyFile,
       };
-      const jobs = (sha: string) => readers[name]?.(textOf(name), values, sha) ?? { gate: [], promote: [] };
-      const gate = await play(jobs(commit).gate, build, mock);
+      writeScript(build, 'build.sh', `echo pushed >&2\necho ${tested}`);
+      for (const folder of folders) writeScript(folder, 'deploy.sh', 'echo "$@" > deployed');
+      const deployedIn = (folder: string) =>
+        existsSync(join(folder, 'deployed')) ? readFileSync(join(folder, 'deployed'), 'utf8').trim() : null;
+      const jobs = readers[name]?.(textOf(name), values, commit) ?? { build: [], gate: [], promote: [] };
+      const gate = await play([...jobs.build, ...jobs.gate], build, mock);
+      expect(deployedIn(build), gate.output).toBe(`staging ${tested}`);
       expect(existsSync(join(build, 'tested.json')), gate.output).toBe(true);
       copyFileSync(join(build, 'tested.json'), join(release, 'tested.json'));
+      writeFileSync(join(release, 'image.txt'), `${promoted}\n`);
       writeFileSync(join(release, 'ci-receipts.pub'), trusted.publicPem);
-      writeFileSync(join(release, 'deploy.sh'), '#!/bin/sh\necho "$1" > deployed\n');
-      chmodSync(join(release, 'deploy.sh'), 0o755);
+      writeFileSync(join(release, 'receipt-policy.json'), policy);
       await mock.close();
-      const promote = await play(jobs(promoted).promote, release, mock);
-      const deployed = existsSync(join(release, 'deployed'))
-        ? readFileSync(join(release, 'deployed'), 'utf8').trim()
-        : null;
-      return { gate, promote, deployed };
+      const promote = await play(jobs.promote, release, mock);
+      return { gate, promote, deployed: deployedIn(release) };
     } finally {
       await mock.close();
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     }
   }
 
-  it('promotes the commit that passed, without the service', async () => {
-    const { gate, promote, deployed } = await pipeline({ outcome: 'passed' });
+  it('promotes the image that passed, without the service', async () => {
+    const { gate, promote, deployed } = await pipeline({
+      outcome: 'passed',
+      deployed: `sha256:${image.digest.sha256}`,
+    });
     expect(gate.code, gate.output).toBe(0);
     expect(promote.code, promote.output).toBe(0);
-    expect(deployed).toBe('production');
+    expect(deployed).toBe(`production ${tested}`);
   });
 
-  it('does not promote another commit', async () => {
-    const { gate, promote, deployed } = await pipeline({ outcome: 'passed' }, 'd'.repeat(40));
+  it('does not promote another image', async () => {
+    const other = `${image.name}@sha256:${'d'.repeat(64)}`;
+    const { gate, promote, deployed } = await pipeline({ outcome: 'passed' }, other);
     expect([gate.code, promote.code, deployed]).toEqual([0, 1, null]);
-    expect(promote.output).toContain(`it is for commit ${commit}`);
+    expect(promote.output).toContain(`it is for "${tested}", not "${other}"`);
   });
 
   it('does not promote after a failed run, even if someone starts the job', async () => {
@@ -185,7 +209,7 @@ const hasJq = (() => {
   }
 })();
 
-describe.skipIf(!hasJq)('the keyless pipeline', () => {
+describe.skipIf(!hasJq)('the pipeline without a key', () => {
   let mock: MockServer;
   let folder: string;
   beforeEach(async () => {
@@ -196,41 +220,54 @@ describe.skipIf(!hasJq)('the keyless pipeline', () => {
       outcome: ['passed', 'failed'],
     });
     folder = workspace();
+    writeFileSync(join(folder, 'image.txt'), `${tested}\n`);
   });
   afterEach(async () => {
     await mock.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('hands over the predicate of the statement, and checks its facts', async () => {
-    const [gateText = '', checkText = ''] = found
-      .filter(({ name }) => name.startsWith('Keyless'))
-      .map(({ text }) => text);
+  it('hands over the predicate and the digest, and checks what GitHub signed', async () => {
+    const [gateText = '', checkText = ''] = keyless.map(({ text }) => text);
     const { steps } = yaml(gateText).jobs.gate;
     const env = {
       GITHUB_ACTIONS: 'true',
       GITHUB_SHA: commit,
+      GITHUB_OUTPUT: join(folder, 'output'),
       RUNGATE_API_URL: mock.url,
       RUNGATE_API_KEY: mock.apiKey,
     };
     const attest = steps.find((step: Yaml) => String(step.uses).startsWith('actions/attest@')).with;
     const check = yaml(checkText)[0].run;
-    const jq = check.slice(check.indexOf('jq '));
-    const script = (text: string, more: Env = {}) =>
-      run({ script: text, shell: bash, env: { ...env, ...more } }, folder).ended;
-    const gate = () => script(steps[0].run.replace(page, `${mock.url}/_mock/version`));
-
-    expect((await gate()).code).toBe(0);
-    expect((await script(steps[1].run)).code).toBe(0);
+    const script = (text: string) => run({ script: text, shell: bash, env }, folder).ended;
     const json = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
-    const statement = json(attest['subject-path']);
+    const [gating, handing] = steps.map((step: Yaml) => step.run?.replace(page, `${mock.url}/_mock/version`));
+    /** Writes what `gh attestation verify` prints for the predicate, and returns the exit code of the check. */
+    const checked = async (change: (predicate: Yaml) => void = () => {}) => {
+      const predicate = json(attest['predicate-path']);
+      change(predicate);
+      const statement = { predicateType: attest['predicate-type'], predicate };
+      writeFileSync(join(folder, 'verified.json'), JSON.stringify([{ verificationResult: { statement } }]));
+      return (await script(check.slice(check.indexOf('jq ')))).code;
+    };
+
+    expect((await script(gating)).code).toBe(0);
+    expect((await script(handing)).code).toBe(0);
+    const statement = json('tested.json');
     expect(json(attest['predicate-path'])).toEqual(statement.predicate);
     expect(attest['predicate-type']).toBe(statement.predicateType);
     expect(check).toContain(`--predicate-type ${statement.predicateType}`);
-    expect((await script(jq)).code).toBe(0);
-    expect((await script(jq, { GITHUB_SHA: 'd'.repeat(40) })).code).toBe(1);
+    const [, digest] = /^digest=(.*)$/m.exec(readFileSync(env.GITHUB_OUTPUT, 'utf8')) ?? [];
+    expect(`${attest['subject-name']}@${digest}`).toBe(tested);
 
-    expect((await gate()).code).toBe(1);
-    expect((await script(jq)).code).toBe(1);
+    expect(await checked()).toBe(0);
+    expect(await checked(({ configuration }) => Object.assign(configuration[0], { name: 'shop / x' }))).toBe(
+      1,
+    );
+    expect(await checked(({ configuration }) => configuration.splice(1, 1))).toBe(1);
+
+    expect((await script(gating)).code).toBe(1);
+    expect((await script(handing)).code).toBe(0);
+    expect(await checked()).toBe(1);
   });
 });

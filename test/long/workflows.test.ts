@@ -53,10 +53,11 @@ const lockfile = {
   '/repo/package-lock.json': '',
 };
 const own = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`);
-const pages = ['README.md', 'docs/ci.md', 'docs/gates.md', 'docs/proof.md'].flatMap((page) =>
-  snippets(page)
-    .filter(({ text }) => /^ +runs-on:/m.test(text))
-    .map(({ name, text }) => [`${page}: ${name}`, async () => text] as const),
+const pages = ['README.md', 'docs/ci.md', 'docs/gates.md', 'docs/image-policies.md', 'docs/proof.md'].flatMap(
+  (page) =>
+    snippets(page)
+      .filter(({ text }) => /^ +runs-on:/m.test(text))
+      .map(({ name, text }) => [`${page}: ${name}`, async () => text] as const),
 );
 
 describe('is valid for GitHub', () => {

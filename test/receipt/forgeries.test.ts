@@ -163,9 +163,9 @@ function rendered(): string {
 }
 
 // `npm run docs:webhooks` runs this test with --update, which writes the table.
-it('docs/proof.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
-  const page = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8');
+it('docs/receipt-format.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
+  const page = readFileSync(new URL('../../docs/receipt-format.md', import.meta.url), 'utf8');
   const part = /(?<=<!-- forgeries -->).*(?=<!-- end of forgeries -->)/s;
   expect(page).toMatch(part);
-  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot('../../docs/proof.md');
+  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot('../../docs/receipt-format.md');
 });
