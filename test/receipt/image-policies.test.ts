@@ -2,8 +2,9 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/gate/result-types.ts';
+import { bundleType } from '../../src/receipt/bundle.ts';
 import { type GateFacts, gateStatement } from '../../src/receipt/gate-statement.ts';
-import type { Statement } from '../../src/receipt/statement.ts';
+import { payloadType, type Statement } from '../../src/receipt/statement.ts';
 import { gate, run as runReport } from '../ci/reports/samples.ts';
 import { read, type Yaml, yaml } from '../docs/ci-job.ts';
 import { commit, image } from './table.ts';
@@ -97,6 +98,28 @@ function written(over: Partial<RunReport> = {}, known: Partial<GateFacts> = {}):
   if (statement === null) throw new Error('no statement');
   return statement;
 }
+
+describe('the page', () => {
+  const page = read('docs/image-policies.md');
+  const named = (pattern: RegExp) => [...new Set(page.match(pattern))];
+
+  it('names the types that a gate writes', () => {
+    expect(named(/https:\/\/in-toto\.io\/attestation\/[\w./-]+/g)).toEqual([written().predicateType]);
+    expect(named(/application\/vnd\.dev\.sigstore\.[\w.+]+/g)).toEqual([bundleType]);
+    expect(named(/application\/vnd\.in-toto[\w.+]+/g)).toEqual([payloadType]);
+  });
+
+  it.each([
+    ['docs/policies/kyverno.yaml', 2],
+    ['docs/policies/conforma/policy.yaml', 3],
+    ['docs/policies/conforma/rules/receipts.rego', 2],
+  ])('says, as %s does, that it was never run, and against which sources it was read', (file, count) => {
+    const [mark = ''] = /^# Read against .* never run: .*$/m.exec(read(file)) ?? [];
+    const sources = [...mark.matchAll(/(\w+\/\w+) ([0-9a-f]{7,10})\b/g)];
+    expect(sources).toHaveLength(count);
+    for (const [, repository, read] of sources) expect(page).toContain(`${repository} \`${read}\``);
+  });
+});
 
 describe('the policy for Kyverno', () => {
   it.each([
