@@ -124,6 +124,10 @@ describe('the command line for the inputs', () => {
   it.each<[Record<string, string>, string[]]>([
     [{ project: 'shop', timeout: '5m' }, ['--project=shop', '--timeout=5m']],
     [{ tags: 'a, b\nc' }, ['--tag=a', '--tag=b', '--tag=c']],
+    [
+      { subject: 'a@sha256:1\nb:2@sha256:3', 'subject-file': 'app.tgz' },
+      ['--subject=a@sha256:1', '--subject=b:2@sha256:3', '--subject-file=app.tgz'],
+    ],
     [{ on: 'failed=warn\nblocked=warn' }, ['--on=failed=warn', '--on=blocked=warn']],
     [{ 'cancel-on-timeout': 'false' }, []],
     [{ ref: '--json' }, ['--ref=--json']],

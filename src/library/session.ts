@@ -86,7 +86,7 @@ export function sharedOptions(
         own === undefined ? versionsOf(commit ?? commitIn(env), subjects) : own === '' ? [] : [own];
       if (expected.length === 0) {
         throw new UsageError('the expected build is unknown', {
-          hint: 'pass deployed.is, or trigger.commitSha, or env of a CI job',
+          hint: 'pass deployed.is, trigger.commitSha, subjects, or env of a CI job',
         });
       }
       return {

@@ -477,7 +477,7 @@ export const rows = {
   subjectFile: {
     ...reports,
     type: items,
-    flag: '--subject-file <path>',
+    flag: '--subject-file <file>',
     help: 'file that is tested: a --subject with the digest of its content',
   },
   ciReport: {

@@ -60,6 +60,24 @@ describe('the option deployed', () => {
     expect(report).toMatchObject({ result: 'pass', deployed: { expected: commit } });
   });
 
+  it('expects the commit of the run or the digest of a subject, if nothing else is expected', async () => {
+    const digest = `sha256:${'ab'.repeat(32)}`;
+    const own = { trigger: { ...trigger, commitSha: commit }, subjects: [`shop@${digest}`] };
+    const ofPage = async (version: string, is?: string) => {
+      clock = fakeClock();
+      mock = await startMock({ clock, outcome: 'passed', deployed: version });
+      const deployed = { url: `${mock.url}/_mock/version`, timeoutMs: 5000, ...(is !== undefined && { is }) };
+      const report = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, ...own, deployed });
+      await mock.close();
+      return [report.result, report.deployed?.expected];
+    };
+    const expected = `${commit} or ${digest}`;
+    expect(await ofPage(commit)).toEqual(['pass', expected]);
+    expect(await ofPage(digest.slice(7))).toEqual(['pass', expected]);
+    expect(await ofPage(`sha256:${'cd'.repeat(32)}`)).toEqual(['fail', expected]);
+    expect(await ofPage(digest, 'v1')).toEqual(['fail', 'v1']);
+  });
+
   it('expects the commit of the job in env, also for existing runs', async () => {
     clock = fakeClock();
     mock = await startMock({ clock, deployed: commit });

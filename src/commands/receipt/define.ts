@@ -21,7 +21,7 @@ function defineVerify(group: Command, bind: Bind): void {
       'image or file that must have been tested; sha256:<hex> for any name (repeatable)',
       collect,
     )
-    .option('--subject-file <path>', 'file that must have been tested, by its content (repeatable)', collect)
+    .option('--subject-file <file>', 'file that must have been tested, by its content (repeatable)', collect)
     .option('--policy <file>', 'JSON file with the demands below, which options cannot change');
   addDemands(command);
   examples(

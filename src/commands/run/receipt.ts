@@ -116,7 +116,7 @@ function checkBundle(key: PrivateKey | null, subjects: readonly Artifact[]): voi
     throw new UsageError(
       '--receipt: a Sigstore bundle needs the digest of an image or a file, and there is no subject',
       {
-        hint: 'give --subject <name@sha256:hex> or --subject-file <path>, or write the receipt into a file with another name',
+        hint: 'give --subject <name@sha256:hex> or --subject-file <file>, or write the receipt into a file with another name',
       },
     );
 }

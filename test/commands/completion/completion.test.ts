@@ -144,6 +144,7 @@ describe('completion', () => {
   it.each([
     [['run', 'wait', '--junit', ''], 'files'],
     [['run', 'wait', '--junit=a'], 'files attached'],
+    [['gate', '--subject-file', ''], 'files'],
     [['--ca-file', ''], 'files'],
     [['observations', 'attach', 'p', 'o', '--file', ''], 'files'],
     [['webhooks', 'listen', '--save', ''], 'folders'],

@@ -450,12 +450,17 @@ it('shows durations as in the project file', async () => {
 });
 
 describe('the deployed build', () => {
-  const checkOf = async (deployed: string, settings: Record<string, unknown>, base = '') => {
+  const checkOf = async (
+    deployed: string,
+    settings: Record<string, unknown>,
+    base = '',
+    more: object = {},
+  ) => {
     on = await stage({ deployed });
     const url = `${base === '' ? on.mock.url : base}/_mock/version?key=query-secret`;
     const files = {
       '/repo/.git': '',
-      '/repo/.rungate.json': JSON.stringify({ deployed: { url, ...settings } }),
+      '/repo/.rungate.json': JSON.stringify({ deployed: { url, ...settings }, ...more }),
     };
     const { code, out } = await on.with({ files, cwd: '/repo' })('doctor', '--json');
     expect(out).not.toContain('query-secret');
@@ -480,6 +485,14 @@ describe('the deployed build', () => {
       status,
       detail: expect.stringMatching(detail),
     });
+  });
+
+  it.each([
+    ['of the settings', 'ok', `shop@sha256:${'ab'.repeat(32)}`, /, as expected$/],
+    ['that is another one', 'warn', `shop@sha256:${'cd'.repeat(32)}`, /, not "sha256:(?:cd){32}"$/],
+  ])('is the digest of a subject %s', async (_what, status, subject, detail) => {
+    const check = await checkOf(`sha256:${'ab'.repeat(32)}`, {}, '', { receipt: { subjects: [subject] } });
+    expect(check).toMatchObject({ code: 0, status, detail: expect.stringMatching(detail) });
   });
 
   it('cannot be read over http from another machine', async () => {

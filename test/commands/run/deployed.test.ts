@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -192,6 +193,72 @@ describe('the deployed build', () => {
           expected.verdict
         ] ?? null,
     });
+  });
+
+  const digest = `sha256:${'ab'.repeat(32)}`;
+  const second = `sha256:${'cd'.repeat(32)}`;
+  const subjects = ['--subject', `ghcr.io/acme/shop:1.2@${digest}`, '--subject', `worker@${second}`];
+  const expected = `${commit} or ${digest} or ${second}`;
+  it.each<[string, string, string[], { expected: string; code: number }]>([
+    ['the commit', commit, [], { expected, code: 0 }],
+    ['the digest', digest, [], { expected, code: 0 }],
+    ['the digest of the second subject', second, [], { expected, code: 0 }],
+    ['the digest without its algorithm', digest.slice(7), [], { expected, code: 0 }],
+    ['the digest of 12 digits', digest.slice(7, 19), [], { expected, code: 0 }],
+    ['the image with its digest', `ghcr.io/acme/shop@${digest}`, [], { expected, code: 0 }],
+    ['another digest', digest.replaceAll('ab', 'eb'), [], { expected, code: 8 }],
+    ['another commit', commit.replaceAll('3', '4'), [], { expected, code: 8 }],
+    ['the tag', 'ghcr.io/acme/shop:1.2', [], { expected, code: 8 }],
+    ['the digest, but --deployed-is is given', digest, ['--deployed-is', 'v1'], { expected: 'v1', code: 8 }],
+    [
+      'the commit, but --deployed-is is a digest',
+      commit,
+      ['--deployed-is', digest],
+      { expected: digest, code: 8 },
+    ],
+    ['the version of --deployed-is', 'v1', ['--deployed-is', 'v1'], { expected: 'v1', code: 0 }],
+  ])('with subjects is %s', async (_what, text, flags, { expected, code }) => {
+    on = await stage({ ...options, deployed: 'old', faults: [always({ kind: 'reply', text })] });
+    const files: Record<string, string> = {};
+    const argv = [...gate, '--deployed-url', page(), '--deployed-timeout', '5s', ...subjects];
+    const result = await on.with({ files })(...argv, '--receipt', 'r.json', ...flags);
+    expect(result.code).toBe(code);
+    const matches = code === 0 ? true : null;
+    expect(JSON.parse(result.out).deployed).toMatchObject({ expected, matches });
+    const { predicate } = JSON.parse(files['r.json'] ?? '');
+    const { deployed } = predicate.configuration[0].annotations.rungate;
+    expect(deployed).toMatchObject({ expected, matches, version: text });
+    expect(runs()).toHaveLength(code === 0 ? 1 : 0);
+    if (code === 0) return;
+    const all = expected.split(' or ').map((version) => `"${version}"`);
+    expect(result.err).toContain(`${page()} did not show ${all.join(' or ')} in 3 reads in a row within 5 s`);
+  });
+
+  it('that changes from the commit to the digest is the same one, and another digest is a mismatch', async () => {
+    on = await stage({ ...options, deployed: `${commit},${digest}@30s` });
+    const argv = [...gate, ...subjects, '--deployed-url', page()];
+    expect((await on.rungate(...argv)).code).toBe(0);
+    await on.close();
+    on = await stage({ ...options, deployed: `${digest},${digest.replaceAll('ab', 'eb')}@30s` });
+    const { code, out } = await on.rungate(...gate, ...subjects, '--deployed-url', page());
+    expect([code, JSON.parse(out).runs[0].error.message]).toEqual([
+      8,
+      expect.stringMatching(
+        / showed "sha256:ebeb\w+" during the run \(.*\), not "3c1d\w+" or "sha256:abab\w+" or "sha256:cdcd\w+"$/,
+      ),
+    ]);
+  });
+
+  it('is known by the digest of a file although no commit is, also to run wait', async () => {
+    on = await stage({ ...options, deployed: `sha256:${createHash('sha256').update('app').digest('hex')}` });
+    const page = ['--deployed-url', `${on.mock.url}/_mock/version`, '--subject-file', 'app.tgz'];
+    const rungate = on.with({ files: { 'app.tgz': 'app' } });
+    const { code, out } = await rungate(...trigger, '--wait', '--json', ...page);
+    expect([code, JSON.parse(out).deployed.expected]).toEqual([0, expect.stringMatching(/^sha256:\w{64}$/)]);
+    expect((await rungate('run', 'wait', JSON.parse(out).runs[0].runId, ...page)).code).toBe(0);
+    expect((await rungate(...trigger, '--wait', ...page.slice(0, 2))).err).toMatch(
+      /^error: the expected build is unknown: .*\n.*--deployed-is <text>.*--subject/,
+    );
   });
 
   it('that is 1 GiB long is not read to its end', async () => {
