@@ -47,3 +47,27 @@ export const versionsOf = (commit: string | null | undefined, artifacts: readonl
   ...(commit ? [commit] : []),
   ...artifacts.map(({ digest }) => `sha256:${digest.sha256}`),
 ];
+
+/** The shortest abbreviation that counts as a commit, in digits. */
+const shortest = 7;
+const isHash = (text: string) => text.length >= shortest && /^[0-9a-f]+$/i.test(text);
+/** A page may show the digest alone, or behind the name of the image. */
+const digestPrefix = /^(?:\S+@)?sha256:(?=[0-9a-f]+$)/i;
+const isWhole = (text: string) => text.length === 40 || text.length === 64;
+
+/**
+ * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit or a digest. A whole
+ * commit or digest abbreviates nothing.
+ * Without a letter, a number such as 20261122 abbreviates only a whole commit: builds have numbers too.
+ */
+export function isExpected(text: string, expected: string): boolean {
+  if (text === expected) return true;
+  const hashes = [text, expected].map((version) => version.replace(digestPrefix, ''));
+  if (!hashes.every(isHash)) return false;
+  const [short, long] = hashes.map((hash) => hash.toLowerCase()).toSorted((a, b) => a.length - b.length);
+  if (short === undefined || long?.startsWith(short) !== true) return false;
+  // A SHA-256 of an image is not the SHA-1 of a commit.
+  if (long.length !== 64 && [text, expected].some((version) => digestPrefix.test(version))) return false;
+  if (isWhole(short)) return short === long;
+  return isWhole(long) || /[a-f]/.test(short);
+}

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { HttpError, NetworkError, RungateError, type Say, UnexpectedResponseError } from '../../errors.ts';
 import { type JsonNode, parseJson } from '../../json/parse.ts';
 import { excerpt } from '../../sanitize.ts';
+import { isExpected } from '../../subject.ts';
 import { shownUrl } from '../../transport/address.ts';
 import type { PreparedRequest, Transport } from '../../transport/transport.ts';
 import { ambiguousIn, parsePointer } from '../run-id.ts';
@@ -126,28 +127,4 @@ export function versionIn(body: string, pointer: string | undefined): Version {
   if (/(?![\t\n\r])\p{Cc}|\ufffd/u.test(version.text))
     return { problem: 'the response is not readable text' };
   return version.text.startsWith('<') ? { problem: 'the response is markup, not a version' } : version;
-}
-
-/** The shortest abbreviation that counts as a commit, in digits. */
-const shortest = 7;
-const isHash = (text: string) => text.length >= shortest && /^[0-9a-f]+$/i.test(text);
-/** A page may show the digest alone, or behind the name of the image. */
-const digestPrefix = /^(?:\S+@)?sha256:(?=[0-9a-f]+$)/i;
-const isWhole = (text: string) => text.length === 40 || text.length === 64;
-
-/**
- * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit or a digest. A whole
- * commit or digest abbreviates nothing.
- * Without a letter, a number such as 20261122 abbreviates only a whole commit: builds have numbers too.
- */
-export function isExpected(text: string, expected: string): boolean {
-  if (text === expected) return true;
-  const hashes = [text, expected].map((version) => version.replace(digestPrefix, ''));
-  if (!hashes.every(isHash)) return false;
-  const [short, long] = hashes.map((hash) => hash.toLowerCase()).toSorted((a, b) => a.length - b.length);
-  if (short === undefined || long?.startsWith(short) !== true) return false;
-  // A SHA-256 of an image is not the SHA-1 of a commit.
-  if (long.length !== 64 && [text, expected].some((version) => digestPrefix.test(version))) return false;
-  if (isWhole(short)) return short === long;
-  return isWhole(long) || /[a-f]/.test(short);
 }
