@@ -1,13 +1,17 @@
-// The policies of docs/policies, tested without a cluster, `ec` and `opa`: their fields, and the names in them.
+// The policies of docs/policies, tested without a cluster, `ec` and `opa`: their fields, the names in them, and the images that the CEL expressions admit.
+import { createPublicKey, verify } from 'node:crypto';
+import { type CelInput, CelScalar, celFunc, isCelError, listType, run } from '@bufbuild/cel';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/gate/result-types.ts';
 import { bundleType } from '../../src/receipt/bundle.ts';
+import { type Envelope, preAuthEncoding, signStatement } from '../../src/receipt/dsse.ts';
 import { type GateFacts, gateStatement } from '../../src/receipt/gate-statement.ts';
+import { readPrivateKey } from '../../src/receipt/keys.ts';
 import { payloadType, type Statement } from '../../src/receipt/statement.ts';
 import { gate, run as runReport } from '../ci/reports/samples.ts';
 import { read, type Yaml, yaml } from '../docs/ci-job.ts';
-import { commit, image } from './table.ts';
+import { commit, image, stranger, trusted } from './table.ts';
 
 const kyverno = read('docs/policies/kyverno.yaml');
 const conforma = yaml(read('docs/policies/conforma/policy.yaml'));
@@ -99,6 +103,69 @@ function written(over: Partial<RunReport> = {}, known: Partial<GateFacts> = {}):
   return statement;
 }
 
+const signed = async (statement: Statement, pem = trusted.privatePem) =>
+  signStatement(JSON.stringify(statement), await readPrivateKey(pem));
+
+/** Returns JSON with maps in place of objects, as CEL has it. */
+function celOf(value: unknown): CelInput {
+  if (Array.isArray(value)) return value.map(celOf);
+  if (typeof value !== 'object' || value === null) return value as CelInput;
+  return new Map(Object.entries(value).map(([key, one]) => [key, celOf(one)]));
+}
+
+type Registry = Readonly<Record<string, readonly Envelope[]>>;
+type Images = Readonly<Partial<Record<'containers' | 'initContainers' | 'ephemeralContainers', string[]>>>;
+
+const statementIn = ({ payload }: Envelope): Statement =>
+  JSON.parse(Buffer.from(payload, 'base64').toString());
+
+/** Returns the message of the first validation that fails, `null` if all pass; an error of CEL fails the admission, too. */
+function refusalOf(registry: Registry, images: Images): string | null {
+  const { attestors, attestations, validations } = yaml(kyverno).spec;
+  const [attestor] = attestors;
+  const [attestation] = attestations;
+  const key = createPublicKey(attestor.cosign.key.data);
+  /** What Kyverno does: the signature, then a subject's SHA-256, then the type. The last one of a type is extracted. */
+  const verified = (ref: string) =>
+    (registry[ref] ?? []).filter((envelope) => {
+      const payload = Buffer.from(envelope.payload, 'base64');
+      const signature = Buffer.from(envelope.signatures[0]?.sig ?? '', 'base64');
+      if (!verify(null, preAuthEncoding(envelope.payloadType, payload), key, signature)) return false;
+      const { subject, predicateType } = statementIn(envelope);
+      const digests = subject.map(({ digest }) => ('sha256' in digest ? `sha256:${digest.sha256}` : ''));
+      return digests.includes(ref.split('@')[1] ?? '') && predicateType === attestation.intoto.type;
+    });
+  const funcs = [
+    celFunc(
+      'verifyAttestationSignatures',
+      [CelScalar.STRING, CelScalar.STRING, listType(CelScalar.DYN)],
+      CelScalar.INT,
+      (ref, name) => (name === attestation.name && verified(ref).length > 0 ? 1n : 0n),
+    ),
+    celFunc('extractPayload', [CelScalar.STRING, CelScalar.STRING], CelScalar.DYN, (ref) => {
+      const last = verified(ref).at(-1);
+      if (last === undefined) throw new Error('not verified');
+      return celOf(statementIn(last));
+    }),
+  ];
+  const bindings = {
+    images: celOf({ containers: [], initContainers: [], ephemeralContainers: [], ...images }),
+    attestors: celOf({ [attestor.name]: attestor.name }),
+    attestations: celOf({ [attestation.name]: attestation.name }),
+  };
+  for (const { expression, message } of validations) {
+    const outcome = run(expression, bindings, { funcs });
+    if (isCelError(outcome)) return `error: ${outcome.message}`;
+    if (outcome !== true) return message;
+  }
+  return null;
+}
+
+const shop = `${image.name}@sha256:${image.digest.sha256}`;
+const other = `${image.name}@sha256:${'0'.repeat(64)}`;
+const refused = async (statement: Statement, pem?: string) =>
+  refusalOf({ [shop]: [await signed(statement, pem)] }, { containers: [shop] });
+
 describe('the page', () => {
   const page = read('docs/image-policies.md');
   const named = (pattern: RegExp) => [...new Set(page.match(pattern))];
@@ -136,6 +203,52 @@ describe('the policy for Kyverno', () => {
 
   it('asks for the predicate type that a gate writes', () => {
     expect(yaml(kyverno).spec.attestations[0].intoto.type).toBe(written().predicateType);
+  });
+
+  it('admits an image whose test passed in staging', async () => {
+    expect(await refused(written())).toBeNull();
+  });
+
+  const untrusted = 'the image has no test result with a trusted signature';
+  const elsewhere = 'the test did not run in staging';
+  const failed = 'the test result is not PASSED';
+  it.each<[string, Statement, string, string?]>([
+    ['a receipt of another key', written(), untrusted, stranger.privatePem],
+    ['a receipt without the image', written({}, { subjects: [] }), untrusted],
+    ['another type of statement', { ...written(), predicateType: 'other' as never }, untrusted],
+    ['a failed test', written({ verdict: 'failed', action: 'fail', failed: 1 }), failed],
+    ['a test that the policy let through', written({ verdict: 'failed', action: 'warn', failed: 1 }), failed],
+    ['another test', written({ name: 'shop / search' }), 'the test result is not that of shop / checkout'],
+    ['another environment', written({}, { environment: 'dev' }), elsewhere],
+    ['the default environment', written({}, { environment: null }), elsewhere],
+  ])('refuses %s', async (_name, statement, message, pem) => {
+    expect(await refused(statement, pem)).toBe(message);
+  });
+
+  it('refuses two environments', async () => {
+    const statement = written();
+    const [test, ...others] = statement.predicate.configuration;
+    const [, dev] = written({}, { environment: 'dev' }).predicate.configuration;
+    if (dev === undefined) throw new Error('no environment');
+    const predicate = { ...statement.predicate, configuration: [test, ...others, dev] as const };
+    expect(await refused({ ...statement, predicate })).toBe(elsewhere);
+  });
+
+  it.each(['containers', 'initContainers', 'ephemeralContainers'] as const)(
+    'refuses an image without a receipt in %s, beside one with a receipt',
+    async (kind) => {
+      const registry = { [shop]: [await signed(written())] };
+      expect(refusalOf(registry, { containers: [shop], [kind]: [shop, other] })).toBe(untrusted);
+    },
+  );
+
+  it('reads one of several receipts of an image, which the page warns of', async () => {
+    const [good, bad] = [
+      await signed(written()),
+      await signed(written({ verdict: 'failed', action: 'fail' })),
+    ];
+    expect(refusalOf({ [shop]: [bad, good] }, { containers: [shop] })).toBeNull();
+    expect(refusalOf({ [shop]: [good, bad] }, { containers: [shop] })).toBe(failed);
   });
 });
 
