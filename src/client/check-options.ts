@@ -89,9 +89,12 @@ export function whole(minimum: number, maximum = Number.MAX_SAFE_INTEGER): Optio
 const actionsByVerdict = Object.fromEntries(verdicts.map((verdict) => [verdict, z.optional(oneOf(actions))]));
 
 function checkOf(row: OptionRow): OptionType<unknown> {
-  const { kind, words = [], jsonSchema } = row.type;
+  const { library, type } = row;
+  const { kind, words = [], jsonSchema } = type;
+  // An invalid subject would be missing from the receipt.
+  if (library === 'subjects') return type.schema;
   // A gate sends one of the tokens.
-  if (row.library === 'hub.token') return text;
+  if (library === 'hub.token') return text;
   switch (kind) {
     case 'url':
       return url;

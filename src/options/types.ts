@@ -245,7 +245,7 @@ export const subjects: OptionType<readonly string[]> = {
   write: 'give the digest of the image, since its tag can move; repeat the option for another one',
   schema: z
     .pipe(
-      items.schema,
+      nameList.schema,
       z.array(
         z.custom<string>((json) => typeof json === 'string' && parseArtifact(json) !== null, subjectExpected),
       ),
@@ -258,7 +258,6 @@ export const subjects: OptionType<readonly string[]> = {
     ),
   jsonSchema: {
     type: 'array',
-    minItems: 1,
     items: {
       type: 'string',
       pattern: '^(?!.*@[Ss][Hh][Aa]256:.*@[Ss][Hh][Aa]256:)\\s*\\S.*@[Ss][Hh][Aa]256:[0-9A-Fa-f]{64}\\s*$',

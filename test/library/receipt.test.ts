@@ -47,6 +47,34 @@ it('result.receipt() returns a signed receipt with the facts of the gate', async
   });
 });
 
+it('a receipt has the commit and then the subjects, in order', async () => {
+  const [image, file] = [
+    `ghcr.io/acme/shop:1.2@SHA256:${'AB'.repeat(32)}`,
+    `app.tgz@sha256:${'cd'.repeat(32)}`,
+  ];
+  const subjects = [image, file];
+  const report = await result({}, { subjects });
+  subjects.pop();
+  expect(await report.receipt()).toMatchObject({
+    subject: [
+      { name: 'acme/shop', digest: { gitCommit: commit } },
+      { name: 'ghcr.io/acme/shop:1.2', digest: { sha256: 'ab'.repeat(32) } },
+      { name: 'app.tgz', digest: { sha256: 'cd'.repeat(32) } },
+    ],
+  });
+});
+
+it.each([
+  [['shop:1.2'], 'subjects[0] must be <name>@sha256:<64 hex digits>'],
+  [
+    [`a@sha256:${'ab'.repeat(32)}`, `a@sha256:${'cd'.repeat(32)}`],
+    'subjects: two subjects have the same name',
+  ],
+])('the subjects %j are refused before anything is sent', async (subjects, message) => {
+  await expect(result({}, { subjects })).rejects.toThrow(message);
+  expect(mock.requests).toHaveLength(0);
+});
+
 it('the report stays plain data: the method is in no copy of it', async () => {
   const report = await result();
   expect(Object.keys(report)).toEqual(['schemaVersion', 'result', 'exitCode', 'runs']);

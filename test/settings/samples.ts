@@ -30,6 +30,7 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
   },
   'receipt.subjects': {
     right: [
+      [[], []],
       [[`shop@sha256:${'a'.repeat(64)}`], [`shop@sha256:${'a'.repeat(64)}`]],
       [
         [`localhost:5000/a/b:1.2@SHA256:${'A'.repeat(64)}`],
@@ -37,7 +38,7 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       ],
     ],
     wrong: [
-      ...texts.wrong,
+      ...texts.wrong.filter((value) => !Array.isArray(value) || value.length > 0),
       ['shop'],
       ['shop:1.2'],
       [`sha256:${'a'.repeat(64)}`],
