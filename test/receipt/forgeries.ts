@@ -159,7 +159,7 @@ export const forgeries: readonly Forgery[] = [
   row('another payload type', 'our key', 'payload_type', bothAccept, async (_envelope, statement) =>
     formsOf(await sealed(JSON.stringify(statement), trusted.privatePem, payloadType.replace('+', '.v2+'))),
   ),
-  signed('Statement v0.1', 'statement', ['accepts', 'refuses'], () => ({
+  signed('Statement v0.1', 'statement', ['accepts', 'accepts'], () => ({
     _type: 'https://in-toto.io/Statement/v0.1',
   })),
   signed('test-result v0.2', 'statement', bothAccept, ({ statement }) => ({
@@ -172,7 +172,7 @@ export const forgeries: readonly Forgery[] = [
     'two results, `FAILED` and `PASSED`',
     'our key',
     'duplicate_keys',
-    ['accepts', 'refuses'],
+    ['accepts', 'accepts'],
     async (_envelope, statement) =>
       formsOf(await sealed(JSON.stringify(statement).replace('"result":', '"result":"FAILED","result":'))),
   ),

@@ -28,52 +28,20 @@ def opened(envelope, given):
     return payload, verified
 
 
-def attested(text, given):
-    """Why in-toto's packages refuse an envelope; None if one signature is valid and so is the statement."""
-    from google.protobuf.json_format import Parse
-    from in_toto_attestation.v1.statement import Statement
-    from in_toto_attestation.v1.statement_pb2 import Statement as StatementMessage
-
+def accepted(text, given):
+    """Whether an envelope can be read and one of its signatures is valid."""
     try:
         payload, verified = opened(json.loads(text), given)
-        if True not in verified:
-            return "signature"
-        Statement.copy_from_pb(Parse(payload, StatementMessage())).validate()
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
-
-
-def parsed(text):
-    """The statement and the predicate as in-toto's messages have them. A field that they do not know is an error."""
-    from google.protobuf.json_format import MessageToDict, Parse, ParseDict
-    from in_toto_attestation.predicates.test_result.v0.test_result_pb2 import TestResult
-    from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor
-    from in_toto_attestation.v1.statement import Statement
-    from in_toto_attestation.v1.statement_pb2 import Statement as StatementMessage
-
-    try:
-        statement = Statement.copy_from_pb(Parse(text, StatementMessage()))
-        statement.validate()
-        predicate = ParseDict(MessageToDict(statement.pb.predicate), TestResult())
-        for descriptor in predicate.configuration:
-            ResourceDescriptor.copy_from_pb(descriptor).validate()
-        # What the specification requires, beyond the check of the package.
-        for one in [*statement.pb.subject, *predicate.configuration]:
-            if not (one.uri or one.digest or one.content):
-                raise ValueError(f"{one.name} has no uri, digest or content")
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"}
-    return {"statement": MessageToDict(statement.pb), "predicate": MessageToDict(predicate)}
+        json.loads(payload)
+        return True in verified
+    except Exception:  # whatever the packages throw for a text that they cannot read
+        return False
 
 
 def main():
     given = json.load(sys.stdin)
-    sys.path += given.get("path", [])
-    if given["action"] == "attested":
-        return [attested(text, given) for text in given["envelopes"]]
-    if given["action"] == "parsed":
-        return [parsed(text) for text in given["statements"]]
+    if given["action"] == "accepted":
+        return [accepted(text, given) for text in given["envelopes"]]
     if given["action"] == "verify":
         payload, verified = opened(given["envelope"], given)
         return {"verified": verified, "statement": json.loads(payload)}
