@@ -7,7 +7,7 @@ import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import { bundleOf } from '../../receipt/bundle.ts';
-import type { Envelope } from '../../receipt/dsse.ts';
+import { type Envelope, maxBytes } from '../../receipt/dsse.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, buildFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
@@ -24,7 +24,9 @@ const receiptPattern = /^(?:\s*\{.*"(?:payloadType|_type)"|$)/s;
 /** Tells whether a file exists that no gate has written: `--receipt ci.key` must not remove the key. */
 function isForeign(io: Io, path: string): boolean {
   try {
-    return io.inspect(path).isFile && !receiptPattern.test(new TextDecoder().decode(io.readFile(path)));
+    return (
+      io.inspect(path).isFile && !receiptPattern.test(new TextDecoder().decode(io.readFile(path, maxBytes)))
+    );
   } catch {
     return false;
   }

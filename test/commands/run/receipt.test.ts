@@ -1,9 +1,11 @@
 import { bundleFromJSON } from '@sigstore/bundle';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Context } from '../../../src/commands/context.ts';
+import { replaceReceipt } from '../../../src/commands/run/receipt.ts';
 import type { MockOptions } from '../../../src/mock/server.ts';
 import { bundleType } from '../../../src/receipt/bundle.ts';
 import { type ResourceDescriptor, type Statement, verifyReceipt } from '../../../src/receipt/index.ts';
-import { cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { cli, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { commit, second, trusted } from '../../receipt/table.ts';
 
 let on: Stage;
@@ -416,6 +418,21 @@ describe('refused before anything is sent', () => {
     const { code, err, text } = await refused([...gate, ...sha], { files: { 'receipt.json': content } });
     expect([code, text]).toEqual([78, content]);
     expect(err).toMatch(/error: receipt\.json exists and is not a receipt\n {2}→ name another file/);
+  });
+
+  it('the path of a file too large to be read whole is a configuration error, and the file stays', async () => {
+    on = await stage();
+    const files = { 'shop.tar': 'image' };
+    const { io } = memoryIo({ files });
+    const readFile = (path: string, mostBytes?: number) => {
+      // As Node does above 2 GiB.
+      if (mostBytes === undefined)
+        throw Object.assign(new Error('too large'), { code: 'ERR_FS_FILE_TOO_LARGE' });
+      return io.readFile(path).subarray(0, mostBytes);
+    };
+    const context = { io: { ...io, readFile }, output: { excerpt: String } } as unknown as Context;
+    expect(() => replaceReceipt(context, 'shop.tar')).toThrow('shop.tar exists and is not a receipt');
+    expect(files).toEqual({ 'shop.tar': 'image' });
   });
 
   it.each([
