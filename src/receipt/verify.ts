@@ -1,7 +1,7 @@
 import { parseTimestamp } from '../date-time.ts';
 import { formatDuration } from '../duration.ts';
 import { ownCopy } from '../own-options.ts';
-import { type Artifact, artifactText, type SoughtArtifact } from '../subject.ts';
+import { type Artifact, artifactText, isExpected, type SoughtArtifact } from '../subject.ts';
 import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
 import { parseObject, refuseDuplicates } from './json.ts';
@@ -111,6 +111,22 @@ function expectSubject(artifacts: readonly Artifact[], { name, sha256 }: SoughtA
   );
 }
 
+/** Refuses a version page that showed another image of the receipt than the expected ones. */
+function expectShown(
+  [, ...artifacts]: Statement['subject'],
+  version: string,
+  expected: readonly SoughtArtifact[] | undefined,
+): void {
+  const shown = artifacts.filter(({ digest }) => isExpected(version, `sha256:${digest.sha256}`));
+  const [other] = shown;
+  if (other === undefined || expected === undefined) return;
+  if (shown.some(({ digest }) => expected.some(({ sha256 }) => sha256 === digest.sha256))) return;
+  throw new Refused(
+    `its gate saw ${quoted(artifactText(other), 300)} deployed`,
+    'expect that one, too, or write one receipt for each image',
+  );
+}
+
 /** Returns tags as one text, regardless of their order. */
 const tagText = (tags: readonly string[] | null) => tags && JSON.stringify([...new Set(tags)].toSorted());
 
@@ -161,9 +177,9 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
   environment(statement, { environment = '' }) {
     expectFact('environment', environmentOf(statement), environment, hintOf(statement));
   },
-  deployed(statement) {
+  deployed(statement, { subjects }) {
     const { deployed } = ownCopy(factsOf(statement));
-    if (deployed?.matches === true) return;
+    if (deployed?.matches === true) return expectShown(statement.subject, deployed.version ?? '', subjects);
     const hint = 'give the gate the page that shows which build is deployed: --deployed-url <url>';
     throw new Refused(
       deployed === undefined

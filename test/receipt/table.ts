@@ -606,6 +606,25 @@ const facts: readonly Row[] = [
       { requireDeployed: true },
     ),
   ),
+  ...[
+    [`sha256:${'a'.repeat(64)}`, ['a'], 'PASSED'],
+    [`sha256:${'a'.repeat(64)}`, ['b'], 'deployed'],
+    [`sha256:${'a'.repeat(12)}`, ['b'], 'deployed'],
+    [`sha256:${'a'.repeat(64)}`, ['a', 'b'], 'PASSED'],
+    [commit, ['b'], 'PASSED'],
+    ['v1.2.3', ['b'], 'PASSED'],
+  ].map(([version, names, expected]) =>
+    signed(
+      `the images ${names} are${expected === 'PASSED' ? '' : ' not'} the deployed ones if the page showed ${version}`,
+      expected as Row['expected'],
+      changed(({ root, facts }) => {
+        const subject = ['a', 'b'].map((name) => ({ name, digest: { sha256: name.repeat(64) } }));
+        Object.assign(root, { subject: [statement.subject[0], ...subject] });
+        Object.assign(facts, { deployed: { url: '', pointer: null, expected: 'a', matches: true, version } });
+      }),
+      { requireDeployed: true, subjects: [...(names ?? [])].map((name) => `sha256:${name.repeat(64)}`) },
+    ),
+  ),
   option('refuses a gate without a version page', 'deployed', { requireDeployed: true }, 'did not check'),
   option('does not need the check of the build if that is false', 'PASSED', { requireDeployed: false }),
   option('accepts a receipt of exactly the maximum age', 'PASSED', { maxAgeMs: hour }),

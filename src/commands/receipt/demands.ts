@@ -152,6 +152,10 @@ export function demandsOf(io: Io, flags: Readonly<Record<string, unknown>>): Dem
     throw new UsageError(`${longOf(twice)} is set in ${path}, too`, {
       hint: `remove the option: the policy file decides`,
     });
+  if (path !== undefined && own.allowWarned === true)
+    throw new UsageError('--allow-warned has no effect with --policy: only the policy file can allow that', {
+      hint: `remove the option, or have "allowWarned": true written into ${path}`,
+    });
   const all = { ...policy, ...own };
   if (all.tags !== undefined && all.process !== undefined)
     throw new UsageError('--process and --tag cannot be combined', {

@@ -109,8 +109,8 @@ describe('receipt verify --policy', () => {
     const files = { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(warned))) };
     expect((await verify(full, undefined, { files })).code).toBe(1);
     expect((await verify({ ...full, allowWarned: true }, undefined, { files })).code).toBe(0);
-    // The file leaves it open, so the job decides.
-    expect((await verify(full, ['--commit', commit, '--allow-warned'], { files })).code).toBe(0);
+    const { code, err } = await verify(full, ['--commit', commit, '--allow-warned'], { files });
+    expect([code, err]).toEqual([64, expect.stringContaining('only the policy file can allow that')]);
   });
 
   it.each([
