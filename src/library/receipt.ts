@@ -57,10 +57,6 @@ export async function gateReceipt(
     });
   const signer = key === undefined ? null : await signingKey(key);
   const subject = { commit, repository: repository ?? facts.repository };
-  if (known.subjects.some(({ name }) => name === subject.repository))
-    throw new UsageError('receipt: the repository and one of the subjects have the same name', {
-      hint: 'give the image with its registry: docker.io/<name>@sha256:<hex>',
-    });
   return receiptOf(report, { ...facts, ...known, ...subject }, signer, redact);
 }
 
@@ -69,7 +65,7 @@ export interface ReportWithReceipt extends GateReport {
   /**
    * Returns a receipt, to be saved as JSON: the envelope that `verifyReceipt` verifies, or without a key the statement in
    * it; null if a run has no verdict.
-   * @throws UsageError if the commit is unknown, a subject has the name of the repository, or the key cannot sign
+   * @throws UsageError if the commit is unknown or the key cannot sign
    */
   receipt(options?: ReceiptOptions): Promise<Envelope | Statement | null>;
 }

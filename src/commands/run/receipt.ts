@@ -130,14 +130,6 @@ async function writerOf(context: Context, path: string, targets: readonly Target
   const known = targets.map(({ source, settings: own, ...target }) => {
     const build = buildFacts(source);
     const commit = wholeCommitOf(build.commit);
-    // in-toto asks for names that are unique.
-    if (subjects.some(({ name }) => name === build.repository))
-      throw new UsageError(
-        `--receipt: the repository and a subject have the name ${JSON.stringify(build.repository)}`,
-        {
-          hint: 'give the image with its registry: docker.io/<name>@sha256:<hex>',
-        },
-      );
     const { policy } = waitRules(own);
     const gate = target.gate === unnamed ? undefined : target.gate;
     const facts = { ...build, commit, subjects, gate, apiUrl: settings.apiUrl?.value ?? '', policy };

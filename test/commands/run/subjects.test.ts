@@ -121,21 +121,6 @@ describe('the subjects of a receipt', () => {
   });
 });
 
-it('an image without a registry that has the name of the repository is refused before anything is sent', async () => {
-  const argv = [...gate, '--repository', 'acme/shop', '--subject'];
-  const { code, err } = await run([...argv, `acme/shop@sha256:${hex}`]);
-  expect([code, err]).toEqual([
-    64,
-    expect.stringMatching(
-      /^error: --receipt: the repository and a subject have the name "acme\/shop"\n.*docker\.io/,
-    ),
-  ]);
-  expect(on.mock.requests).toHaveLength(0);
-  await on.close();
-  const whole = `docker.io/acme/shop@sha256:${hex}`;
-  expect((await run([...argv, whole])).subjects).toEqual([whole]);
-});
-
 describe.each(Object.entries(commands))('%s', (_name, argv) => {
   const app = `app.tgz@sha256:${hex}`;
   it.each([
