@@ -64,7 +64,7 @@ function soughtOf(text: string): SoughtArtifact {
 async function releaseOf(io: Io, { commit, subject = [], subjectFile = [] }: VerifyFlags) {
   if (commit === undefined && subject.length === 0 && subjectFile.length === 0)
     throw new UsageError('nothing to compare the receipt with', {
-      hint: 'say what this job releases: --commit "$(git rev-parse HEAD)", --subject "$IMAGE@$DIGEST" or --subject-file <path>',
+      hint: 'say what this job releases: --commit "$(git rev-parse HEAD)", --subject "$IMAGE@$DIGEST" or --subject-file <file>',
     });
   const subjects = subject.map(soughtOf);
   for (const path of subjectFile)
