@@ -75,6 +75,7 @@ export type {
   TestedCommit,
 } from './receipt/statement.ts';
 export type { Redact as Conceal } from './redact.ts';
+export type { Artifact } from './subject.ts';
 export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {
   type Signed,

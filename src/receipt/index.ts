@@ -5,6 +5,7 @@ import { readPublicKey } from './keys.ts';
 import type { ReceiptResult, Statement } from './statement.ts';
 import { ageOf, type Examination, examine, wholeCommit } from './verify.ts';
 
+export type { Artifact } from '../subject.ts';
 export type { CheckName, ReceiptErrorCode } from './error.ts';
 export { ReceiptError } from './error.ts';
 export type {

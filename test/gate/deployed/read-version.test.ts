@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { versionIn } from '../../../src/gate/deployed/read-version.ts';
 
-const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
-
 describe('a version page', () => {
   it.each([
     ['text', ' 1.2.3\r\n', undefined, '1.2.3'],
