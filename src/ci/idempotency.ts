@@ -20,6 +20,8 @@ export interface Ingredients {
   parallelIndex: number | null;
   /** The user's `--idempotency-salt`, for places that the CI does not distinguish. */
   salt: string | null;
+  /** The build that the gate expects or names in its receipt, if it does: a run of another one is not its run. */
+  build?: string;
   /** SHA-256 of the frozen body, in hex. */
   body: string;
 }
@@ -32,10 +34,20 @@ function sha256(text: string): string {
 }
 
 /** Returns the ingredients from the CI, or null if the CI does not identify the pipeline. */
-export function ingredientsOf(ci: CiContext, bodyBytes: string, salt: string | null): Ingredients | null {
+export function ingredientsOf(
+  ci: CiContext,
+  bodyBytes: string,
+  salt: string | null,
+  builds: readonly string[] = [],
+): Ingredients | null {
   const { provider, repository, runId, job, step, matrix, parallelIndex } = ci;
   if (provider === null || runId === null) return null;
-  return { provider, repository, runId, job, step, matrix, parallelIndex, salt, body: sha256(bodyBytes) };
+  const build = builds.toSorted().join(', ');
+  return {
+    ...{ provider, repository, runId, job, step, matrix, parallelIndex, salt },
+    ...(build !== '' && { build }),
+    body: sha256(bodyBytes),
+  };
 }
 
 /**
@@ -160,6 +172,8 @@ export interface KeyRequest {
   /** The number of retries; default 0. */
   retries?: number | undefined;
   bodyBytes: string;
+  /** The expected version and the subjects. */
+  builds: readonly string[];
   ci: CiContext;
   /** The path in RUNGATE_JOURNAL, which the action sets for its post step. */
   journalPath: string | undefined;
@@ -186,7 +200,7 @@ export function planKeys(request: KeyRequest): PlannedKeys {
     journal: file.named ? open({ ...file, path: journalPath, base: crypto.randomUUID() }) : undefined,
   });
   if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
-  const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
+  const ingredients = ingredientsOf(ci, request.bodyBytes, salt, request.builds);
   if (ingredients === null)
     return planned(randomSteps('random: outside CI, each command starts a new run', retries));
   const base = baseOf(ingredients);

@@ -52,6 +52,14 @@ export function chosenFormat({ json, format }: Flags): Flags['format'] {
   throw new UsageError(`--json and --format ${format} cannot be combined`, { hint: 'give one of them' });
 }
 
+/** Returns the reader of an option that has one value: of two, an earlier one may be a check that must not be lost. */
+export const once =
+  (option: string) =>
+  (value: string, earlier: string | undefined): string => {
+    if (earlier === undefined) return value;
+    throw new UsageError(`${option} is given twice`, { hint: 'give it once' });
+  };
+
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
 }

@@ -155,7 +155,7 @@ const statement: z.ZodMiniType<Statement> = field(
                                 'The JSON pointer of the version; null if the whole page is the version.',
                               ),
                               expected: text(
-                                'The expected version; several, of which any one matches, are separated by ` or `.',
+                                'The expected version that the page showed; before that, every one that would match, separated by ` or `.',
                               ),
                               matches: field(
                                 z.nullable(z.boolean()),

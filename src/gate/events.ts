@@ -100,6 +100,8 @@ export type GateEvent =
       phase: 'before' | 'during' | 'after';
       /** Without secrets, and cut to 200 characters. */
       text: string | null;
+      /** The expected version that it is; null for any other. */
+      version: string | null;
       matches: boolean;
       agreed: boolean;
       error: RungateError | null;

@@ -160,7 +160,7 @@ const deployed = result('DeployedReport', 'The deployed build in the result of a
   pointer: field(textOrNull(), 'The JSON pointer of the version; null if the whole page is the version.'),
   expected: field(
     text(),
-    'The expected version; several, of which any one matches, are separated by ` or `.',
+    'The expected version that the page showed; before that, every one that would match, separated by ` or `.',
   ),
   matches: field(
     z.nullable(z.boolean()),

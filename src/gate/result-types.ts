@@ -35,7 +35,7 @@ export interface DeployedReport {
   url: string;
   /** The JSON pointer of the version; null if the whole page is the version. */
   pointer: string | null;
-  /** The expected version; several, of which any one matches, are separated by ` or `. */
+  /** The expected version that the page showed; before that, every one that would match, separated by ` or `. */
   expected: string;
   /** Whether the runs tested only the expected build; null if unknown. */
   matches: boolean | null;

@@ -42,7 +42,7 @@ export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempot
 /** Loads the code that reads the CI only if `env` is given. `gate` is the gate of the run, if there are several. */
 export async function planStart(
   given: TriggerBody,
-  options: StartOptions & Pick<GateOptions, 'retries'>,
+  options: StartOptions & Pick<GateOptions, 'retries' | 'subjects' | 'deployed'>,
   { clock, redact, reporter }: Session,
   gate?: string,
 ): Promise<{ start: Start; journal: RunJournal | undefined }> {
@@ -68,6 +68,7 @@ export async function planStart(
     salt: salt ?? null,
     retries,
     bodyBytes: JSON.stringify(body),
+    builds: [options.deployed?.is ?? [], options.subjects ?? []].flat(),
     ci,
     journalPath: env.RUNGATE_JOURNAL,
     open: (file) =>

@@ -221,6 +221,8 @@ export function readStatement(value: Json): Statement {
   artifacts.forEach((artifact, at) => {
     checkFields(artifact, artifactFields, `subject[${at + 1}]`);
   });
+  const names = artifacts.map((artifact) => own(artifact, 'name'));
+  if (new Set(names).size < names.length) throw new Refused('two of its subjects have the same name');
   const predicate = objectAt(own(value, 'predicate'), 'predicate');
   if (!isResult(own(predicate, 'result'))) throw new Refused('predicate.result is missing or invalid');
   const [configuration, ...others] = objectsAt(own(predicate, 'configuration'), 'predicate.configuration');

@@ -111,16 +111,22 @@ function expectSubject(artifacts: readonly Artifact[], { name, sha256 }: SoughtA
   );
 }
 
-/** Refuses a version page that showed another image of the receipt than the expected ones. */
+/** Refuses a version that is neither the commit nor an expected image of the receipt. */
 function expectShown(
-  [, ...artifacts]: Statement['subject'],
+  [{ digest: tested }, ...artifacts]: Statement['subject'],
   version: string,
   expected: readonly SoughtArtifact[] | undefined,
 ): void {
+  if (isExpected(version, tested.gitCommit)) return;
   const shown = artifacts.filter(({ digest }) => isExpected(version, `sha256:${digest.sha256}`));
   const [other] = shown;
-  if (other === undefined || expected === undefined) return;
-  if (shown.some(({ digest }) => expected.some(({ sha256 }) => sha256 === digest.sha256))) return;
+  if (other === undefined)
+    throw new Refused(
+      `its gate expected the version ${quoted(version)}, which is neither its commit nor one of its subjects`,
+      'leave out --deployed-is: the page is then compared with the commit and the subjects',
+    );
+  const isSought = ({ digest }: Artifact) => expected?.some(({ sha256 }) => sha256 === digest.sha256) ?? true;
+  if (shown.some(isSought)) return;
   throw new Refused(
     `its gate saw ${quoted(artifactText(other), 300)} deployed`,
     'expect that one, too, or write one receipt for each image',
@@ -179,7 +185,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
   },
   deployed(statement, { subjects }) {
     const { deployed } = ownCopy(factsOf(statement));
-    if (deployed?.matches === true) return expectShown(statement.subject, deployed.version ?? '', subjects);
+    if (deployed?.matches === true) return expectShown(statement.subject, deployed.expected, subjects);
     const hint = 'give the gate the page that shows which build is deployed: --deployed-url <url>';
     throw new Refused(
       deployed === undefined

@@ -91,8 +91,9 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
         gate.keys = savedKeys(keys).map((next) => known.find(({ key }) => key === next.key) ?? next);
       });
     },
-    deployed({ phase, text, matches, error }) {
-      const reading = error === null ? { text: text ?? '', matches } : { error };
+    deployed({ phase, text, version, matches, error }) {
+      const reading =
+        error === null ? { text: text ?? '', matches, version: version ?? undefined } : { error };
       const { error: _error, ...seen } = withReading(state.build ?? nothingSeen, phase, reading, clock.now());
       state.build = { ...seen, after: 0, error: null };
       save();

@@ -53,6 +53,13 @@ describe('the base of a key', () => {
     expect(baseOf(ingredients(change, body, salt))).not.toBe(baseOf(ingredients()));
   });
 
+  it('differs for another expected version or other subjects, in any order', () => {
+    const withBuilds = (...builds: string[]) => baseOf(ingredientsOf(ci, '{}', null, builds) as Ingredients);
+    expect(withBuilds()).toBe(baseOf(ingredients()));
+    expect(withBuilds('a', 'b')).toBe(withBuilds('b', 'a'));
+    expect(new Set([withBuilds(), withBuilds('a'), withBuilds('b'), withBuilds('a', 'b')]).size).toBe(4);
+  });
+
   it('differs for any two different sets of ingredients', () => {
     const text = fc.oneof(fc.constant(null), fc.string({ maxLength: 6 }));
     const set = fc.record({ job: text, step: text, matrix: text, repository: text });

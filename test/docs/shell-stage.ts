@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { bin, start } from '../e2e/built.ts';
-import { changed, commit, sealed, trusted } from '../receipt/table.ts';
+import { changed, commit, image, sealed, trusted } from '../receipt/table.ts';
 import type { ShellExample } from './shell-examples.ts';
 import { mark, scriptOf } from './shell-script.ts';
 
@@ -27,6 +27,7 @@ const files: Readonly<Record<string, string>> = {
   'receipts/api.json': await receiptOf({ gate: 'api' }),
   'receipts/web.json': await receiptOf({ gate: 'web' }),
   'ci.pub': trusted.publicPem,
+  'receipt-policy.json': '{ "keys": ["ci.pub"], "environment": "staging", "maxAge": "24h" }\n',
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
   'deploy.sh': '#!/bin/sh\necho deployed\n',
@@ -106,6 +107,8 @@ function environment(folder: string, mock: MockServer): string[] {
     RUNGATE_HUB_TOKEN: 'token_of_the_examples',
     // Without GITHUB_ACTIONS, it does not make the job one of GitHub.
     GITHUB_SHA: commit,
+    IMAGE: image.name,
+    DIGEST: `sha256:${image.digest.sha256}`,
   };
   return Object.entries(env).map(([name, value]) => `${name}=${value}`);
 }

@@ -118,6 +118,7 @@ async function runJob(world: ReturnType<typeof fastService>, { ci, journal, poli
   const context = { ...detectCi({}), provider: 'github' as const, ...pipeline, ...ci };
   const planned = planKeys({
     ...{ given: undefined, how: '', salt: null, retries: job.retries, bodyBytes: '{}', ci: context },
+    builds: [],
     journalPath: journal,
     open: (file) => openJournal(file, new Date(0), expect.fail, (text) => text),
   });

@@ -71,10 +71,9 @@ describe('the option deployed', () => {
       await mock.close();
       return [report.result, report.deployed?.expected];
     };
-    const expected = `${commit} or ${digest}`;
-    expect(await ofPage(commit)).toEqual(['pass', expected]);
-    expect(await ofPage(digest.slice(7))).toEqual(['pass', expected]);
-    expect(await ofPage(`sha256:${'cd'.repeat(32)}`)).toEqual(['fail', expected]);
+    expect(await ofPage(commit)).toEqual(['pass', commit]);
+    expect(await ofPage(digest.slice(7))).toEqual(['pass', digest]);
+    expect(await ofPage(`sha256:${'cd'.repeat(32)}`)).toEqual(['fail', `${commit} or ${digest}`]);
     expect(await ofPage(digest, 'v1')).toEqual(['fail', 'v1']);
   });
 

@@ -153,7 +153,8 @@ describe('receipt verify with a policy file', () => {
   /** Returns the exit code, with another file. */
   async function exitCode(more: Partial<Record<keyof typeof files, Buffer>> = {}) {
     const all = { ...files, ...more, 'receipt-policy.json': JSON.stringify(policy) };
-    const argv = ['r.sigstore.json', '--policy', 'receipt-policy.json', '--subject-file', 'shop.tar'];
+    const sought = ['--subject-file', 'shop.tar', '--subject', artifactText(subjects.image)];
+    const argv = ['r.sigstore.json', '--policy', 'receipt-policy.json', ...sought];
     return (await cli(['receipt', 'verify', ...argv], { clock: fakeClock(endedAt), files: all })).code;
   }
   it('accepts the receipt of the gate', async () => {

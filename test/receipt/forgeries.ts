@@ -196,17 +196,20 @@ export const forgeries: readonly Forgery[] = [
   signed('an image before the commit', 'statement', bothAccept, ({ statement: { subject } }) => ({
     subject: subject.toReversed(),
   })),
-  signed('the digest of another image', 'subject', bothAccept, ({ statement: { subject } }) => {
+  signed('the digest of another image', 'subject', bothAccept, ({ statement: { subject }, facts }) => {
     const [commit, image, ...files] = subject;
+    if (facts.deployed !== undefined) facts.deployed.expected = commit.digest.gitCommit;
     return { subject: [commit, { ...image, digest: { sha256: otherDigest } }, ...files] };
   }),
   signed('the digests of two subjects exchanged', 'subject', bothAccept, ({ statement: { subject } }) => {
     const [commit, image, file] = subject;
     return { subject: [commit, { ...image, digest: file?.digest }, { ...file, digest: image?.digest }] };
   }),
-  signed('without the image', 'subject', bothAccept, ({ statement: { subject } }) => ({
-    subject: subject.toSpliced(1, 1),
-  })),
+  signed('without the image', 'subject', bothAccept, ({ statement: { subject }, facts }) => {
+    const [commit, , ...files] = subject;
+    if (facts.deployed !== undefined) facts.deployed.expected = commit.digest.gitCommit;
+    return { subject: [commit, ...files] };
+  }),
   signed('another repository', 'repository', bothAccept, ({ statement: { subject } }) => {
     const [commit, ...artifacts] = subject;
     return { subject: [{ ...commit, name: 'acme/fork' }, ...artifacts] };

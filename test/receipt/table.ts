@@ -596,11 +596,11 @@ const facts: readonly Row[] = [
   ),
   ...[true, false, null].map((matches) =>
     signed(
-      `refuses a gate that did not check the build, but not one that did: ${matches}`,
+      `with matches ${matches}, the build is${matches === true ? '' : ' not'} checked`,
       matches === true ? 'PASSED' : 'deployed',
       changed(({ facts }) =>
         Object.assign(facts, {
-          deployed: { url: '', pointer: null, expected: 'a', matches, version: 'a' },
+          deployed: { url: '', pointer: null, expected: commit, matches, version: null },
         }),
       ),
       { requireDeployed: true },
@@ -611,19 +611,35 @@ const facts: readonly Row[] = [
     [`sha256:${'a'.repeat(64)}`, ['b'], 'deployed'],
     [`sha256:${'a'.repeat(12)}`, ['b'], 'deployed'],
     [`sha256:${'a'.repeat(64)}`, ['a', 'b'], 'PASSED'],
+    [`sha256:${'c'.repeat(64)}`, ['a'], 'deployed'],
     [commit, ['b'], 'PASSED'],
-    ['v1.2.3', ['b'], 'PASSED'],
-  ].map(([version, names, expected]) =>
+    [commit.slice(0, 8), ['b'], 'PASSED'],
+    ['0'.repeat(40), ['a'], 'deployed'],
+    ['v1.2.3', ['b'], 'deployed'],
+    [`${commit} or sha256:${'a'.repeat(64)}`, ['a'], 'deployed'],
+  ].map(([expected, names, result]) =>
     signed(
-      `the images ${names} are${expected === 'PASSED' ? '' : ' not'} the deployed ones if the page showed ${version}`,
-      expected as Row['expected'],
+      `the images ${names} are${result === 'PASSED' ? '' : ' not'} the deployed ones if the gate saw ${expected}`,
+      result as Row['expected'],
       changed(({ root, facts }) => {
         const subject = ['a', 'b'].map((name) => ({ name, digest: { sha256: name.repeat(64) } }));
         Object.assign(root, { subject: [statement.subject[0], ...subject] });
-        Object.assign(facts, { deployed: { url: '', pointer: null, expected: 'a', matches: true, version } });
+        Object.assign(facts, {
+          deployed: { url: '', pointer: null, expected, matches: true, version: expected },
+        });
       }),
       { requireDeployed: true, subjects: [...(names ?? [])].map((name) => `sha256:${name.repeat(64)}`) },
     ),
+  ),
+  signed(
+    'refuses two images with one name',
+    'statement',
+    {
+      ...statement,
+      subject: [statement.subject[0], image, { ...image, digest: { sha256: 'a'.repeat(64) } }],
+    },
+    {},
+    'two of its subjects have the same name',
   ),
   option('refuses a gate without a version page', 'deployed', { requireDeployed: true }, 'did not check'),
   option('does not need the check of the build if that is false', 'PASSED', { requireDeployed: false }),

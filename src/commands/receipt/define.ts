@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
-import { collect } from '../options.ts';
+import { collect, once } from '../options.ts';
 import { addDemands } from './demands.ts';
 import { keygenCommand } from './keygen.ts';
 import { showCommand } from './show.ts';
@@ -15,14 +15,18 @@ function defineVerify(group: Command, bind: Bind): void {
     )
     .argument('<file...>', 'receipt, folder with receipts (*.json), or - for standard input')
     .optionsGroup('Options:')
-    .option('--commit <sha>', 'the commit that must have been tested, in full')
+    .option('--commit <sha>', 'the commit that must have been tested, in full', once('--commit'))
     .option(
       '--subject <name@sha256:hex>',
       'image or file that must have been tested; sha256:<hex> for any name (repeatable)',
       collect,
     )
     .option('--subject-file <file>', 'file that must have been tested, by its content (repeatable)', collect)
-    .option('--policy <file>', 'JSON file with the demands below, which options cannot change');
+    .option(
+      '--policy <file>',
+      'JSON file with the demands below, which options cannot change',
+      once('--policy'),
+    );
   addDemands(command);
   examples(
     command,

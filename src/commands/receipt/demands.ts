@@ -7,7 +7,7 @@ import { InvalidValue, readType } from '../../options/read.ts';
 import { duration, filledList, items, type OptionType, onOff, text } from '../../options/types.ts';
 import { type JsonFile, readJson } from '../../settings/json-file.ts';
 import { nearest } from '../../suggest.ts';
-import { collect, filled } from '../options.ts';
+import { collect, filled, once } from '../options.ts';
 
 interface Demand {
   readonly type: OptionType<unknown>;
@@ -67,7 +67,8 @@ export function addDemands(command: Command): void {
   for (const name of names) {
     const { type, flag, help }: Demand = demands[name];
     if (type.kind === 'list') command.option(flag, help, collect);
-    else command.option(flag, help);
+    else if (type.kind === 'switch') command.option(flag, help);
+    else command.option(flag, help, once(longOf(name)));
   }
 }
 
@@ -134,8 +135,17 @@ function readPolicy(io: Io, path: string): Demands {
   const policy: Demands = Object.fromEntries(
     Object.entries(value).map(([name, json]) => [name, valueIn(file, name, json)]),
   );
-  const keys = policy.keys?.map((key) => (isAbsolute(key) ? key : join(dirname(path), key)));
-  return { ...policy, ...(keys && { keys }) };
+  if (policy.keys === undefined)
+    throw new ConfigError(`${file.place([])}: "keys" is missing`, {
+      hint: 'name the public keys that may sign; otherwise the command line could name any',
+    });
+  if (policy.tags !== undefined && policy.process !== undefined)
+    throw new ConfigError(`${file.place(['tags'], 'key')}: "process" and "tags" cannot be combined`, {
+      hint: 'remove one of them',
+    });
+  const pathOf = (key: string) => (isAbsolute(key) ? key : join(dirname(path), key));
+  // A lone dash would be standard input.
+  return { ...policy, keys: policy.keys.map((key) => (pathOf(key) === '-' ? './-' : pathOf(key))) };
 }
 
 /**

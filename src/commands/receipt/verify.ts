@@ -9,6 +9,7 @@ import { ageOf, type Examination, type Expected, examine, wholeCommit } from '..
 import { parseSought, type SoughtArtifact } from '../../subject.ts';
 import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
+import { filled } from '../options.ts';
 import type { JsonDocument } from '../result-schemas.ts';
 import { digestOf } from '../run/subjects.ts';
 import { demandsOf } from './demands.ts';
@@ -33,7 +34,7 @@ async function readKeys({ io }: Context, paths: readonly string[] | undefined): 
     });
   return Promise.all(
     paths.map(async (path) => {
-      const pem = new TextDecoder().decode(await readReceipt(io, '--key', path));
+      const pem = new TextDecoder().decode(await readReceipt(io, 'key', path));
       try {
         return { path, ...(await readPublicKey(pem)) };
       } catch (error) {
@@ -56,7 +57,7 @@ function soughtOf(text: string): SoughtArtifact {
   const sought = parseSought(text);
   if (sought !== null) return sought;
   throw new UsageError(`--subject: ${echoed(text)} is not <name>@sha256:<64 hex digits>`, {
-    hint: 'give the digest of the image, since its tag can move; sha256:<hex> stands for any name',
+    hint: 'write the name and the digest of the image, or sha256:<hex> for any name; a tag can move',
   });
 }
 
@@ -68,7 +69,10 @@ async function releaseOf(io: Io, { commit, subject = [], subjectFile = [] }: Ver
     });
   const subjects = subject.map(soughtOf);
   for (const path of subjectFile)
-    subjects.push({ name: null, sha256: await digestOf(io, '--subject-file', path) });
+    subjects.push({
+      name: null,
+      sha256: await digestOf(io, '--subject-file', filled('--subject-file', path) ?? ''),
+    });
   return {
     commit: commit === undefined ? undefined : wholeCommitOf(commit),
     subjects: subjects.length === 0 ? undefined : subjects,

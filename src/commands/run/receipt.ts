@@ -13,7 +13,7 @@ import { type BuildSource, buildFacts, gateStatement, receiptOf } from '../../re
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
 import type { Settings } from '../../settings/names.ts';
-import { type Artifact, artifactsOf } from '../../subject.ts';
+import { type Artifact, artifactsOf, artifactText } from '../../subject.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import type { CommandGate } from './command-gate.ts';
 import { remedyFor, whyOf } from './reports.ts';
@@ -139,6 +139,8 @@ async function writerOf(context: Context, path: string, targets: readonly Target
   // In a folder, the file has the name of its gate.
   const asBundle = isBundle(path) && targets.every((target) => target.path === path);
   if (asBundle) checkBundle(key, subjects);
+  const named = output.excerpt(subjects.map(artifactText).join(', '), 500);
+  const about = named === '' ? '' : ` about ${named}`;
   const started = new Map<string, number>();
   const finished = new Map<string, number>();
 
@@ -165,7 +167,7 @@ async function writerOf(context: Context, path: string, targets: readonly Target
     }
     if (key === null)
       await output.alert(`the receipt ${shown} has no signature: RUNGATE_RECEIPT_KEY is not set`);
-    else await output.note(`wrote the receipt ${shown}, signed with the key ${key.id}`);
+    else await output.note(`wrote the receipt ${shown}${about}, signed with the key ${key.id}`);
     if (gateStatement(report, facts)?.predicate.result === 'WARNED')
       await output.alert(`the receipt ${shown} is WARNED: receipt verify needs --allow-warned to accept it`);
     return true;

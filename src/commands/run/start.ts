@@ -66,6 +66,7 @@ export async function planStart(
     salt,
     retries: flags.retries,
     bodyBytes: JSON.stringify(body),
+    builds: [settings['deployed.is']?.value ?? [], settings['receipt.subjects']?.value ?? []].flat(),
     ci,
     journalPath: io.env.RUNGATE_JOURNAL,
     open(file) {

@@ -67,7 +67,8 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
     const { text = null, matches = false } = seen.last ?? {};
     const error = 'error' in result ? result.error : null;
     const agreed = phase === 'before' && isDeployed(seen);
-    emit?.({ type: 'deployed', phase, text, matches, agreed, error });
+    const version = matches ? seen.build : null;
+    emit?.({ type: 'deployed', phase, text, version, matches, agreed, error });
     return error === null;
   }
 
@@ -132,10 +133,14 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
         const matchSoFar = matchOf({ ...seen, after: ended === confirmed ? confirmed : 0 });
         const all = [matchSoFar, ...reports.map(({ matches }) => matches)];
         const reads = [...reported(seen), ...reports.flatMap((other) => other.reads)];
+        const builds = new Set([
+          seen.build ?? expected.versions.join(' or '),
+          ...reports.map((other) => other.expected),
+        ]);
         const deployed = {
           url: expected.page,
           pointer: pointer ?? null,
-          expected: expected.versions.join(' or '),
+          expected: [...builds].join(' or '),
           matches: all.includes(false) ? false : all.includes(null) ? null : true,
           reads: reads.toSorted((a, b) => a.at.localeCompare(b.at)),
         };

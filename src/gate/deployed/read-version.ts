@@ -79,7 +79,8 @@ export function versionReader(
       const version = versionIn(body, pointer);
       if ('problem' in version) return failed(version.problem, undefined, status);
       const { text } = version;
-      return { text: excerpt(text, maxText), matches: expected.some((version) => isExpected(text, version)) };
+      const match = expected.find((each) => isExpected(text, each));
+      return { text: excerpt(text, maxText), matches: match !== undefined, version: match };
     } catch (error) {
       if (signal.aborted) throw error;
       if (error instanceof RungateError) report(began, { code: error.word(say).code });

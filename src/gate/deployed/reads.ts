@@ -4,7 +4,14 @@ import type { RunOutcome } from '../poll.ts';
 import type { VersionRead } from '../result-types.ts';
 
 /** One read of the version page: the version, or the reason why there is none. */
-export type PageReading = { text: string; matches: boolean } | { error: RungateError };
+export type PageReading =
+  | {
+      text: string;
+      matches: boolean;
+      /** The expected version that matched; default: the text. */
+      version?: string | undefined;
+    }
+  | { error: RungateError };
 
 export type Phase = VersionRead['phase'];
 
@@ -13,6 +20,8 @@ export interface SeenBuild {
   /** The first read, and each one that differs from the one before it. */
   readonly changes: readonly VersionRead[];
   readonly last: VersionRead | null;
+  /** The expected version that the page showed: of several, all later reads must show this one. */
+  readonly build: string | null;
   /** The reads in a row, up to the last one, that showed the expected version. */
   readonly inARow: number;
   /** The reads after the verdicts that showed a version. */
@@ -26,6 +35,7 @@ export interface SeenBuild {
 export const nothingSeen: SeenBuild = {
   changes: [],
   last: null,
+  build: null,
   inARow: 0,
   after: 0,
   other: null,
@@ -41,18 +51,22 @@ const differs = (a: VersionRead, b: VersionRead | null) =>
 /** @param now in milliseconds since the epoch */
 export function withReading(seen: SeenBuild, phase: Phase, reading: PageReading, now: number): SeenBuild {
   const failed = 'error' in reading;
+  const version = failed || !reading.matches ? null : (reading.version ?? reading.text);
+  // Before the create, the build may still change.
+  const isSame = phase === 'before' || seen.build === null || version === seen.build;
   const last: VersionRead = {
     at: new Date(now).toISOString(),
     phase,
     text: failed ? null : reading.text,
-    matches: !failed && reading.matches,
+    matches: version !== null && isSame,
     error: failed ? reading.error.message : null,
   };
-  const isOther = phase !== 'before' && !failed && !reading.matches;
+  const isOther = phase !== 'before' && !failed && !last.matches;
   return {
     changes: differs(last, seen.last) ? [...seen.changes, last] : seen.changes,
     last,
-    inARow: last.matches ? seen.inARow + 1 : 0,
+    build: phase === 'before' ? (version ?? seen.build) : (seen.build ?? version),
+    inARow: !last.matches ? 0 : version === seen.build ? seen.inARow + 1 : 1,
     after: seen.after + (phase === 'after' && !failed ? 1 : 0),
     other: seen.other ?? (isOther ? last : null),
     error: failed ? reading.error : seen.error,
@@ -111,7 +125,7 @@ function buildOutcome(
   const { other, error } = seen;
   if (other !== null) {
     const when = other.phase === 'after' ? 'after the run' : 'during the run';
-    const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${anyOf(versions)}`;
+    const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${anyOf(seen.build === null ? versions : [seen.build])}`;
     const hint = 'deploy nothing else while a gate waits; deployed.reads in the JSON result has every change';
     return { verdict: 'mismatch', cause: new MismatchError(message, { hint }) };
   }

@@ -1,6 +1,5 @@
 // `receipt verify` with a policy file, and with images and files in place of a commit.
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bundleOf } from '../../../src/receipt/bundle.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
@@ -35,7 +34,7 @@ function verify(policy: unknown, argv: readonly string[] = ['--commit', commit],
   const files = {
     'receipt.json': JSON.stringify(envelope),
     'platform/receipt-policy.json': policyOf(policy),
-    [join('platform/keys/ci.pub')]: trusted.publicPem,
+    'platform/keys/ci.pub': trusted.publicPem,
     'ci.pub': trusted.publicPem,
     'second.pub': second.publicPem,
     ...more.files,
@@ -82,8 +81,8 @@ describe('receipt verify --policy', () => {
 
   it('trusts any of its keys, and no other', async () => {
     const files = {
-      [join('platform/a.pub')]: stranger.publicPem,
-      [join('platform/b.pub')]: second.publicPem,
+      'platform/a.pub': stranger.publicPem,
+      'platform/b.pub': second.publicPem,
     };
     const signedBySecond = JSON.stringify(await sealed(JSON.stringify(statement), second.privatePem));
     const policy = { keys: ['a.pub', 'b.pub'] };
@@ -147,6 +146,8 @@ describe('receipt verify --policy', () => {
     ['{"allowWarned":"no"}', '1:16: allowWarned: expected true or false'],
     ['{"environment":null}', '1:16: environment: expected a non-empty string'],
     ['{"__proto__":{}}', 'unknown field "__proto__"'],
+    ['{}', '1:1: "keys" is missing'],
+    ['{"keys":["ci.pub"],"process":"a","tags":["b"]}', '1:34: "process" and "tags" cannot be combined'],
     ['[]', '1:1: expected an object'],
     ['', '1:1: the file is empty'],
     ['{,}', '1:2: not valid JSON'],
@@ -157,14 +158,9 @@ describe('receipt verify --policy', () => {
     expect([code, out]).toEqual([78, '']);
   });
 
-  it('refuses a process and tags, also from both places', async () => {
-    for (const [policy, argv] of [
-      [{ ...full, tags: ['smoke'] }, []],
-      [full, ['--tag', 'smoke']],
-    ] as const) {
-      const { code, err } = await verify(policy, ['--commit', commit, ...argv]);
-      expect([code, err]).toEqual([64, expect.stringContaining('--process and --tag cannot be combined')]);
-    }
+  it('refuses tags beside the process of the file', async () => {
+    const { code, err } = await verify(full, ['--commit', commit, '--tag', 'smoke']);
+    expect([code, err]).toEqual([64, expect.stringContaining('--process and --tag cannot be combined')]);
   });
 
   it('says which file is missing', async () => {
@@ -177,10 +173,30 @@ describe('receipt verify --policy', () => {
     expect([missing.code, missing.err]).toEqual([64, expect.stringContaining('none.pub: no such file')]);
   });
 
-  it('without keys in the file or on the command line, verifies nothing', async () => {
-    const { code, err } = await verify({});
-    expect([code, err]).toEqual([64, expect.stringContaining('no key to trust')]);
-    expect((await verify({}, ['--commit', commit, '--key', 'ci.pub'])).code).toBe(0);
+  it('is given once, as every demand with one value: an earlier one must not be lost', async () => {
+    const files = { 'loose.json': '{"keys":["ci.pub"]}' };
+    const second = await verify(
+      { ...full, environment: 'production' },
+      ['--commit', commit, '--policy', 'loose.json'],
+      { files },
+    );
+    expect([second.code, second.err]).toEqual([64, 'error: --policy is given twice\n  → give it once\n']);
+    for (const [option, value] of [
+      ['--commit', commit],
+      ['--environment', 'staging'],
+      ['--max-age', '1h'],
+    ] as const) {
+      const argv = ['receipt', 'verify', 'receipt.json', '--key', 'ci.pub', option, value, option, value];
+      const { code, err } = await cli(argv, { clock, files: { 'ci.pub': trusted.publicPem } });
+      expect([code, err]).toEqual([64, `error: ${option} is given twice\n  → give it once\n`]);
+    }
+  });
+
+  it('never takes a key from standard input', async () => {
+    const files = { 'policy.json': '{"keys":["-"]}', 'receipt.json': JSON.stringify(envelope) };
+    const argv = ['receipt', 'verify', 'receipt.json', '--policy', 'policy.json', '--commit', commit];
+    const { code, err } = await cli(argv, { clock, files, stdin: trusted.publicPem });
+    expect([code, err]).toEqual([64, expect.stringContaining('cannot read ./-')]);
   });
 });
 

@@ -112,7 +112,7 @@ describe('receipt verify', () => {
 
   it.each([
     ['signature', { 'ci.pub': stranger.publicPem }, [], 'none of the trusted keys signed it'],
-    ['commit', {}, ['--commit', '0'.repeat(40)], `it is for commit ${commit}, not 0000`],
+    ['subject', {}, ['--subject', `sha256:${'0'.repeat(64)}`], 'not "sha256:0000'],
     [
       'environment',
       {},
@@ -173,10 +173,10 @@ describe('receipt verify', () => {
     [[...verify, '--subject', ''], '--subject: "" is not'],
     [[...verify, '--subject-file', 'none.tgz'], '--subject-file: cannot read none.tgz: no such file'],
     [['verify', 'receipt.json', '--commit', commit], 'no key to trust'],
-    [[...verify, '--commit', commit.slice(0, 12)], 'not a whole commit'],
+    [['verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit.slice(0, 12)], 'not a whole commit'],
     [[...verify, '--key', 'text.pub'], '--key text.pub: the key is not PEM'],
     [[...verify, '--key', 'ci.key'], '--key ci.key: it is a private key'],
-    [[...verify, '--key', 'none.pub'], '--key: cannot read none.pub: no such file'],
+    [[...verify, '--key', 'none.pub'], 'key: cannot read none.pub: no such file'],
     [[...verify, '--process', 'a', '--tag', 'b'], '--process and --tag cannot be combined'],
     [[...verify, '--environment', ''], '--environment is empty'],
     [[...verify, '--max-age', 'soon'], '--max-age'],

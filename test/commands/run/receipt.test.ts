@@ -199,7 +199,9 @@ describe('a Sigstore bundle', () => {
       expect([code, (await rungate(...verify)).code]).toEqual(codes);
       const shown = JSON.parse((await rungate('receipt', 'show', 'shop.sigstore.json', '--json')).out);
       expect(shown.statement).toMatchObject({ predicate: { result } });
-      expect(err).toContain(`the receipt shop.sigstore.json, signed with the key ${trusted.id}`);
+      expect(err).toMatch(
+        new RegExp(`the receipt shop.sigstore.json about .*@sha256:.*, signed with the key ${trusted.id}`),
+      );
     },
   );
 

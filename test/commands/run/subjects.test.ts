@@ -121,6 +121,22 @@ describe('the subjects of a receipt', () => {
   });
 });
 
+it('a re-run of the job joins the run of the same image, and starts its own one for another', async () => {
+  on = await stage({ outcome: 'passed', duration: 60_000 });
+  const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77', GITHUB_JOB: 'gate', RUNNER_TEMP: '/none' };
+  const runOf = async (attempt: string, subject: string, timeout: string) => {
+    const env = { ...job, RUNGATE_RECEIPT_KEY: trusted.privatePem, GITHUB_RUN_ATTEMPT: attempt };
+    const argv = [...gate, '--subject', subject, '--timeout', timeout, '--json'];
+    const { code, out } = await on.with({ files: {}, env })(...argv);
+    return [code, JSON.parse(out).runs[0].runId];
+  };
+  const [code, first] = await runOf('1', image, '10s');
+  expect(code).toBe(3);
+  expect(await runOf('2', image, '10s')).toEqual([3, first]);
+  const [, other] = await runOf('3', image.replace('shop', 'other'), '10s');
+  expect(other).not.toBe(first);
+});
+
 describe.each(Object.entries(commands))('%s', (_name, argv) => {
   const app = `app.tgz@sha256:${hex}`;
   it.each([
