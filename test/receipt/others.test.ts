@@ -142,7 +142,7 @@ describe("in-toto's specification", () => {
     expect(names).toEqual(expect.arrayContaining(required));
   };
 
-  it('names every field of the statement of a gate, which has all that it requires', async () => {
+  it('names every field of the statement of a gate, which has each one that it requires', async () => {
     const { statement } = await gateReceipt();
     const { subject, predicate } = statement;
     expectFields(statement, specified.statement);
