@@ -119,7 +119,7 @@ verify || echo "refused: $?"
 describe('a stopped gate', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)('leaves no receipt behind after %s', async (signal) => {
     await play({ outcome: 'stuck' });
-    writeFileSync(join(folder, 'receipt.json'), '{"payloadType":""}');
+    writeFileSync(join(folder, 'receipt.json'), '{"payloadType":"application/vnd.in-toto+json"}');
     const running = rungate([...gate, '--receipt', 'receipt.json']);
     await running.shows(/in_progress/);
     expect(existsSync(join(folder, 'receipt.json'))).toBe(false);

@@ -19,7 +19,9 @@ import type { CommandGate } from './command-gate.ts';
 import { remedyFor, whyOf } from './reports.ts';
 import { devices, waitRules } from './wait-flags.ts';
 
-const receiptPattern = /^(?:\s*\{.*"(?:payloadType|_type)"|$)/s;
+/** An empty file, or an object with the type of an in-toto payload or statement. */
+const receiptPattern =
+  /^(?:\s*\{.*"(?:payloadType"\s*:\s*"application\/vnd\.in-toto\+json|_type"\s*:\s*"https:\/\/in-toto\.io\/)|$)/s;
 
 /** Tells whether a file exists that no gate has written: `--receipt ci.key` must not remove the key. */
 function isForeign(io: Io, path: string): boolean {

@@ -243,7 +243,7 @@ it('a gate that stops at a mistake in its settings leaves no older receipt', asy
     [{ process: 'web' }, '/repo/r.json', '/repo/r.json'],
   ] as const) {
     const { files = {}, ...settings } = withFile(file);
-    files[old] = '{"payloadType":"x"}';
+    files[old] = '{"payloadType":"application/vnd.in-toto+json"}';
     // The file has no project.
     expect((await on.with({ ...settings, files })('gate', '--receipt', receipt)).code).toBeGreaterThan(63);
     expect(files).not.toHaveProperty([old]);

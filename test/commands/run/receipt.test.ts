@@ -5,6 +5,7 @@ import { replaceReceipt } from '../../../src/commands/run/receipt.ts';
 import type { MockOptions } from '../../../src/mock/server.ts';
 import { bundleType } from '../../../src/receipt/bundle.ts';
 import { type ResourceDescriptor, type Statement, verifyReceipt } from '../../../src/receipt/index.ts';
+import { payloadType } from '../../../src/receipt/statement.ts';
 import { cli, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { commit, second, trusted } from '../../receipt/table.ts';
 
@@ -207,7 +208,7 @@ describe('a Sigstore bundle', () => {
 
   it('is written for any case of the name, and replaces an older one', async () => {
     const name = 'shop.SIGSTORE.json';
-    const older = JSON.stringify({ mediaType: bundleType, dsseEnvelope: { payloadType: '' } });
+    const older = JSON.stringify({ mediaType: bundleType, dsseEnvelope: { payloadType } });
     const settings = { files: { [name]: older } };
     const { code, files } = await run({ outcome: 'passed' }, [...argv, '--receipt', name], settings);
     expect([code, JSON.parse(files[name] ?? '')]).toMatchObject([
@@ -415,6 +416,7 @@ describe('refused before anything is sent', () => {
   it.each([
     ['a private key', trusted.privatePem],
     ['another JSON file', '{"name":"shop","type":"module"}'],
+    ['a JSON file with another type', '{"_type":"post","payloadType":"text"}'],
     ['text', 'payloadType'],
   ])('the path of %s is a configuration error, and the file stays', async (_name, content) => {
     const { code, err, text } = await refused([...gate, ...sha], { files: { 'receipt.json': content } });
