@@ -64,6 +64,8 @@ const safetyShare = (reads: number) => (reads > 1 ? Math.max(1, Math.floor(reads
 export interface MemoryBudget extends BudgetStore {
   /** Takes over what another store has granted. */
   replace(times: Granted): void;
+  /** Counts a grant of another store. */
+  count(line: RequestLine): void;
   /** Takes back the last grant in a line, which was not used. */
   undo(line: RequestLine): void;
 }
@@ -104,6 +106,9 @@ export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): 
   return {
     replace(times) {
       for (const line of lines) granted[line] = [...times[line]];
+    },
+    count(line) {
+      granted[line].push(now());
     },
     undo(line) {
       granted[line].pop();

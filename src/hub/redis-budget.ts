@@ -10,13 +10,13 @@ import {
 } from './budget.ts';
 
 /**
- * Runs `budgetScript`. Returns the milliseconds to wait, 0 for a grant; how many hubs share the budget; 1 if Redis did not
- * know this hub; and for creates, reads and safety reads, how long ago those in the window were granted.
+ * Runs `budgetScript`. Returns the milliseconds to wait, 0 for a grant; how many hubs share the budget; the name of the budget,
+ * which is another one after Redis has lost it; and for creates, reads and safety reads, how long ago those in the window were granted.
  */
 export type RunScript = (
   keys: string[],
   args: string[],
-) => Promise<readonly [waitMs: number, hubs: number, isNew: number, ...ages: (readonly number[])[]]>;
+) => Promise<readonly [waitMs: number, hubs: number, epoch: string, ...ages: (readonly number[])[]]>;
 
 /** Redis's own clock: those of the hubs may differ. */
 const redisTime = "local t = redis.call('TIME'); local raw = t[1] * 1000 + math.floor(t[2] / 1000)";
@@ -35,7 +35,7 @@ local command, hub, monotonic, line, value = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local slack = 100
 local limits = { reads = tonumber(ARGV[6]), creates = tonumber(ARGV[7]), requests = tonumber(ARGV[8]) }
 local window, lifetime, outranked, least = tonumber(ARGV[9]) + 2 * slack, tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
-local burst = tonumber(ARGV[13])
+local burst, call = tonumber(ARGV[13]), ARGV[14]
 
 -- A Redis that is short of memory may evict a part of the budget. Without it all of the budget is lost, for each hub.
 local function isLost()
@@ -52,7 +52,6 @@ ${clock}
 local last = tonumber(redis.call('HGET', state, 'last') or '0')
 local now = raw + tonumber(redis.call('HGET', state, 'offset') or '0')
 local began = tonumber(string.match(redis.call('HGET', hubs, hub) or '', '^%S+'))
-local isNew = began and 0 or 1
 if began then
   local expected = began + monotonic
   now = math.max(expected - slack, math.min(now, expected + slack))
@@ -62,6 +61,8 @@ now = math.max(now, last)
 began = math.max(began or now - monotonic, now - slack - monotonic)
 redis.call('HSET', hubs, hub, string.format('%.0f %.0f %d %d %d', began, now, limits.reads, limits.creates, limits.requests))
 redis.call('HSET', state, 'offset', now - raw, 'last', now)
+redis.call('HSETNX', state, 'epoch', hub .. ' ' .. call)
+local epoch = redis.call('HGET', state, 'epoch')
 
 -- The smallest limits of all hubs count, so that hubs with different ones share them fairly.
 local alive = 0
@@ -101,7 +102,7 @@ for name, key in pairs(granted) do
 end
 
 local function result(wait)
-  local answer = { math.ceil(wait), alive, isNew }
+  local answer = { math.ceil(wait), alive, epoch }
   for _, name in ipairs({ 'create', 'read', 'safety' }) do
     local ages = {}
     for _, time in ipairs(times[name]) do table.insert(ages, now - time) end
@@ -192,13 +193,19 @@ export function redisBudget(
   const constants = [reads, creates, requests, windowMs, claimLifetimeMs, outrankedMs, leastShare, burstMs];
   // Until Redis has said how many hubs there are, there may be another one that cannot reach it either.
   let seen = { hubs: 2, granted: { create: [], read: [], safety: [] } as Granted };
-  let lastAt: number | null = null;
+  let calls = 0;
+  /** The name of the budget, and when Redis was last sent a command that succeeded. */
+  let last: { epoch: string; at: number } | null = null;
   const call = async (command: string, line: string, value: number) => {
     const now = Math.floor(monotonic());
-    const args = [command, hub, now, line, Math.floor(value), ...constants].map(String);
-    const [waitMs, hubs, isNew, ...ages] = await run(keys, args);
-    const isLost = isNew === 1 && lastAt !== null && now < lastAt + keptMs;
-    lastAt = now;
+    calls += 1;
+    const args = [command, hub, now, line, Math.floor(value), ...constants, calls].map(String);
+    // Of several calls under way when Redis lost the budget, each one must notice.
+    const before = last;
+    const [waitMs, hubs, epoch, ...ages] = await run(keys, args);
+    const known = before ?? last;
+    const isLost = known !== null && epoch !== known.epoch && now < known.at + keptMs;
+    last = { epoch, at: now };
     if (isLost) throw new Error('Redis has lost the budget');
     const [create = [], read = [], safety = []] = ages.map((each) => each.map((age) => now - age));
     seen = { hubs, granted: { create, read, safety } };

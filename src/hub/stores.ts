@@ -70,7 +70,10 @@ export function failoverBudget(
     async reserve(line, deadline) {
       if (isShared()) {
         const reservation = await inRedis(() => shared.reserve(line, deadline));
-        return reservation ?? local.reserve(line, deadline);
+        if (reservation === null) return local.reserve(line, deadline);
+        // Another call may have failed in the meantime, and this grant came too late to be copied.
+        if (reservation.granted && !isShared()) local.count(line);
+        return reservation;
       }
       const reservation = await local.reserve(line, deadline);
       if (!reservation.granted) return reservation;
