@@ -144,6 +144,11 @@ export const causes: readonly HintRow[] = [
     hint: 'the options on the next line are not part of the command: join the lines, in YAML with ">-" instead of "|"',
   },
   {
+    text: /\brun\s+status\b/,
+    when: ({ text }) => !waits(text),
+    hint: 'run status exits with 0 in every state: use run wait or rungate gate',
+  },
+  {
     when: startsOnly,
     hint: 'the step starts a run but does not wait for it: use rungate gate, or run wait after it',
   },
@@ -247,11 +252,6 @@ export const causes: readonly HintRow[] = [
   {
     text: onLine(String.raw`(?:\b(?:echo|printf|test)\b[^\n;|&]*(?:\$\(|\x60)|<\()[^\n]*`, ''),
     hint: 'the exit code of $(…) or <(…) inside another command is lost: run the gate as a separate command',
-  },
-  {
-    text: /\brun\s+status\b/,
-    when: ({ text }) => !waits(text),
-    hint: 'run status exits with 0 in every state: use run wait or rungate gate',
   },
   {
     when: ({ results }) => results.some(({ readByOthers }) => readByOthers),
