@@ -56,9 +56,9 @@ const digestPrefix = /^(?:\S+@)?sha256:(?=[0-9a-f]+$)/i;
 const isWhole = (text: string) => text.length === 40 || text.length === 64;
 
 /**
- * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit or a digest. A whole
- * commit or digest abbreviates nothing.
- * Without a letter, a number such as 20261122 abbreviates only a whole commit: builds have numbers too.
+ * Returns whether a version is the expected one: the same text, or one is an abbreviation of the other, a commit or a digest.
+ * A whole commit or digest abbreviates nothing. Without a letter, a number such as 20261122 abbreviates only a whole commit:
+ * builds have numbers too.
  */
 export function isExpected(text: string, expected: string): boolean {
   if (text === expected) return true;

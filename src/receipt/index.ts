@@ -164,7 +164,8 @@ async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination
 }
 
 /**
- * Verifies a receipt: a trusted key signed it, the runs passed, and it is for this commit, or for these images and files. Makes the checks in the order of
+ * Verifies a receipt: a trusted key signed it, the runs passed, and it is for this commit, or for these images and files.
+ * Makes the checks in the order of
  * their names in `CheckName`, and trusts nothing in the receipt before its signature is verified.
  * @throws ReceiptError, and no other error; `code` names the first check that failed
  */

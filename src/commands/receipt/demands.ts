@@ -159,8 +159,8 @@ export function demandsOf(io: Io, flags: Readonly<Record<string, unknown>>): Dem
   const policy = path === undefined ? {} : readPolicy(io, filled('--policy', path) ?? '');
   const twice = names.find((name) => own[name] !== undefined && policy[name] !== undefined);
   if (twice !== undefined)
-    throw new UsageError(`${longOf(twice)} is set in ${path}, too`, {
-      hint: `remove the option: the policy file decides`,
+    throw new UsageError(`${longOf(twice)} is also set in ${path}`, {
+      hint: 'remove the option: the policy file decides',
     });
   if (path !== undefined && own.allowWarned === true)
     throw new UsageError('--allow-warned has no effect with --policy: only the policy file can allow that', {

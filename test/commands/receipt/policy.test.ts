@@ -127,7 +127,7 @@ describe('receipt verify --policy', () => {
     const argv = ['--commit', commit, option, ...(value === null ? [] : [value])];
     const { code, err } = await verify({ ...full, ...more }, argv);
     expect(err).toBe(
-      `error: ${option} is set in platform/receipt-policy.json, too\n  → remove the option: the policy file decides\n`,
+      `error: ${option} is also set in platform/receipt-policy.json\n  → remove the option: the policy file decides\n`,
     );
     expect(code).toBe(64);
   });
