@@ -3,8 +3,8 @@ import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BudgetLimits, RequestLine } from '../../src/hub/budget.ts';
+import { failoverBudget } from '../../src/hub/failover-budget.ts';
 import { budgetScript, type RunScript, redisBudget } from '../../src/hub/redis-budget.ts';
-import { failoverBudget } from '../../src/hub/stores.ts';
 import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
 
 let redis: TestRedis;
