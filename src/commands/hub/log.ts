@@ -1,5 +1,5 @@
 import type { StopSignal } from '../../errors.ts';
-import type { HubLogEvent } from '../../hub/server.ts';
+import type { HubLogEvent } from '../../hub/log-events.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Redact } from '../../redact.ts';

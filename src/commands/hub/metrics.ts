@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { requestClasses } from '../../gate/fleet/hub-link.ts';
 import { lines } from '../../hub/budget.ts';
-import type { HubLogEvent, HubState } from '../../hub/server.ts';
+import type { HubLogEvent } from '../../hub/log-events.ts';
+import type { HubState } from '../../hub/server.ts';
 
 /** Up to the time that a gate may wait in a large fleet, in seconds. */
 const waitBuckets = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];

@@ -1,0 +1,71 @@
+import { setMaxListeners } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../clock.ts';
+import { requestClasses } from '../gate/fleet/hub-link.ts';
+import type { RequestLine } from './budget.ts';
+import { BadRequest, milliseconds, sendJson } from './http.ts';
+import type { Hub } from './hub.ts';
+import type { HubLogEvent } from './log-events.ts';
+import { lineOf } from './scheduler.ts';
+import { mostGates } from './streams.ts';
+
+/** A request for a grant is held this long, then the gate asks again. */
+const holdMs = 20_000;
+/** A longer wait of a gate does not make its request more urgent. */
+const longestWaitMs = 60 * 60_000;
+
+interface GrantTools {
+  hub: Hub;
+  clock: Clock;
+  /** Returns the body of a gate's request. */
+  read(request: IncomingMessage): Promise<Record<string, unknown>>;
+  log(event: HubLogEvent): void;
+}
+
+/** Returns the handlers of requests for grants, and of reports that the service has refused a request. */
+export function createGranting({ hub, clock, read, log }: GrantTools) {
+  const closing = new AbortController();
+  // Every request for a grant listens to it.
+  setMaxListeners(0, closing.signal);
+  /** Grants so far: a gate that waits sees that the hub goes on. */
+  const grants: Record<RequestLine, number> = { create: 0, read: 0, safety: 0 };
+  return {
+    async grant(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const { class: kind, waitedMs } = await read(request);
+      const known = requestClasses.find((each) => each === kind);
+      if (known === undefined) throw new BadRequest(400, `class must be one of ${requestClasses.join(', ')}`);
+      const queued = hub.waiting();
+      if (queued.create + queued.read + queued.safety >= mostGates)
+        throw new BadRequest(503, 'as many requests wait for a grant as the hub can hold');
+      const waited = milliseconds(waitedMs, longestWaitMs);
+      const began = clock.monotonic();
+      const over = new AbortController();
+      const end = () => over.abort();
+      response.once('close', end);
+      closing.signal.addEventListener('abort', end, { once: true });
+      clock.sleep(holdMs, over.signal).then(end, () => {});
+      try {
+        await hub.grant(known, waited, over.signal);
+        grants[lineOf(known)] += 1;
+        log({ type: 'grant', class: known, waitedMs: waited + clock.monotonic() - began });
+        sendJson(response, 200, { granted: true });
+      } catch (error) {
+        if (!over.signal.aborted) throw error;
+        if (!response.destroyed) sendJson(response, 202, { granted: false, others: grants[lineOf(known)] });
+      } finally {
+        end();
+        closing.signal.removeEventListener('abort', end);
+      }
+    },
+
+    async limited(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const retryAfterMs = milliseconds((await read(request)).retryAfterMs, longestWaitMs);
+      await hub.limited(retryAfterMs);
+      log({ type: 'limited', retryAfterMs });
+      sendJson(response, 204);
+    },
+
+    /** Tells the gates that wait to ask again, perhaps another hub. */
+    end: () => closing.abort(),
+  };
+}
