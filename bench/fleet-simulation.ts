@@ -5,7 +5,8 @@ import { createCaller } from '../src/client/caller.ts';
 import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
 import { NetworkError } from '../src/errors.ts';
-import { createHubLink, type HubClient, type HubEvent } from '../src/gate/fleet/hub-link.ts';
+import { createHubLinks } from '../src/gate/fleet/hub-link.ts';
+import type { HubClient, HubEvent } from '../src/gate/fleet/protocol.ts';
 import { runOnce } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
@@ -310,12 +311,12 @@ const strict: Policy = {
 function hubClient(hub: Hub, clock: Clock): HubClient {
   const wayMs = 50;
   return {
-    async *events(runIds, lastId, signal) {
+    async *events({ runIds }, lastId, signal) {
       await clock.sleep(wayMs, signal);
       const queue: HubEvent[] = [{ type: 'ready' }];
       let more = () => {};
-      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) => {
-        queue.push({ type: 'wake', runId: id, id: String(at) });
+      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at, kind }) => {
+        queue.push({ type: 'wake', runId: id, id: String(at), kind });
         more();
       });
       signal.addEventListener('abort', () => more(), { once: true });
@@ -333,13 +334,14 @@ function hubClient(hub: Hub, clock: Clock): HubClient {
         end();
       }
     },
-    async grant(of, waitedMs, signal) {
+    async grant(request, signal) {
       await clock.sleep(wayMs, signal);
-      await hub.grant(of, waitedMs, signal);
+      await hub.grant(request, signal);
       await clock.sleep(wayMs, signal);
       return { granted: true };
     },
     limited: (retryAfterMs) => hub.limited(retryAfterMs),
+    observed: async (kind, ended) => hub.observed(kind, ended),
   };
 }
 
@@ -358,9 +360,8 @@ async function gate(within: World, options: Gates, index: number, hub: Hub | nul
   const link =
     hub === null
       ? undefined
-      : createHubLink(hubClient(hub, clock), {
-          clock,
-          silenceMs: Number.POSITIVE_INFINITY,
+      : createHubLinks(hubClient(hub, clock), { clock, silenceMs: Number.POSITIVE_INFINITY }).open({
+          name: null,
           onChange: () => {},
         });
   const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });

@@ -9,7 +9,7 @@ import type { MemoryWakes, WakeStore } from './wakes.ts';
 export function failoverWakes(shared: WakeStore, local: MemoryWakes, health: Health): WakeStore {
   const inEither = withFallback<Pick<WakeStore, 'announce' | 'namedSince'>>(shared, local, health);
   return {
-    announce: (ids) => inEither((store) => store.announce(ids)),
+    announce: (ids, kind) => inEither((store) => store.announce(ids, kind)),
     async namedSince(ids, since) {
       const known = await local.namedSince(ids, since);
       const latest = new Map(known.map((wake) => [wake.id, wake]));

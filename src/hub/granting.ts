@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { requestClasses } from '../gate/fleet/hub-link.ts';
+import { requestClasses } from '../gate/fleet/protocol.ts';
 import type { RequestLine } from './budget.ts';
 import { BadRequest, milliseconds, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
@@ -13,6 +13,9 @@ import { mostGates } from './streams.ts';
 const holdMs = 20_000;
 /** A longer wait of a gate does not make its request more urgent. */
 const longestWaitMs = 60 * 60_000;
+/** Longer names are cut, and kinds of deliveries have at most this length. */
+const longestName = 200;
+const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, longestName) : null);
 
 interface GrantTools {
   hub: Hub;
@@ -22,7 +25,7 @@ interface GrantTools {
   log(event: HubLogEvent): void;
 }
 
-/** Returns the handlers of requests for grants, and of reports that the service has refused a request. */
+/** Returns the handlers of requests for grants, and of what gates report about their requests to the service. */
 export function createGranting({ hub, clock, read, log }: GrantTools) {
   const closing = new AbortController();
   // Every request for a grant listens to it.
@@ -31,13 +34,14 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
   const grants: Record<RequestLine, number> = { create: 0, read: 0, safety: 0 };
   return {
     async grant(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const { class: kind, waitedMs } = await read(request);
+      const { class: kind, waitedMs, priority, gate, runId } = await read(request);
       const known = requestClasses.find((each) => each === kind);
       if (known === undefined) throw new BadRequest(400, `class must be one of ${requestClasses.join(', ')}`);
       const queued = hub.waiting();
       if (queued.create + queued.read + queued.safety >= mostGates)
         throw new BadRequest(503, 'as many requests wait for a grant as the hub can hold');
       const waited = milliseconds(waitedMs, longestWaitMs);
+      const urgency = priority === 'high' ? priority : 'normal';
       const began = clock.monotonic();
       const over = new AbortController();
       const end = () => over.abort();
@@ -45,9 +49,10 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
       closing.signal.addEventListener('abort', end, { once: true });
       clock.sleep(holdMs, over.signal).then(end, () => {});
       try {
-        await hub.grant(known, waited, over.signal);
+        await hub.grant({ class: known, waitedMs: waited, priority: urgency }, over.signal);
         grants[lineOf(known)] += 1;
-        log({ type: 'grant', class: known, waitedMs: waited + clock.monotonic() - began });
+        const total = waited + clock.monotonic() - began;
+        log({ type: 'grant', class: known, waitedMs: total, gate: textOf(gate), runId: textOf(runId) });
         sendJson(response, 200, { granted: true });
       } catch (error) {
         if (!over.signal.aborted) throw error;
@@ -62,6 +67,13 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
       const retryAfterMs = milliseconds((await read(request)).retryAfterMs, longestWaitMs);
       await hub.limited(retryAfterMs);
       log({ type: 'limited', retryAfterMs });
+      sendJson(response, 204);
+    },
+
+    async observed(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const { kind, ended } = await read(request);
+      const known = textOf(kind);
+      if (known !== null) hub.observed(known, ended === true);
       sendJson(response, 204);
     },
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
-import type { RequestClass } from '../gate/fleet/hub-link.ts';
-import type { BudgetStore } from './budget.ts';
+import type { BudgetStore, BudgetView, RequestLine } from './budget.ts';
 import { possibleRunIds } from './deliveries.ts';
+import { createDeliveryKinds, kindOf } from './delivery-kinds.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import type { Wake, WakeStore } from './wakes.ts';
 
@@ -13,8 +13,7 @@ const clockMarginMs = 60_000;
 
 /** The parts of a hub, without its server. It holds no API key and decides no verdict. */
 export interface Hub {
-  /** Resolves when the request may be sent. @throws the signal's reason when that is aborted */
-  grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
+  grant: Scheduler['grant'];
   /**
    * Calls back for every delivery that names one of the runs: first for those since a time, then as they come.
    * Returns a function that ends that.
@@ -25,6 +24,11 @@ export interface Hub {
    * @param json the body
    */
   deliver(json: string): Promise<number>;
+  /** The read after a delivery of a kind has shown the end of the run, or not. */
+  observed(kind: string, ended: boolean): void;
+  /** Counts requests that gates have sent without a grant. */
+  report(line: RequestLine, agesMs: readonly number[]): Promise<void>;
+  budget(): BudgetView;
   /** A gate's request was refused because of the service's limit. */
   limited(retryAfterMs: number): Promise<void>;
   waiting: Scheduler['waiting'];
@@ -37,7 +41,9 @@ export interface Hub {
 export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): Hub {
   const scheduler = createScheduler(budget, clock);
   const subscribers = new Map<string, Set<(wake: Wake) => void>>();
+  const kinds = createDeliveryKinds();
   const stopListening = wakes.listen((wake) => {
+    if (!subscribers.has(wake.id) || !kinds.wakes(wake.kind)) return;
     for (const onWake of subscribers.get(wake.id) ?? []) onWake(wake);
   });
   return {
@@ -67,10 +73,13 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
 
     async deliver(json) {
       const ids = possibleRunIds(json);
-      await wakes.announce([...ids]);
+      await wakes.announce([...ids], kindOf(json));
       return ids.size;
     },
 
+    observed: kinds.observe,
+    report: budget.report,
+    budget: budget.view,
     limited: (retryAfterMs) => budget.reduce(Math.max(retryAfterMs, reducedMs)),
   };
 }

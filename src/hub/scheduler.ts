@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { RequestClass } from '../gate/fleet/hub-link.ts';
+import type { GrantRequest, RequestClass } from '../gate/fleet/protocol.ts';
 import { type BudgetStore, claimLifetimeMs, type RequestLine } from './budget.ts';
 
 export const lineOf = (kind: RequestClass): RequestLine =>
@@ -7,6 +7,9 @@ export const lineOf = (kind: RequestClass): RequestLine =>
 
 /** How much later than it arrived a request should be granted, in milliseconds: first reads may wait for confirmations. */
 const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm: 0, first: 5_000, safety: 0 };
+
+/** A request of high priority is as urgent as one that has waited this much longer: others have their turn after that. */
+const headStartMs = 10 * 60_000;
 
 /**
  * A first read waits this long while safety reads wait: a delivery about the start of the run may come and make it urgent, so
@@ -19,9 +22,9 @@ export interface Scheduler {
   /**
    * Resolves when the request may be sent. Rejects with the signal's reason when the request is no longer wanted, and with
    * what the budget's store throws.
-   * @param waitedMs how long the gate has waited for this grant already, at another hub or on another connection
+   * @param request `waitedMs` is how long the gate has waited for this grant already, at another hub or on another connection
    */
-  grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
+  grant(request: Pick<GrantRequest, 'class' | 'waitedMs' | 'priority'>, signal: AbortSignal): Promise<void>;
   /** How many requests wait in each line. */
   waiting(): Readonly<Record<RequestLine, number>>;
 }
@@ -63,7 +66,7 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
     });
   };
 
-  const enqueue: Scheduler['grant'] = (kind, waitedMs, signal) => {
+  const enqueue: Scheduler['grant'] = ({ class: kind, waitedMs, priority }, signal) => {
     const line = lineOf(kind);
     const queue = queues[line];
     return new Promise((resolve, reject) => {
@@ -74,7 +77,7 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
         reject(signal.reason);
       };
       const entry: Waiting = {
-        deadline: clock.monotonic() - waitedMs + patienceMs[kind],
+        deadline: clock.monotonic() - waitedMs + patienceMs[kind] - (priority === 'high' ? headStartMs : 0),
         granted() {
           signal.removeEventListener('abort', leave);
           resolve();
@@ -92,7 +95,8 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
   };
 
   return {
-    async grant(kind, waitedMs, signal) {
+    async grant(request, signal) {
+      const { class: kind, waitedMs } = request;
       const heldMs = kind === 'first' && queues.safety.length > 0 ? Math.max(0, firstReadMs - waitedMs) : 0;
       if (heldMs > 0) {
         held += 1;
@@ -100,7 +104,7 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
           held -= 1;
         });
       }
-      return enqueue(kind, waitedMs + heldMs, signal);
+      return enqueue({ ...request, waitedMs: waitedMs + heldMs }, signal);
     },
     waiting: () => ({
       create: queues.create.length,

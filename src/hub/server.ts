@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { hubVersion } from '../gate/fleet/hub-link.ts';
+import { hubVersions } from '../gate/fleet/protocol.ts';
 import type { ReceivedDelivery } from './deliveries.ts';
 import { createGranting } from './granting.ts';
 import { BadRequest, readJsonBody, sendJson } from './http.ts';
@@ -37,22 +37,25 @@ export interface HubServerOptions {
 }
 
 const heartbeatMs = 3_000;
-/** The time for deliveries that are under way when the hub stops. */
+/** A hub that stops sends its gates to others over this time. */
+const leaveMs = 4_000;
+/** After that, the time for deliveries that are under way. */
 const closeMs = 3_000;
+
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 export interface HubServer {
   readonly url: string;
   readonly port: number;
-  /** Tells gates to connect again, finishes deliveries that are under way, and stops. */
-  close(): Promise<void>;
+  /** Sends the gates to other hubs over a time, by default 4 s, finishes deliveries that are under way, and stops. */
+  close(overMs?: number): Promise<void>;
 }
 
 /** Serves gates and receives deliveries. @throws what Node throws when it cannot listen */
 export async function serveHub(host: string, port: number, options: HubServerOptions): Promise<HubServer> {
   const { hub, clock, log, receiveMs = 30_000 } = options;
   const tokens = options.tokens.map(digest);
-  const closing = new AbortController();
+  let state: 'serving' | 'leaving' | 'closing' = 'serving';
 
   const authorize = ({ headers }: IncomingMessage) => {
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -70,10 +73,10 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     return json;
   };
 
-  const streams = createStreams({ hub, read: readGate, log });
+  const streams = createStreams({ hub, clock, read: readGate, log });
   const granting = createGranting({ hub, clock, read: readGate, log });
 
-  const state = (): HubState => ({
+  const facts = (): HubState => ({
     redis: options.redis(),
     waiting: hub.waiting(),
     streams: streams.count(),
@@ -94,16 +97,17 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'POST /v1/wakes': forGates(streams.open),
     'POST /v1/grants': forGates(granting.grant),
     'POST /v1/limits': forGates(granting.limited),
+    'POST /v1/reads': forGates(granting.observed),
     'GET /healthz'(_, response) {
-      const now = state();
+      const now = facts();
       sendJson(response, 200, {
         status: now.redis === false ? 'degraded' : 'ok',
-        version: hubVersion,
+        versions: hubVersions,
         ...now,
       });
     },
     async 'GET /metrics'(_, response) {
-      const { type, text } = await options.metrics(state());
+      const { type, text } = await options.metrics(facts());
       response.writeHead(200, { 'Content-Type': type }).end(text);
     },
   };
@@ -111,6 +115,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     const route = routes[`${request.method} ${path}`];
+    if (state !== 'serving') response.setHeader('Connection', 'close');
     try {
       if (route !== undefined) return await route(request, response);
       const isKnown = Object.keys(routes).some((each) => each.endsWith(` ${path}`));
@@ -142,7 +147,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       // Without listeners, a sender that goes away would end the process.
       response.on('error', () => {});
       // Otherwise a connection that may be used again would delay the end of the hub.
-      response.on('close', () => closing.signal.aborted && setImmediate(() => server.closeIdleConnections()));
+      response.on('close', () => state === 'closing' && setImmediate(() => server.closeIdleConnections()));
       request.on('error', () => {});
       void handle(request, response);
     },
@@ -167,10 +172,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   return {
     port: bound,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-    async close() {
+    async close(overMs = leaveMs) {
+      state = 'leaving';
+      await streams.leave(overMs);
+      state = 'closing';
       stopBeat();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      closing.abort();
       granting.end();
       streams.end();
       server.closeIdleConnections();

@@ -23,6 +23,7 @@ import { redactReport, reportUncreated } from '../gate/report.ts';
 import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
 import { lateError, type Start, type Started, startOrAttach } from '../gate/start.ts';
+import { subjectOf } from '../gate/watched-run.ts';
 import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
 
@@ -56,11 +57,10 @@ export interface OpenGateOptions extends OpenOptions {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns a function that opens a link with the hub; undefined without a hub. */
-export async function hubOpener({ hub, clock, say }: OpenOptions) {
+/** Returns undefined without a hub. */
+export async function openHubOf({ hub, clock, say }: OpenOptions): Promise<OpenHub | undefined> {
   const options = await hub();
-  if (options === null) return undefined;
-  return async (emit: Emit) => openHub({ ...options, clock, say }, (error) => emit({ type: 'hub', error }));
+  return options === null ? undefined : openHub({ ...options, clock, say });
 }
 
 async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateOptions, emit: Emit) {
@@ -79,8 +79,9 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
     options;
   const caller = await options.connect();
   let page: OpenDeployed | undefined;
+  let hub: OpenHub | undefined;
   try {
-    const openHub = await hubOpener(options);
+    hub = await openHubOf(options);
     await awaitEach(reporters, { type: 'begin', gates });
     page = await openBuildCheck(options, (event) => emitTo(reporters, event, redact));
     return await runPlan(
@@ -90,13 +91,14 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
       },
       {
         ...{ service: runService(caller, clock.now), clock, random, say, onStop, hooks: page?.hooks },
-        ...(openHub !== undefined && { openHub }),
+        ...(hub !== undefined && { linkHub: hub.link }),
         // A reporter may keep and change what it receives.
         emit: (event) => emitTo(reporters, event, redact),
       },
     );
   } finally {
     await page?.close();
+    await hub?.close();
     emitTo(reporters, { type: 'close' }, redact);
     await caller.close();
   }
@@ -162,8 +164,12 @@ export async function openStart(
   });
   let hub: OpenHub | undefined;
   try {
-    hub = await (await hubOpener(options))?.(emit);
-    const tools = { service, clock, random, signal: stop.signal, emit, hub: hub?.link, policy, say };
+    hub = await openHubOf(options);
+    const link = hub?.link({
+      name: subjectOf(start.body).name,
+      onChange: (error) => emit({ type: 'hub', error }),
+    });
+    const tools = { service, clock, random, signal: stop.signal, emit, hub: link, policy, say };
     const deadline = clock.monotonic() + timeoutMs;
     const started = await startOrAttach(start, { latest: deadline, deadline }, tools);
     if (started.kind === 'late') throw lateError(timeoutMs, hub !== undefined, started.discarded);

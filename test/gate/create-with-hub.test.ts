@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCaller } from '../../src/client/caller.ts';
 import { createRun } from '../../src/gate/create.ts';
-import { createHubLink } from '../../src/gate/fleet/hub-link.ts';
 import { runService } from '../../src/gate/service.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
-import { type FakeHub, fakeHub } from './fleet/fake-hub.ts';
+import { createHubLink, type FakeHub, fakeHub } from './fleet/fake-hub.ts';
 
 const unhandled: unknown[] = [];
 const onUnhandled = (reason: unknown) => unhandled.push(reason);

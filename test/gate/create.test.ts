@@ -3,13 +3,12 @@ import { createCaller } from '../../src/client/caller.ts';
 import { type HttpError, NetworkError, type NetworkFault, RungateError } from '../../src/errors.ts';
 import { createRun } from '../../src/gate/create.ts';
 import type { GateEvent } from '../../src/gate/events.ts';
-import { createHubLink } from '../../src/gate/fleet/hub-link.ts';
 import { newBudget } from '../../src/gate/fleet/turns.ts';
 import { runService } from '../../src/gate/service.ts';
 import { networkError } from '../../src/transport/network-error.ts';
 import type { PreparedRequest, RawReply, SendOptions } from '../../src/transport/transport.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
-import { type FakeHub, fakeHub } from './fleet/fake-hub.ts';
+import { createHubLink, type FakeHub, fakeHub } from './fleet/fake-hub.ts';
 import { mostInAMinute } from './plan/world.ts';
 
 const [second, minute] = [1000, 60_000];

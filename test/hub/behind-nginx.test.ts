@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
-import type { HubEvent } from '../../src/gate/fleet/hub-link.ts';
+import type { HubEvent } from '../../src/gate/fleet/protocol.ts';
 import { usualBudget } from '../../src/hub/budget.ts';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import { createHub } from '../../src/hub/hub.ts';
@@ -18,6 +18,7 @@ import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { freePort } from '../free-port.ts';
+import { request, watching } from '../gate/fleet/fake-hub.ts';
 import { until } from '../until.ts';
 
 const execute = promisify(execFile);
@@ -105,7 +106,7 @@ it.skipIf(isMissing)(
     const open = (runId: string) => {
       const events: HubEvent[] = [];
       void (async () => {
-        for await (const event of client.events([runId], null, stop.signal)) events.push(event);
+        for await (const event of client.events(watching([runId]), null, stop.signal)) events.push(event);
       })().catch(() => {});
       return events;
     };
@@ -125,7 +126,7 @@ it.skipIf(isMissing)(
     await until(() => streams.every((events) => events.length === 1));
     expect(await deliver('{"run":"run_1"}')).toBe(204);
     await until(() => streams.every((events) => events.some(({ type }) => type === 'wake')));
-    expect(await client.grant('confirm', 0, stop.signal)).toEqual({ granted: true });
+    expect(await client.grant(request('confirm'), stop.signal)).toEqual({ granted: true });
 
     await first.close();
     const again = open('run_2');

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RequestClass, requestClasses } from '../../src/gate/fleet/hub-link.ts';
+import { type Priority, type RequestClass, requestClasses } from '../../src/gate/fleet/protocol.ts';
 import { type BudgetLimits, type BudgetStore, memoryBudget } from '../../src/hub/budget.ts';
 import { createScheduler } from '../../src/hub/scheduler.ts';
 import { virtualTime } from '../virtual-time.ts';
@@ -21,8 +21,8 @@ function start(limits: BudgetLimits, change: (budget: BudgetStore) => BudgetStor
     scheduler,
     granted,
     names: () => granted.map(({ name }) => name),
-    ask(of: RequestClass, name: string = of, waitedMs = 0, signal = never) {
-      const grant = scheduler.grant(of, waitedMs, signal);
+    ask(of: RequestClass, name: string = of, waitedMs = 0, signal = never, priority: Priority = 'normal') {
+      const grant = scheduler.grant({ class: of, waitedMs, priority }, signal);
       grant.then(
         () => granted.push({ name, at: clock.monotonic() }),
         () => {},
@@ -134,8 +134,8 @@ describe('a scheduler', () => {
   });
 
   it('refuses a request that is no longer wanted', async () => {
-    const { scheduler } = start(usual);
-    await expect(scheduler.grant('first', 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    const { scheduler, ask } = start(usual);
+    await expect(ask('first', 'first', 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(scheduler.waiting().read).toBe(0);
   });
 

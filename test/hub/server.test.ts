@@ -3,7 +3,7 @@ import { connect as connectSocket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
-import type { HubEvent } from '../../src/gate/fleet/hub-link.ts';
+import type { HubEvent } from '../../src/gate/fleet/protocol.ts';
 import { memoryBudget, usualBudget } from '../../src/hub/budget.ts';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import { createHub } from '../../src/hub/hub.ts';
@@ -14,7 +14,9 @@ import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { memoryStore } from '../../src/webhook/replay.ts';
+import { request, watching } from '../gate/fleet/fake-hub.ts';
 import { turns, until } from '../until.ts';
+import { virtualTime } from '../virtual-time.ts';
 
 const secret = 'whsec_of_the_test';
 const cleanups: (() => unknown)[] = [];
@@ -44,7 +46,7 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
     log: (event) => log.push(event),
     receiveMs,
   });
-  cleanups.push(() => server.close());
+  cleanups.push(() => server.close(0));
   return {
     server,
     hub,
@@ -66,16 +68,18 @@ function connect(url: string, token = 'new-token') {
   });
   return {
     client,
-    /** Collects the events of a stream until the test ends. */
+    /** Collects the events of a stream, and its places, until the test ends. */
     open(runIds: readonly string[], lastId: string | null = null) {
       const events: HubEvent[] = [];
+      const places: HubEvent[] = [];
       const stop = new AbortController();
       cleanups.push(() => stop.abort());
       const ended = (async () => {
-        for await (const event of client.events(runIds, lastId, stop.signal)) events.push(event);
+        for await (const event of client.events(watching(runIds), lastId, stop.signal))
+          (event.type === 'place' ? places : events).push(event);
       })();
       ended.catch(() => {});
-      return { events, ended };
+      return { events, places, ended };
     },
   };
 }
@@ -97,18 +101,18 @@ async function deliver(url: string, body: string, headers: Record<string, string
 describe('a stream', () => {
   it('is ready, lives, and has a wake-up for each delivery that names one of its runs', async () => {
     const { server, beat } = await startHub();
-    const { events } = connect(server.url).open(['run_1', '17']);
-    await until(() => events.length === 1);
+    const { events, places } = connect(server.url).open(['run_1', '17']);
+    await until(() => places.length === 1);
     beat();
-    await until(() => events.length === 2);
-    expect(events).toEqual([{ type: 'ready' }, { type: 'heartbeat' }]);
+    await until(() => places.length === 2);
+    expect(events).toEqual([{ type: 'ready' }]);
     expect(await deliver(server.url, '{"event":"x","data":{"other":"run_2"}}')).toBe(204);
     expect(await deliver(server.url, '{"event":"x","data":{"id":17}}')).toBe(204);
     expect(await deliver(server.url, '{"link":"https://app.example/projects/shop/runs/run_1?tab=1"}')).toBe(
       204,
     );
-    await until(() => events.length === 4);
-    expect(events.slice(2)).toMatchObject([
+    await until(() => events.length === 3);
+    expect(events.slice(1)).toMatchObject([
       { type: 'wake', runId: '17' },
       { type: 'wake', runId: 'run_1' },
     ]);
@@ -137,12 +141,76 @@ describe('a stream', () => {
     expect(later.events[1]).toMatchObject({ type: 'wake', runId: 'run_1' });
   });
 
-  it('ends when the hub stops, without an error: the gate connects again', async () => {
-    const { server } = await startHub();
-    const { events, ended } = connect(server.url).open([]);
+  it('ends when the hub stops, one after another and without an error: the gates connect again', async () => {
+    const time = virtualTime();
+    const { server } = await startHub(usualBudget, undefined, time.clock);
+    const ends: number[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const { events, ended } = connect(server.url).open([]);
+      void ended.then(() => ends.push(time.clock.monotonic()));
+      await until(() => events.length === 1);
+    }
+    const closed = server.close(4000);
+    for (let count = 1; count <= 4; count += 1) {
+      await time.run(1000);
+      await until(() => ends.length === count);
+    }
+    await closed;
+    expect(ends).toEqual([1000, 2000, 3000, 4000]);
+  });
+
+  it('of a hub that stops is served until then, and other responses ask for another connection', async () => {
+    const time = virtualTime();
+    const { server } = await startHub(usualBudget, undefined, time.clock);
+    const { open } = connect(server.url);
+    const { events } = open(['run_1']);
     await until(() => events.length === 1);
-    await server.close();
-    await expect(ended).resolves.toBeUndefined();
+    const closed = server.close(4000);
+    const body = '["run_1"]';
+    const init = { method: 'POST', body, headers: signedHeaders(body) };
+    const { status, headers } = await fetch(`${server.url}/deliveries`, init);
+    expect([status, headers.get('connection')]).toEqual([204, 'close']);
+    await until(() => events.length === 2);
+    await time.run(4000);
+    await closed;
+  });
+
+  it('gives each gate another place for the case that the hub goes, and counts what gates report', async () => {
+    const { server, hub, log } = await startHub({ reads: 31, creates: 31, requests: 80 });
+    const { open } = connect(server.url);
+    const one = open(['run_1', 'run_2']);
+    await until(() => one.places.length === 1);
+    const sent = { reads: [500, -1, 'x'], creates: [70_000] };
+    const more = (body: object) =>
+      fetch(`${server.url}/v1/wakes`, {
+        method: 'POST',
+        headers: { Authorization: 'Bearer new-token' },
+        body: JSON.stringify(body),
+      });
+    const reader = (await more({ runs: [], creates: 3, sent })).body?.getReader();
+    const text = new TextDecoder().decode((await reader?.read())?.value);
+    await reader?.cancel();
+    expect(one.places).toEqual([
+      { type: 'place', reads: { afterMs: 0, everyMs: 2000 }, creates: { afterMs: 0, everyMs: 2000 } },
+    ]);
+    expect(text).toContain('"creates":{"afterMs":0,"everyMs":2000}');
+    expect(log).toContainEqual({ type: 'reported', reads: 1, creates: 1 });
+    expect(hub.budget().granted.read).toHaveLength(1);
+  });
+
+  it.each([
+    [[9, 1], 200],
+    [undefined, 200],
+    [[2], 400],
+  ])('is for a gate that speaks the versions %j answered with status code %i', async (versions, status) => {
+    const { server } = await startHub();
+    const response = await fetch(`${server.url}/v1/wakes`, {
+      method: 'POST',
+      headers: { Authorization: 'Bearer new-token' },
+      body: JSON.stringify({ runs: [], versions }),
+    });
+    expect(response.status).toBe(status);
+    await response.body?.cancel();
   });
 });
 
@@ -150,10 +218,10 @@ describe('a gate', () => {
   it('may have any of the tokens, and none without one', async () => {
     const { server } = await startHub();
     const { signal } = new AbortController();
-    expect(await connect(server.url, 'old-token').client.grant('first', 0, signal)).toEqual({
+    expect(await connect(server.url, 'old-token').client.grant(request('first'), signal)).toEqual({
       granted: true,
     });
-    await expect(connect(server.url, 'wrong').client.grant('first', 0, signal)).rejects.toThrow(
+    await expect(connect(server.url, 'wrong').client.grant(request('first'), signal)).rejects.toThrow(
       'the hub rejected the token (401)',
     );
     const response = await fetch(`${server.url}/v1/grants`, { method: 'POST', body: '{}' });
@@ -169,7 +237,7 @@ describe('a gate', () => {
     process.on('warning', warn);
     cleanups.push(() => process.off('warning', warn));
     const gates = Array.from({ length: 20 }, () => connect(server.url).client);
-    const all = gates.map((gate) => gate.grant('create', 0, gone.signal));
+    const all = gates.map((gate) => gate.grant(request('create'), gone.signal));
     await until(() => hub.waiting().create === 19);
     gone.abort(new Error('gone'));
     await Promise.allSettled(all);
@@ -182,8 +250,8 @@ describe('a gate', () => {
     const { client } = connect(server.url);
     const gone = new AbortController();
     const { signal } = new AbortController();
-    expect(await client.grant('create', 0, signal)).toEqual({ granted: true });
-    const waiting = client.grant('create', 0, gone.signal);
+    expect(await client.grant(request('create'), signal)).toEqual({ granted: true });
+    const waiting = client.grant(request('create'), gone.signal);
     waiting.catch(() => {});
     await until(() => hub.waiting().create === 1);
     gone.abort(new Error('gone'));
@@ -278,7 +346,7 @@ describe('a delivery that does not arrive', () => {
     expect(refused(log, 'body_incomplete')).toBe(1);
     expect(await deliver(server.url, '{}')).toBe(204);
     const { signal } = new AbortController();
-    expect(await connect(server.url).client.grant('first', 0, signal)).toEqual({ granted: true });
+    expect(await connect(server.url).client.grant(request('first'), signal)).toEqual({ granted: true });
   });
 });
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { HttpError, NetworkError, RungateError, type Say, UnexpectedResponseError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { openPage } from '../../gate/deployed/open.ts';
-import { hubOpener } from '../../library/open-gate.ts';
+import { openHubOf } from '../../library/open-gate.ts';
 import { wantsJson } from '../../output/json.ts';
 import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -51,12 +51,10 @@ async function checkHub(context: Context): Promise<DoctorCheck | null> {
   const { clock } = context.io;
   const began = clock.monotonic();
   const problems: RungateError[] = [];
-  const openHub = await hubOpener(openOptions(context));
-  const hub = await openHub?.((event) => {
-    if (event.type === 'hub' && event.error !== null) problems.push(event.error);
-  });
+  const hub = await openHubOf(openOptions(context));
+  const link = hub?.link({ name: null, onChange: (error) => error !== null && problems.push(error) });
   try {
-    await hub?.link.watch([], new AbortController().signal);
+    await link?.watch([], new AbortController().signal);
     const [error] = problems;
     if (error !== undefined) return warned('hub', error);
     if (hub === undefined) return null;

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { requestClasses } from '../../gate/fleet/hub-link.ts';
+import { requestClasses } from '../../gate/fleet/protocol.ts';
 import { lines } from '../../hub/budget.ts';
 import type { HubLogEvent } from '../../hub/log-events.ts';
 import type { HubState } from '../../hub/server.ts';

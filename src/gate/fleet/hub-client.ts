@@ -8,7 +8,7 @@ import {
   type Wording,
 } from '../../errors.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
-import { type HubClient, type HubEvent, hubVersion } from './hub-link.ts';
+import { commonVersion, type HubClient, type HubEvent, hubVersions, type Place } from './protocol.ts';
 
 export interface HubClientOptions {
   /** The hub's base URL, with at most a path prefix. */
@@ -35,11 +35,23 @@ function fieldsOf(text: string): Record<string, unknown> {
   }
 }
 
+const isCount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+
+function placeOf(value: unknown): Place | null {
+  const { afterMs, everyMs } = (value ?? {}) as Partial<Place>;
+  return isCount(afterMs) && isCount(everyMs) ? { afterMs, everyMs } : null;
+}
+
+/** Returns null for an event that this version does not know. */
 function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
-  const fields = fieldsOf(text);
-  if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
-  if (name === 'wake' && typeof fields.runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
-    return { type: 'wake', runId: fields.runId, id };
+  const { runId, kind, ...fields } = fieldsOf(text);
+  if (name === 'ready' && commonVersion([fields.version]) !== undefined) return { type: 'ready' };
+  if (name === 'place') {
+    const [reads, creates] = [placeOf(fields.reads), placeOf(fields.creates)];
+    return reads && creates && { type: 'place', reads, creates };
+  }
+  if (name === 'wake' && typeof runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
+    return { type: 'wake', runId, id, kind: typeof kind === 'string' ? kind : null };
   return null;
 }
 
@@ -48,7 +60,7 @@ export const giveToken: Wording = (say) => `set ${say('hubTokens')} to one of th
 function unknownEvent(): UnexpectedResponseError {
   return new UnexpectedResponseError('the hub sent an event that rungate does not know', {
     field: '',
-    expected: `an event of version ${hubVersion}`,
+    expected: `events of version ${hubVersions.join(' or ')}`,
     received: 'another one',
     hint: (say) => `check ${say('hub.url')}, and run the same version of rungate as hub and as gate`,
   });
@@ -99,7 +111,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
   };
 
   return {
-    async *events(runIds, lastId, signal) {
+    async *events({ runIds, creates, sent }, lastId, signal) {
       const queue = new Map<string, HubEvent>();
       // Of many events about one run, or many heartbeats, the last one says everything.
       const add = (key: string, event: HubEvent) => {
@@ -109,14 +121,18 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       const alive = () => add('heartbeat', { type: 'heartbeat' });
       let failure: unknown;
       let ended = false;
+      /** The first event shows that it is a hub, which may send events of a later version. */
+      let ready = false;
       let more = () => {};
       let resume = () => {};
       const parser = createParser({
         maxBufferSize: longestEvent,
         onEvent({ event, id, data }) {
           const known = eventOf(event, id, data);
-          if (known === null) throw unknownEvent();
-          if (known.type !== 'wake') add(known.type, known);
+          ready ||= known?.type === 'ready';
+          if (!ready) throw unknownEvent();
+          if (known === null) alive();
+          else if (known.type !== 'wake') add(known.type, known);
           else if (runIds.includes(known.runId)) add(`wake ${known.runId}`, known);
           else alive();
         },
@@ -128,7 +144,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       const decoder = new TextDecoder();
       const request = prepare(
         '/v1/wakes',
-        { runs: runIds },
+        { versions: hubVersions, runs: runIds, creates, sent },
         { accept: 'text/event-stream', ...(lastId !== null && { 'last-event-id': lastId }) },
       );
       const stop = new AbortController();
@@ -180,14 +196,10 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       }
     },
 
-    async grant(kind, waitedMs, signal) {
+    async grant({ waitedMs, ...request }, signal) {
       const sentAt = clock.monotonic();
-      const { status, text } = await post(
-        '/v1/grants',
-        { class: kind, waitedMs: Math.round(waitedMs) },
-        grantTimeoutMs,
-        signal,
-      );
+      const body = { ...request, waitedMs: Math.round(waitedMs) };
+      const { status, text } = await post('/v1/grants', body, grantTimeoutMs, signal);
       if (status === 200) return { granted: true };
       // A hub that does not hold the request must not make the gate send it without a pause.
       await clock.sleep(Math.max(0, 1000 - (clock.monotonic() - sentAt)), signal);
@@ -215,6 +227,10 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
 
     async limited(retryAfterMs, signal) {
       await post('/v1/limits', { retryAfterMs }, requestTimeoutMs, signal);
+    },
+
+    async observed(kind, ended, signal) {
+      await post('/v1/reads', { kind, ended }, requestTimeoutMs, signal);
     },
   };
 }

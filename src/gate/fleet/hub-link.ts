@@ -2,43 +2,28 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
 import { eitherSignal } from '../../transport/stop.ts';
-
-/** The version of the protocol between gates and hubs. For a gate, a hub of another version is the same as no hub. */
-export const hubVersion = 1;
-
-/** The kinds of requests that a hub grants: the create, the first read of a run, the read after a wake-up, any other read. */
-export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
-export type RequestClass = (typeof requestClasses)[number];
-
-/** An event of a hub's stream. Every event, and every heartbeat, shows that the hub is alive. */
-export type HubEvent =
-  | { type: 'ready' }
-  | { type: 'heartbeat' }
-  /** A delivery named the run. `id` resumes the stream after this event. */
-  | { type: 'wake'; runId: string; id: string };
-
-/** The response to a request for a grant. `others`: how many such requests the hub has granted so far, if it says so. */
-export type Grant = { granted: true } | { granted: false; others: number | null };
-
-/** The requests to a hub. Each throws a RungateError when the hub fails, and the signal's reason when that is aborted. */
-export interface HubClient {
-  /** Opens the stream of a set of runs, from the beginning or after an event. It ends when the hub ends it. */
-  events(runIds: readonly string[], lastId: string | null, signal: AbortSignal): AsyncIterable<HubEvent>;
-  /** Asks for a grant. If the hub had none within the time that one request may take, ask again. */
-  grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<Grant>;
-  /** Reports that the service has refused a request because of its limit. */
-  limited(retryAfterMs: number, signal: AbortSignal): Promise<void>;
-}
+import { createPlaces } from './places.ts';
+import type { HubClient, HubEvent, Priority, RequestClass } from './protocol.ts';
 
 export interface HubLinkTools {
   clock: Clock;
   /** A stream that is not ready in this time, or has shown no life for this long, is lost; default 9 s. */
   silenceMs?: number;
+  priority?: Priority | undefined;
+}
+
+/** A gate that uses the hub. */
+export interface HubUser {
+  /** Its name in the hub's log. */
+  name: string | null;
   /** Called once when the hub is lost or was never there, with the reason, and once when it is back, with null. */
   onChange(error: RungateError | null): void;
 }
 
-/** A gate's connection with a hub. While the hub is out of reach, the gate waits for no grant and polls by itself. */
+/**
+ * A gate's link with a hub. While the hub is out of reach, the gate waits for no grant and polls by itself, at the times that the
+ * hub has given it for that case.
+ */
 export interface HubLink {
   /** Resolves when the hub has accepted the subscription to the runs, is out of reach, or the signal is aborted. */
   watch(runIds: readonly string[], signal: AbortSignal): Promise<void>;
@@ -46,8 +31,16 @@ export interface HubLink {
   granted(kind: RequestClass, runId: string | null, signal: AbortSignal): Promise<void>;
   /** Calls back for every wake-up of a watched run. Returns a function that ends that. */
   onWake(listener: (runId: string) => void): () => void;
+  /** Reports whether the read that a wake-up of the run has caused showed its end. */
+  observed(runId: string, ended: boolean): void;
   /** Reports a 429. */
   limited(retryAfterMs: number): void;
+  close(): void;
+}
+
+/** The links of the gates of one process, which share one stream. */
+export interface HubLinks {
+  open(user: HubUser): HubLink;
   close(): void;
 }
 
@@ -94,90 +87,109 @@ async function nextEvent(
 }
 
 /** Returns a controller for a signal that many waiting runs may listen to, without a warning of Node's. */
-function absence(): AbortController {
+function manyMayListen(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   return controller;
 }
 
-/** Keeps one stream to the hub open for as long as the gate runs. */
-export function createHubLink(
+/** Keeps one stream to the hub open for as long as a gate runs. */
+export function createHubLinks(
   client: HubClient,
-  { clock, onChange, silenceMs = usualSilenceMs }: HubLinkTools,
-): HubLink {
+  { clock, silenceMs = usualSilenceMs, priority = 'normal' }: HubLinkTools,
+): HubLinks {
   const closed = new AbortController();
-  const listeners = new Set<(runId: string) => void>();
+  const places = createPlaces(clock.monotonic);
+  /** The gates, and the runs that each watches. */
+  const users = new Map<HubUser, { runIds: readonly string[]; listeners: Set<(runId: string) => void> }>();
   /** Aborts the waiting read of a run, whose wake-up makes it more urgent. */
   const upgrades = new Map<string, AbortController>();
-  let runIds: readonly string[] = [];
   let lastId: string | null = null;
   /** When the stream in use became ready. */
   let readyAt: number | null = null;
   /** Ends the stream in use: by loss, or for one with other runs. */
   let stream = new AbortController();
   /** Aborted when the hub is lost; renewed when it is back. */
-  let gone = absence();
-  /** Whether `onChange` was last called with an error. */
-  let reported = false;
+  let gone = manyMayListen();
+  /** Aborted when the hub is back; renewed when it is lost. */
+  let back = manyMayListen();
+  /** The error of which the gates know. */
+  let reported: RungateError | null = null;
   /** How many requests of a class the hub had granted when it last said so. */
   const others = new Map<RequestClass, number | null>();
   /** Whether the hub fails although its stream works. */
   let noGrants = false;
   gone.abort();
   /** The last event of each run: after a lost connection, the hub repeats it. */
-  const lastIds = new Map<string, string>();
+  const last = new Map<string, { id: string; kind: string | null }>();
   /** Resolves when the stream in use is ready or lost. */
-  let settle = () => {};
+  let settle: (() => void) | null = null;
   let settled = Promise.resolve();
-
+  const settleAll = () => {
+    settle?.();
+    settle = null;
+  };
   const expectStream = () => {
+    if (settle !== null) return;
     settled = new Promise((resolve) => {
       settle = resolve;
     });
   };
 
+  const report = (error: RungateError | null) => {
+    if ((error === null) === (reported === null)) return;
+    reported = error;
+    for (const { onChange } of users.keys()) onChange(error);
+  };
+
   const lose = (error: RungateError) => {
     stream.abort(error);
-    settle();
+    settleAll();
+    if (!gone.signal.aborted) back = manyMayListen();
     gone.abort(error);
     report(error);
   };
 
-  const report = (error: RungateError) => {
-    if (reported) return;
-    reported = true;
-    onChange(error);
-  };
-
   const recover = () => {
     noGrants = false;
-    if (reported) onChange(null);
-    reported = false;
+    report(null);
   };
 
-  const handle = (event: HubEvent) => {
+  const handle = (event: HubEvent, openedAt: number) => {
+    if (event.type === 'place') places.set(event);
     if (event.type === 'ready') {
       readyAt ??= clock.monotonic();
-      if (gone.signal.aborted) gone = absence();
+      places.forget(openedAt);
+      if (gone.signal.aborted) gone = manyMayListen();
+      back.abort();
       if (!noGrants) recover();
-      settle();
+      settleAll();
     }
-    if (event.type !== 'wake' || !runIds.includes(event.runId)) return;
-    if (lastIds.get(event.runId) === event.id) return;
-    lastIds.set(event.runId, event.id);
-    lastId = event.id;
-    upgrades.get(event.runId)?.abort();
-    for (const listener of listeners) listener(event.runId);
+    if (event.type !== 'wake') return;
+    const { id, runId, kind } = event;
+    const watching = [...users.values()].filter(({ runIds }) => runIds.includes(runId));
+    if (watching.length === 0 || last.get(runId)?.id === id) return;
+    last.set(runId, { id, kind });
+    lastId = id;
+    upgrades.get(runId)?.abort();
+    for (const { listeners } of watching) for (const listener of listeners) listener(runId);
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    const readyBy = clock.monotonic() + silenceMs;
-    const events = client.events(runIds, lastId, signal)[Symbol.asyncIterator]();
+    const openedAt = clock.monotonic();
+    const readyBy = openedAt + silenceMs;
+    const watching = [...users.values()];
+    const watch = {
+      runIds: watching.flatMap(({ runIds }) => runIds),
+      creates: watching.filter(({ runIds }) => runIds.length === 0).length,
+      sent: places.ages(),
+    };
+    const events = client.events(watch, lastId, signal)[Symbol.asyncIterator]();
     try {
       for (let ready = false; ; ) {
         const waitMs = ready ? silenceMs : Math.max(0, readyBy - clock.monotonic());
         const { done, value } = await nextEvent(events, waitMs, clock, signal);
-        if (done !== true) handle(value);
+        if (done !== true) handle(value, openedAt);
         else if (ready) return;
         else throw new NetworkError('broken', 'the hub ended the stream before it was ready');
         ready ||= value.type === 'ready';
@@ -215,36 +227,52 @@ export function createHubLink(
   };
   let keeping = false;
 
-  return {
-    async watch(ids, signal) {
-      runIds = ids;
-      lastId = null;
-      if (keeping && gone.signal.aborted) return;
-      expectStream();
-      if (keeping) stream.abort(renewed);
-      else void keep();
-      keeping = true;
-      let stop = () => {};
-      const stopped = new Promise<void>((resolve) => {
-        stop = resolve;
-      });
-      if (signal.aborted) stop();
-      signal.addEventListener('abort', stop, { once: true });
-      await Promise.race([settled, stopped]);
-      signal.removeEventListener('abort', stop);
-    },
+  /** Resolves with false if the hub is back before the time comes at which a gate without it may send the request. */
+  const turnWithout = async (kind: RequestClass, signal: AbortSignal): Promise<boolean> => {
+    const at = places.take(kind);
+    const isBack = gone.signal.aborted ? back.signal : undefined;
+    const either = eitherSignal(isBack, signal);
+    try {
+      const waitMs = at - clock.monotonic();
+      if (waitMs > 0) await clock.sleep(waitMs, either.signal);
+      places.sent(kind);
+      return true;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return false;
+    } finally {
+      either.release();
+    }
+  };
 
-    async granted(kind, runId, signal) {
+  const close = () => {
+    closed.abort();
+    settleAll();
+  };
+
+  const open = (user: HubUser): HubLink => {
+    const own = { runIds: [] as readonly string[], listeners: new Set<(runId: string) => void>() };
+    users.set(user, own);
+    if (reported !== null) user.onChange(reported);
+
+    const granted: HubLink['granted'] = async (kind, runId, signal) => {
       const began = clock.monotonic();
       let progressAt = began;
       let retried = false;
-      for (let urgency = kind; !gone.signal.aborted; ) {
+      for (let urgency = kind; ; ) {
+        if (gone.signal.aborted) {
+          if (await turnWithout(urgency, signal)) return;
+          continue;
+        }
+        const lost = gone.signal;
         const upgrade = new AbortController();
-        const outer = eitherSignal(gone.signal, signal);
+        const outer = eitherSignal(lost, signal);
         const either = eitherSignal(outer.signal, upgrade.signal);
         if (runId !== null && urgency !== 'confirm') upgrades.set(runId, upgrade);
         try {
-          const grant = await client.grant(urgency, clock.monotonic() - began, either.signal);
+          const waitedMs = clock.monotonic() - began;
+          const request = { class: urgency, waitedMs, priority, gate: user.name, runId };
+          const grant = await client.grant(request, either.signal);
           if (grant.granted) return recover();
           const now = clock.monotonic();
           const goesOn = grant.others !== others.get(urgency);
@@ -253,37 +281,69 @@ export function createHubLink(
           // Once a hub is stuck, it gets the time of one request.
           if (goesOn || (!noGrants && now - progressAt < patienceMs)) continue;
           noGrants = true;
-          return report(stuck());
+          report(stuck());
         } catch (error) {
           if (signal.aborted) throw error;
-          if (gone.signal.aborted) return;
+          if (lost.aborted) continue;
           if (upgrade.signal.aborted) urgency = 'confirm';
           else if (!retried && isBroken(error)) retried = true;
           else {
             noGrants = true;
             lose(hubError(error));
           }
+          continue;
         } finally {
           if (runId !== null) upgrades.delete(runId);
           either.release();
           outer.release();
         }
+        if (await turnWithout(urgency, signal)) return;
       }
-    },
+    };
 
-    onWake(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    return {
+      async watch(ids, signal) {
+        own.runIds = ids;
+        lastId = null;
+        if (keeping && gone.signal.aborted) return;
+        expectStream();
+        if (keeping) stream.abort(renewed);
+        else void keep();
+        keeping = true;
+        let stop = () => {};
+        const stopped = new Promise<void>((resolve) => {
+          stop = resolve;
+        });
+        if (signal.aborted) stop();
+        signal.addEventListener('abort', stop, { once: true });
+        await Promise.race([settled, stopped]);
+        signal.removeEventListener('abort', stop);
+      },
 
-    limited(retryAfterMs) {
-      if (gone.signal.aborted) return;
-      client.limited(retryAfterMs, closed.signal).catch(() => {});
-    },
+      granted,
 
-    close() {
-      closed.abort();
-      settle();
-    },
+      onWake(listener) {
+        own.listeners.add(listener);
+        return () => own.listeners.delete(listener);
+      },
+
+      observed(runId, ended) {
+        const kind = last.get(runId)?.kind;
+        if (gone.signal.aborted || kind === undefined || kind === null) return;
+        client.observed(kind, ended, closed.signal).catch(() => {});
+      },
+
+      limited(retryAfterMs) {
+        if (gone.signal.aborted) return;
+        client.limited(retryAfterMs, closed.signal).catch(() => {});
+      },
+
+      close() {
+        users.delete(user);
+        if (users.size === 0) close();
+      },
+    };
   };
+
+  return { open, close };
 }

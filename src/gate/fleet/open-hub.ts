@@ -5,12 +5,14 @@ import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { createHubClient, giveToken, type HubHealth } from './hub-client.ts';
-import { createHubLink, type HubClient, type HubLink, type HubLinkTools } from './hub-link.ts';
+import { createHubLinks, type HubLink, type HubUser } from './hub-link.ts';
+import type { HubClient, Priority } from './protocol.ts';
 
 /** How to reach the hub: with the same certificates and proxies as the service. */
 export interface HubOptions {
   url: string;
   token: string | undefined;
+  priority?: Priority | undefined;
   insecureHttp?: boolean | undefined;
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
@@ -53,41 +55,49 @@ function openHubClient(options: HubOptions): OpenClient {
   return { client, close: () => transport.close() };
 }
 
+/** The links of the gates of one process with the hub. */
 export interface OpenHub {
-  link: HubLink;
+  /** Returns undefined if the token cannot be sent there: the gate polls by itself, and `onChange` is called at once. */
+  link(user: HubUser): HubLink | undefined;
   isDegraded(): Promise<boolean>;
   /** Closes every connection, so that nothing keeps the process alive. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the link of a gate with its hub. Returns undefined if the token cannot be sent there: the gate polls by itself.
- * @param onChange as for the link; called at once if the token cannot be sent
+ * Opens no connection before the first gate uses it.
  * @throws ConfigError if the URL is invalid
  */
-export function openHub(options: HubOptions, onChange: HubLinkTools['onChange']): OpenHub | undefined {
-  const { clock, say } = options;
+export function openHub(options: HubOptions): OpenHub {
+  const { clock, say, priority } = options;
   parseApiUrl(options.url, options.insecureHttp, toHub);
   let opened: OpenClient;
   try {
     opened = openHubClient(options);
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    onChange(error.word(say));
-    return undefined;
+    return {
+      link({ onChange }) {
+        onChange(error.word(say));
+        return undefined;
+      },
+      isDegraded: async () => false,
+      async close() {},
+    };
   }
-  const link = createHubLink(opened.client, {
-    clock,
-    onChange(error) {
-      if (error !== null) error.word(say).hint ??= `check ${say('hub.url')}, and that the hub is running`;
-      onChange(error);
-    },
-  });
+  const links = createHubLinks(opened.client, { clock, priority });
   return {
-    link,
+    link: ({ name, onChange }) =>
+      links.open({
+        name,
+        onChange(error) {
+          if (error !== null) error.word(say).hint ??= `check ${say('hub.url')}, and that the hub is running`;
+          onChange(error);
+        },
+      }),
     isDegraded: () => opened.client.isDegraded(),
     async close() {
-      link.close();
+      links.close();
       await opened.close();
     },
   };

@@ -3,7 +3,8 @@ import type { Clock } from '../../clock.ts';
 import { eitherSignal } from '../../transport/stop.ts';
 import type { Emit } from '../events.ts';
 import type { WatchedRun } from '../watched-run.ts';
-import type { HubLink, RequestClass } from './hub-link.ts';
+import type { HubLink } from './hub-link.ts';
+import type { RequestClass } from './protocol.ts';
 
 export interface TurnTools {
   clock: Clock;

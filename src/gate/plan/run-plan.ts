@@ -1,10 +1,11 @@
 import { RungateError, type StopCause, UnexpectedResponseError } from '../../errors.ts';
 import type { Emit } from '../events.ts';
-import type { HubLink } from '../fleet/hub-link.ts';
+import type { HubLink, HubUser } from '../fleet/hub-link.ts';
 import { newBudget } from '../fleet/turns.ts';
 import type { GateTools } from '../gate.ts';
 import { runWithRetries } from '../retries.ts';
 import { goesOn } from '../start.ts';
+import { subjectOf } from '../watched-run.ts';
 import { type Halt, haltReason, inOrder, nextGates } from './graph.ts';
 import {
   endedGate,
@@ -22,8 +23,8 @@ import {
 
 export interface PlanTools extends Omit<GateTools, 'claim' | 'hub' | 'budget' | 'emit'> {
   emit?: ((event: PlanEvent) => void) | undefined;
-  /** Opens a link with the hub for one gate; undefined without a hub. */
-  openHub?(emit: Emit): Promise<{ link: HubLink; close(): Promise<void> } | undefined>;
+  /** Opens a gate's link with the hub. */
+  linkHub?(user: HubUser): HubLink | undefined;
 }
 
 /** Passes a stop on to the gates that are running, and to those that begin to listen afterwards. */
@@ -52,7 +53,7 @@ function stopper() {
  */
 export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<PlanResult> {
   const { failFast, ...shared } = options;
-  const { emit, openHub, ...common } = tools;
+  const { emit, linkHub, ...common } = tools;
   const gates = inOrder(options.gates);
   const isNamed = gates.some(({ name }) => name !== unnamed);
   const budget = isNamed ? newBudget() : undefined;
@@ -96,7 +97,9 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
     const { name, needs: _needs, advisory: _advisory, journal: _journal, ended: _ended, ...own } = gate;
     const emitOwn: Emit = (event) => emit?.(isNamed ? { ...event, gate: name } : event);
     emitOwn({ type: 'begun' });
-    const hub = await openHub?.(emitOwn);
+    const onChange: HubUser['onChange'] = (error) => emitOwn({ type: 'hub', error });
+    const subject = gate.start === undefined ? null : subjectOf(gate.start.body).name;
+    const hub = linkHub?.({ name: isNamed ? name : subject, onChange });
     try {
       const report = await runWithRetries(
         { ...shared, ...own },
@@ -107,7 +110,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
           hooks: tools.hooks?.ofGate(),
           claim: (runId) => claim(name, runId),
           emit: emitOwn,
-          hub: hub?.link,
+          hub,
         },
       );
       const { interruptedBy } = report;
@@ -119,7 +122,7 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
       const known = { ...knownRuns(gate)[0], idempotencyKey: error.facts.idempotencyKey ?? null };
       return { error, entry: failedStart(gate, known, error) };
     } finally {
-      await hub?.close();
+      hub?.close();
     }
   }
 

@@ -42,7 +42,7 @@ it('counts at most 100 kinds of repeated events separately', async () => {
 it('writes every grant and every new delivery', async () => {
   const { log, lines } = await logTo('plain');
   for (let count = 0; count < 200; count += 1) {
-    log({ type: 'grant', class: 'create', waitedMs: 0.1234567 });
+    log({ type: 'grant', gate: 'shop / checkout', runId: null, class: 'create', waitedMs: 0.1234567 });
     log({ type: 'delivery', ids: 1, replay: false, ageSeconds: 1 });
   }
   expect(lines()).toHaveLength(400);

@@ -1,8 +1,39 @@
-import type { HubClient, HubEvent, RequestClass } from '../../../src/gate/fleet/hub-link.ts';
+import {
+  createHubLinks,
+  type HubLink,
+  type HubLinkTools,
+  type HubUser,
+} from '../../../src/gate/fleet/hub-link.ts';
+import type {
+  GrantRequest,
+  HubClient,
+  HubEvent,
+  RequestClass,
+  Watch,
+} from '../../../src/gate/fleet/protocol.ts';
+
+/** Returns the link of the only gate of a process. */
+export const createHubLink = (
+  client: HubClient,
+  { onChange, ...tools }: HubLinkTools & Pick<HubUser, 'onChange'>,
+): HubLink => createHubLinks(client, tools).open({ name: 'shop / checkout', onChange });
+
+/** What a gate that watches these runs sends. */
+export const watching = (runIds: readonly string[], more: Partial<Watch> = {}): Watch => ({
+  ...{ runIds, creates: 0, sent: { reads: [], creates: [] } },
+  ...more,
+});
+
+/** A gate's request for a grant. */
+export const request = (of: RequestClass, more: Partial<GrantRequest> = {}): GrantRequest => ({
+  ...{ class: of, waitedMs: 0, priority: 'normal', gate: null, runId: null },
+  ...more,
+});
 
 /** A stream that a link has opened. */
 export interface FakeStream {
   readonly runIds: readonly string[];
+  readonly watch: Watch;
   readonly lastId: string | null;
   /** Whether the link has left it, or it has ended. */
   ended: boolean;
@@ -15,6 +46,7 @@ export interface FakeStream {
 export interface FakeGrant {
   readonly of: RequestClass;
   readonly waitedMs: number;
+  readonly asked: GrantRequest;
   /** @param others how many requests the hub has granted so far */
   settle(granted: boolean, others?: number | null): void;
   fail(error: unknown): void;
@@ -26,6 +58,8 @@ export interface FakeHub {
   readonly streams: FakeStream[];
   /** The grants that wait. */
   readonly grants: FakeGrant[];
+  /** What gates said of the reads after deliveries. */
+  readonly observed: [kind: string, ended: boolean][];
   /** The reported times of refused requests, in milliseconds. */
   readonly limited: number[];
   /** The requests in order: `stream`, or the class of a grant. */
@@ -44,17 +78,19 @@ export function fakeHub(
   const hub: FakeHub = {
     streams: [],
     grants: [],
+    observed: [],
     limited: [],
     log: [],
     client: {
-      async *events(runIds, lastId, signal) {
+      async *events(watch, lastId, signal) {
         hub.log.push('stream');
         const queue: HubEvent[] = [];
         let failure: unknown;
         let over = false;
         let more = () => {};
         const stream: FakeStream = {
-          runIds,
+          runIds: watch.runIds,
+          watch,
           lastId,
           ended: false,
           send(event) {
@@ -91,7 +127,8 @@ export function fakeHub(
           signal.removeEventListener('abort', wake);
         }
       },
-      grant(of, waitedMs, signal) {
+      grant(asked, signal) {
+        const { class: of, waitedMs } = asked;
         hub.log.push(of);
         return new Promise((resolve, reject) => {
           if (signal.aborted) return reject(signal.reason);
@@ -105,8 +142,7 @@ export function fakeHub(
             reject(signal.reason);
           };
           const grant: FakeGrant = {
-            of,
-            waitedMs,
+            ...{ of, waitedMs, asked },
             settle(granted, others = null) {
               leave();
               resolve(granted ? { granted } : { granted, others });
@@ -123,6 +159,9 @@ export function fakeHub(
       },
       async limited(retryAfterMs) {
         hub.limited.push(retryAfterMs);
+      },
+      async observed(kind, ended) {
+        hub.observed.push([kind, ended]);
       },
     },
   };

@@ -4,9 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { RungateError } from '../../../src/errors.ts';
 import { createHubClient } from '../../../src/gate/fleet/hub-client.ts';
-import { createHubLink } from '../../../src/gate/fleet/hub-link.ts';
 import { httpTransport } from '../../../src/transport/send.ts';
 import { until } from '../../until.ts';
+import { createHubLink, request, watching } from './fake-hub.ts';
 
 const never = new AbortController().signal;
 const cleanups: (() => unknown)[] = [];
@@ -111,7 +111,7 @@ describe('a hub on the network', () => {
   it('gets at most one request for a grant a second while it has none', async () => {
     const { client } = await connect((response) => response.writeHead(202).end());
     const began = systemClock.monotonic();
-    expect(await client.grant('safety', 0, never)).toEqual({ granted: false, others: null });
+    expect(await client.grant(request('safety'), never)).toEqual({ granted: false, others: null });
     expect(systemClock.monotonic() - began).toBeGreaterThanOrEqual(1000);
   });
 
@@ -137,7 +137,7 @@ describe('a hub on the network', () => {
     };
     let next = setImmediate(turn);
     let seen = 0;
-    for await (const _ of client.events(['run_1'], null, never)) {
+    for await (const _ of client.events(watching(['run_1']), null, never)) {
       inThisTurn += 1;
       most = Math.max(most, inThisTurn);
       seen += 1;

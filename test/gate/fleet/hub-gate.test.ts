@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HttpError, NetworkError, type RungateError } from '../../../src/errors.ts';
-import { createHubLink, type HubClient, type HubLink } from '../../../src/gate/fleet/hub-link.ts';
+import type { HubLink } from '../../../src/gate/fleet/hub-link.ts';
+import type { HubClient } from '../../../src/gate/fleet/protocol.ts';
 import type { PollRules } from '../../../src/gate/poll.ts';
 import type { RunService } from '../../../src/gate/service.ts';
 import { waitForRuns } from '../../../src/gate/wait.ts';
@@ -11,7 +12,7 @@ import { createHub } from '../../../src/hub/hub.ts';
 import { memoryWakes } from '../../../src/hub/wakes.ts';
 import { type VirtualTime, virtualTime } from '../../virtual-time.ts';
 import { readStatus } from '../../without-redaction.ts';
-import { type FakeStream, fakeHub } from './fake-hub.ts';
+import { createHubLink, type FakeStream, fakeHub } from './fake-hub.ts';
 
 const minute = 60_000;
 
@@ -83,7 +84,7 @@ describe('a gate with a hub', () => {
     const time = virtualTime();
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 5000, retryAfterSeconds: 100 });
-    time.at(5500, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1' }));
+    time.at(5500, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1', kind: null }));
     await time.run(10_000);
     expect(hub.log).toEqual(['stream', 'first', 'confirm']);
     expect(gate.reads).toEqual([0, 5500]);
@@ -95,7 +96,7 @@ describe('a gate with a hub', () => {
     const time = virtualTime();
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 5000, retryAfterSeconds: 100 });
-    time.at(4000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1' }));
+    time.at(4000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1', kind: null }));
     await time.run(20_000);
     expect(gate.reads).toEqual([0, 4000, 9100]);
     expect(hub.log).toEqual(['stream', 'first', 'confirm', 'confirm']);
@@ -106,7 +107,7 @@ describe('a gate with a hub', () => {
     const time = virtualTime();
     const hub = fakeHub((stream) => {
       alive(time, stream);
-      stream.send({ type: 'wake', runId: 'run_1', id: '1' });
+      stream.send({ type: 'wake', runId: 'run_1', id: '1', kind: null });
     });
     const gate = startGate(time, hub.client, { endsAt: 1, retryAfterSeconds: 900 });
     await time.run(minute);
@@ -141,7 +142,9 @@ describe('a gate with a hub', () => {
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 500, errors: { 1: error } });
     for (let at = 1; at < 20; at += 1)
-      time.at(1000 * at, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at) }));
+      time.at(1000 * at, () =>
+        hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at), kind: null }),
+      );
     await time.run(minute);
     expect(gate.reads).toEqual([0, 30_000]);
     expect(verdictOf(gate)).toBe('passed');
@@ -162,7 +165,9 @@ describe('a gate with a hub', () => {
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 9 * minute, rules: { maxAttempts: 60 } });
     for (let at = 1; at <= 20; at += 1)
-      time.at(1000 * at, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at) }));
+      time.at(1000 * at, () =>
+        hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at), kind: null }),
+      );
     await time.run(20 * minute);
     expect(verdictOf(gate)).toBe('passed');
     expect(gate.reads.length).toBeLessThanOrEqual(60 + 20);
@@ -174,7 +179,7 @@ describe('a gate with a hub', () => {
     const gate = startGate(time, hub.client, {
       ...{ endsAt: 50_000, retryAfterSeconds: 600, rules: { deadline: minute } },
     });
-    time.at(51_000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1' }));
+    time.at(51_000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1', kind: null }));
     await time.run(10 * minute);
     expect(gate.reads).toEqual([0, 51_000]);
     expect(verdictOf(gate)).toBe('passed');
@@ -325,7 +330,7 @@ describe('a hub that lies', () => {
               const wake = () => {
                 if (stream.ended) return;
                 id += 1;
-                stream.send({ type: 'wake', runId: 'run_1', id: String(id) });
+                stream.send({ type: 'wake', runId: 'run_1', id: String(id), kind: null });
                 if (id < 3000) time.at(time.clock.monotonic() + wakeEvery, wake);
               };
               if (wakeEvery > 0) wake();
@@ -392,12 +397,12 @@ describe('no wake-up is lost', () => {
             alive(time, stream);
             const end = await hub.subscribe(stream.runIds, Number(stream.lastId ?? 0), async ({ id, at }) => {
               await clock.sleep(latencyMs);
-              stream.send({ type: 'wake', runId: id, id: String(at) });
+              stream.send({ type: 'wake', runId: id, id: String(at), kind: null });
             });
             time.at(Number.POSITIVE_INFINITY, end);
           },
           async (grant) => {
-            await hub.grant(grant.of, grant.waitedMs, new AbortController().signal);
+            await hub.grant(grant.asked, new AbortController().signal);
             grant.settle(true);
           },
         );

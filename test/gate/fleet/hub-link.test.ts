@@ -6,9 +6,9 @@ import {
   type RungateError,
   UnexpectedResponseError,
 } from '../../../src/errors.ts';
-import { createHubLink } from '../../../src/gate/fleet/hub-link.ts';
+import { createHubLinks } from '../../../src/gate/fleet/hub-link.ts';
 import { virtualTime } from '../../virtual-time.ts';
-import { type FakeHub, type FakeStream, fakeHub } from './fake-hub.ts';
+import { createHubLink, type FakeHub, type FakeStream, fakeHub } from './fake-hub.ts';
 
 const never = new AbortController().signal;
 
@@ -39,7 +39,7 @@ function connect(hub: FakeHub) {
   };
 }
 
-const wake = (runId: string, id: string) => ({ type: 'wake', runId, id }) as const;
+const wake = (runId: string, id: string) => ({ type: 'wake', runId, id, kind: null }) as const;
 
 describe('a link to a hub', () => {
   it('subscribes before any request is granted, and then asks for a grant', async () => {
@@ -410,5 +410,141 @@ describe('a hub that fails', () => {
     await time.run(92_000);
     expect(at).toEqual([0, 1000, 3000, 8000, 18_000, 88_000, 89_000, 91_000]);
     link.close();
+  });
+});
+
+const place = (afterMs: number, everyMs: number) =>
+  ({ type: 'place', reads: { afterMs, everyMs }, creates: { afterMs, everyMs } }) as const;
+const broken = () => new NetworkError('refused', 'refused');
+
+describe('a gate that loses its hub', () => {
+  it('sends its requests at the times that the hub has given it, and reports them when the hub is back', async () => {
+    let up = true;
+    const hub = fakeHub((stream) => (up ? stream.send({ type: 'ready' }) : stream.fail(broken())));
+    const { time, link, settledAt } = connect(hub);
+    await link.watch(['run_1', 'run_2'], never);
+    hub.streams[0]?.send(place(8000, 500));
+    hub.streams[0]?.send(place(9000, 3000));
+    await time.run(1000);
+    up = false;
+    hub.streams[0]?.fail(broken());
+    await time.run(0);
+    const reads = ['run_1', 'run_2', 'run_1'].map((run) => settledAt(link.granted('safety', run, never)));
+    const create = settledAt(link.granted('create', null, never));
+    await time.run(20_000);
+    expect(reads.map(({ at }) => at)).toEqual([9000, 12_000, 15_000]);
+    expect(create.at).toBe(9000);
+    up = true;
+    await time.run(18_000);
+    const { sent } = hub.streams.at(-1)?.watch ?? {};
+    // The fifth attempt to connect, 38 s after the loss.
+    expect(sent).toEqual({ reads: [30_000, 27_000, 24_000], creates: [30_000] });
+    await link.watch(['run_1'], never);
+    expect(hub.streams.at(-1)?.watch.sent).toEqual({ reads: [], creates: [] });
+  });
+
+  it('asks the hub instead if that is back before the time comes', async () => {
+    const hub = fakeHub();
+    const { time, link, settledAt } = connect(hub);
+    await link.watch(['run_1'], never);
+    hub.streams[0]?.send(place(600_000, 600_000));
+    await time.run(0);
+    hub.streams[0]?.fail(broken());
+    await time.run(0);
+    const turn = settledAt(link.granted('safety', 'run_1', never));
+    await time.run(2000);
+    expect(turn.at).toBe(1000);
+    expect(hub.log).toEqual(['stream', 'stream', 'safety']);
+  });
+
+  it('sends its request at once if it never had a hub', async () => {
+    const hub = fakeHub((stream) => stream.fail(broken()));
+    const { link } = connect(hub);
+    await link.watch(['run_1'], never);
+    await expect(link.granted('first', 'run_1', never)).resolves.toBeUndefined();
+  });
+
+  it('can be stopped while it waits for its time', async () => {
+    const hub = fakeHub();
+    const { time, link, settledAt } = connect(hub);
+    await link.watch(['run_1'], never);
+    hub.streams[0]?.send(place(60_000, 60_000));
+    await time.run(0);
+    hub.streams[0]?.fail(new CredentialError('wrong', { hint: '' }));
+    await time.run(0);
+    const gate = new AbortController();
+    const turn = settledAt(link.granted('safety', 'run_1', gate.signal));
+    gate.abort(new Error('stopped'));
+    await time.run(0);
+    expect(turn.error).toEqual(new Error('stopped'));
+  });
+});
+
+describe('the gates of one process', () => {
+  function several(hub: FakeHub) {
+    const time = virtualTime();
+    const changes: string[] = [];
+    const links = createHubLinks(hub.client, { clock: time.clock, priority: 'high' });
+    const open = (name: string) =>
+      links.open({ name, onChange: (error) => changes.push(`${name} ${error?.message ?? 'back'}`) });
+    return { time, links, changes, open };
+  }
+
+  it('share one stream, which is for all of their runs', async () => {
+    const hub = fakeHub();
+    const { time, open } = several(hub);
+    const [web, api] = [open('web'), open('api')];
+    await Promise.all([web.watch([], never), api.watch([], never)]);
+    const woken: string[] = [];
+    web.onWake((runId) => woken.push(`web ${runId}`));
+    api.onWake((runId) => woken.push(`api ${runId}`));
+    await web.watch(['run_1'], never);
+    expect(hub.streams.at(-1)?.watch).toMatchObject({ runIds: ['run_1'], creates: 1 });
+    await api.watch(['run_2'], never);
+    expect(hub.streams.at(-1)?.watch).toMatchObject({ runIds: ['run_1', 'run_2'], creates: 0 });
+    hub.streams.at(-1)?.send(wake('run_2', '1'));
+    await time.run(0);
+    expect(woken).toEqual(['api run_2']);
+    expect(hub.streams.filter(({ ended }) => !ended)).toHaveLength(1);
+    web.close();
+    await time.run(0);
+    expect(hub.streams.at(-1)?.ended).toBe(false);
+    api.close();
+    await time.run(0);
+    expect(hub.streams.at(-1)?.ended).toBe(true);
+  });
+
+  it('are all told that the hub is lost and that it is back, and the hub their name and priority', async () => {
+    const hub = fakeHub();
+    const { time, open, changes } = several(hub);
+    const [web, api] = [open('web'), open('api')];
+    await Promise.all([web.watch(['run_1'], never), api.watch(['run_2'], never)]);
+    hub.streams.at(-1)?.fail(broken());
+    await time.run(0);
+    const late = open('late');
+    await time.run(1000);
+    expect(changes).toEqual([
+      ...['web refused', 'api refused', 'late refused'],
+      ...['web back', 'api back', 'late back'],
+    ]);
+    const asked: unknown[] = [];
+    const pending = late.granted('create', null, never);
+    await pending;
+    asked.push(hub.log.at(-1));
+    expect(asked).toEqual(['create']);
+  });
+});
+
+describe('the reads after wake-ups', () => {
+  it('are reported to the hub with the name of the event, if it has one', async () => {
+    const hub = fakeHub();
+    const { time, link } = connect(hub);
+    await link.watch(['run_1', 'run_2'], never);
+    hub.streams[0]?.send({ ...wake('run_1', '1'), kind: 'run.started' });
+    hub.streams[0]?.send(wake('run_2', '1'));
+    await time.run(0);
+    link.observed('run_1', false);
+    link.observed('run_2', true);
+    expect(hub.observed).toEqual([['run.started', false]]);
   });
 });

@@ -47,7 +47,7 @@ export interface WorldOptions {
   timeoutMs?: number;
   intervalMs?: number;
   stop?: { at: number; by: StopCause } | null;
-  /** The time that opening a link with the hub takes, in milliseconds; default: there is no hub. */
+  /** The time that the subscription to the hub takes, in milliseconds; default: there is no hub. */
   hubMs?: number;
   /** The time at which the job is killed and re-run, as by a CI, in milliseconds. */
   killAt?: number | null;
@@ -226,15 +226,16 @@ export async function world(options: WorldOptions) {
           if (stop !== null) time.at(stop.at, () => isDead() || listener(stop.by));
           return () => {};
         },
-        async openHub() {
+        linkHub() {
           if (hubMs === undefined) return undefined;
-          await clock.sleep(hubMs);
           links.open += 1;
-          const nothing = async () => {};
-          const link = { watch: nothing, granted: nothing, onWake: () => () => {}, limited() {}, close() {} };
           return {
-            link,
-            async close() {
+            watch: () => clock.sleep(hubMs),
+            async granted() {},
+            onWake: () => () => {},
+            limited() {},
+            observed() {},
+            close() {
               links.open -= 1;
             },
           };

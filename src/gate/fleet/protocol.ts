@@ -1,0 +1,62 @@
+/** The versions of the protocol between gates and hubs that this program speaks, the newest first. */
+export const hubVersions: readonly number[] = [1];
+
+/** Returns the newest version that both speak, or undefined. @param others those that the other one speaks */
+export const commonVersion = (others: readonly unknown[]): number | undefined =>
+  hubVersions.find((version) => others.includes(version));
+
+/** The kinds of requests that a hub grants: the create, the first read of a run, the read after a wake-up, any other read. */
+export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
+export type RequestClass = (typeof requestClasses)[number];
+
+/** Gates with a high priority are served first. */
+export const priorities = ['normal', 'high'] as const;
+export type Priority = (typeof priorities)[number];
+
+/** When a gate may send requests if the hub goes: in `afterMs`, and then every `everyMs`. The other gates have other times. */
+export interface Place {
+  afterMs: number;
+  everyMs: number;
+}
+
+/** An event of a hub's stream. Every event, and every heartbeat, shows that the hub is alive. */
+export type HubEvent =
+  | { type: 'ready' }
+  | { type: 'heartbeat' }
+  | { type: 'place'; reads: Place; creates: Place }
+  /** A delivery named the run. `id` resumes the stream after this event. `kind` is the delivery's event name, if it has one. */
+  | { type: 'wake'; runId: string; id: string; kind: string | null };
+
+/** What the stream of a process is for. */
+export interface Watch {
+  runIds: readonly string[];
+  /** The gates that have not created their run yet. */
+  creates: number;
+  /** How long ago requests were sent without a grant, in milliseconds. */
+  sent: { reads: readonly number[]; creates: readonly number[] };
+}
+
+export interface GrantRequest {
+  class: RequestClass;
+  /** How long the gate has waited for it. */
+  waitedMs: number;
+  priority: Priority;
+  /** For the hub's log. */
+  gate: string | null;
+  runId: string | null;
+}
+
+/** The response to a request for a grant. `others`: how many such requests the hub has granted so far, if it says so. */
+export type Grant = { granted: true } | { granted: false; others: number | null };
+
+/** The requests to a hub. Each throws a RungateError when the hub fails, and the signal's reason when that is aborted. */
+export interface HubClient {
+  /** Opens a stream from the beginning or after an event. It ends when the hub ends it. */
+  events(watch: Watch, lastId: string | null, signal: AbortSignal): AsyncIterable<HubEvent>;
+  /** Asks for a grant. If the hub had none within the time that one request may take, ask again. */
+  grant(request: GrantRequest, signal: AbortSignal): Promise<Grant>;
+  /** Reports that the service has refused a request because of its limit. */
+  limited(retryAfterMs: number, signal: AbortSignal): Promise<void>;
+  /** Reports whether the read after a delivery of this kind showed the end of the run. */
+  observed(kind: string, ended: boolean, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,53 @@
+import type { Place } from '../gate/fleet/protocol.ts';
+import { type BudgetView, windowMs } from './budget.ts';
+
+/** How many requests a stream may send without the hub: reads of its runs, and creates. */
+export interface Demand {
+  reads: number;
+  creates: number;
+}
+
+export type StreamPlaces = Readonly<Record<keyof Demand, Place>>;
+
+/**
+ * Returns when the `index`-th request may be sent if no hub grants any, in milliseconds from now: evenly spaced, and not before
+ * the minute has room for it after what was granted.
+ */
+function slotIn(index: number, limit: number, granted: readonly number[], now: number): number {
+  const within = index % limit;
+  const before = granted[granted.length - limit + within];
+  const free = before === undefined ? 0 : before + windowMs - now;
+  return Math.floor(index / limit) * windowMs + Math.max((within * windowMs) / limit, free);
+}
+
+/**
+ * Returns the places of the streams of one hub, in their order: when each may send its requests if the hub goes. The hubs
+ * take turns, since all of them may go at once.
+ * @param now on the clock of the view
+ */
+export function placesOf(streams: readonly Demand[], view: BudgetView, now: number): StreamPlaces[] {
+  const { configured, hubs, place, granted } = view;
+  const times = {
+    reads: [...granted.read, ...granted.safety].sort((a, b) => a - b),
+    creates: granted.create,
+  };
+  const taken = { reads: 0, creates: 0 };
+  const totals = {
+    reads: streams.reduce((sum, { reads }) => sum + reads, 0),
+    creates: streams.reduce((sum, { creates }) => sum + creates, 0),
+  };
+  const next = (kind: keyof Demand, count: number): Place => {
+    const limit = configured[kind];
+    const index = taken[kind] * hubs + place;
+    taken[kind] += count;
+    const periodMs = (Math.max(1, totals[kind]) * hubs * windowMs) / limit;
+    return {
+      afterMs: Math.round(slotIn(index, limit, times[kind], now)),
+      everyMs: Math.round(periodMs / Math.max(1, count)),
+    };
+  };
+  return streams.map(({ reads, creates }) => ({
+    reads: next('reads', reads),
+    creates: next('creates', creates),
+  }));
+}
