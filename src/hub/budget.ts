@@ -40,7 +40,7 @@ export interface BudgetStore {
 /** The times of the requests that were granted in the last minute, on the monotonic clock, in order. */
 export type Granted = Readonly<Record<RequestLine, readonly number[]>>;
 
-/** What a store knows of the budget. */
+/** A budget as its store knows it. Times on this hub's monotonic clock. */
 export interface BudgetView {
   /** The limits as configured: the smallest of all hubs. */
   configured: BudgetLimits;

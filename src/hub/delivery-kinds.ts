@@ -17,10 +17,10 @@ const enoughReads = 5;
 const mostReads = 100;
 /** A kind that ends fewer runs than this share is idle. */
 const leastEnds = 1 / 10;
-/** One of so many deliveries of an idle kind wakes gates all the same, so that the hub notices when that changes. */
+/** One of so many deliveries of an idle kind wakes gates anyway, so that the hub notices when that changes. */
 const sampleOf = 10;
 
-/** What the hub has learned of the kinds of deliveries: which of them come with the end of a run. */
+/** Learns which kinds of deliveries come with the end of a run. */
 export interface DeliveryKinds {
   /** Counts a read after a delivery of the kind. */
   observe(kind: string, ended: boolean): void;

@@ -63,7 +63,7 @@ export const startShape: option.Shape<
   ...clientShape,
   env: z.optional(option.record),
   ...option.rowShape('', startRows),
-  hub: z.optional(option.optionsOf<GateHub>(option.rowShape('hub.', ['url', 'token']))),
+  hub: z.optional(option.optionsOf<GateHub>(option.rowShape('hub.', ['url', 'token', 'priority']))),
   signal: z.optional(option.signal),
 };
 

@@ -123,14 +123,14 @@ it.skipIf(isMissing)(
 
     // nginx takes the hubs in turn, so each of the two has a stream.
     const streams = [open('run_1'), open('run_1')];
-    await until(() => streams.every((events) => events.length === 1));
+    await until(() => streams.every((events) => events.length > 0));
     expect(await deliver('{"run":"run_1"}')).toBe(204);
     await until(() => streams.every((events) => events.some(({ type }) => type === 'wake')));
     expect(await client.grant(request('confirm'), stop.signal)).toEqual({ granted: true });
 
     await first.close();
     const again = open('run_2');
-    await until(() => again.length === 1);
+    await until(() => again.length > 0);
     expect(await deliver('{"run":"run_2"}')).toBe(204);
     await until(() => again.some(({ type }) => type === 'wake'));
   },

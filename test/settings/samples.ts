@@ -51,6 +51,13 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       `shop@sha256:${'a'.repeat(64)}`,
     ],
   },
+  'hub.priority': {
+    right: [
+      ['normal', 'normal'],
+      ['high', 'high'],
+    ],
+    wrong: ['', 'HIGH', 'low', 1],
+  },
   'hub.url': {
     right: [
       ['https://hub.example', 'https://hub.example'],

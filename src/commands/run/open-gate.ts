@@ -122,7 +122,8 @@ export function openOptions(context: Context): OpenOptions {
       const { caPem, insecureHttp, proxyEnv } = await context.connection();
       const token = settings.hubTokens?.value[0];
       const guard = () => guardHubToken(io, settings);
-      return { url, token, caPem, insecureHttp, proxyEnv, guard };
+      const priority = settings['hub.priority']?.value;
+      return { url, token, priority, caPem, insecureHttp, proxyEnv, guard };
     },
   };
 }

@@ -27,7 +27,7 @@ export type HubEvent =
   /** A delivery named the run. `id` resumes the stream after this event. `kind` is the delivery's event name, if it has one. */
   | { type: 'wake'; runId: string; id: string; kind: string | null };
 
-/** What the stream of a process is for. */
+/** The runs and requests that the stream of a process is for. */
 export interface Watch {
   runIds: readonly string[];
   /** The gates that have not created their run yet. */
