@@ -17,7 +17,7 @@ import {
 } from '../../src/index.ts';
 import { cli } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
-import { startMockAgain } from '../free-port.ts';
+import { startMockAgain } from '../start-mock-again.ts';
 
 let mock: Mock;
 let clock: FakeClock;
