@@ -12,8 +12,10 @@ import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
 import { memoryBudget } from '../src/hub/budget.ts';
 import { createHub, type Hub } from '../src/hub/hub.ts';
+import { type Demand, placesOf, type StreamPlaces } from '../src/hub/places.ts';
 import { memoryWakes } from '../src/hub/wakes.ts';
 import type { RawReply, Transport } from '../src/transport/transport.ts';
+import { behind, type SlowProxy, type Trouble, type TroubleState, troubleOf } from './fleet-trouble.ts';
 
 export const second = 1000;
 export const minute = 60 * second;
@@ -30,6 +32,7 @@ export function randomFrom(seed: number): () => number {
 }
 
 export type Kind = 'read' | 'create';
+type RunTimes = readonly [shortestMs: number, longestMs: number];
 
 /** Whether a request is accepted, and the `Retry-After` in seconds if it is not. */
 export type Limiter = (kind: Kind, now: number) => { allowed: boolean; retryAfter?: number };
@@ -109,12 +112,18 @@ export interface Total {
   requests: number;
   reads: number;
   limited: number;
+  /** Those of them that were reads of runs created before the trouble began. */
+  limitedWithPlace: number;
   creates: number;
   createsLimited: number;
   /** Gates that did not observe the end of their run. */
   failures: number;
   /** From the end of a run to the end of its gate. */
   delays: number[];
+  /** The same, but not before the service shows the end again. */
+  delaysSinceReadable: number[];
+  /** From the start of a gate to the response that its run was created. */
+  createWaits: number[];
   /** When the last gate ended. */
   last: number;
   /** The most requests in any minute after the first two. */
@@ -123,13 +132,17 @@ export interface Total {
   createdAt: number[][];
 }
 
-/** Creates a world in which runs take 2 to 8 minutes from their creation. */
-export function world(limiter: Limiter, seed: number, size: number) {
+/** The shortest and the longest run by default, in milliseconds. */
+const usualRunMs = [2 * minute, 8 * minute] as const;
+
+/** Creates a world in which runs take a random time from their creation. */
+export function world(limiter: Limiter, seed: number, size: number, runMs: RunTimes = usualRunMs) {
   const random = randomFrom(seed * 7919 + size);
   const events = timeline();
   const total: Total = {
-    ...{ requests: 0, reads: 0, limited: 0, creates: 0, createsLimited: 0, failures: 0 },
-    ...{ delays: [], last: 0, peak: 0, createdAt: Array.from({ length: size }, () => []) },
+    ...{ requests: 0, reads: 0, limited: 0, limitedWithPlace: 0, creates: 0, createsLimited: 0, failures: 0 },
+    ...{ delays: [], delaysSinceReadable: [], createWaits: [] },
+    ...{ last: 0, peak: 0, createdAt: Array.from({ length: size }, () => []) },
   };
   const late: number[] = [];
   let time = 0;
@@ -147,7 +160,7 @@ export function world(limiter: Limiter, seed: number, size: number) {
     }
     if (kind === 'create') {
       total.creates += 1;
-      if (allowed) run.endsAt = time + (2 + random() * 6) * minute;
+      if (allowed) run.endsAt = time + runMs[0] + random() * (runMs[1] - runMs[0]);
       else total.createsLimited += 1;
     }
     const state = !allowed ? 'limited' : time >= run.endsAt ? 'ended' : 'running';
@@ -171,10 +184,12 @@ export function world(limiter: Limiter, seed: number, size: number) {
         events.push(time + oneWay, () => onResponse(response));
       });
     },
-    /** Records the end of a gate. */
-    ended(run: { endsAt: number }, passed: boolean): void {
-      if (passed) total.delays.push(time - run.endsAt);
-      else total.failures += 1;
+    /** Records the end of a gate. @param readableAt when the service could show the end of every run */
+    ended(run: { endsAt: number }, passed: boolean, readableAt = 0): void {
+      if (passed) {
+        total.delays.push(time - run.endsAt);
+        total.delaysSinceReadable.push(time - Math.max(run.endsAt, readableAt));
+      } else total.failures += 1;
       total.last = Math.max(total.last, time);
     },
     /** Plays the next event; returns false if there are no more. */
@@ -220,6 +235,10 @@ const states = { running: 'in_progress', ended: 'completed' } as const;
 /** Milliseconds from the end of a run to its delivery; null where it is lost. */
 function deliveryAfter(deliveries: Deliveries | undefined, random: () => number): number | null {
   if (deliveries === '30 s late') return 30 * second;
+  if (deliveries === 'chaos') {
+    const late = random();
+    if (late < 0.2) return (late < 0.1 ? 20 : 8) * second;
+  }
   const lost = deliveries === 'none' || (deliveries === '10 % lost' && random() < 0.1);
   return lost ? null : 200 + random() * 800;
 }
@@ -237,12 +256,17 @@ async function fail({ fault }: Outage, limitMs: number, clock: Clock): Promise<R
   throw new NetworkError('broken', 'no response');
 }
 
+interface SimulatedRun {
+  endsAt: number;
+  /** Whether it was created before the trouble began. */
+  createdBefore?: boolean;
+}
+
 function serviceOf(
   within: World,
-  { outage, limiter }: Gates,
+  { outage, limiter, hub }: Gates,
   index: number,
-  run: { endsAt: number },
-  onCreate: (endsAt: number) => void,
+  { run, trouble, onCreate }: { run: SimulatedRun; trouble: TroubleState; onCreate: () => void },
 ): Transport {
   const runId = `run_${index}`;
   const failed = fails(outage, index) ? 1 : 0;
@@ -260,13 +284,24 @@ function serviceOf(
             return fail(outage, timeoutMs, clockOf(within)).then(resolve, reject);
         }
         const { endsAt } = run;
+        const status = trouble.status();
+        if (status !== null) {
+          within.total.requests += 1;
+          const respond = async () => {
+            await clockOf(within).sleep(100);
+            return json(status, { error: 'out of order' });
+          };
+          return respond().then(resolve, reject);
+        }
         within.send(kind, run, ({ state, retryAfter }) => {
           if (outage !== undefined) run.endsAt = endsAt;
           const headers: Record<string, string> =
             retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+          if (state === 'limited' && run.createdBefore === true) within.total.limitedWithPlace += 1;
           if (state === 'limited') resolve(json(429, { error: 'too many requests' }, headers));
           else if (kind === 'create') {
-            onCreate(run.endsAt);
+            if (hub === 'chaos' && index % 6 === 5) run.endsAt = within.now();
+            onCreate();
             resolve(json(201, { runId }));
           } else resolve(json(200, { state: states[state], failed, blocked: 0 }));
         });
@@ -275,8 +310,8 @@ function serviceOf(
   };
 }
 
-/** How reliable the deliveries at the end of a run are. */
-export type Deliveries = 'reliable' | '10 % lost' | '30 s late' | 'none';
+/** How reliable the deliveries at the end of a run are. `chaos`: some are late, and every sixth run ends as it is created. */
+export type Deliveries = 'reliable' | '10 % lost' | '30 s late' | 'none' | 'chaos';
 
 export interface Gates {
   /** Uses one hub for all gates, with these deliveries. */
@@ -290,6 +325,12 @@ export interface Gates {
   startEvents?: boolean | undefined;
   /** All gates start within this time, in milliseconds; default 10 s. */
   startWithinMs?: number | undefined;
+  /** When each gate starts, in milliseconds, instead of that. */
+  startsMs?: readonly number[] | undefined;
+  /** Default 2 to 8 minutes. */
+  runMs?: RunTimes | undefined;
+  trouble?: Trouble | undefined;
+  proxy?: SlowProxy | undefined;
   /** Runs then take 1 to 2 minutes, and every fourth one fails. */
   outage?: Outage | undefined;
 }
@@ -307,18 +348,41 @@ const strict: Policy = {
   mismatch: 'fail',
 };
 
-/** A hub in the same process: its requests take as long as those of the service. */
-function hubClient(hub: Hub, clock: Clock): HubClient {
+/**
+ * Returns the client of a hub in the same process, whose requests take as long as those of the service.
+ * @param hasPlaces whether the hub gives the gates places: it takes long, and counts only if the hub goes
+ */
+function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean): HubClient {
   const wayMs = 50;
+  const beatMs = 3 * second;
+  const streams = new Map<(event: HubEvent) => void, Demand>();
+  const sendPlaces = () => {
+    const places = placesOf([...streams.values()], hub.budget(), clock.monotonic());
+    for (const [at, push] of [...streams.keys()].entries())
+      push({ type: 'place', ...(places[at] as StreamPlaces) });
+  };
+  const beat = () => {
+    if (streams.size === 0) return;
+    sendPlaces();
+    events.push(clock.monotonic() + beatMs, beat);
+  };
   return {
-    async *events({ runIds }, lastId, signal) {
+    async *events({ runIds, creates, sent }, lastId, signal) {
       await clock.sleep(wayMs, signal);
       const queue: HubEvent[] = [{ type: 'ready' }];
       let more = () => {};
-      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at, kind }) => {
-        queue.push({ type: 'wake', runId: id, id: String(at), kind });
+      const push = (event: HubEvent) => {
+        queue.push(event);
         more();
-      });
+      };
+      if (sent.reads.length > 0) await hub.report('read', sent.reads);
+      if (sent.creates.length > 0) await hub.report('create', sent.creates);
+      if (hasPlaces && streams.size === 0) events.push(clock.monotonic() + beatMs, beat);
+      streams.set(push, { reads: runIds.length, creates });
+      if (hasPlaces) sendPlaces();
+      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at, kind }) =>
+        push({ type: 'wake', runId: id, id: String(at), kind }),
+      );
       signal.addEventListener('abort', () => more(), { once: true });
       try {
         for (;;) {
@@ -331,6 +395,7 @@ function hubClient(hub: Hub, clock: Clock): HubClient {
             });
         }
       } finally {
+        streams.delete(push);
         end();
       }
     },
@@ -345,22 +410,38 @@ function hubClient(hub: Hub, clock: Clock): HubClient {
   };
 }
 
-async function gate(within: World, options: Gates, index: number, hub: Hub | null): Promise<void> {
-  const run = { endsAt: Number.POSITIVE_INFINITY };
+async function gate(
+  within: World,
+  options: Gates,
+  index: number,
+  hub: { hub: Hub; client: HubClient } | null,
+  trouble: TroubleState,
+): Promise<void> {
+  const run: SimulatedRun = { endsAt: Number.POSITIVE_INFINITY };
   const runId = `run_${index}`;
   const clock = clockOf(within);
   const { random, now } = within;
-  const transport = serviceOf(within, options, index, run, (endsAt) => {
+  const startedAt = now();
+  const onCreate = () => {
+    within.total.createWaits.push(now() - startedAt);
+    run.createdBefore = !trouble.hasBegun();
+    trouble.onCreate();
     const lateMs = deliveryAfter(options.hub, random);
-    const deliver = (event: string) => hub?.deliver(JSON.stringify({ event, data: { runId } }));
-    if (lateMs !== null) within.events.push(endsAt + lateMs, () => deliver('run.finished'));
+    const deliver = (event: string) => {
+      // A delivery to a hub that is gone is lost.
+      if (!trouble.reach().aborted) void hub?.hub.deliver(JSON.stringify({ event, data: { runId } }));
+    };
+    if (lateMs !== null) within.events.push(run.endsAt + lateMs, () => deliver('run.finished'));
     if (options.startEvents === true)
       within.events.push(now() + 200 + random() * 800, () => deliver('run.started'));
-  });
+  };
+  const transport = serviceOf(within, options, index, { run, trouble, onCreate });
   const link =
     hub === null
       ? undefined
-      : createHubLinks(hubClient(hub, clock), { clock, silenceMs: Number.POSITIVE_INFINITY }).open({
+      : createHubLinks(behind(hub.client, { trouble, proxy: options.proxy, clock, random }), {
+          ...{ clock, silenceMs: Number.POSITIVE_INFINITY },
+        }).open({
           name: null,
           onChange: () => {},
         });
@@ -381,26 +462,28 @@ async function gate(within: World, options: Gates, index: number, hub: Hub | nul
   );
   link?.close();
   const verdict = fails(options.outage, index) ? 'failed' : 'passed';
-  within.ended(run, report?.runs[0]?.verdict === verdict && now() >= run.endsAt);
+  const passed = report?.runs[0]?.verdict === verdict && now() >= run.endsAt;
+  within.ended(run, passed, trouble.readableAt());
 }
 
 /** Plays gates to their end. */
 export async function simulateGates(options: Gates): Promise<Total> {
-  const within = world(options.limiter, options.seed, options.size);
+  const within = world(options.limiter, options.seed, options.size, options.runMs);
+  const trouble = troubleOf(options.trouble, options.size, within);
   const gates: Promise<void>[] = [];
   const clock = clockOf(within);
   const limits = { reads: 48, creates: 16, requests: 80 };
-  const hub =
-    options.hub === undefined
-      ? null
-      : createHub(
-          memoryBudget(() => limits, clock.monotonic),
-          memoryWakes(clock.now),
-          clock,
-        );
-  const { size, startWithinMs = 10 * second } = options;
-  for (let index = 0; index < size; index += 1)
-    within.events.push(within.random() * startWithinMs, () => gates.push(gate(within, options, index, hub)));
+  const start = () => {
+    const budget = memoryBudget(() => limits, clock.monotonic);
+    const hub = createHub(budget, memoryWakes(clock.now), clock);
+    return { hub, client: hubClient(hub, clock, within, options.trouble?.fault === 'no hub') };
+  };
+  const hub = options.hub === undefined ? null : start();
+  const { size, startsMs, startWithinMs = 10 * second } = options;
+  for (let index = 0; index < size; index += 1) {
+    const startMs = startsMs?.[index] ?? within.random() * startWithinMs;
+    within.events.push(startMs, () => gates.push(gate(within, options, index, hub, trouble)));
+  }
   // Let everything that an event triggered finish before the next one.
   while (within.step()) await new Promise((resolve) => setImmediate(resolve));
   await Promise.all(gates);

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Mock } from '../src/index.ts';
 import { type Ended, type Running, start } from '../test/e2e/process.ts';
 
+export { freePort } from '../test/free-port.ts';
 export { startRedis } from '../test/hub/redis.ts';
 
 /** Signs the deliveries of the mock. */
@@ -16,13 +17,18 @@ export interface HubProcess {
   readonly url: string;
   readonly port: number;
   kill(): Promise<void>;
+  /** Stops it as an operator does: it may end its work. */
+  terminate(): Promise<void>;
+  /** Stops the process, so that it does not respond until `thaw`. */
+  freeze(): void;
+  thaw(): void;
   /** Returns what `GET /healthz` responds with. */
   health(): Promise<{ redis: boolean | null; streams: number; waiting: Record<string, number> }>;
 }
 
-/** Starts a hub on a free port. @param bin the built program */
-export async function startHub(bin: string, redisUrl: string): Promise<HubProcess> {
-  const args = [bin, 'hub', '--port', '0', '--redis', redisUrl, '--format', 'ndjson'];
+/** Starts a hub. @param bin the built program @param port by default any free port */
+export async function startHub(bin: string, redisUrl: string, port = 0): Promise<HubProcess> {
+  const args = [bin, 'hub', '--port', String(port), '--redis', redisUrl, '--format', 'ndjson'];
   const { child, ended, shows } = start(process.execPath, args, {
     RUNGATE_TENANT_SECRET: tenantSecret,
     RUNGATE_HUB_TOKEN: token,
@@ -35,12 +41,18 @@ export async function startHub(bin: string, redisUrl: string): Promise<HubProces
       child.kill('SIGKILL');
       await ended;
     },
+    async terminate() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
     health: async () => (await fetch(`${url}/healthz`)).json() as ReturnType<HubProcess['health']>,
   };
 }
 
-/** Registers a hub for the events of runs. */
-export async function register({ url, token }: Mock, hub: HubProcess): Promise<void> {
+/** Registers a hub, or a proxy in front of hubs, for the events that end a run. */
+export async function register({ url, token }: Mock, hub: { url: string }): Promise<void> {
   const response = await fetch(`${url}/api/webhooks`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
@@ -91,7 +103,7 @@ export async function startProxy(ports: readonly number[]): Promise<HubProxy> {
 export interface GateResult extends Ended {
   /** The run that the gate reports, or null. */
   runId: string | null;
-  /** Wall-clock milliseconds. */
+  /** When the process exited, in wall-clock milliseconds. */
   endedAt: number;
 }
 
@@ -114,29 +126,19 @@ export function startGate(
   hubUrl: string,
   args: readonly string[] = [],
 ): GateProcess {
-  const command = [
-    bin,
-    'run',
-    'trigger',
-    '--project',
-    'shop',
-    '--process',
-    'checkout',
-    '--wait',
-    '--strict',
-    '--json',
-  ];
+  const what = ['--project', 'shop', '--process', 'checkout'];
+  const command = [bin, 'run', 'trigger', ...what, '--wait', '--strict', '--json'];
   const running = start(process.execPath, [...command, ...args], {
     RUNGATE_API_URL: mock.url,
     RUNGATE_API_KEY: mock.apiKey,
     RUNGATE_HUB_URL: hubUrl,
     RUNGATE_HUB_TOKEN: token,
   });
-  const ended = running.ended.then((result) => ({
-    ...result,
-    runId: runIdOf(result.out),
-    endedAt: Date.now(),
-  }));
+  let endedAt = Number.NaN;
+  running.child.once('exit', () => {
+    endedAt = Date.now();
+  });
+  const ended = running.ended.then((result) => ({ ...result, runId: runIdOf(result.out), endedAt }));
   return { ...running, ended };
 }
 
