@@ -24,8 +24,11 @@ export interface BudgetStore {
   reserve(line: RequestLine, deadline: number): Promise<Reservation>;
   /** Withdraws this hub's claim in a line, since no gate waits in it any longer. */
   withdraw(line: RequestLine): Promise<void>;
-  /** Halves the budget for a while: the service has refused a request because of its limit. */
-  reduce(forMs: number): Promise<void>;
+  /**
+   * Halves the budget, since the service has refused a request because of its limit.
+   * @param retryAfterMs how long the service asked to wait: the budget recovers after it
+   */
+  reduce(retryAfterMs: number): Promise<void>;
   /**
    * Counts requests that gates sent without a grant while they had no hub.
    * @param agesMs how long ago each was sent
@@ -63,6 +66,13 @@ export const outrankedMs = 100;
 export const burstMs = 10_000;
 /** The budget is never reduced to less than this share of itself. */
 export const leastShare = 1 / 8;
+/** A reduced budget doubles each time that this passes without a refusal, until it is whole. */
+export const recoveryStepMs = 20_000;
+/**
+ * The share of a hub that does not know the requests of the last minute, since it has just started. The requests before it,
+ * at most four fifths of the documented limits, and a quarter of that are these limits.
+ */
+const startShare = 1 / 4;
 
 /** Returns a part of the limits; at least one request of each kind. */
 export function dividedLimits({ reads, creates, requests }: BudgetLimits, by: number): BudgetLimits {
@@ -86,15 +96,27 @@ interface Claim {
 const headroom = (reads: number) => Math.floor(reads / 9);
 
 /** Reads that are kept for safety reads, so that these are never without any. */
-const safetyShare = (reads: number) => (reads > 1 ? Math.max(1, Math.floor(reads / 16)) : 0);
+const safetyShare = (reads: number, each: number) =>
+  reads > each ? Math.max(each, Math.floor(reads / 16)) : 0;
+
+const inOrder = (times: readonly number[]) => [...times].sort((a, b) => a - b);
 
 export interface MemoryBudget extends BudgetStore {
-  /** Takes over what another store has granted. */
+  /** Forgets its own grants and takes over those of another store. */
   replace(times: Granted): void;
-  /** Counts a grant of another store. */
+  /** Counts the grants of another store besides its own. */
+  add(times: Granted): void;
+  /** Counts a grant of another store as its own. */
   count(line: RequestLine): void;
-  /** Takes back the last grant in a line, which was not used. */
-  undo(line: RequestLine): void;
+  /** Takes back the last grant in a line, which was not used, and which counted as several. */
+  undo(line: RequestLine, each: number): void;
+}
+
+interface MemoryBudgetOptions {
+  /** How many hubs go on without knowing of each other: each counts its own requests as those of all. Default 1. */
+  hubs?: () => number;
+  /** Whether the hub does not know yet what was sent in the last minute. Default: it does. */
+  isStarting?: () => boolean;
 }
 
 /**
@@ -102,27 +124,46 @@ export interface MemoryBudget extends BudgetStore {
  * @param limitsNow the limits, which may change
  * @param now milliseconds on a clock that never jumps
  */
-export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): MemoryBudget {
+export function memoryBudget(
+  limitsNow: () => BudgetLimits,
+  now: () => number,
+  { hubs = () => 1, isStarting = () => false }: MemoryBudgetOptions = {},
+): MemoryBudget {
   const granted: Record<RequestLine, number[]> = { create: [], read: [], safety: [] };
   const claims = new Map<RequestLine, Claim>();
   let share = 1;
-  let reducedAt = 0;
-  let reducedUntil = 0;
+  let reducedAt = Number.NEGATIVE_INFINITY;
+  let wholeAt = Number.NEGATIVE_INFINITY;
 
-  /** Milliseconds until the window has room for one more than `spare` requests. */
-  const roomIn = (among: readonly RequestLine[], limit: number, spare: number, time: number) => {
-    const times = among.flatMap((line) => granted[line]).sort((a, b) => a - b);
+  const shareAt = (time: number) =>
+    Math.max(share, 0.5 ** Math.ceil(Math.max(0, wholeAt - time) / recoveryStepMs));
+
+  const presentLimits = (time: number) =>
+    dividedLimits(limitsNow(), 1 / (shareAt(time) * (isStarting() ? startShare : 1)));
+
+  /** Milliseconds until the window has room for one more than `spare` requests, each of which counts as several. */
+  const roomIn = (
+    among: readonly RequestLine[],
+    limit: number,
+    each: number,
+    spare: number,
+    time: number,
+  ) => {
+    const times = inOrder(among.flatMap((line) => granted[line]));
+    // A limit that is smaller than the number of hubs allows each of them one request.
+    const needed = Math.min(each, limit);
     const free = limit - times.length;
-    if (free > spare) return 0;
-    if (free > 0) return outrankedMs;
-    return (times[times.length - limit] ?? time) + windowMs - time;
+    if (free >= needed + spare * each) return 0;
+    if (free >= needed) return outrankedMs;
+    return (times[times.length - limit + needed - 1] ?? time) + windowMs - time;
   };
 
   /** Safety reads are evenly spread over what the other reads leave, so that room for these comes up all the time. */
-  const safetyIn = (reads: number, time: number) => {
-    const limit = Math.max(1, safetyShare(reads), reads - headroom(reads) - granted.read.length);
+  const safetyIn = (reads: number, each: number, time: number) => {
+    const limit = Math.max(1, safetyShare(reads, each), reads - headroom(reads) - granted.read.length);
     const last = granted.safety.at(-1) ?? time - windowMs;
-    return Math.max(last + windowMs / limit - time, roomIn(['safety'], limit, 0, time));
+    const apartMs = (windowMs * Math.min(each, limit)) / limit;
+    return Math.max(last + apartMs - time, roomIn(['safety'], limit, each, 0, time));
   };
 
   const forget = (time: number) => {
@@ -130,66 +171,72 @@ export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): 
       while (times[0] !== undefined && times[0] <= time - windowMs) times.shift();
   };
 
+  const add = (line: RequestLine, times: readonly number[]) => {
+    granted[line] = inOrder([...granted[line], ...times]);
+  };
+  const count = (line: RequestLine, time: number) => {
+    for (let each = hubs(); each > 0; each -= 1) granted[line].push(time);
+  };
+
   return {
     replace(times) {
       for (const line of lines) granted[line] = [...times[line]];
     },
-    count(line) {
-      granted[line].push(now());
+    add(times) {
+      for (const line of lines) add(line, times[line]);
     },
-    undo(line) {
-      granted[line].pop();
+    count: (line) => count(line, now()),
+    undo(line, each) {
+      granted[line].splice(-each);
     },
     async reserve(line, deadline) {
       const time = now();
       forget(time);
-      if (time >= reducedUntil) share = 1;
-      const { reads, creates, requests } = dividedLimits(limitsNow(), 1 / share);
+      const { reads, creates, requests } = presentLimits(time);
+      const each = hubs();
       const ahead = [...claims].filter(
         ([other, { deadline: due, at }]) => other !== line && at > time - claimLifetimeMs && due < deadline,
       );
       const own = {
-        create: () => roomIn(['create'], creates, 0, time),
-        read: () => roomIn(['read'], reads - safetyShare(reads), 0, time),
-        safety: () => safetyIn(reads, time),
+        create: () => roomIn(['create'], creates, each, 0, time),
+        read: () => roomIn(['read'], reads - safetyShare(reads, each), each, 0, time),
+        safety: () => safetyIn(reads, each, time),
       };
       const waitMs = Math.max(
         own[line](),
-        line === 'create' ? 0 : roomIn(['read', 'safety'], reads, 0, time),
-        roomIn(['create', 'read', 'safety'], requests, ahead.length, time),
+        line === 'create' ? 0 : roomIn(['read', 'safety'], reads, each, 0, time),
+        roomIn(['create', 'read', 'safety'], requests, each, ahead.length, time),
       );
       if (waitMs > 0) {
         claims.set(line, { deadline, at: time });
         return { granted: false, retryMs: waitMs };
       }
-      granted[line].push(time);
+      count(line, time);
       claims.delete(line);
       return { granted: true };
     },
     async withdraw(line) {
       claims.delete(line);
     },
-    async reduce(forMs) {
+    async reduce(retryAfterMs) {
       const time = now();
-      if (time >= reducedUntil) share = 1;
-      if (share === 1 || time >= reducedAt + burstMs) {
+      share = shareAt(time);
+      if (time >= reducedAt + burstMs) {
         share = Math.max(leastShare, share / 2);
         reducedAt = time;
       }
-      reducedUntil = Math.max(reducedUntil, time + forMs);
+      wholeAt = Math.max(wholeAt, time + retryAfterMs + recoveryStepMs * Math.log2(1 / share));
     },
     async report(line, agesMs) {
       const time = now();
-      const times = countedAges(agesMs, limitsNow()).map((age) => time - age);
-      granted[line] = [...granted[line], ...times].sort((a, b) => a - b);
+      for (const age of countedAges(agesMs, limitsNow())) add(line, Array(hubs()).fill(time - age));
     },
     async present() {},
     view() {
       const time = now();
       forget(time);
-      const configured = limitsNow();
-      const present = dividedLimits(configured, time < reducedUntil ? 1 / share : 1);
-      return { configured, present, hubs: 1, place: 0, granted };
+      const present = dividedLimits(presentLimits(time), hubs());
+      return { configured: limitsNow(), present, hubs: hubs(), place: 0, granted };
     },
   };
 }

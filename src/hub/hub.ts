@@ -5,9 +5,6 @@ import { createDeliveryKinds, kindOf } from './delivery-kinds.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import type { Wake, WakeStore } from './wakes.ts';
 
-/** A reduced budget lasts this long after the last 429, or as long as the service asks for. */
-const reducedMs = 2 * 60_000;
-
 /** The times of wake-ups come from the clocks of Redis and of several hubs, which may differ. */
 const clockMarginMs = 60_000;
 
@@ -80,6 +77,6 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
     observed: kinds.observe,
     report: budget.report,
     budget: budget.view,
-    limited: (retryAfterMs) => budget.reduce(Math.max(retryAfterMs, reducedMs)),
+    limited: budget.reduce,
   };
 }

@@ -7,6 +7,7 @@ import {
   countedAges,
   leastShare,
   outrankedMs,
+  recoveryStepMs,
   windowMs,
 } from './budget.ts';
 
@@ -14,7 +15,7 @@ type Numbers = readonly number[];
 
 /**
  * Runs `budgetScript`. Returns the milliseconds to wait, 0 for a grant; the name of the budget, which is another one after
- * Redis has lost it; how many hubs share it and the place of this one; the limits for reads, creates and requests, as
+ * Redis has lost it, and its age; how many hubs share it and the place of this one; the limits for reads, creates and requests, as
  * configured and at present; and for creates, reads and safety reads, how long ago those in the window were granted.
  */
 export type RunScript = (
@@ -24,6 +25,7 @@ export type RunScript = (
   readonly [
     waitMs: number,
     epoch: string,
+    ageMs: number,
     hubs: Numbers,
     configured: Numbers,
     present: Numbers,
@@ -38,8 +40,8 @@ const redisTime = "local t = redis.call('TIME'); local raw = t[1] * 1000 + math.
  * All of a budget's commands in one script, which Redis runs as a whole.
  *
  * Its time does not jump when the clock of Redis is set: each hub sends the time on a clock that never jumps, and the
- * script's time stays within `slack` of it, counted from the hub's first call. Only a hub's
- * first call trusts the clock of Redis.
+ * script's time stays within `slack` of it, counted from the hub's first call. Only the first call of all hubs trusts the
+ * clock of Redis.
  */
 export const budgetScript = (clock = redisTime) => `
 local state, hubs, claims = KEYS[1], KEYS[2], KEYS[3]
@@ -48,7 +50,7 @@ local command, hub, monotonic, line, value = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local slack = 100
 local limits = { reads = tonumber(ARGV[6]), creates = tonumber(ARGV[7]), requests = tonumber(ARGV[8]) }
 local window, lifetime, outranked, least = tonumber(ARGV[9]) + 2 * slack, tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
-local burst, call = tonumber(ARGV[13]), ARGV[14]
+local burst, step, call = tonumber(ARGV[13]), tonumber(ARGV[14]), ARGV[15]
 
 -- A Redis that is short of memory may evict a part of the budget. Without it all of the budget is lost, for each hub.
 local function isLost()
@@ -68,6 +70,9 @@ local began = tonumber(string.match(redis.call('HGET', hubs, hub) or '', '^%S+')
 if began then
   local expected = began + monotonic
   now = math.max(expected - slack, math.min(now, expected + slack))
+elseif last > 0 then
+  -- This hub cannot know how much time has passed since the last call of another one.
+  now = last
 end
 now = math.max(now, last)
 -- The clock of this hub may have stopped for a while: it must not keep the time from passing.
@@ -75,6 +80,8 @@ began = math.max(began or now - monotonic, now - slack - monotonic)
 redis.call('HSET', hubs, hub, string.format('%.0f %.0f %d %d %d', began, now, limits.reads, limits.creates, limits.requests))
 redis.call('HSET', state, 'offset', now - raw, 'last', now)
 redis.call('HSETNX', state, 'epoch', hub .. ' ' .. call)
+redis.call('HSETNX', state, 'since', now)
+local age = now - redis.call('HGET', state, 'since')
 local epoch = redis.call('HGET', state, 'epoch')
 
 -- The smallest limits of all hubs count, so that hubs with different ones share them fairly.
@@ -94,15 +101,17 @@ for i = 1, #others, 2 do
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 10 * window) end
 
-local share = tonumber(redis.call('HGET', state, 'share') or '1')
+-- A reduced budget doubles with each step until it is whole.
 local untilMs = tonumber(redis.call('HGET', state, 'until') or '0')
-if now >= untilMs then share = 1 end
+local share = tonumber(redis.call('HGET', state, 'share') or '1')
+share = math.max(share, 0.5 ^ math.ceil(math.max(0, untilMs - now) / step))
 if command == 'reduce' then
-  if share == 1 or now >= tonumber(redis.call('HGET', state, 'reduced') or '0') + burst then
+  if now >= tonumber(redis.call('HGET', state, 'reduced') or '0') + burst then
     share = math.max(least, share / 2)
-    redis.call('HSET', state, 'share', tostring(share), 'reduced', now)
+    redis.call('HSET', state, 'reduced', now)
   end
-  redis.call('HSET', state, 'until', math.max(untilMs, now + value))
+  local recovery = step * math.log(1 / share) / math.log(2)
+  redis.call('HSET', state, 'share', tostring(share), 'until', math.max(untilMs, now + value + recovery))
 end
 local configured = { limits.reads, limits.creates, limits.requests }
 for name, limit in pairs(limits) do limits[name] = math.max(1, math.floor(limit * share)) end
@@ -117,7 +126,7 @@ for name, key in pairs(granted) do
 end
 
 if command == 'report' then
-  for age in string.gmatch(ARGV[5], '%d+') do table.insert(times[line], now - age) end
+  for _, ago in ipairs(cjson.decode(ARGV[5])) do table.insert(times[line], now - ago) end
   table.sort(times[line])
   redis.call('DEL', granted[line])
   for _, time in ipairs(times[line]) do redis.call('RPUSH', granted[line], string.format('%.0f', time)) end
@@ -127,7 +136,7 @@ end
 
 local function result(wait)
   local present = { limits.reads, limits.creates, limits.requests }
-  local answer = { math.ceil(wait), epoch, { alive, place }, configured, present }
+  local answer = { math.ceil(wait), epoch, age, { alive, place }, configured, present }
   for _, name in ipairs({ 'create', 'read', 'safety' }) do
     local ages = {}
     for _, time in ipairs(times[name]) do table.insert(ages, now - time) end
@@ -197,6 +206,12 @@ const keys = ['state', 'hubs', 'claims', 'create', 'read', 'safety'].map((name) 
 /** Redis keeps the budget for at least this long after the last call. */
 const keptMs = 10 * windowMs;
 
+/** A budget that several hubs share. */
+export interface SharedBudget extends BudgetStore {
+  /** Returns for how many milliseconds Redis has had the budget, as of the last call that succeeded. */
+  age(): number;
+}
+
 /**
  * Returns a budget that all hubs on one Redis share. Each call is one script, and fails when Redis does, or when Redis has
  * lost the budget.
@@ -208,9 +223,19 @@ export function redisBudget(
   limits: BudgetLimits,
   hub: string,
   monotonic: () => number,
-): BudgetStore {
+): SharedBudget {
   const { reads, creates, requests } = limits;
-  const constants = [reads, creates, requests, windowMs, claimLifetimeMs, outrankedMs, leastShare, burstMs];
+  const constants = [
+    reads,
+    creates,
+    requests,
+    windowMs,
+    claimLifetimeMs,
+    outrankedMs,
+    leastShare,
+    burstMs,
+    recoveryStepMs,
+  ];
   // Until Redis has said how many hubs there are, there may be another one that cannot reach it either.
   let view: BudgetView = {
     configured: limits,
@@ -219,6 +244,7 @@ export function redisBudget(
     place: 0,
     granted: { create: [], read: [], safety: [] },
   };
+  let age = 0;
   let calls = 0;
   /** The name of the budget, and when Redis was last sent a command that succeeded. */
   let last: { epoch: string; at: number } | null = null;
@@ -233,12 +259,13 @@ export function redisBudget(
     const args = [command, hub, now, line, value, ...constants, calls].map(String);
     // Of several calls under way when Redis lost the budget, each one must notice.
     const before = last;
-    const [waitMs, epoch, [hubs = 1, place = 0], configured, present, ...ages] = await run(keys, args);
+    const [waitMs, epoch, ageMs, [hubs = 1, place = 0], configured, present, ...ages] = await run(keys, args);
     const known = before ?? last;
     const isLost = known !== null && epoch !== known.epoch && now < known.at + keptMs;
     last = { epoch, at: now };
     if (isLost) throw new Error('Redis has lost the budget');
     const [create = [], read = [], safety = []] = ages.map((each) => each.map((age) => now - age));
+    age = ageMs;
     view = {
       configured: limitsOf(configured),
       present: limitsOf(present),
@@ -250,6 +277,7 @@ export function redisBudget(
   };
   return {
     view: () => view,
+    age: () => age,
     async reserve(line, deadline) {
       const waitMs = await call('reserve', line, Math.floor(deadline));
       return waitMs === 0 ? { granted: true } : { granted: false, retryMs: waitMs };
@@ -261,7 +289,7 @@ export function redisBudget(
       await call('reduce', '', Math.floor(forMs));
     },
     async report(line, agesMs) {
-      await call('report', line, countedAges(agesMs, limits).map(Math.floor).join(' '));
+      await call('report', line, JSON.stringify(countedAges(agesMs, limits).map(Math.floor)));
     },
     async present() {
       await call('present', '', 0);

@@ -1,7 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
-import { type BudgetLimits, type BudgetStore, memoryBudget } from './budget.ts';
+import { type BudgetLimits, type BudgetStore, memoryBudget, windowMs } from './budget.ts';
 import { failoverBudget } from './failover-budget.ts';
 import { failoverReplays, failoverWakes } from './failover-wakes.ts';
 import type { Health } from './health.ts';
@@ -20,8 +20,10 @@ export interface HubStores {
 }
 
 export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
+  const startEndsAt = clock.monotonic() + windowMs;
+  const isStarting = () => clock.monotonic() < startEndsAt;
   return {
-    budget: memoryBudget(() => limits, clock.monotonic),
+    budget: memoryBudget(() => limits, clock.monotonic, { isStarting }),
     wakes: memoryWakes(clock.now),
     replays: memoryStore(),
     ready: async () => {},
@@ -42,7 +44,7 @@ export async function redisStores(
   const shared = redisBudget(connection.budget, limits, crypto.randomUUID(), monotonic);
   const local = memoryWakes(clock.now);
   return {
-    budget: failoverBudget(shared, limits, monotonic, health),
+    budget: failoverBudget(shared, monotonic, health),
     wakes: failoverWakes(redisWakes(connection.wakes, clock), local, health),
     replays: failoverReplays(connection.replays, memoryStore(), health),
     ready: connection.ready,

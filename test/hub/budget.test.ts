@@ -177,7 +177,30 @@ describe.each(testedEngines)('a budget in %s', (name, engine) => {
     );
   });
 
-  it('is halved for a while by a 429, and whole again afterwards', async () => {
+  it('is halved by a 429, and recovers in steps of 20 s', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const [store] = (await engine(world, { reads: 48, creates: 16, requests: 80 }, 1)) as [BudgetStore];
+    const creates = async (afterMs: number) => {
+      world.time += afterMs;
+      await store.present();
+      return store.view().present.creates;
+    };
+    for (const left of [8, 4, 2, 2]) {
+      await store.reduce(0);
+      expect(await creates(10_000)).toBe(left);
+    }
+    expect(await creates(9_999)).toBe(2);
+    expect(await creates(1)).toBe(4);
+    expect(await creates(20_000)).toBe(8);
+    // Another one on the way halves what there is.
+    await store.reduce(0);
+    expect(await creates(19_999)).toBe(4);
+    expect(await creates(1)).toBe(8);
+    expect(await creates(19_999)).toBe(8);
+    expect(await creates(1)).toBe(16);
+  });
+
+  it('recovers only after the time that the service asked for', async () => {
     const world: World = { time: 0, ahead: 0 };
     const [store] = (await engine(world, { reads: 8, creates: 8, requests: 100 }, 1)) as [BudgetStore];
     const take = async () => {
@@ -188,14 +211,10 @@ describe.each(testedEngines)('a budget in %s', (name, engine) => {
     };
     await store.reduce(120_000);
     expect(await take()).toBe(3);
-    world.time += 63_000;
-    await store.reduce(120_000);
-    expect(await take()).toBe(1);
-    world.time += 121_000;
-    expect(await take()).toBe(7);
-    world.time += 600_000;
-    await store.reduce(120_000);
+    world.time += 119_999;
     expect(await take()).toBe(3);
+    world.time += 20_001;
+    expect(await take()).toBe(4);
   });
 
   it('is halved once by the refusals of one burst, which several gates report', async () => {
@@ -258,6 +277,42 @@ describe.each(testedEngines)('a budget in %s', (name, engine) => {
     world.time += 1_800;
     expect((await store.reserve('read', 20)).granted).toBe(false);
     expect(await store.reserve('create', 10)).toEqual({ granted: true });
+  });
+});
+
+describe('a budget in memory', () => {
+  const limits = { reads: 48, creates: 16, requests: 80 };
+  const take = async (store: BudgetStore, line: RequestLine) => {
+    let taken = 0;
+    while ((await store.reserve(line, 0)).granted) taken += 1;
+    await store.withdraw(line);
+    return taken;
+  };
+
+  it('is a quarter of the limits while the hub starts', async () => {
+    let isStarting = true;
+    const store = memoryBudget(
+      () => limits,
+      () => 0,
+      { isStarting: () => isStarting },
+    );
+    await store.report('create', [1_000]);
+    expect(await take(store, 'create')).toBe(3);
+    expect(store.view().present).toEqual({ reads: 12, creates: 4, requests: 20 });
+    isStarting = false;
+    expect(await take(store, 'create')).toBe(12);
+  });
+
+  it.each([1, 2, 3, 4, 5, 8, 16, 17])('leaves a part for each of %d hubs', async (hubs) => {
+    const store = memoryBudget(
+      () => limits,
+      () => 0,
+      { hubs: () => hubs },
+    );
+    expect(await take(store, 'create')).toBe(Math.max(1, Math.floor(16 / hubs)));
+    expect(await take(store, 'safety')).toBe(1);
+    expect(await take(store, 'read')).toBeGreaterThanOrEqual(Math.floor(48 / hubs) - 3);
+    expect(store.view()).toMatchObject({ configured: limits, hubs });
   });
 });
 

@@ -62,7 +62,7 @@ async function startHub(redisWorks = true): Promise<TestHub> {
   };
   count += 1;
   const shared = redisBudget(connection.budget, limits, `hub-${count}`, () => elapsed);
-  const budget = failoverBudget(shared, limits, () => elapsed, health);
+  const budget = failoverBudget(shared, () => elapsed, health);
   const own = memoryWakes(systemClock.now);
   const wakes = failoverWakes(redisWakes(connection.wakes, systemClock), own, health);
   const hub = createHub(budget, wakes, systemClock);
@@ -75,6 +75,19 @@ async function startHub(redisWorks = true): Promise<TestHub> {
   });
   const replays = failoverReplays(connection.replays, memoryStore(), health);
   return { hub, budget, replays, connection, works: () => works, woken };
+}
+
+/** Two hubs whose start is over: Redis has had their budget for more than a minute. */
+async function twoHubs(): Promise<[TestHub, TestHub]> {
+  const hubs: [TestHub, TestHub] = [await startHub(), await startHub()];
+  const present = async () => {
+    for (const { budget } of hubs) await budget.present();
+  };
+  await present();
+  elapsed += 63_000;
+  await present();
+  await present();
+  return hubs;
 }
 
 /** Delivers at one hub until the other one hears of it, since its first request for wake-ups may still be under way. */
@@ -122,7 +135,7 @@ const outages: Record<string, Outage> = {
 
 describe.skipIf(isRedisMissing)('two hubs on one Redis', () => {
   it('share the budget', async () => {
-    const [one, other] = [await startHub(), await startHub()];
+    const [one, other] = await twoHubs();
     elapsed += 1000;
     expect((await take(one)) + (await take(other))).toBe(8);
     elapsed += 63_000;
@@ -131,7 +144,7 @@ describe.skipIf(isRedisMissing)('two hubs on one Redis', () => {
   });
 
   it('wake each other’s gates, also those that subscribe later', async () => {
-    const [one, other] = [await startHub(), await startHub()];
+    const [one, other] = await twoHubs();
     await connected(one, other);
     await other.hub.deliver('{"data":{"id":"run_2"}}');
     await until(() => one.woken.includes('run_2') && other.woken.includes('run_2'));
@@ -141,13 +154,13 @@ describe.skipIf(isRedisMissing)('two hubs on one Redis', () => {
   });
 
   it('accept a delivery once', async () => {
-    const [one, other] = [await startHub(), await startHub()];
+    const [one, other] = await twoHubs();
     expect(await one.replays.setIfAbsent('delivery', 60_000)).toBe(true);
     expect(await other.replays.setIfAbsent('delivery', 60_000)).toBe(false);
   });
 
   it('know that a Redis has lost the budget, even if no request failed', async () => {
-    const [one, other] = [await startHub(), await startHub()];
+    const [one, other] = await twoHubs();
     elapsed += 100_000;
     await other.budget.present();
     expect(await take(one)).toBe(8);
@@ -163,11 +176,11 @@ describe.skipIf(isRedisMissing)('two hubs on one Redis', () => {
 });
 
 describe.skipIf(isRedisMissing)('two hubs that start without Redis', () => {
-  it('use half the budget each, and share all of it once Redis works', async () => {
+  it('use half of a quarter of the budget each, then half of it, and share all of it once Redis works', async () => {
     elapsed += 1_000_000;
     await redis.kill();
     const [one, other] = [await startHub(false), await startHub(false)];
-    expect([await take(one), await take(other)]).toEqual([4, 4]);
+    expect([await take(one), await take(other)]).toEqual([1, 1]);
     elapsed += 63_000;
     expect([await take(one), await take(other)]).toEqual([4, 4]);
 
@@ -186,7 +199,7 @@ describe.skipIf(isRedisMissing).each(Object.entries(outages))(
     it('each hub goes on with its share and wakes its gates, and all is shared again afterwards', async () => {
       elapsed += 1_000_000;
       times.length = 0;
-      const [one, other] = [await startHub(), await startHub()];
+      const [one, other] = await twoHubs();
       await connected(one, other);
       await one.budget.present();
       await other.budget.present();
