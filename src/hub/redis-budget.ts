@@ -201,7 +201,7 @@ end
 return result(wait)
 `;
 
-const keys = ['state', 'hubs', 'claims', 'create', 'read', 'safety'].map((name) => `{rungate:hub}:${name}`);
+const keys = ['state', 'hubs', 'claims', 'create', 'read', 'safety'];
 
 /** Redis keeps the budget for at least this long after the last call. */
 const keptMs = 10 * windowMs;

@@ -1,32 +1,23 @@
+import { lookup as lookupName } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 import { type ReplayStore, redisStore } from '../webhook/replay.ts';
+import { parseRedisUrl, type RedisAddress, type RedisServer } from './redis-address.ts';
 import { budgetScript, type RunScript } from './redis-budget.ts';
+import { commandMs, connectMs, keepConnected, openSession } from './redis-connection.ts';
+import { masterOf } from './redis-sentinel.ts';
 import { announceScript, type WakeCommands } from './wakes.ts';
 
-/** A command that takes longer has failed. */
-const commandMs = 1_000;
 /** A connection without any data for this long is replaced. */
 const idleMs = 15_000;
 /** A read of the stream waits this long for an entry. */
 const blockMs = 5_000;
-/** Reconnections are at most this far apart. */
-const longestReconnectMs = 2_000;
 
-/** The client limits only the time until it has sent a command. */
-async function withinMs<Value>(ms: number, command: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<never>((_, reject) => {
-    const fail = () => reject(new Error(`Redis did not respond within ${ms / 1000} s`));
-    // A response that arrived while the process was busy is read first.
-    timer = setTimeout(() => setImmediate(fail), ms);
-  });
-  try {
-    return await Promise.race([command, timeUp]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** The version of the values in Redis. Hubs of versions that differ in it share nothing. */
+const format = 1;
+export const defaultPrefix = 'rungate';
 
 /** Loads the client, an optional peer dependency. A version before 5 has other scripts and no `RESP_TYPES`. */
 async function loadClient(): Promise<typeof import('@redis/client')> {
@@ -40,98 +31,131 @@ async function loadClient(): Promise<typeof import('@redis/client')> {
   });
 }
 
+/** The commands of the hub. The keys are names such as `state`: all keys in Redis get the same beginning here. */
 export interface HubRedis {
   readonly budget: RunScript;
   readonly wakes: WakeCommands;
   /** The deliveries that were received. */
   readonly replays: ReplayStore;
+  /** Resolves when Redis is connected. @throws ConfigError if the server can never be used, such as one of a cluster */
   ready(): Promise<void>;
   close(): void;
 }
+
+export interface RedisOptions {
+  /** The beginning of all keys. */
+  prefix?: string;
+  /** Receives the reason each time that a connection is lost or fails. */
+  onError?(error: unknown): void;
+  /** The certificates to trust. */
+  secureContext?: SecureContext | undefined;
+  clock?: Clock;
+  /** Returns the addresses of a name. */
+  lookup?(host: string): Promise<string[]>;
+}
+
+const addressesOf = async (host: string) =>
+  (await lookupName(host, { all: true })).map(({ address }) => address);
 
 /**
  * Connects to Redis in the background, again and again, and never keeps a command for later: while Redis is away each
  * one fails at once.
  * @throws ConfigError if the package @redis/client is not installed
- * @param onError receives the reason each time that a connection fails
- * @param secureContext the certificates to trust
+ * @param url one that `parseRedisUrl` can read
  */
 export async function connectRedis(
   url: string,
-  onError: (error: unknown) => void = () => {},
-  secureContext?: SecureContext,
+  {
+    prefix = defaultPrefix,
+    onError = () => {},
+    secureContext,
+    clock = systemClock,
+    lookup = addressesOf,
+  }: RedisOptions = {},
 ): Promise<HubRedis> {
   const { createClient, defineScript } = await loadClient();
+  const key = (name: string) => `{${prefix}:hub:${format}}:${name}`;
   const script = (text: string, keys: number) =>
     defineScript({
       SCRIPT: text,
       NUMBER_OF_KEYS: keys,
       parseCommand(parser, names: string[], args: string[]) {
-        for (const name of names) parser.pushKey(name);
+        for (const name of names) parser.pushKey(key(name));
         for (const arg of args) parser.push(arg);
       },
       transformReply: (response: unknown) => response,
     });
-  // The client would look up the name [::1] if it were given the URL.
-  const { protocol, hostname, port, username, password, pathname } = new URL(url);
-  const tls = { tls: true as const, ...(secureContext && { secureContext }) };
-  const options = {
-    ...(username && { username: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
-    database: Number(pathname.slice(1)),
+  const { tls, credentials, database, servers, sentinel } = parseRedisUrl(url) as RedisAddress;
+  const common = {
+    // The default depends on the version of the client.
+    RESP: 2 as const,
+    // Each connection sends only commands that a list of permissions can name.
+    disableClientInfo: true,
+    maintNotifications: 'disabled' as const,
     disableOfflineQueue: true,
     commandOptions: { timeout: commandMs },
-    socket: {
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port || 6379),
-      ...(protocol === 'rediss:' && tls),
-      connectTimeout: 2 * commandMs,
-      socketTimeout: idleMs,
-      reconnectStrategy: (retries: number) => Math.min(100 * 2 ** Math.min(retries, 10), longestReconnectMs),
-    },
-    scripts: { budget: script(budgetScript(), 6), announce: script(announceScript, 2) },
   };
-  const client = createClient(options);
-  // A blocking read would hold up every other command on its connection.
-  const reader = createClient(options);
-  for (const each of [client, reader]) {
-    // Without a listener the first lost connection would end the process.
-    each.on('error', onError);
-    each.connect().catch(() => {});
-  }
-  const connected = (each: typeof client) =>
-    each.isReady ? undefined : new Promise<void>((resolve) => each.once('ready', () => resolve()));
-  const replays = redisStore(client);
+  const socket = {
+    ...(tls && { tls: true as const, ...(secureContext && { secureContext }) }),
+    connectTimeout: connectMs,
+    socketTimeout: idleMs,
+    reconnectStrategy: false as const,
+  };
+  const [{ host: name, port }] = servers;
+  const locate = async (): Promise<RedisServer[]> => {
+    if (sentinel === null) return (await lookup(name)).map((host) => ({ host, port }));
+    const connectSentinel = (server: RedisServer) =>
+      createClient({ ...common, ...sentinel.credentials, socket: { ...socket, ...server } });
+    return [await masterOf(servers, sentinel.master, connectSentinel)];
+  };
+  const create = (server: RedisServer) =>
+    createClient({
+      ...common,
+      ...credentials,
+      database,
+      // A certificate has the name, not its address.
+      socket: {
+        ...socket,
+        ...(tls && sentinel === null && isIP(name) === 0 && { servername: name }),
+        ...server,
+      },
+      scripts: { budget: script(budgetScript(), 6), announce: script(announceScript, 2) },
+    });
+  const { run, ready, close } = keepConnected(
+    locate,
+    (server) => openSession(server, create),
+    onError,
+    clock,
+  );
+
+  type Client = ReturnType<typeof create>;
+  const command = <Value>(call: (client: Client) => Promise<Value>) => run('commands', commandMs, call);
   return {
     replays: {
-      setIfAbsent: (key, ttlMs) => withinMs(commandMs, replays.setIfAbsent(key, ttlMs)),
-      delete: (key) => withinMs(commandMs, replays.delete(key)),
-    },
-    async ready() {
-      await Promise.all([connected(client), connected(reader)]);
+      setIfAbsent: (name, ttlMs) => command((client) => redisStore(client).setIfAbsent(key(name), ttlMs)),
+      delete: (name) => command((client) => redisStore(client).delete(key(name))),
     },
     budget: async (keys, args) =>
-      (await withinMs(commandMs, client.budget(keys, args))) as Awaited<ReturnType<RunScript>>,
+      (await command((client) => client.budget(keys, args))) as Awaited<ReturnType<RunScript>>,
     wakes: {
-      announce: (keys, args) => withinMs(commandMs, client.announce(keys, args)),
-      scores: (key, members) => withinMs(commandMs, client.zmScore(key, [...members])),
+      announce: (keys, args) => command((client) => client.announce(keys, args)),
+      scores: (name, members) => command((client) => client.zmScore(key(name), [...members])),
       async time() {
-        const time = await withinMs(commandMs, client.sendCommand(['TIME']));
+        const time = await command((client) => client.sendCommand(['TIME']));
         const [seconds, microseconds] = time as unknown as [string, string];
         return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
       },
-      async read(key, after) {
-        const entry = reader.xRead({ key, id: after }, { BLOCK: blockMs, COUNT: 100 });
-        const streams = await withinMs(blockMs + commandMs, entry);
+      async read(name, after) {
+        const streams = await run('reader', blockMs + commandMs, (client) =>
+          client.xRead({ key: key(name), id: after }, { BLOCK: blockMs, COUNT: 100 }),
+        );
         const entries = (
           streams as { messages: { id: string; message: Record<string, string> }[] }[] | null
         )?.[0];
         return entries?.messages.map(({ id, message }) => ({ id, fields: message })) ?? null;
       },
     },
-    close() {
-      client.destroy();
-      reader.destroy();
-    },
+    ready,
+    close,
   };
 }

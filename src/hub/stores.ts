@@ -1,11 +1,10 @@
-import type { SecureContext } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
 import { type BudgetLimits, type BudgetStore, memoryBudget, windowMs } from './budget.ts';
 import { failoverBudget } from './failover-budget.ts';
 import { failoverReplays, failoverWakes } from './failover-wakes.ts';
 import type { Health } from './health.ts';
-import { connectRedis } from './redis.ts';
+import { connectRedis, type RedisOptions } from './redis.ts';
 import { redisBudget } from './redis-budget.ts';
 import { memoryWakes, redisWakes, type WakeStore } from './wakes.ts';
 
@@ -14,7 +13,7 @@ export interface HubStores {
   budget: BudgetStore;
   wakes: WakeStore;
   replays: ReplayStore;
-  /** Resolves when Redis is connected; at once without Redis. */
+  /** Resolves when Redis is connected; at once without Redis. @throws ConfigError if this Redis can never be used */
   ready(): Promise<void>;
   close(): void;
 }
@@ -37,9 +36,10 @@ export async function redisStores(
   limits: BudgetLimits,
   clock: Clock,
   health: Health,
-  secureContext?: SecureContext,
+  options: Pick<RedisOptions, 'prefix' | 'secureContext'>,
 ): Promise<HubStores> {
-  const connection = await connectRedis(url, (error) => health.report(error), secureContext);
+  const onError = (error: unknown) => health.report(error);
+  const connection = await connectRedis(url, { ...options, onError, clock });
   const { monotonic } = clock;
   const shared = redisBudget(connection.budget, limits, crypto.randomUUID(), monotonic);
   const local = memoryWakes(clock.now);

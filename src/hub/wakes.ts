@@ -73,10 +73,10 @@ export interface WakeCommands {
   read(key: string, after: string): Promise<readonly { id: string; fields: Record<string, string> }[] | null>;
 }
 
-const stream = '{rungate:hub}:wakes';
-const named = '{rungate:hub}:named';
+const stream = 'wakes';
+const named = 'named';
 /** Entries of the stream that are kept, about: a hub that lost its connection reads on from its last one. */
-const keptEntries = 10_000;
+const keptEntries = 2_000;
 
 /** Adds ids to the stream and to those remembered, all at one time of Redis's clock. */
 export const announceScript = `

@@ -34,7 +34,7 @@ const script = budgetScript('local raw = tonumber(ARGV[#ARGV])');
 
 /** Each budget has its own keys, so that no test meets those that another one left or still writes. */
 let budgets = 0;
-const keyOf = (name: string) => `{rungate:hub}:${name}:${budgets}`;
+const keyOf = (name: string) => `${name}:${budgets}`;
 
 /** @param limits those of all hubs, or those of each */
 type Engine = (

@@ -17,6 +17,7 @@ const readNames = [
   'RUNGATE_JOURNAL',
   'RUNGATE_HUB_REDIS_URL',
   'RUNGATE_HUB_REDIS_URL_FILE',
+  'RUNGATE_HUB_REDIS_PREFIX',
 ];
 
 const outputs = 'result exitCode verdict failed blocked runId appUrl state idempotencyKey'.split(' ');

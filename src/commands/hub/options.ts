@@ -1,7 +1,8 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { type BudgetLimits, usualBudget } from '../../hub/budget.ts';
-import { parseUrl } from '../../parse-url.ts';
+import { defaultPrefix } from '../../hub/redis.ts';
+import { parseRedisUrl, passwordsOf, type RedisAddress } from '../../hub/redis-address.ts';
 import { readSecret } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/names.ts';
 import { echoed, instead } from '../../suggest.ts';
@@ -11,6 +12,7 @@ export interface HubFlags {
   port?: string;
   host?: string;
   redis?: string;
+  redisPrefix?: string;
   budget?: string;
 }
 
@@ -50,8 +52,15 @@ export function redisUrlOf({ env, readFile }: Pick<Io, 'env' | 'readFile'>, flag
   if (text === undefined) return null;
   const [name, ErrorClass] =
     option === undefined ? ([redisVariable, ConfigError] as const) : (['--redis', UsageError] as const);
-  const url = parseUrl(text.trim());
-  if (option !== undefined && (url === null ? text.includes('@') : url.password !== '')) {
+  let address: RedisAddress | null;
+  try {
+    address = parseRedisUrl(text);
+  } catch {
+    throw new ErrorClass(`${name} has an invalid percent-encoding`, {
+      hint: 'write % as %25 in the user name, the password and the name of the master',
+    });
+  }
+  if (option !== undefined && (address === null ? /@|password/i.test(text) : passwordsOf(text).length > 0)) {
     throw new UsageError(
       '--redis must not have a password, because any process could read it on the command line',
       {
@@ -59,24 +68,28 @@ export function redisUrlOf({ env, readFile }: Pick<Io, 'env' | 'readFile'>, flag
       },
     );
   }
-  const hint = `write ${name} as redis://host:6379, or rediss://host:6379 for TLS; a number after it selects the database, as in redis://host:6379/1`;
-  const isRedis = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  if (!isRedis || !/^\/?\d{0,4}$/.test(url.pathname) || url.search !== '' || url.hash !== '')
-    throw new ErrorClass(`${name} is not the URL of a Redis server`, { hint });
-  try {
-    for (const part of [url.username, url.password]) decodeURIComponent(part);
-  } catch {
-    throw new ErrorClass(`${name} has a user name or a password with an invalid percent-encoding`, {
-      hint: 'write % as %25',
+  if (address === null) {
+    throw new ErrorClass(`${name} is not the URL of a Redis server`, {
+      hint: `write ${name} as redis://host:6379, or as redis-sentinel://host1:26379,host2:26379#master for Sentinel; rediss for TLS; a number after the host selects the database, as in redis://host:6379/1`,
     });
   }
-  return url.href;
+  return text;
 }
 
-/** Returns the password in the URL of Redis in both of its forms. */
-export function passwordsOf(redisUrl: string): string[] {
-  const { password } = new URL(redisUrl);
-  return [password, decodeURIComponent(password)];
+const prefixVariable = 'RUNGATE_HUB_REDIS_PREFIX';
+
+/** Returns the beginning of all keys in Redis. */
+export function redisPrefixOf({ env }: Pick<Io, 'env'>, flag?: string): string {
+  const option = filled('--redis-prefix', flag);
+  const prefix = option ?? (env[prefixVariable] || defaultPrefix);
+  if (/^[\w.:-]{1,64}$/.test(prefix)) return prefix;
+  const [name, ErrorClass] =
+    option === undefined
+      ? ([prefixVariable, ConfigError] as const)
+      : (['--redis-prefix', UsageError] as const);
+  throw new ErrorClass(`${name} is not a prefix for keys: ${echoed(prefix)}`, {
+    hint: 'use up to 64 letters, digits, and the characters _ . : -',
+  });
 }
 
 /** A shorter token could be guessed. */

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { within } from '../../clock.ts';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import { deliveryReceiver } from '../../hub/deliveries.ts';
 import type { Health } from '../../hub/health.ts';
 import { createHub } from '../../hub/hub.ts';
+import { passwordsOf } from '../../hub/redis-address.ts';
 import { serveHub } from '../../hub/server.ts';
 import { memoryStores, redisStores } from '../../hub/stores.ts';
 import { redactor } from '../../redact.ts';
@@ -22,7 +24,7 @@ import {
 } from '../webhooks/receiver.ts';
 import { createLog, type LoggedEvent } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { budgetOf, checkedTokens, type HubFlags, passwordsOf, redisUrlOf } from './options.ts';
+import { budgetOf, checkedTokens, type HubFlags, redisPrefixOf, redisUrlOf } from './options.ts';
 
 const secrets = `
 Secrets: set RUNGATE_WEBHOOK_SECRET (or RUNGATE_TENANT_SECRET) for deliveries
@@ -42,7 +44,14 @@ export function defineHub(hub: Command, bind: Bind): void {
     .optionsGroup('Options:')
     .option('--port <port>', 'port to listen on (default 4020; 0 for any free port)')
     .option('--host <host>', 'address to listen on (default 127.0.0.1)')
-    .option('--redis <url>', 'Redis that several hubs share (RUNGATE_HUB_REDIS_URL)')
+    .option(
+      '--redis <url>',
+      'Redis that several hubs share, for example redis-sentinel://host:26379#master (RUNGATE_HUB_REDIS_URL)',
+    )
+    .option(
+      '--redis-prefix <prefix>',
+      'prefix of all keys in Redis, for several tenants on one Redis (default rungate; RUNGATE_HUB_REDIS_PREFIX)',
+    )
     .option(
       '--budget <limits>',
       'requests per minute for all gates together (default reads=48,creates=16,requests=80)',
@@ -57,16 +66,18 @@ const redisMs = 2_000;
 /** How often the log says how many repeated events it left out. */
 const flushMs = 60_000;
 
-/** Returns whether Redis works, as far as the hub knows, and logs each change. */
+/** Returns whether Redis works, as far as the hub knows, and logs each change, also of the reason. */
 function watchRedis(log: (event: LoggedEvent) => void): Health & { works(): boolean } {
-  let works: boolean | null = null;
+  /** Null while Redis works, undefined before the first report. */
+  let reason: string | null | undefined;
   return {
-    works: () => works === true,
+    works: () => reason === null,
     report(error) {
-      const before = works;
-      works = error === null;
-      if (before !== works && error !== null) log({ type: 'redis-lost', error });
-      else if (before === false && error === null) log({ type: 'redis-back' });
+      const before = reason;
+      reason = error === null ? null : error instanceof Error ? error.message : String(error);
+      if (before === reason) return;
+      if (error !== null) log({ type: 'redis-lost', error });
+      else if (before !== undefined) log({ type: 'redis-back' });
     },
   };
 }
@@ -79,6 +90,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const host = listenHost(flags.host);
   const limits = budgetOf(flags.budget);
   const redisUrl = redisUrlOf(io, flags.redis);
+  const prefix = redisPrefixOf(io, flags.redisPrefix);
   const tokens = checkedTokens(settings);
   const { keys, secrets, tenantSecret } = signingSecrets(settings);
   if (keys.length === 0) throw missingSecret('hub');
@@ -93,7 +105,10 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const stores =
     redisUrl === null
       ? memoryStores(limits, clock)
-      : await redisStores(redisUrl, limits, clock, health, await secureContextOf(io, settings));
+      : await redisStores(redisUrl, limits, clock, health, {
+          prefix,
+          secureContext: await secureContextOf(io, settings),
+        });
   const hub = createHub(stores.budget, stores.wakes, clock);
   let stop: (signal: StopSignal) => void = () => {};
   const stopped = new Promise<StopSignal>((resolve) => {
@@ -102,9 +117,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const unsubscribe = io.onStop(stop);
   const stopFlushing = io.every(flushMs, flush);
   try {
-    const late = new AbortController();
-    await Promise.race([stores.ready(), stopped, clock.sleep(redisMs, late.signal).catch(() => {})]);
-    late.abort();
+    await within(redisMs, Promise.race([stores.ready(), stopped]), clock);
     await stores.budget.present();
     const server = await serveHub(host, port, {
       hub,
