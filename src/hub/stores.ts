@@ -45,7 +45,7 @@ export async function redisStores(
   const local = memoryWakes(clock.now);
   return {
     budget: failoverBudget(shared, monotonic, health),
-    wakes: failoverWakes(redisWakes(connection.wakes, clock), local, health),
+    wakes: failoverWakes(redisWakes(connection.wakes, clock), local, health, clock),
     replays: failoverReplays(connection.replays, memoryStore(), health),
     ready: connection.ready,
     close: connection.close,

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '@redis/client';
 import { freePort } from '../free-port.ts';
 
 /** `.ci/run` requires Redis. Elsewhere, tests that need it are skipped without it. */
@@ -22,21 +23,19 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** @param settings arguments of redis-server, such as a password */
-export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
+/** Starts a server, and waits until it has written a text. */
+async function startServer(argsAt: (directory: string, port: number) => string[], readyText: string) {
   const directory = mkdtempSync(join(tmpdir(), 'rungate-redis-'));
   const port = await freePort();
+  const args = argsAt(directory, port);
   let child: ChildProcess;
   const start = async () => {
-    const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory];
-    child = spawn('redis-server', [...args, '--save', '', '--appendonly', 'no', ...settings], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise<void>((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
       child.stdout?.on('data', (text: Buffer) => {
-        if (text.includes('Ready to accept connections')) resolve();
+        if (text.includes(readyText)) resolve();
       });
     });
   };
@@ -59,4 +58,59 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * @param settings arguments of redis-server, such as a password
+ * @param readyText what the server writes when it can be used
+ */
+export const startRedis = (
+  settings: readonly string[] = [],
+  readyText = 'Ready to accept connections',
+): Promise<TestRedis> =>
+  startServer((directory, port) => {
+    const at = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory];
+    return [...at, '--save', '', '--appendonly', 'no', '--repl-diskless-sync-delay', '0', ...settings];
+  }, readyText);
+
+/** Starts a Sentinel that takes a master for down after half a second. @param settings lines of its configuration */
+export const startSentinel = (
+  name: string,
+  masterPort: number,
+  quorum: number,
+  settings: readonly string[] = [],
+): Promise<TestRedis> =>
+  startServer((directory, port) => {
+    const file = join(directory, 'sentinel.conf');
+    const lines = [
+      'bind 127.0.0.1',
+      `port ${port}`,
+      `dir ${directory}`,
+      `sentinel monitor ${name} 127.0.0.1 ${masterPort} ${quorum}`,
+      `sentinel down-after-milliseconds ${name} 500`,
+      `sentinel failover-timeout ${name} 2000`,
+      ...settings,
+    ];
+    writeFileSync(file, lines.join('\n'));
+    return [file, '--sentinel'];
+  }, `monitor master ${name}`);
+
+/** Sends one command over a connection of its own. */
+export async function redisCommand(url: string, ...args: string[]): Promise<unknown> {
+  const client = createClient({ url });
+  await client.connect();
+  try {
+    return await client.sendCommand(args);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Makes one server a replica of another one, and waits until it has its data. */
+export async function replicate(replica: TestRedis, master: TestRedis): Promise<void> {
+  await redisCommand(replica.url, 'REPLICAOF', '127.0.0.1', String(master.port));
+  for (;;) {
+    const [, , , state] = (await redisCommand(replica.url, 'ROLE')) as string[];
+    if (state === 'connected') return;
+  }
 }
