@@ -24,10 +24,14 @@ export interface TestRedis {
 }
 
 /** Starts a server, and waits until it has written a text. */
-async function startServer(argsAt: (directory: string, port: number) => string[], readyText: string) {
+async function startServer(
+  argsIn: (directory: string) => string[],
+  host: string,
+  port: number,
+  readyText: string,
+): Promise<TestRedis> {
   const directory = mkdtempSync(join(tmpdir(), 'rungate-redis-'));
-  const port = await freePort();
-  const args = argsAt(directory, port);
+  const args = argsIn(directory);
   let child: ChildProcess;
   const start = async () => {
     child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -47,7 +51,7 @@ async function startServer(argsAt: (directory: string, port: number) => string[]
   await start();
   return {
     port,
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis://${host}:${port}`,
     kill,
     restart: start,
     freeze: () => child.kill('SIGSTOP'),
@@ -60,46 +64,49 @@ async function startServer(argsAt: (directory: string, port: number) => string[]
   };
 }
 
-/**
- * @param settings arguments of redis-server, such as a password
- * @param readyText what the server writes when it can be used
- */
-export const startRedis = (
+/** @param settings arguments of redis-server, such as a password */
+export async function startRedis(
   settings: readonly string[] = [],
-  readyText = 'Ready to accept connections',
-): Promise<TestRedis> =>
-  startServer((directory, port) => {
-    const at = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory];
-    return [...at, '--save', '', '--appendonly', 'no', '--repl-diskless-sync-delay', '0', ...settings];
-  }, readyText);
+  host = '127.0.0.1',
+  atPort?: number,
+): Promise<TestRedis> {
+  const port = atPort ?? (await freePort());
+  const own = ['--save', '', '--appendonly', 'no', '--repl-diskless-sync-delay', '0', ...settings];
+  const args = (directory: string) => ['--bind', host, '--port', String(port), '--dir', directory, ...own];
+  return startServer(args, host, port, 'Ready to accept connections');
+}
 
 /** Starts a Sentinel that takes a master for down after half a second. @param settings lines of its configuration */
-export const startSentinel = (
+export async function startSentinel(
   name: string,
   masterPort: number,
-  quorum: number,
   settings: readonly string[] = [],
-): Promise<TestRedis> =>
-  startServer((directory, port) => {
+): Promise<TestRedis> {
+  const port = await freePort();
+  const args = (directory: string) => {
     const file = join(directory, 'sentinel.conf');
     const lines = [
       'bind 127.0.0.1',
       `port ${port}`,
       `dir ${directory}`,
-      `sentinel monitor ${name} 127.0.0.1 ${masterPort} ${quorum}`,
+      `sentinel monitor ${name} 127.0.0.1 ${masterPort} 2`,
       `sentinel down-after-milliseconds ${name} 500`,
-      `sentinel failover-timeout ${name} 2000`,
+      `sentinel failover-timeout ${name} 5000`,
       ...settings,
     ];
     writeFileSync(file, lines.join('\n'));
     return [file, '--sentinel'];
-  }, `monitor master ${name}`);
+  };
+  return startServer(args, '127.0.0.1', port, `monitor master ${name}`);
+}
 
 /** Sends one command over a connection of its own. */
 export async function redisCommand(url: string, ...args: string[]): Promise<unknown> {
-  const client = createClient({ url });
-  await client.connect();
+  const client = createClient({ url, socket: { reconnectStrategy: false } });
+  // A failover closes the connections; the call is rejected too.
+  client.on('error', () => {});
   try {
+    await client.connect();
     return await client.sendCommand(args);
   } finally {
     client.destroy();
@@ -108,9 +115,9 @@ export async function redisCommand(url: string, ...args: string[]): Promise<unkn
 
 /** Makes one server a replica of another one, and waits until it has its data. */
 export async function replicate(replica: TestRedis, master: TestRedis): Promise<void> {
-  await redisCommand(replica.url, 'REPLICAOF', '127.0.0.1', String(master.port));
+  await redisCommand(replica.url, 'REPLICAOF', new URL(master.url).hostname, String(master.port));
   for (;;) {
-    const [, , , state] = (await redisCommand(replica.url, 'ROLE')) as string[];
+    const [, , , state] = (await redisCommand(replica.url, 'ROLE')) as unknown[];
     if (state === 'connected') return;
   }
 }
