@@ -1,0 +1,175 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { connectRedis, type HubRedis } from '../../src/hub/redis.ts';
+import { redisWakes } from '../../src/hub/wakes.ts';
+import {
+  isRedisMissing,
+  redisCommand,
+  replicate,
+  startRedis,
+  startSentinel,
+  type TestRedis,
+} from '../hub/redis.ts';
+import { until } from '../until.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Deployment {
+  master: TestRedis;
+  replica: TestRedis;
+  sentinels: TestRedis[];
+  url: string;
+}
+
+const redisPassword = 'password-of-redis';
+const sentinelPassword = 'password+of=sentinel';
+
+/** A master, a replica and three Sentinels, all with passwords. */
+async function deploy(): Promise<Deployment> {
+  const settings = ['--requirepass', redisPassword, '--masterauth', redisPassword];
+  const [master, replica] = [await startRedis(settings), await startRedis(settings)];
+  cleanups.push(master.stop, replica.stop);
+  for (const redis of [master, replica])
+    Object.assign(redis, { url: redis.url.replace('//', `//:${redisPassword}@`) });
+  await replicate(replica, master);
+  const sentinels = await Promise.all(
+    [1, 2, 3].map(() =>
+      startSentinel('main', master.port, [
+        `requirepass ${sentinelPassword}`,
+        `sentinel sentinel-pass ${sentinelPassword}`,
+        `sentinel auth-pass main ${redisPassword}`,
+      ]),
+    ),
+  );
+  cleanups.push(...sentinels.map(({ stop }) => stop));
+  // A failover needs Sentinels that know of each other and of the replica.
+  await until(async () => {
+    const known = await Promise.all(
+      sentinels.map(async ({ port }) => {
+        const info = await redisCommand(
+          `redis://:${encodeURIComponent(sentinelPassword)}@127.0.0.1:${port}`,
+          'INFO',
+          'sentinel',
+        );
+        return /status=ok,.*slaves=1,sentinels=3/.test(String(info));
+      }),
+    );
+    return known.every(Boolean);
+  });
+  const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const query = `sentinelPassword=${sentinelPassword}`;
+  return {
+    master,
+    replica,
+    sentinels,
+    url: `redis-sentinel://:${redisPassword}@${hosts}/0?${query}#main`,
+  };
+}
+
+interface TestHub {
+  connection: HubRedis;
+  reasons: string[];
+  /** The ids that this hub heard of. */
+  ids: string[];
+  /** Announces an id until that succeeds. */
+  announce(id: string): Promise<void>;
+}
+
+async function startHub(url: string): Promise<TestHub> {
+  const reasons: string[] = [];
+  const onError = (error: unknown) => reasons.push((error as Error).message);
+  const connection = await connectRedis(url, { onError });
+  cleanups.push(connection.close);
+  await connection.ready();
+  const wakes = redisWakes(connection.wakes, systemClock);
+  const ids: string[] = [];
+  cleanups.push(wakes.listen(({ id }) => ids.push(id)));
+  const announce = (id: string) =>
+    until(() =>
+      wakes.announce([id]).then(
+        () => true,
+        () => false,
+      ),
+    );
+  return { connection, reasons, ids, announce };
+}
+
+/** Two hubs that hear of each other’s ids. */
+async function startHubs(url: string) {
+  const hubs = [await startHub(url), await startHub(url)] as const;
+  await hubs[0].announce('before');
+  await until(() => hubs.every(({ ids }) => ids.includes('before')));
+  return hubs;
+}
+
+/** Also false while the server does not respond. */
+const isMaster = (redis: TestRedis) =>
+  redisCommand(redis.url, 'ROLE').then(
+    (role) => (role as unknown[])[0] === 'master',
+    () => false,
+  );
+const isReplica = (redis: TestRedis) =>
+  redisCommand(redis.url, 'ROLE').then(
+    (role) => (role as unknown[])[3] === 'connected',
+    () => false,
+  );
+
+describe.skipIf(isRedisMissing)('with three Sentinels, two hubs go to the new master', () => {
+  it.each<[string, (on: Deployment) => Promise<unknown>]>([
+    ['the master is killed', ({ master }) => master.kill()],
+    ['the master freezes', async ({ master }) => master.freeze()],
+    [
+      'an operator starts a failover',
+      ({ sentinels }) =>
+        redisCommand(
+          `redis://:${encodeURIComponent(sentinelPassword)}@127.0.0.1:${sentinels[0]?.port}`,
+          'SENTINEL',
+          'FAILOVER',
+          'main',
+        ),
+    ],
+    [
+      'the master is killed and one Sentinel is gone',
+      async ({ master, sentinels }) => {
+        await sentinels[0]?.kill();
+        await master.kill();
+      },
+    ],
+  ])('after %s', async (_name, fail) => {
+    const on = await deploy();
+    const [one, other] = await startHubs(on.url);
+    await fail(on);
+    await until(() => isMaster(on.replica));
+    await one.announce('after');
+    await until(() => one.ids.includes('after') && other.ids.includes('after'));
+    expect(await redisCommand(on.replica.url, 'EXISTS', '{rungate:hub:1}:wakes')).toBe(1);
+    expect(one.reasons.concat(other.reasons).join('\n')).not.toContain(sentinelPassword);
+  });
+
+  it('when the old master comes back as a replica, and is promoted again', async () => {
+    const on = await deploy();
+    const [one, other] = await startHubs(on.url);
+    await on.master.kill();
+    await until(() => isMaster(on.replica));
+    await one.announce('on the replica');
+    await until(() => other.ids.includes('on the replica'));
+    await on.master.restart();
+    await until(() => isReplica(on.master));
+    await on.replica.kill();
+    await until(() => isMaster(on.master));
+    await other.announce('on the first master again');
+    await until(() => one.ids.includes('on the first master again'));
+  });
+
+  it('and stay on the master while all Sentinels are gone', async () => {
+    const on = await deploy();
+    const [one, other] = await startHubs(on.url);
+    for (const sentinel of on.sentinels) await sentinel.kill();
+    await one.announce('after');
+    await until(() => other.ids.includes('after'));
+    expect(one.reasons).toEqual([]);
+  });
+});
