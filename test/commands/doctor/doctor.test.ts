@@ -124,6 +124,7 @@ describe('rungate doctor', () => {
       'PACKAGE',
       'SELFTEST',
       'HUB_REDIS_URL',
+      'HUB_REDIS_PREFIX',
     ];
     const { of } = await examine(Object.fromEntries(names.map((name) => [`RUNGATE_${name}`, 'x'])));
     expect(of('variables')).toBeUndefined();

@@ -12,7 +12,7 @@ import { defaultHeaderNames } from '../../../src/webhook/headers.ts';
 import { signSync } from '../../../src/webhook/node.ts';
 import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
 import { main } from '../../cli/main.ts';
-import { isRedisMissing, startRedis, type TestRedis } from '../../hub/redis.ts';
+import { isRedisMissing, redisCommand, startRedis, type TestRedis } from '../../hub/redis.ts';
 import { until } from '../../until.ts';
 
 const secret = 'whook-Secret-0123456789';
@@ -178,6 +178,34 @@ describe('rungate hub does not start', () => {
       [],
       78,
       ['invalid percent-encoding', 'write % as %25'],
+    ],
+    [
+      'with a password of a Sentinel on the command line',
+      {},
+      ['--redis', 'redis-sentinel://host?sentinelPassword=hunter22#main'],
+      64,
+      ['--redis must not have a password'],
+    ],
+    [
+      'with Sentinels without the name of the master',
+      { RUNGATE_HUB_REDIS_URL: 'redis-sentinel://:hunter22@host' },
+      [],
+      78,
+      ['RUNGATE_HUB_REDIS_URL is not the URL of a Redis server', '#master for Sentinel'],
+    ],
+    [
+      'with a prefix that has braces',
+      {},
+      ['--redis-prefix', 'team{a}'],
+      64,
+      ['--redis-prefix is not a prefix for keys: "team{a}"', 'up to 64 letters'],
+    ],
+    [
+      'with a variable that is not a prefix',
+      { RUNGATE_HUB_REDIS_PREFIX: 'team a' },
+      [],
+      78,
+      ['RUNGATE_HUB_REDIS_PREFIX is not a prefix for keys: "team a"'],
     ],
     [
       'with an unknown limit',
@@ -452,6 +480,57 @@ describe.skipIf(isRedisMissing)('with Redis, rungate hub', () => {
       error: expect.stringContaining('WRONGPASS'),
     });
     expect(on.out()).not.toContain('hunter');
+  });
+
+  it('does not start with Redis Cluster', async () => {
+    const cluster = await startRedis(['--cluster-enabled', 'yes']);
+    cleanups.push(cluster.stop);
+    const url = `redis://:hunter22@127.0.0.1:${cluster.port}`;
+    await redisCommand(cluster.url, 'CONFIG', 'SET', 'requirepass', 'hunter22');
+    const result = await cli(['hub', '--port', '0'], {
+      env: { ...env, RUNGATE_HUB_REDIS_URL: url },
+      clock: systemClock,
+    });
+    expect(result).toMatchObject({ code: 78, out: expect.stringMatching(/^\S+ redis-lost [^\n]*\n$/) });
+    expect(result.err).toBe(
+      `error: hub: Redis Cluster is not supported: 127.0.0.1:${cluster.port}\n` +
+        '  → use one Redis server, or a master with replicas and Sentinel\n',
+    );
+  });
+
+  it('logs each reason for which Redis is lost, and once that it is back', async () => {
+    const own = await startRedis();
+    cleanups.push(own.stop);
+    const on = await hub(undefined, { env: { RUNGATE_HUB_REDIS_URL: own.url } });
+    const lost = (text: RegExp) =>
+      until(() => on.events().some(({ event, error }) => event === 'redis-lost' && text.test(String(error))));
+    await redisCommand(own.url, 'REPLICAOF', '127.0.0.1', '1');
+    expect(await deliver(on.url, '{}')).toBe(204);
+    await lost(/READONLY|UNBLOCKED/);
+    await lost(/the Redis server is a replica/);
+    await own.kill();
+    await lost(/ECONNREFUSED/);
+    await own.restart();
+    await until(async () => {
+      await ask(on.url, '/v1/grants', { class: 'create' });
+      return on.events().some(({ event }) => event === 'redis-back');
+    });
+    expect(on.events().filter(({ event }) => event === 'redis-back')).toHaveLength(1);
+  });
+
+  it('shares a Redis with the hubs of other tenants, with a prefix for each', async () => {
+    const own = await startRedis();
+    cleanups.push(own.stop);
+    const settings = { env: { RUNGATE_HUB_REDIS_URL: own.url } };
+    for (const prefix of ['team-a', 'team-b']) {
+      const { url } = await hub(['--redis-prefix', prefix], settings);
+      expect(await deliver(url, '{"run":"run_1"}')).toBe(204);
+    }
+    const keys = (await redisCommand(own.url, 'KEYS', '*')) as string[];
+    expect(new Set(keys.map((key) => key.split('}')[0]))).toEqual(
+      new Set(['{team-a:hub:1', '{team-b:hub:1']),
+    );
+    expect(keys.filter((key) => key.includes(':delivery:'))).toHaveLength(2);
   });
 
   it('connects with TLS, and trusts the certificates of --ca-file', async () => {

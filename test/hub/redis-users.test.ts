@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { usualBudget } from '../../src/hub/budget.ts';
+import { connectRedis } from '../../src/hub/redis.ts';
+import { redisBudget } from '../../src/hub/redis-budget.ts';
+import { redisWakes } from '../../src/hub/wakes.ts';
+import { until } from '../until.ts';
+import { isRedisMissing, redisCommand, startRedis, startSentinel } from './redis.ts';
+
+const fileOf = (name: string) => fileURLToPath(new URL(`../../docs/hub/${name}`, import.meta.url));
+const permissions = (file: string) =>
+  [...readFileSync(file, 'utf8').matchAll(/ \+(\S+)/g)].map(([, name = '']) => name).sort();
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** The commands that clients sent since the last `CONFIG RESETSTAT`, and those in their scripts. */
+async function commandsIn(url: string): Promise<(string | undefined)[]> {
+  const stats = String(await redisCommand(url, 'INFO', 'commandstats'));
+  const names = [...stats.matchAll(/^cmdstat_([^:]+):/gm)].map(([, name]) => name);
+  // Of these, logging in needs no permission, and the test sends the others.
+  const without = [
+    'auth',
+    'hello',
+    'info',
+    'client|setinfo',
+    'client|maint_notifications',
+    'config|resetstat',
+  ];
+  return names.filter((name) => name !== undefined && !without.includes(name)).sort();
+}
+
+const login = 'rungate:replace-this-password@';
+
+describe.skipIf(isRedisMissing)('the documented permissions', () => {
+  it('in Redis are those that two hubs use', async () => {
+    const file = fileOf('redis-users.acl');
+    const redis = await startRedis(['--aclfile', file]);
+    cleanups.push(redis.stop);
+    await redisCommand(redis.url, 'CONFIG', 'RESETSTAT');
+    let elapsed = 0;
+    const hubs = await Promise.all(
+      ['one', 'other'].map(async (name) => {
+        const connection = await connectRedis(redis.url.replace('//', `//${login}`).concat('/1'));
+        cleanups.push(connection.close);
+        await connection.ready();
+        const budget = redisBudget(connection.budget, usualBudget, name, () => elapsed);
+        return { budget, wakes: redisWakes(connection.wakes, systemClock), replays: connection.replays };
+      }),
+    );
+    const ids: string[] = [];
+    for (const { wakes } of hubs) cleanups.push(wakes.listen(({ id }) => ids.push(id)));
+    for (const { budget, wakes, replays } of hubs) {
+      for (const line of ['create', 'read', 'safety', 'safety'] as const) await budget.reserve(line, elapsed);
+      await budget.withdraw('safety');
+      await budget.reduce(1000);
+      await wakes.announce(['run_1']);
+      await wakes.namedSince(['run_1'], 0);
+      await replays.setIfAbsent('delivery', 60_000);
+      await replays.delete('other');
+      elapsed += 70_000;
+      await budget.present();
+    }
+    await until(() => ids.length > 1);
+
+    expect(await redisCommand(redis.url, 'ACL', 'LOG')).toEqual([]);
+    expect((await commandsIn(redis.url)).filter((name) => name !== 'acl|log')).toEqual(permissions(file));
+  });
+
+  const sentinelFile = fileOf('sentinel-users.acl');
+
+  /** Connects through a Sentinel with a file of users. */
+  async function connectVia(file: string) {
+    const redis = await startRedis();
+    const sentinel = await startSentinel('main', redis.port, [`aclfile ${file}`]);
+    const [name, password] = login.slice(0, -1).split(':');
+    const query = `sentinelUsername=${name}&sentinelPassword=${password}`;
+    const reasons: string[] = [];
+    const onError = (error: unknown) => reasons.push((error as Error).message);
+    const url = `redis-sentinel://127.0.0.1:${sentinel.port}?${query}#main`;
+    const connection = await connectRedis(url, { onError });
+    cleanups.push(redis.stop, sentinel.stop, connection.close);
+    return { sentinel, connection, reasons };
+  }
+
+  it('of a Sentinel suffice for a hub', async () => {
+    const { sentinel, connection, reasons } = await connectVia(sentinelFile);
+    await connection.ready();
+    expect(await redisCommand(sentinel.url, 'ACL', 'LOG')).toEqual([]);
+    expect(reasons).toEqual([]);
+  });
+
+  it.each(permissions(sentinelFile))('of a Sentinel do not suffice without %s', async (permission) => {
+    const directory = mkdtempSync(join(tmpdir(), 'rungate-users-'));
+    cleanups.push(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'users.acl');
+    writeFileSync(file, readFileSync(sentinelFile, 'utf8').replace(` +${permission}`, ''));
+    const { reasons } = await connectVia(file);
+    await until(() => reasons.length > 0);
+    expect(reasons[0]).toContain('NOPERM');
+  });
+});
