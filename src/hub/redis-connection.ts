@@ -13,7 +13,7 @@ const longestPauseMs = 2_000;
 /** How often a hub checks that its server is still the one with the name, or the master. */
 const checkMs = 10_000;
 
-/** What a server responds that is not the master, or not yet, or that has lost its replicas to another one. */
+/** The responses of a server that is not the master, or not yet, or that may have lost its replicas to another one. */
 const wrongServer = /\b(?:READONLY|LOADING|MASTERDOWN|NOREPLICAS|UNBLOCKED)\b/;
 
 class RedisTimeout extends Error {}
@@ -169,7 +169,7 @@ export function keepConnected<Client extends SingleClient>(
   const untilMoved = async ({ server, ended }: Session<Client>) => {
     for (;;) {
       await clock.sleep(checkMs, ended);
-      // While nobody knows the right server, this one stays in use.
+      // While the right server is unknown, this one stays in use.
       const servers = await withinMs(connectMs, locate()).catch(() => [server]);
       if (!servers.some(({ host, port }) => host === server.host && port === server.port)) return;
     }

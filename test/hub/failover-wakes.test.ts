@@ -70,7 +70,7 @@ it('the oldest of more than 10,000 ids are left out', async () => {
   expect(hub.announced[0]).toBe('run_300');
 });
 
-it('an id that is named again while it is announced is announced again', async () => {
+it('an id that another delivery names while it is announced is announced again', async () => {
   const redis: { works: boolean; during?: () => unknown } = { works: false };
   const hub = hubOn(redis);
   await hub.wakes.announce(['run_1']);

@@ -100,7 +100,7 @@ export async function startSentinel(
   return startServer(args, '127.0.0.1', port, `monitor master ${name}`);
 }
 
-/** Sends one command over a connection of its own. */
+/** Sends one command over a separate connection. */
 export async function redisCommand(url: string, ...args: string[]): Promise<unknown> {
   const client = createClient({ url, socket: { reconnectStrategy: false } });
   // A failover closes the connections; the call is rejected too.

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { possibleRunIds } from '../../src/hub/deliveries.ts';
+import { connectRedis, type HubRedis } from '../../src/hub/redis.ts';
+import { redisWakes } from '../../src/hub/wakes.ts';
+import { isRedisMissing, redisCommand, startRedis, type TestRedis } from '../hub/redis.ts';
+
+const megabyte = 1_000_000;
+
+describe.skipIf(isRedisMissing)('a hub keeps in Redis', () => {
+  let redis: TestRedis;
+  let connection: HubRedis;
+  beforeAll(async () => {
+    redis = await startRedis();
+    connection = await connectRedis(redis.url);
+    await connection.ready();
+  });
+  afterAll(async () => {
+    connection?.close();
+    await redis?.stop();
+  });
+
+  /** The memory of Redis in bytes after deliveries, in addition to what it needs without any. */
+  async function memoryAfter(count: number, delivery: (at: number) => unknown): Promise<number> {
+    const used = async () =>
+      Number(/used_memory:(\d+)/.exec(String(await redisCommand(redis.url, 'INFO', 'memory')))?.[1]);
+    await redisCommand(redis.url, 'FLUSHALL');
+    const before = await used();
+    const wakes = redisWakes(connection.wakes, systemClock);
+    for (let at = 0; at < count; at += 1) {
+      await wakes.announce([...possibleRunIds(JSON.stringify(delivery(at)))]);
+      await connection.replays.setIfAbsent(`delivery:${at.toString(16).padStart(64, '0')}`, 420_000);
+    }
+    return (await used()) - before;
+  }
+
+  it('at most 100 MB, even if each delivery names as many and as long ids as it can', async () => {
+    const ids = (at: number) => Array.from({ length: 300 }, (_, n) => `${at}-${n}-`.padEnd(128, 'x'));
+    const bytes = await memoryAfter(2500, ids);
+    expect(bytes).toBeLessThan(100 * megabyte);
+  });
+
+  it('less than 10 MB after 5,000 usual deliveries', async () => {
+    const bytes = await memoryAfter(5000, (at) => ({
+      event: 'run.completed',
+      createdAt: '2026-11-24T16:51:06Z',
+      data: {
+        id: `a1f05b6e-11d9-4b43-9d23-${String(at).padStart(12, '0')}`,
+        state: 'completed',
+        process: 'checkout',
+        environment: 'staging',
+        url: `https://app.example.com/projects/42/runs/a1f05b6e-11d9-4b43-9d23-${String(at).padStart(12, '0')}`,
+        counts: { passed: 12, failed: 0, blocked: 0 },
+      },
+    }));
+    expect(bytes).toBeLessThan(10 * megabyte);
+  });
+});
