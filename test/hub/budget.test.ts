@@ -1,8 +1,17 @@
 import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BudgetLimits, type BudgetStore, memoryBudget, type RequestLine } from '../../src/hub/budget.ts';
+import { ceilings } from '../../src/client/rate-limit.ts';
+import { systemClock } from '../../src/clock.ts';
+import {
+  type BudgetLimits,
+  type BudgetStore,
+  memoryBudget,
+  type RequestLine,
+  usualBudget,
+} from '../../src/hub/budget.ts';
 import { budgetScript, type RunScript, redisBudget } from '../../src/hub/redis-budget.ts';
+import { memoryStores } from '../../src/hub/stores.ts';
 import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
 
 let redis: TestRedis;
@@ -301,6 +310,21 @@ describe('a budget in memory', () => {
     expect(store.view().present).toEqual({ reads: 12, creates: 4, requests: 20 });
     isStarting = false;
     expect(await take(store, 'create')).toBe(12);
+  });
+
+  it('allows no more than the documented limits over a restart of the only hub', async () => {
+    let time = 0;
+    const clock = { ...systemClock, monotonic: () => time };
+    const before = memoryStores(usualBudget, clock).budget;
+    time += 62_000;
+    const granted = await take(before, 'create');
+    const after = memoryStores(usualBudget, clock).budget;
+    expect(granted + (await take(after, 'create'))).toBe(ceilings.creates);
+    const { reads, requests } = after.view().present;
+    expect(usualBudget.reads + reads).toBe(ceilings.reads);
+    expect(usualBudget.requests + requests).toBe(ceilings.all);
+    time += 62_000;
+    expect(after.view().present).toEqual(usualBudget);
   });
 
   it.each([1, 2, 3, 4, 5, 8, 16, 17])('leaves a part for each of %d hubs', async (hubs) => {

@@ -203,8 +203,11 @@ const usual = [
     weight: 5,
     arbitrary: fc.record({ afterMs: fc.oneof(fc.nat(500), fc.nat(20_000), fc.constant(70_000)) }),
   },
-  { weight: 1, arbitrary: fc.record({ stopMs: fc.oneof(fc.nat(20_000), fc.constant(300_000)) }) },
   { weight: 1, arbitrary: fc.record({ aheadMs: fc.integer({ min: -300_000, max: 300_000 }) }) },
+];
+/** The machine of a hub is suspended. */
+const suspensions = [
+  { weight: 1, arbitrary: fc.record({ stopMs: fc.oneof(fc.nat(20_000), fc.constant(300_000)) }) },
 ];
 const faultsForAll = [
   { weight: 1, arbitrary: fc.constant('empty Redis' as const) },
@@ -348,11 +351,14 @@ describe.skipIf(isRedisMissing)('a hub with several calls of Redis under way', (
 
   it('never grants more than its limits in a minute, whatever is lost', async () => {
     await fc.assert(
-      fc.asyncProperty(steps(...usual, ...faultsForAll, ...faultsForOne), async (schedule) => {
-        const on = await world();
-        await play(on, schedule, false);
-        expectAtMost(on, limits);
-      }),
+      fc.asyncProperty(
+        steps(...usual, ...suspensions, ...faultsForAll, ...faultsForOne),
+        async (schedule) => {
+          const on = await world();
+          await play(on, schedule, false);
+          expectAtMost(on, limits);
+        },
+      ),
       { numRuns },
     );
   });
@@ -374,7 +380,7 @@ describe.skipIf(isRedisMissing)('up to four hubs on one Redis', () => {
 
   it('never grant more than the limits in a minute while they restart, if Redis works', async () => {
     await fc.assert(
-      fc.asyncProperty(count, steps(...usual, ...restarts), async (size, schedule) => {
+      fc.asyncProperty(count, steps(...usual, ...suspensions, ...restarts), async (size, schedule) => {
         const on = await world(size);
         await play(on, schedule, true);
         expectAtMost(on, limits);
@@ -394,13 +400,17 @@ describe.skipIf(isRedisMissing)('up to four hubs on one Redis', () => {
     );
   });
 
-  it('never grant more than the limits and the shares of all but one, if some of them lose Redis', async () => {
+  it('never grant more than the limits and the shares of all but one, if some are suspended or lose Redis', async () => {
     await fc.assert(
-      fc.asyncProperty(count, steps(...usual, ...faultsForAll, ...faultsForOne), async (size, schedule) => {
-        const on = await world(size);
-        await play(on, schedule, false);
-        expectAtMost(on, times(2 - 1 / size));
-      }),
+      fc.asyncProperty(
+        count,
+        steps(...usual, ...suspensions, ...faultsForAll, ...faultsForOne),
+        async (size, schedule) => {
+          const on = await world(size);
+          await play(on, schedule, false);
+          expectAtMost(on, times(2 - 1 / size));
+        },
+      ),
       { numRuns },
     );
   });
