@@ -41,6 +41,14 @@ export interface SingleClient {
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
+export function destroy(client: { destroy(): void }): void {
+  try {
+    client.destroy();
+  } catch {
+    // Version 5 throws if the client is closed already.
+  }
+}
+
 /** Two connections to one server: a blocking read would hold up every other command on its own. */
 export interface Session<Client> {
   readonly server: RedisServer;
@@ -79,13 +87,6 @@ export async function openSession<Client extends SingleClient>(
 ): Promise<Session<Client>> {
   const ended = new AbortController();
   const [commands, reader] = [create(server), create(server)];
-  const destroy = (client: Client) => {
-    try {
-      client.destroy();
-    } catch {
-      // Version 5 throws if the client is closed already.
-    }
-  };
   const end = (reason: unknown) => {
     if (ended.signal.aborted) return;
     ended.abort(reason);

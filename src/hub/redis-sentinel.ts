@@ -1,5 +1,5 @@
 import type { RedisServer } from './redis-address.ts';
-import { commandMs, connectMs, shown, withinMs } from './redis-connection.ts';
+import { commandMs, connectMs, destroy, shown, withinMs } from './redis-connection.ts';
 
 /** The part of a client that a question to a Sentinel needs. It must not reconnect by itself. */
 export interface SentinelClient {
@@ -27,7 +27,7 @@ async function ask(client: SentinelClient, name: string): Promise<Known> {
     const [host = '', port] = address;
     return { host, port: Number(port), epoch: Number(fields[fields.indexOf('config-epoch') + 1]) };
   } finally {
-    client.destroy();
+    destroy(client);
   }
 }
 

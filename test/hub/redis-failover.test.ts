@@ -190,7 +190,7 @@ describe.skipIf(isRedisMissing)('a connection', () => {
   });
 
   it('waits for a server that loads its data', async () => {
-    const settings = ['--key-load-delay', '20000', '--loading-process-events-interval-bytes', '1024'];
+    const settings = ['--key-load-delay', '60000', '--loading-process-events-interval-bytes', '1024'];
     const loading = await startRedis(settings);
     cleanups.push(loading.stop);
     const fill = "for i = 1, 50 do redis.call('SET', i, string.rep(i, 2000)) end";
