@@ -28,7 +28,7 @@ describe.skipIf(isRedisMissing)('a hub keeps in Redis', () => {
     const before = await used();
     const wakes = redisWakes(connection.wakes, systemClock);
     for (let at = 0; at < count; at += 1) {
-      await wakes.announce([...possibleRunIds(JSON.stringify(delivery(at)))]);
+      await wakes.announce([...possibleRunIds(JSON.stringify(delivery(at)))], null);
       await connection.replays.setIfAbsent(`delivery:${at.toString(16).padStart(64, '0')}`, 420_000);
     }
     return (await used()) - before;
