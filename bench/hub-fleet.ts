@@ -16,7 +16,7 @@ export interface HubProcess {
   readonly url: string;
   readonly port: number;
   kill(): Promise<void>;
-  /** Returns what `GET /healthz` responds with. */
+  /** Returns what `GET /readyz` responds with. */
   health(): Promise<{ redis: boolean | null; streams: number; waiting: Record<string, number> }>;
 }
 
@@ -35,7 +35,7 @@ export async function startHub(bin: string, redisUrl: string): Promise<HubProces
       child.kill('SIGKILL');
       await ended;
     },
-    health: async () => (await fetch(`${url}/healthz`)).json() as ReturnType<HubProcess['health']>,
+    health: async () => (await fetch(`${url}/readyz`)).json() as ReturnType<HubProcess['health']>,
   };
 }
 

@@ -28,6 +28,7 @@ export interface Hub {
   /** A gate's request was refused because of the service's limit. */
   limited(retryAfterMs: number): Promise<void>;
   waiting: Scheduler['waiting'];
+  oldestMs: Scheduler['oldestMs'];
   /** Called every few seconds: the hub counts as one of those that share the budget, also while no gate waits. */
   beat(): void;
   /** Ends what the hub does in the background. */
@@ -43,6 +44,7 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
   return {
     grant: scheduler.grant,
     waiting: scheduler.waiting,
+    oldestMs: scheduler.oldestMs,
     close: stopListening,
     beat: () => void budget.present().catch(() => {}),
 

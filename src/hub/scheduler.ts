@@ -24,9 +24,12 @@ export interface Scheduler {
   grant(kind: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
   /** How many requests wait in each line. */
   waiting(): Readonly<Record<RequestLine, number>>;
+  /** How long the oldest request in each line has waited, in milliseconds; 0 for an empty line. */
+  oldestMs(): Readonly<Record<RequestLine, number>>;
 }
 
 interface Waiting {
+  since: number;
   deadline: number;
   granted(): void;
   failed(error: unknown): void;
@@ -73,8 +76,10 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
         if (index >= 0) queue.splice(index, 1);
         reject(signal.reason);
       };
+      const since = clock.monotonic() - waitedMs;
       const entry: Waiting = {
-        deadline: clock.monotonic() - waitedMs + patienceMs[kind],
+        since,
+        deadline: since + patienceMs[kind],
         granted() {
           signal.removeEventListener('abort', leave);
           resolve();
@@ -107,5 +112,10 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
       read: queues.read.length + held,
       safety: queues.safety.length,
     }),
+    oldestMs() {
+      const now = clock.monotonic();
+      const oldest = (line: RequestLine) => Math.max(0, ...queues[line].map(({ since }) => now - since));
+      return { create: oldest('create'), read: oldest('read'), safety: oldest('safety') };
+    },
   };
 }

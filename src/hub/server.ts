@@ -9,6 +9,7 @@ import { statusOf } from '../webhook/receivers/public.ts';
 import type { RequestLine } from './budget.ts';
 import { longestId, type ReceivedDelivery } from './deliveries.ts';
 import type { Hub } from './hub.ts';
+import type { Probes } from './probes.ts';
 import { lineOf } from './scheduler.ts';
 import { watchStrangers } from './strangers.ts';
 
@@ -16,18 +17,29 @@ import { watchStrangers } from './strangers.ts';
 export type HubLogEvent =
   | { type: 'delivery'; ids: number; replay: boolean; ageSeconds: number }
   | { type: 'refused-delivery'; code: string; status: number }
-  | { type: 'grant'; class: RequestClass; waitedMs: number }
+  | {
+      type: 'grant';
+      class: RequestClass;
+      gate?: string | undefined;
+      runId?: string | undefined;
+      waitedMs: number;
+    }
+  | { type: 'report'; line: RequestLine; requests: number }
   | { type: 'limited'; retryAfterMs: number }
   | { type: 'stream'; runs: number; open: number }
   | { type: 'wake'; runId: string }
   | { type: 'refused-request'; status: number; path: string }
   | { type: 'closed-connections'; count: number }
+  | { type: 'clock'; offsetSeconds: number }
   | { type: 'fault'; error: unknown };
 
 export interface HubState {
   /** Whether Redis works; null without Redis. */
   redis: boolean | null;
   waiting: ReturnType<Hub['waiting']>;
+  /** How long the oldest request in each line has waited, in milliseconds. */
+  oldestMs: ReturnType<Hub['oldestMs']>;
+  ready: boolean;
   /** Open streams of gates. */
   streams: number;
 }
@@ -42,6 +54,7 @@ export interface HubServerOptions {
   /** Verifies a delivery and returns its JSON; `replay` if it came before. */
   receive(request: IncomingMessage): Promise<ReceivedDelivery>;
   redis: () => boolean | null;
+  probes: Probes;
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
   /** A request that takes longer to arrive is refused; default 30 s. */
@@ -232,6 +245,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   const state = (): HubState => ({
     redis: options.redis(),
     waiting: hub.waiting(),
+    oldestMs: hub.oldestMs(),
+    ready: options.probes.readiness().status !== 'not ready',
     streams: streams.size,
   });
 
@@ -247,12 +262,13 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'POST /v1/wakes': forGates(stream),
     'POST /v1/grants': forGates(grant),
     'POST /v1/limits': forGates(limited),
-    'GET /healthz'(_, response) {
-      const now = state();
-      sendJson(response, 200, {
-        status: now.redis === false ? 'degraded' : 'ok',
+    'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
+    'GET /readyz'(_, response) {
+      const readiness = options.probes.readiness();
+      sendJson(response, readiness.status === 'not ready' ? 503 : 200, {
+        ...readiness,
         version: hubVersion,
-        ...now,
+        ...state(),
       });
     },
     async 'GET /metrics'(_, response) {
@@ -325,6 +341,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     port: bound,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     async close() {
+      options.probes.leave();
       stopBeat();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       closing.abort();

@@ -10,6 +10,7 @@ import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { memoryStore } from '../../src/webhook/replay.ts';
 import { fakeTerminal } from '../fake-terminal.ts';
+import { idleProbes } from '../hub/idle-probes.ts';
 import { turns, until } from '../until.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
 import { memoryIo, type Result, type Settings } from './harness.ts';
@@ -111,8 +112,10 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
         receive: deliveryReceiver(
           { secrets: [webhookSecret], tenantSecret: undefined, headerNames: defaultHeaderNames },
           memoryStore(),
+          Date.now,
         ),
         redis: () => redis,
+        probes: idleProbes(redis),
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log: (event) => log.push(event),
       });

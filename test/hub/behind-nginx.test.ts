@@ -19,6 +19,7 @@ import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
+import { idleProbes } from './idle-probes.ts';
 
 const execute = promisify(execFile);
 // `.ci/run` requires nginx. Elsewhere the test is skipped without it.
@@ -86,8 +87,10 @@ it.skipIf(isMissing)(
         receive: deliveryReceiver(
           { secrets: [secret], tenantSecret: undefined, headerNames: defaultHeaderNames },
           stores.replays,
+          systemClock.now,
         ),
         redis: () => null,
+        probes: idleProbes(),
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log() {},
       });

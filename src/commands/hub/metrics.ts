@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { requestClasses } from '../../gate/fleet/hub-link.ts';
+import { hubVersion, requestClasses } from '../../gate/fleet/hub-link.ts';
 import { lines } from '../../hub/budget.ts';
 import type { HubLogEvent, HubState } from '../../hub/server.ts';
 
@@ -14,7 +14,8 @@ interface HubMetrics {
   text(state: HubState): Promise<{ type: string; text: string }>;
 }
 
-export function createMetrics(): HubMetrics {
+/** @param version of rungate; @param node the version of Node */
+export function createMetrics(version: string, node: string): HubMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -23,6 +24,11 @@ export function createMetrics(): HubMetrics {
   const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `rungate_hub_${name}`, help, labelNames, registers });
 
+  gauge('build_info', 'Versions of rungate, of the protocol and of Node', 'version', 'protocol', 'node').set(
+    { version, protocol: hubVersion, node },
+    1,
+  );
+  const ready = gauge('ready', 'Whether the hub should get requests (1) or not (0)');
   const deliveries = counter(
     'deliveries_total',
     'Deliveries by result: accepted, replay, or why it was refused',
@@ -36,6 +42,11 @@ export function createMetrics(): HubMetrics {
   });
   const wakes = counter('wakes_total', 'Wake-ups sent to gates');
   const grants = counter('grants_total', 'Requests granted to gates, by class', 'class');
+  const reported = counter(
+    'reported_requests_total',
+    'Requests that gates sent without a grant and reported, by line',
+    'line',
+  );
   const waits = new Histogram({
     name: 'rungate_hub_grant_wait_seconds',
     help: 'Time that gates waited for a grant, by class',
@@ -52,6 +63,7 @@ export function createMetrics(): HubMetrics {
   const faults = counter('faults_total', 'Unexpected errors of the hub');
   const streams = gauge('streams', 'Open streams of gates');
   const waiting = gauge('waiting_requests', 'Requests of gates that wait for a grant, by line', 'line');
+  const oldest = gauge('oldest_request_seconds', 'Time that the oldest request has waited, by line', 'line');
   // Without Redis, this metric does not exist.
   const redis = new Gauge({
     name: 'rungate_hub_redis_up',
@@ -61,6 +73,7 @@ export function createMetrics(): HubMetrics {
 
   // A counter that appears only with its first event has no rate for it.
   for (const result of ['accepted', 'replay', 'mismatch']) deliveries.inc({ result }, 0);
+  for (const line of lines) reported.inc({ line }, 0);
   for (const of of requestClasses) {
     grants.inc({ class: of }, 0);
     waits.zero({ class: of });
@@ -76,6 +89,7 @@ export function createMetrics(): HubMetrics {
       grants.inc({ class: event.class });
       waits.observe({ class: event.class }, event.waitedMs / 1000);
     },
+    report: ({ line, requests }) => reported.inc({ line }, requests),
     wake: () => wakes.inc(),
     limited: () => limited.inc(),
     'refused-request': ({ status }) => refused.inc({ status }),
@@ -86,7 +100,11 @@ export function createMetrics(): HubMetrics {
     count: (event) => (counts[event.type] as ((event: HubLogEvent) => void) | undefined)?.(event),
     async text(state) {
       streams.set(state.streams);
-      for (const line of lines) waiting.set({ line }, state.waiting[line]);
+      ready.set(state.ready ? 1 : 0);
+      for (const line of lines) {
+        waiting.set({ line }, state.waiting[line]);
+        oldest.set({ line }, state.oldestMs[line] / 1000);
+      }
       if (state.redis !== null) {
         registry.registerMetric(redis);
         redis.set(state.redis ? 1 : 0);

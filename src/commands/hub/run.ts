@@ -1,9 +1,12 @@
+import process from 'node:process';
 import type { Command } from 'commander';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
+import { checkingClock, createClockCheck } from '../../hub/clock-check.ts';
 import { deliveryReceiver } from '../../hub/deliveries.ts';
 import type { Health } from '../../hub/health.ts';
 import { createHub } from '../../hub/hub.ts';
+import { createProbes, type RedisState } from '../../hub/probes.ts';
 import { serveHub } from '../../hub/server.ts';
 import { memoryStores, redisStores } from '../../hub/stores.ts';
 import { redactor } from '../../redact.ts';
@@ -58,13 +61,15 @@ const redisMs = 2_000;
 const flushMs = 60_000;
 
 /** Returns whether Redis works, as far as the hub knows, and logs each change. */
-function watchRedis(log: (event: LoggedEvent) => void): Health & { works(): boolean } {
+function watchRedis(log: (event: LoggedEvent) => void): Health & { state(): RedisState } {
   let works: boolean | null = null;
+  let wasReached = false;
   return {
-    works: () => works === true,
+    state: () => ({ works: works === true, wasReached }),
     report(error) {
       const before = works;
       works = error === null;
+      wasReached ||= works;
       if (before !== works && error !== null) log({ type: 'redis-lost', error });
       else if (before === false && error === null) log({ type: 'redis-back' });
     },
@@ -88,8 +93,13 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
     clock.now,
     redactor(redisUrl === null ? [] : passwordsOf(redisUrl)),
   );
-  const metrics = createMetrics();
+  const metrics = createMetrics(io.version, process.versions.node);
   const health = watchRedis(log);
+  const redis = () => (redisUrl === null ? null : health.state());
+  const headerNames = deliveryHeaders(settings);
+  const clockCheck = createClockCheck(clock.monotonic, (offsetSeconds) =>
+    log({ type: 'clock', offsetSeconds }),
+  );
   const stores =
     redisUrl === null
       ? memoryStores(limits, clock)
@@ -111,11 +121,17 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
       clock,
       every: io.every,
       tokens,
-      receive: deliveryReceiver(
-        { secrets, tenantSecret, headerNames: deliveryHeaders(settings) },
-        stores.replays,
+      receive: checkingClock(
+        deliveryReceiver({ secrets, tenantSecret, headerNames }, stores.replays, clock.now),
+        clockCheck,
+        headerNames.signature,
       ),
-      redis: () => (redisUrl === null ? null : health.works()),
+      redis: () => redis()?.works ?? null,
+      probes: createProbes({
+        redis,
+        clockOffsetSeconds: clockCheck.offsetSeconds,
+        openFolder: () => io.namesInFolder('/'),
+      }),
       metrics: metrics.text,
       log(event) {
         metrics.count(event);

@@ -4,7 +4,7 @@ import { ConfigError, CredentialError, RungateError, type Say } from '../../erro
 import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import { createHubClient, giveToken, type HubHealth } from './hub-client.ts';
+import { createHubClient, giveToken, type HubHealth, type HubStatus } from './hub-client.ts';
 import { createHubLink, type HubClient, type HubLink, type HubLinkTools } from './hub-link.ts';
 
 /** How to reach the hub: with the same certificates and proxies as the service. */
@@ -55,7 +55,7 @@ function openHubClient(options: HubOptions): OpenClient {
 
 export interface OpenHub {
   link: HubLink;
-  isDegraded(): Promise<boolean>;
+  status(): Promise<HubStatus>;
   /** Closes every connection, so that nothing keeps the process alive. */
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export function openHub(options: HubOptions, onChange: HubLinkTools['onChange'])
   });
   return {
     link,
-    isDegraded: () => opened.client.isDegraded(),
+    status: () => opened.client.status(),
     async close() {
       link.close();
       await opened.close();
