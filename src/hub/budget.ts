@@ -26,12 +26,32 @@ export interface BudgetStore {
   withdraw(line: RequestLine): Promise<void>;
   /** Halves the budget for a while: the service has refused a request because of its limit. */
   reduce(forMs: number): Promise<void>;
+  /**
+   * Counts requests that gates sent without a grant while they had no hub.
+   * @param agesMs how long ago each was sent
+   */
+  report(line: RequestLine, agesMs: readonly number[]): Promise<void>;
   /** Counts this hub among those that share the budget, also while no gate waits. */
   present(): Promise<void>;
+  /** Returns the budget as of the last call that succeeded. */
+  view(): BudgetView;
 }
 
 /** The times of the requests that were granted in the last minute, on the monotonic clock, in order. */
 export type Granted = Readonly<Record<RequestLine, readonly number[]>>;
+
+/** What a store knows of the budget. */
+export interface BudgetView {
+  /** The limits as configured: the smallest of all hubs. */
+  configured: BudgetLimits;
+  /** The limits that hold now: those, divided or reduced. */
+  present: BudgetLimits;
+  /** The hubs that share the budget, and this hub's place among them, from 0. */
+  hubs: number;
+  place: number;
+  /** The requests of the last minute that count. */
+  granted: Granted;
+}
 
 /** The service counts in minutes; the way to it takes some requests up to 2 s longer than others. */
 export const windowMs = 62_000;
@@ -49,6 +69,13 @@ export function dividedLimits({ reads, creates, requests }: BudgetLimits, by: nu
   const part = (limit: number) => Math.max(1, Math.floor(limit / by));
   return { reads: part(reads), creates: part(creates), requests: part(requests) };
 }
+
+/** Returns the ages of reported requests that count; never more than the limit, since any gate may report any number. */
+export const countedAges = (agesMs: readonly number[], { requests }: BudgetLimits): number[] =>
+  agesMs
+    .filter((age) => age < windowMs)
+    .sort((a, b) => a - b)
+    .slice(0, requests);
 
 interface Claim {
   deadline: number;
@@ -151,6 +178,18 @@ export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): 
       }
       reducedUntil = Math.max(reducedUntil, time + forMs);
     },
+    async report(line, agesMs) {
+      const time = now();
+      const times = countedAges(agesMs, limitsNow()).map((age) => time - age);
+      granted[line] = [...granted[line], ...times].sort((a, b) => a - b);
+    },
     async present() {},
+    view() {
+      const time = now();
+      forget(time);
+      const configured = limitsNow();
+      const present = dividedLimits(configured, time < reducedUntil ? 1 / share : 1);
+      return { configured, present, hubs: 1, place: 0, granted };
+    },
   };
 }

@@ -7,7 +7,6 @@ import {
   windowMs,
 } from './budget.ts';
 import type { Health } from './health.ts';
-import type { SharedBudget } from './redis-budget.ts';
 
 /**
  * Returns a budget that is shared while Redis works. Without Redis each hub goes on with its share: the limits divided by
@@ -15,14 +14,14 @@ import type { SharedBudget } from './redis-budget.ts';
  * the budget, so for a minute both Redis and the share must have room.
  */
 export function failoverBudget(
-  shared: SharedBudget,
+  shared: BudgetStore,
   limits: BudgetLimits,
   monotonic: () => number,
   health: Health,
 ): BudgetStore {
   /** The hubs that shared the budget before Redis failed: after it, they come back one by one. */
   let hubsBefore = 1;
-  const ownLimits = () => dividedLimits(limits, Math.max(1, hubsBefore, shared.seen().hubs));
+  const ownLimits = () => dividedLimits(limits, Math.max(1, hubsBefore, shared.view().hubs));
   const local: MemoryBudget = memoryBudget(ownLimits, monotonic);
   let sharedFrom = Number.NEGATIVE_INFINITY;
   const isShared = () => monotonic() >= sharedFrom;
@@ -35,7 +34,7 @@ export function failoverBudget(
     } catch (error) {
       health.report(error);
       if (isShared()) {
-        const { hubs, granted } = shared.seen();
+        const { hubs, granted } = shared.view();
         hubsBefore = hubs;
         local.replace(granted);
       }
@@ -67,8 +66,18 @@ export function failoverBudget(
       await local.reduce(forMs);
       await inRedis(() => shared.reduce(forMs));
     },
+    async report(line, agesMs) {
+      await inRedis(() => shared.report(line, agesMs));
+      if (!isShared()) await local.report(line, agesMs);
+    },
     async present() {
       await inRedis(() => shared.present());
+    },
+    view() {
+      const last = shared.view();
+      if (isShared()) return last;
+      const { present, granted } = local.view();
+      return { ...last, present, hubs: Math.max(hubsBefore, last.hubs), granted };
     },
   };
 }

@@ -1,22 +1,35 @@
 import {
   type BudgetLimits,
   type BudgetStore,
+  type BudgetView,
   burstMs,
   claimLifetimeMs,
-  type Granted,
+  countedAges,
   leastShare,
   outrankedMs,
   windowMs,
 } from './budget.ts';
 
+type Numbers = readonly number[];
+
 /**
- * Runs `budgetScript`. Returns the milliseconds to wait, 0 for a grant; how many hubs share the budget; the name of the budget,
- * which is another one after Redis has lost it; and for creates, reads and safety reads, how long ago those in the window were granted.
+ * Runs `budgetScript`. Returns the milliseconds to wait, 0 for a grant; the name of the budget, which is another one after
+ * Redis has lost it; how many hubs share it and the place of this one; the limits for reads, creates and requests, as
+ * configured and at present; and for creates, reads and safety reads, how long ago those in the window were granted.
  */
 export type RunScript = (
   keys: string[],
   args: string[],
-) => Promise<readonly [waitMs: number, hubs: number, epoch: string, ...ages: (readonly number[])[]]>;
+) => Promise<
+  readonly [
+    waitMs: number,
+    epoch: string,
+    hubs: Numbers,
+    configured: Numbers,
+    present: Numbers,
+    ...ages: Numbers[],
+  ]
+>;
 
 /** Redis's own clock: those of the hubs may differ. */
 const redisTime = "local t = redis.call('TIME'); local raw = t[1] * 1000 + math.floor(t[2] / 1000)";
@@ -65,13 +78,14 @@ redis.call('HSETNX', state, 'epoch', hub .. ' ' .. call)
 local epoch = redis.call('HGET', state, 'epoch')
 
 -- The smallest limits of all hubs count, so that hubs with different ones share them fairly.
-local alive = 0
+local alive, place = 0, 0
 local others = redis.call('HGETALL', hubs)
 for i = 1, #others, 2 do
   local seen, reads, creates, requests = string.match(others[i + 1], '^%S+ (%S+) (%S+) (%S+) (%S+)$')
   seen = tonumber(seen)
   if seen > now - window then
     alive = alive + 1
+    if others[i] < hub then place = place + 1 end
     limits.reads = math.min(limits.reads, tonumber(reads))
     limits.creates = math.min(limits.creates, tonumber(creates))
     limits.requests = math.min(limits.requests, tonumber(requests))
@@ -90,6 +104,7 @@ if command == 'reduce' then
   end
   redis.call('HSET', state, 'until', math.max(untilMs, now + value))
 end
+local configured = { limits.reads, limits.creates, limits.requests }
 for name, limit in pairs(limits) do limits[name] = math.max(1, math.floor(limit * share)) end
 
 local times = {}
@@ -101,8 +116,18 @@ for name, key in pairs(granted) do
   end
 end
 
+if command == 'report' then
+  for age in string.gmatch(ARGV[5], '%d+') do table.insert(times[line], now - age) end
+  table.sort(times[line])
+  redis.call('DEL', granted[line])
+  for _, time in ipairs(times[line]) do redis.call('RPUSH', granted[line], string.format('%.0f', time)) end
+  redis.call('PEXPIRE', granted[line], 10 * window)
+  redis.call('HSET', state, line, times[line][#times[line]] or '0')
+end
+
 local function result(wait)
-  local answer = { math.ceil(wait), alive, epoch }
+  local present = { limits.reads, limits.creates, limits.requests }
+  local answer = { math.ceil(wait), epoch, { alive, place }, configured, present }
   for _, name in ipairs({ 'create', 'read', 'safety' }) do
     local ages = {}
     for _, time in ipairs(times[name]) do table.insert(ages, now - time) end
@@ -172,12 +197,6 @@ const keys = ['state', 'hubs', 'claims', 'create', 'read', 'safety'].map((name) 
 /** Redis keeps the budget for at least this long after the last call. */
 const keptMs = 10 * windowMs;
 
-/** A budget that several hubs share. */
-export interface SharedBudget extends BudgetStore {
-  /** Returns how many hubs share the budget, and their grants, as of the last call that succeeded. */
-  seen(): { hubs: number; granted: Granted };
-}
-
 /**
  * Returns a budget that all hubs on one Redis share. Each call is one script, and fails when Redis does, or when Redis has
  * lost the budget.
@@ -186,42 +205,63 @@ export interface SharedBudget extends BudgetStore {
  */
 export function redisBudget(
   run: RunScript,
-  { reads, creates, requests }: BudgetLimits,
+  limits: BudgetLimits,
   hub: string,
   monotonic: () => number,
-): SharedBudget {
+): BudgetStore {
+  const { reads, creates, requests } = limits;
   const constants = [reads, creates, requests, windowMs, claimLifetimeMs, outrankedMs, leastShare, burstMs];
   // Until Redis has said how many hubs there are, there may be another one that cannot reach it either.
-  let seen = { hubs: 2, granted: { create: [], read: [], safety: [] } as Granted };
+  let view: BudgetView = {
+    configured: limits,
+    present: limits,
+    hubs: 2,
+    place: 0,
+    granted: { create: [], read: [], safety: [] },
+  };
   let calls = 0;
   /** The name of the budget, and when Redis was last sent a command that succeeded. */
   let last: { epoch: string; at: number } | null = null;
-  const call = async (command: string, line: string, value: number) => {
+  const limitsOf = ([reads = 0, creates = 0, requests = 0]: Numbers): BudgetLimits => ({
+    reads,
+    creates,
+    requests,
+  });
+  const call = async (command: string, line: string, value: number | string) => {
     const now = Math.floor(monotonic());
     calls += 1;
-    const args = [command, hub, now, line, Math.floor(value), ...constants, calls].map(String);
+    const args = [command, hub, now, line, value, ...constants, calls].map(String);
     // Of several calls under way when Redis lost the budget, each one must notice.
     const before = last;
-    const [waitMs, hubs, epoch, ...ages] = await run(keys, args);
+    const [waitMs, epoch, [hubs = 1, place = 0], configured, present, ...ages] = await run(keys, args);
     const known = before ?? last;
     const isLost = known !== null && epoch !== known.epoch && now < known.at + keptMs;
     last = { epoch, at: now };
     if (isLost) throw new Error('Redis has lost the budget');
     const [create = [], read = [], safety = []] = ages.map((each) => each.map((age) => now - age));
-    seen = { hubs, granted: { create, read, safety } };
+    view = {
+      configured: limitsOf(configured),
+      present: limitsOf(present),
+      hubs,
+      place,
+      granted: { create, read, safety },
+    };
     return waitMs;
   };
   return {
-    seen: () => seen,
+    view: () => view,
     async reserve(line, deadline) {
-      const waitMs = await call('reserve', line, deadline);
+      const waitMs = await call('reserve', line, Math.floor(deadline));
       return waitMs === 0 ? { granted: true } : { granted: false, retryMs: waitMs };
     },
     async withdraw(line) {
       await call('withdraw', line, 0);
     },
     async reduce(forMs) {
-      await call('reduce', '', forMs);
+      await call('reduce', '', Math.floor(forMs));
+    },
+    async report(line, agesMs) {
+      await call('report', line, countedAges(agesMs, limits).map(Math.floor).join(' '));
     },
     async present() {
       await call('present', '', 0);

@@ -217,6 +217,37 @@ describe.each(testedEngines)('a budget in %s', (name, engine) => {
     expect(await take()).toBe(2);
   });
 
+  it('counts reported requests by their age, and never more than the limit', async () => {
+    const world: World = { time: 100_000, ahead: 0 };
+    const given = { reads: 4, creates: 3, requests: 9 };
+    const [store] = (await engine(world, given, 1)) as [BudgetStore];
+    await store.reserve('create', world.time);
+    await store.report('create', [70_000, 50_000, 1_000.5]);
+    expect((await store.reserve('create', world.time)).granted).toBe(false);
+    world.time += 12_500;
+    expect(await store.reserve('create', world.time)).toEqual({ granted: true });
+    await store.report('safety', Array(1_000).fill(0));
+    expect(store.view().granted.safety).toHaveLength(9);
+  });
+
+  it('shows the limits, the hubs and the grants of the last minute', async () => {
+    const world: World = { time: 100_000, ahead: 0 };
+    const given = { reads: 8, creates: 4, requests: 9 };
+    const [store] = (await engine(world, given, 1)) as [BudgetStore];
+    await store.reserve('read', world.time);
+    await store.reserve('create', world.time);
+    world.time += 30_000;
+    await store.report('read', [10_000, 40_000]);
+    await store.reduce(120_000);
+    expect(store.view()).toEqual({
+      configured: given,
+      present: { reads: 4, creates: 2, requests: 4 },
+      hubs: 1,
+      place: 0,
+      granted: { create: [100_000], read: [90_000, 100_000, 120_000], safety: [] },
+    });
+  });
+
   it('keeps room for the more urgent kind if requests as a whole are short', async () => {
     const world: World = { time: 0, ahead: 0 };
     const [store] = (await engine(world, { reads: 9, creates: 9, requests: 1 }, 1)) as [BudgetStore];
@@ -303,6 +334,21 @@ describe.skipIf(isRedisMissing)('a budget that two hubs share', () => {
     expect(mostInAMinute(times)).toBeLessThanOrEqual(9);
     expect(times.length).toBeGreaterThan(70);
     expect(Math.min(...granted)).toBeGreaterThan(times.length / 3);
+  });
+
+  it('shows each hub its place among those alive, and the smallest limits', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const engine = engines.Redis as Engine;
+    const small = { reads: 9, creates: 3, requests: 80 };
+    const stores = await engine(world, [{ reads: 48, creates: 16, requests: 80 }, small, small], 3);
+    for (const store of stores) await store.present();
+    expect(stores.map((store) => store.view())).toMatchObject(
+      [0, 1, 2].map((place) => ({ configured: small, hubs: 3, place })),
+    );
+    world.time += 70_000;
+    await stores[1]?.present();
+    await stores[2]?.present();
+    expect(stores[2]?.view()).toMatchObject({ hubs: 2, place: 1 });
   });
 
   it('is whole again for a hub whose clock stopped for minutes, also if it is then the only one', async () => {

@@ -53,6 +53,7 @@ async function world() {
 
   return {
     now,
+    budget,
     grants,
     sent,
     settle,
@@ -124,6 +125,18 @@ describe.skipIf(isRedisMissing)('a hub with several calls of Redis under way', (
     }
     expect(grants.filter(({ line }) => line === 'create')).toHaveLength(limits.creates);
     expect(grants).toHaveLength(limits.requests);
+  });
+
+  it('counts reported requests in Redis, and itself if the report is lost', async () => {
+    const { budget, sent, settle, finish, now } = await world();
+    void budget.report('create', [1_000]);
+    await settle();
+    await finish();
+    expect(budget.view().granted.create).toEqual([now.ms - 1_000]);
+    void budget.report('create', [500]);
+    sent.shift()?.lose();
+    await settle();
+    expect(budget.view().granted.create).toEqual([now.ms - 1_000, now.ms - 500]);
   });
 
   it('never grants more than its limits in a minute, whatever is lost', async () => {
