@@ -29,6 +29,7 @@ export interface Hub {
   limited(retryAfterMs: number): Promise<void>;
   waiting: Scheduler['waiting'];
   oldestMs: Scheduler['oldestMs'];
+  budget: BudgetStore['view'];
   /** Called every few seconds: the hub counts as one of those that share the budget, also while no gate waits. */
   beat(): void;
   /** Ends what the hub does in the background. */
@@ -45,6 +46,7 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
     grant: scheduler.grant,
     waiting: scheduler.waiting,
     oldestMs: scheduler.oldestMs,
+    budget: budget.view,
     close: stopListening,
     beat: () => void budget.present().catch(() => {}),
 

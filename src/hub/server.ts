@@ -39,6 +39,7 @@ export interface HubState {
   waiting: ReturnType<Hub['waiting']>;
   /** How long the oldest request in each line has waited, in milliseconds. */
   oldestMs: ReturnType<Hub['oldestMs']>;
+  budget: ReturnType<Hub['budget']>;
   ready: boolean;
   /** Open streams of gates. */
   streams: number;
@@ -246,6 +247,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     redis: options.redis(),
     waiting: hub.waiting(),
     oldestMs: hub.oldestMs(),
+    budget: hub.budget(),
     ready: options.probes.readiness().status !== 'not ready',
     streams: streams.size,
   });
@@ -265,10 +267,13 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
     'GET /readyz'(_, response) {
       const readiness = options.probes.readiness();
+      const { redis, waiting, streams } = state();
       sendJson(response, readiness.status === 'not ready' ? 503 : 200, {
         ...readiness,
         version: hubVersion,
-        ...state(),
+        redis,
+        waiting,
+        streams,
       });
     },
     async 'GET /metrics'(_, response) {

@@ -1,8 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { hubVersion, requestClasses } from '../../gate/fleet/hub-link.ts';
-import { lines } from '../../hub/budget.ts';
+import { type BudgetLimits, lines, usualBudget } from '../../hub/budget.ts';
 import type { HubLogEvent, HubState } from '../../hub/server.ts';
 
+const limitNames = Object.keys(usualBudget) as (keyof BudgetLimits)[];
 /** Up to the time that a gate may wait in a large fleet, in seconds. */
 const waitBuckets = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 /** Up to the age at which a delivery is refused, in seconds. */
@@ -64,6 +65,9 @@ export function createMetrics(version: string, node: string): HubMetrics {
   const streams = gauge('streams', 'Open streams of gates');
   const waiting = gauge('waiting_requests', 'Requests of gates that wait for a grant, by line', 'line');
   const oldest = gauge('oldest_request_seconds', 'Time that the oldest request has waited, by line', 'line');
+  const configured = gauge('budget_configured', 'Requests a minute that --budget allows, by limit', 'limit');
+  const present = gauge('budget_present', 'Requests a minute that the hub grants now, by limit', 'limit');
+  const hubs = gauge('hubs_seen', 'Hubs that share the budget, with this one');
   // Without Redis, this metric does not exist.
   const redis = new Gauge({
     name: 'rungate_hub_redis_up',
@@ -101,6 +105,11 @@ export function createMetrics(version: string, node: string): HubMetrics {
     async text(state) {
       streams.set(state.streams);
       ready.set(state.ready ? 1 : 0);
+      for (const limit of limitNames) {
+        configured.set({ limit }, state.budget.configured[limit]);
+        present.set({ limit }, state.budget.present[limit]);
+      }
+      hubs.set(state.budget.hubs);
       for (const line of lines) {
         waiting.set({ line }, state.waiting[line]);
         oldest.set({ line }, state.oldestMs[line] / 1000);

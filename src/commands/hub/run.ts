@@ -1,4 +1,3 @@
-import process from 'node:process';
 import type { Command } from 'commander';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
@@ -93,7 +92,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
     clock.now,
     redactor(redisUrl === null ? [] : passwordsOf(redisUrl)),
   );
-  const metrics = createMetrics(io.version, process.versions.node);
+  const metrics = createMetrics(io.version, io.nodeVersion);
   const health = watchRedis(log);
   const redis = () => (redisUrl === null ? null : health.state());
   const headerNames = deliveryHeaders(settings);

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { afterEach } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { StopSignal } from '../../../src/errors.ts';
 import { defaultHeaderNames } from '../../../src/webhook/headers.ts';
@@ -11,6 +11,12 @@ export const secret = 'whook-Secret-0123456789';
 export const token = 'token-of-the-gates-0123456789';
 export const env = { RUNGATE_WEBHOOK_SECRET: secret, RUNGATE_HUB_TOKEN: token };
 
+const cleanups: (() => unknown)[] = [];
+/** Stops the hubs that still run. */
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
 export interface Running {
   url: string;
   out(): string;
@@ -20,7 +26,7 @@ export interface Running {
   stop(signal?: StopSignal): Promise<Result>;
 }
 
-/** Runs the hub in this process, on a free port, until the test ends. */
+/** Runs the hub in this process, on a free port, until it is stopped or the test ends. */
 export async function hub(
   argv: readonly string[] = ['--format', 'ndjson'],
   settings: Settings = {},
@@ -44,7 +50,7 @@ export async function hub(
     stop(signal);
     return { code: await ended, ...printed() };
   };
-  onTestFinished(async () => void (await stopped()));
+  cleanups.push(stopped);
   return {
     url: url() ?? '',
     out: () => printed().out,
