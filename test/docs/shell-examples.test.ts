@@ -109,6 +109,7 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/binary.md: the tests build one before they run it',
     'docs/fleet.md: takes minutes; prints the table below',
     'docs/gate.md: needs a deployed shop',
+    'docs/hub-operations.md: needs root and systemd',
     'docs/image-policies.md: needs a registry, cosign and oras',
     'docs/image-policies.md: needs a registry, cosign and an identity',
     'docs/image-policies.md: needs a registry and oras',
