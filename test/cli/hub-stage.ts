@@ -24,6 +24,8 @@ export interface TestHub {
   readonly log: readonly HubLogEvent[];
   /** Sends a signed delivery, and returns the status code of the response. */
   deliver(json: unknown): Promise<number>;
+  /** Makes the hub say that it is not ready. */
+  leave(): void;
   close(): Promise<void>;
 }
 
@@ -104,6 +106,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
       const log: HubLogEvent[] = [];
       const limits = { reads: 48, creates: 16, requests: 80 };
       const budget = memoryBudget(() => limits, clock.monotonic);
+      const probes = idleProbes(redis);
       const server: HubServer = await serveHub('127.0.0.1', port, {
         hub: createHub(budget, memoryWakes(clock.now), clock),
         clock,
@@ -115,7 +118,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           Date.now,
         ),
         redis: () => redis,
-        probes: idleProbes(redis),
+        probes,
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log: (event) => log.push(event),
       });
@@ -137,6 +140,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           };
           return (await fetch(`${server.url}/deliveries`, { method: 'POST', body, headers })).status;
         },
+        leave: probes.leave,
         close,
       };
     },
