@@ -22,7 +22,7 @@ export interface HubProcess {
   /** Stops the process, so that it does not respond until `thaw`. */
   freeze(): void;
   thaw(): void;
-  /** Returns what `GET /healthz` responds with. */
+  /** Returns what `GET /readyz` responds with. */
   health(): Promise<{ redis: boolean | null; streams: number; waiting: Record<string, number> }>;
 }
 
@@ -47,7 +47,7 @@ export async function startHub(bin: string, redisUrl: string, port = 0): Promise
     },
     freeze: () => child.kill('SIGSTOP'),
     thaw: () => child.kill('SIGCONT'),
-    health: async () => (await fetch(`${url}/healthz`)).json() as ReturnType<HubProcess['health']>,
+    health: async () => (await fetch(`${url}/readyz`)).json() as ReturnType<HubProcess['health']>,
   };
 }
 

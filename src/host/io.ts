@@ -36,6 +36,8 @@ export interface Io {
   readonly program: readonly string[];
   /** The version of this program, and of the binary that contains it. */
   readonly version: string;
+  /** Without a `v`. */
+  readonly nodeVersion: string;
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
@@ -123,6 +125,7 @@ export const systemIo: Io = {
   platform: process.platform,
   program: [process.execPath, process.argv[1] ?? ''],
   version,
+  nodeVersion: process.versions.node,
   clock: systemClock,
   random: Math.random,
   readStdin: (mostBytes) => readParts(stdin(), mostBytes),

@@ -77,15 +77,19 @@ export interface ReceivedDelivery {
 /** Longer than Redis may take, so that a hub's own store has its turn after it. */
 const storeMs = 5_000;
 
-/** Returns a function that verifies a delivery. Nothing is stored before its signature is right. */
+/**
+ * Returns a function that verifies a delivery. Nothing is stored before its signature is right.
+ * @param now milliseconds since the epoch
+ */
 export function deliveryReceiver(
   { secrets, tenantSecret, headerNames }: DeliverySecrets,
   store: ReplayStore,
+  now: () => number,
 ): (request: IncomingMessage) => Promise<ReceivedDelivery> {
   const guard = createReplayGuard({ store, prefix: 'rungate:hub:delivery:', timeoutMs: storeMs });
   const signed = tenantSecret === undefined ? { secrets: [...secrets] } : { tenantSecret };
   return async (request) => {
-    const options = { ...signed, headerNames };
+    const options = { ...signed, headerNames, now: () => new Date(now()) };
     const delivery = await receiveIncoming(request, options, 'the hub reads the body itself');
     const { verified, signature } = delivery;
     const replay = (await guard.check(verified, signature)) === 'replay';

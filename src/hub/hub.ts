@@ -29,6 +29,8 @@ export interface Hub {
   /** A gate's request was refused because of the service's limit. */
   limited(retryAfterMs: number): Promise<void>;
   waiting: Scheduler['waiting'];
+  oldestMs: Scheduler['oldestMs'];
+  budget: BudgetStore['view'];
   /** Called every few seconds: the hub counts as one of those that share the budget, also while no gate waits. */
   beat(): void;
   /** Ends what the hub does in the background. */
@@ -46,6 +48,8 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
   return {
     grant: scheduler.grant,
     waiting: scheduler.waiting,
+    oldestMs: scheduler.oldestMs,
+    budget: budget.view,
     close: stopListening,
     beat: () => void budget.present().catch(() => {}),
 
@@ -76,7 +80,6 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
 
     observed: kinds.observe,
     report: budget.report,
-    budget: budget.view,
     limited: budget.reduce,
   };
 }

@@ -27,9 +27,12 @@ export interface Scheduler {
   grant(request: Pick<GrantRequest, 'class' | 'waitedMs' | 'priority'>, signal: AbortSignal): Promise<void>;
   /** How many requests wait in each line. */
   waiting(): Readonly<Record<RequestLine, number>>;
+  /** How long the oldest request in each line has waited, in milliseconds; 0 for an empty line. */
+  oldestMs(): Readonly<Record<RequestLine, number>>;
 }
 
 interface Waiting {
+  since: number;
   deadline: number;
   granted(): void;
   failed(error: unknown): void;
@@ -76,8 +79,10 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
         if (index >= 0) queue.splice(index, 1);
         reject(signal.reason);
       };
+      const since = clock.monotonic() - waitedMs;
       const entry: Waiting = {
-        deadline: clock.monotonic() - waitedMs + patienceMs[kind] - (priority === 'high' ? headStartMs : 0),
+        since,
+        deadline: since + patienceMs[kind] - (priority === 'high' ? headStartMs : 0),
         granted() {
           signal.removeEventListener('abort', leave);
           resolve();
@@ -111,5 +116,10 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
       read: queues.read.length + held,
       safety: queues.safety.length,
     }),
+    oldestMs() {
+      const now = clock.monotonic();
+      const oldest = (line: RequestLine) => Math.max(0, ...queues[line].map(({ since }) => now - since));
+      return { create: oldest('create'), read: oldest('read'), safety: oldest('safety') };
+    },
   };
 }

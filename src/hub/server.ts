@@ -8,6 +8,7 @@ import { createGranting } from './granting.ts';
 import { BadRequest, readJsonBody, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';
+import type { Probes } from './probes.ts';
 import { createReceiving } from './receiving.ts';
 import { watchStrangers } from './strangers.ts';
 import { createStreams } from './streams.ts';
@@ -16,6 +17,10 @@ export interface HubState {
   /** Whether Redis works; null without Redis. */
   redis: boolean | null;
   waiting: ReturnType<Hub['waiting']>;
+  /** How long the oldest request in each line has waited, in milliseconds. */
+  oldestMs: ReturnType<Hub['oldestMs']>;
+  budget: ReturnType<Hub['budget']>;
+  ready: boolean;
   /** Open streams of gates. */
   streams: number;
 }
@@ -30,6 +35,7 @@ export interface HubServerOptions {
   /** Verifies a delivery and returns its JSON; `replay` if it came before. */
   receive(request: IncomingMessage): Promise<ReceivedDelivery>;
   redis: () => boolean | null;
+  probes: Probes;
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
   /** A request that takes longer to arrive is refused; default 30 s. */
@@ -79,6 +85,9 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   const facts = (): HubState => ({
     redis: options.redis(),
     waiting: hub.waiting(),
+    oldestMs: hub.oldestMs(),
+    budget: hub.budget(),
+    ready: options.probes.readiness().status !== 'not ready',
     streams: streams.count(),
   });
 
@@ -98,12 +107,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'POST /v1/grants': forGates(granting.grant),
     'POST /v1/limits': forGates(granting.limited),
     'POST /v1/reads': forGates(granting.observed),
-    'GET /healthz'(_, response) {
-      const now = facts();
-      sendJson(response, 200, {
-        status: now.redis === false ? 'degraded' : 'ok',
-        versions: hubVersions,
-        ...now,
+    'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
+    'GET /readyz'(_, response) {
+      const readiness = options.probes.readiness();
+      const { redis, waiting, streams } = facts();
+      sendJson(response, readiness.status === 'not ready' ? 503 : 200, {
+        ...{ ...readiness, versions: hubVersions, redis, waiting, streams },
       });
     },
     async 'GET /metrics'(_, response) {
@@ -174,6 +183,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     async close(overMs = leaveMs) {
       state = 'leaving';
+      options.probes.leave();
       await streams.leave(overMs);
       state = 'closing';
       stopBeat();

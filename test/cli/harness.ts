@@ -118,6 +118,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     platform: 'linux',
     program: settings.program ?? ['node', '/usr/bin/rungate'],
     version,
+    nodeVersion: process.versions.node,
     clock: {
       ...clock,
       async sleep(ms, signal) {

@@ -11,6 +11,7 @@ import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { memoryStore } from '../../src/webhook/replay.ts';
 import { fakeTerminal } from '../fake-terminal.ts';
+import { idleProbes } from '../hub/idle-probes.ts';
 import { turns, until } from '../until.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
 import { memoryIo, type Result, type Settings } from './harness.ts';
@@ -24,6 +25,8 @@ export interface TestHub {
   readonly log: readonly HubLogEvent[];
   /** Sends a signed delivery, and returns the status code of the response. */
   deliver(json: unknown): Promise<number>;
+  /** Makes the hub say that it is not ready. */
+  leave(): void;
   close(): Promise<void>;
 }
 
@@ -104,6 +107,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
       const log: HubLogEvent[] = [];
       const limits = { reads: 48, creates: 16, requests: 80 };
       const budget = memoryBudget(() => limits, clock.monotonic);
+      const probes = idleProbes(redis);
       const server: HubServer = await serveHub('127.0.0.1', port, {
         hub: createHub(budget, memoryWakes(clock.now), clock),
         clock,
@@ -112,8 +116,10 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
         receive: deliveryReceiver(
           { secrets: [webhookSecret], tenantSecret: undefined, headerNames: defaultHeaderNames },
           memoryStore(),
+          Date.now,
         ),
         redis: () => redis,
+        probes,
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log: (event) => log.push(event),
       });
@@ -135,6 +141,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           };
           return (await fetch(`${server.url}/deliveries`, { method: 'POST', body, headers })).status;
         },
+        leave: probes.leave,
         close,
       };
     },

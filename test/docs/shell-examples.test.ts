@@ -110,6 +110,7 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/fleet.md: takes half an hour; prints the table below',
     'docs/fleet.md: takes ten minutes; prints the tables',
     'docs/gate.md: needs a deployed shop',
+    'docs/hub-operations.md: needs root and systemd',
     'docs/image-policies.md: needs a registry, cosign and oras',
     'docs/image-policies.md: needs a registry, cosign and an identity',
     'docs/image-policies.md: needs a registry and oras',

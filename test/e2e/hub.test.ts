@@ -94,7 +94,7 @@ describe('the built rungate hub', () => {
     );
     socket.write(slow.slice(0, 5));
     // Its headers have arrived if those of a later request have.
-    await fetch(`${hub.url}/healthz`);
+    await fetch(`${hub.url}/livez`);
     hub.child.kill('SIGTERM');
     await ended;
     socket.write(slow.slice(5));
@@ -182,7 +182,7 @@ describe.skipIf(isRedisMissing)('two built hubs on one Redis with a password', (
 
     await command('REPLICAOF', '127.0.0.1', '1');
     await Promise.all([redisUp(one, 0), redisUp(other, 0)]);
-    expect(await (await fetch(`${one.url}/healthz`)).json()).toMatchObject({ status: 'degraded' });
+    expect(await (await fetch(`${one.url}/readyz`)).json()).toMatchObject({ status: 'degraded' });
     const before = wakes();
     await named(one);
     await until(() => (wakes()[0] ?? 0) > (before[0] ?? 0));

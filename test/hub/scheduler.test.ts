@@ -76,6 +76,19 @@ describe('a scheduler', () => {
     expect(scheduler.waiting()).toEqual({ create: 0, read: 1, safety: 1 });
   });
 
+  it('knows how long the oldest request of each line has waited, also at another hub', async () => {
+    const { time, ask, scheduler } = start({ reads: 1, creates: 1, requests: 2 });
+    ask('create');
+    ask('confirm');
+    await time.run(0);
+    expect(scheduler.oldestMs()).toEqual({ create: 0, read: 0, safety: 0 });
+    ask('create', 'later');
+    ask('confirm', 'from another hub', 30_000);
+    await time.run(1000);
+    ask('create', 'last');
+    expect(scheduler.oldestMs()).toEqual({ create: 1000, read: 31_000, safety: 0 });
+  });
+
   it('holds a first read for 3 s while safety reads wait, and no longer than that', async () => {
     const { time, ask, granted } = start(usual);
     ask('first', 'at once');

@@ -17,6 +17,7 @@ import { memoryStore } from '../../src/webhook/replay.ts';
 import { request, watching } from '../gate/fleet/fake-hub.ts';
 import { turns, until } from '../until.ts';
 import { virtualTime } from '../virtual-time.ts';
+import { idleProbes } from './idle-probes.ts';
 
 const secret = 'whsec_of_the_test';
 const cleanups: (() => unknown)[] = [];
@@ -40,8 +41,10 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
     receive: deliveryReceiver(
       { secrets: [secret], tenantSecret: undefined, headerNames: defaultHeaderNames },
       memoryStore(),
+      systemClock.now,
     ),
     redis: () => null,
+    probes: idleProbes(),
     metrics: async () => ({ type: 'text/plain', text: 'up 1\n' }),
     log: (event) => log.push(event),
     receiveMs,
@@ -358,7 +361,7 @@ describe('connections that send no request', () => {
       'half a body',
       'POST /v1/wakes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer new-token\r\nContent-Length: 9\r\n\r\n{',
     ],
-    ['a request for the health', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a probe', 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'],
   ])('do not keep others out, and are logged: %s', async (_what, text) => {
     let later = 0;
     const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
@@ -375,7 +378,7 @@ describe('connections that send no request', () => {
       cleanups.push(() => socket.destroy());
       await once(socket, 'connect');
     }
-    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
     later = 6_000;
     beat();
     await until(() => closed >= 72);
@@ -428,7 +431,7 @@ describe('the holder of a token', () => {
     socket.resume();
     await until(() => closed || log.length === 3);
     socket.destroy();
-    await until(async () => (await (await fetch(`${server.url}/healthz`)).text()).includes('"streams":0'));
+    await until(async () => (await (await fetch(`${server.url}/readyz`)).text()).includes('"streams":0'));
   });
 
   it('may watch ids that are longer than any id that a delivery can name, at no cost', async () => {
@@ -444,10 +447,10 @@ it('a gate that goes away in the middle of a request is not a fault', async () =
   const { server, log } = await startHub();
   const socket = begin(server.port, '/v1/grants', 'Authorization: Bearer new-token\r\n');
   await once(socket, 'connect');
-  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${server.url}/livez`)).status).toBe(200);
   socket.destroy();
   await turns();
-  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${server.url}/livez`)).status).toBe(200);
   expect(log).toEqual([]);
 });
 
@@ -455,8 +458,9 @@ describe('any other request', () => {
   it.each([
     ['GET', '/', 404],
     ['GET', '/deliveries', 405],
-    ['POST', '/healthz', 405],
-    ['GET', '/healthz', 200],
+    ['POST', '/readyz', 405],
+    ['GET', '/readyz', 200],
+    ['GET', '/livez', 200],
     ['GET', '/metrics', 200],
   ])('%s %s is %i', async (method, path, status) => {
     const { server } = await startHub();

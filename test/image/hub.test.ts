@@ -18,7 +18,7 @@ describe('the hub in the image', () => {
     const [, url] = await hub.shows(/listening.*?(http:\/\/127\.0\.0\.1:\d+|127\.0\.0\.1:\d+)/);
     const at = (path: string) => fetch(`http://${url?.replace('http://', '')}${path}`);
     await until(async () => (await (await at('/metrics')).text()).includes('\nrungate_hub_redis_up 1\n'));
-    expect(await (await at('/healthz')).json()).toMatchObject({ status: 'ok' });
+    expect(await (await at('/readyz')).json()).toMatchObject({ status: 'ok' });
     hub.child.kill('SIGTERM');
     expect(await hub.ended).toMatchObject({ code: 143, err: '' });
   });

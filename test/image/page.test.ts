@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
-import { type Env, settingsOf, snippets, type Yaml, yaml } from '../docs/ci-job.ts';
+import { type Env, read, settingsOf, snippets, type Yaml, yaml } from '../docs/ci-job.ts';
 import { start } from '../e2e/process.ts';
 import { freePort } from '../free-port.ts';
 import { startRedis } from '../hub/redis.ts';
@@ -212,40 +212,29 @@ describe('the Jenkinsfile', () => {
 describe('the hub', () => {
   const secrets = { RUNGATE_HUB_TOKEN: 'hub-token-Zk3J9aQ7Lm2X', RUNGATE_WEBHOOK_SECRET: 'whsec_of_the_hub' };
 
-  /** Replaces the port of the page and the name of the Redis server. */
-  async function placed(nth: number) {
+  /** Reads a file of docs/hub with another port and another Redis server. */
+  async function placed(name: string) {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     const port = await freePort();
-    const text = textOf('The hub', nth).replaceAll('4020', String(port));
-    const document = yaml(text.replaceAll('redis://redis:6379', redis.url));
-    const healthy = async (path = '/healthz') =>
-      (await (await fetch(`http://127.0.0.1:${port}${path}`)).json()) as { status: string };
-    return { redis, port, document, healthy, ownPort: ['--port', String(port)] };
+    const text = read(`docs/hub/${name}`).replaceAll('4020', String(port));
+    const [document] = text.replaceAll('redis://redis:6379', redis.url).split(/^---$/m).map(yaml);
+    const probe = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+    return { redis, port, document, probe, ownPort: ['--port', String(port)] };
   }
 
-  it('of the Compose file is healthy with Redis, and not after it has stopped', async () => {
-    const { document, healthy, ownPort, port } = await placed(0);
-    const {
-      image: _,
-      command,
-      environment,
-      read_only,
-      healthcheck,
-      ports,
-      restart: _restart,
-      ...others
-    } = document.services.hub;
-    expect([others, ports]).toEqual([{}, [`127.0.0.1:${port}:${port}`]]);
-    const env = Object.fromEntries(
-      Object.entries<string>(environment).map(([name, value]) => [
-        name,
-        value.replace(/^\$\{(\w+)\}$/, (_all, variable: keyof typeof secrets) => secrets[variable]),
-      ]),
-    );
-    const hub = container({ args: [...command, ...ownPort], env, readOnly: read_only });
+  it('of compose.yaml lives and is ready, and its check fails after it has stopped', async () => {
+    const { document, probe, ownPort } = await placed('compose.yaml');
+    const { command, environment, read_only, healthcheck, cap_drop } = document.services['hub-1'];
+    expect(cap_drop).toEqual(['ALL']);
+    const folder = workspace(65532, {
+      'hub-token': secrets.RUNGATE_HUB_TOKEN,
+      'webhook-secret': secrets.RUNGATE_WEBHOOK_SECRET,
+    });
+    const mounts = [{ source: folder, target: '/run/secrets', readOnly: true }];
+    const hub = container({ args: [...command, ...ownPort], env: environment, readOnly: read_only, mounts });
     await hub.shows(/listening/);
-    await until(async () => (await healthy()).status === 'ok');
+    await until(async () => (await probe('/readyz')) === 200);
     const [kind, ...health] = healthcheck.test;
     expect(kind).toBe('CMD');
     expect(await hub.exec(health).ended).toMatchObject({ code: 0 });
@@ -254,19 +243,24 @@ describe('the hub', () => {
     expect(await container({ entrypoint: health }).ended).toMatchObject({ code: 1 });
   });
 
-  it('of the Deployment responds to its probes', async () => {
-    const { document, healthy, ownPort, port, redis } = await placed(1);
-    const { spec, metadata } = document.spec.template;
-    expect(document.spec.selector.matchLabels).toEqual(metadata.labels);
-    const { ports, readinessProbe, livenessProbe, ...others } = spec.containers[0];
+  it('of kubernetes.yaml responds to its probes', async () => {
+    const { document, probe, ownPort, redis } = await placed('kubernetes.yaml');
+    const {
+      ports: _,
+      readinessProbe,
+      livenessProbe,
+      lifecycle,
+      resources: _resources,
+      ...others
+    } = document.spec.template.spec.containers[0];
     const settings = podContainer(others, { ...secrets, RUNGATE_HUB_REDIS_URL: redis.url });
     const hub = container({ ...settings, args: [...(settings.args ?? []), ...ownPort] });
     await hub.shows(/listening/);
-    expect(ports).toEqual([{ containerPort: port }]);
-    for (const { httpGet } of [readinessProbe, livenessProbe]) {
-      expect(httpGet.port).toBe(port);
-      expect(await healthy(httpGet.path)).toHaveProperty('status');
-    }
+    for (const { httpGet } of [readinessProbe, livenessProbe])
+      await until(async () => (await probe(httpGet.path)) === 200);
+    const [program, pause] = lifecycle.preStop.exec.command;
+    expect([program, pause]).toEqual(['sleep', '5']);
+    expect(await hub.exec([program, '0']).ended).toMatchObject({ code: 0 });
     hub.child.kill('SIGTERM');
     expect(await hub.ended).toMatchObject({ code: 143 });
   });
@@ -275,5 +269,5 @@ describe('the hub', () => {
 it('every snippet with the image is one of those above', () => {
   const names = found.filter(({ text }) => text.includes('ghcr.io/')).map(({ name }) => name);
   const tested = ['', 'The workspace', 'The workspace', 'GitLab CI', 'Jenkins', 'Kubernetes Job', 'Tekton'];
-  expect(names).toEqual([...tested, 'Argo Rollouts', 'The hub', 'The hub']);
+  expect(names).toEqual([...tested, 'Argo Rollouts']);
 });

@@ -59,7 +59,12 @@ async function checkHub(context: Context): Promise<DoctorCheck | null> {
     if (error !== undefined) return warned('hub', error);
     if (hub === undefined) return null;
     const detail = `the hub accepted the token in ${Math.round(clock.monotonic() - began)} ms`;
-    if (!(await hub.isDegraded())) return check('hub', 'ok', detail);
+    const status = await hub.status();
+    if (status === 'ok') return check('hub', 'ok', detail);
+    if (status === 'not ready') {
+      const reasons = 'read the reasons in the response to GET /readyz of the hub';
+      return check('hub', 'warn', `${detail}, but it is not ready`, reasons);
+    }
     const problem = `${detail}, but its Redis does not work: it grants its share of the limits`;
     return check('hub', 'warn', problem, 'check Redis, and the log of the hub');
   } finally {

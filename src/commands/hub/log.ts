@@ -60,9 +60,10 @@ export function createLog(
   const counts = new Map<string, number>();
 
   const write = ({ type, ...fields }: LoggedEvent) => {
-    const shown = Object.entries(fields).map(([name, value]): [string, unknown] => {
-      if (name === 'error') return [name, output.excerpt(redact(errorMessage(value)), 500)];
-      return [name, typeof value === 'string' ? output.excerpt(redact(value)) : rounded(value)];
+    const shown = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
+      if (value === undefined) return [];
+      if (name === 'error') return [[name, output.excerpt(redact(errorMessage(value)), 500)]];
+      return [[name, typeof value === 'string' ? output.excerpt(redact(value)) : rounded(value)]];
     });
     const time = new Date(now()).toISOString();
     if (isJson) {

@@ -1,9 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { requestClasses } from '../../gate/fleet/protocol.ts';
-import { lines } from '../../hub/budget.ts';
+import { hubVersions, requestClasses } from '../../gate/fleet/protocol.ts';
+import { type BudgetLimits, lines, usualBudget } from '../../hub/budget.ts';
 import type { HubLogEvent } from '../../hub/log-events.ts';
 import type { HubState } from '../../hub/server.ts';
 
+const limitNames = Object.keys(usualBudget) as (keyof BudgetLimits)[];
 /** Up to the time that a gate may wait in a large fleet, in seconds. */
 const waitBuckets = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 /** Up to the age at which a delivery is refused, in seconds. */
@@ -15,7 +16,8 @@ interface HubMetrics {
   text(state: HubState): Promise<{ type: string; text: string }>;
 }
 
-export function createMetrics(): HubMetrics {
+/** @param version of rungate; @param node the version of Node */
+export function createMetrics(version: string, node: string): HubMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -24,6 +26,11 @@ export function createMetrics(): HubMetrics {
   const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `rungate_hub_${name}`, help, labelNames, registers });
 
+  gauge('build_info', 'Versions of rungate, of the protocol and of Node', 'version', 'protocol', 'node').set(
+    { version, protocol: hubVersions[0], node },
+    1,
+  );
+  const ready = gauge('ready', 'Whether the hub should get requests (1) or not (0)');
   const deliveries = counter(
     'deliveries_total',
     'Deliveries by result: accepted, replay, or why it was refused',
@@ -37,6 +44,11 @@ export function createMetrics(): HubMetrics {
   });
   const wakes = counter('wakes_total', 'Wake-ups sent to gates');
   const grants = counter('grants_total', 'Requests granted to gates, by class', 'class');
+  const reported = counter(
+    'reported_requests_total',
+    'Requests that gates sent without a grant and reported, by line',
+    'line',
+  );
   const waits = new Histogram({
     name: 'rungate_hub_grant_wait_seconds',
     help: 'Time that gates waited for a grant, by class',
@@ -53,6 +65,10 @@ export function createMetrics(): HubMetrics {
   const faults = counter('faults_total', 'Unexpected errors of the hub');
   const streams = gauge('streams', 'Open streams of gates');
   const waiting = gauge('waiting_requests', 'Requests of gates that wait for a grant, by line', 'line');
+  const oldest = gauge('oldest_request_seconds', 'Time that the oldest request has waited, by line', 'line');
+  const configured = gauge('budget_configured', 'Requests a minute that --budget allows, by limit', 'limit');
+  const present = gauge('budget_present', 'Requests a minute that the hub grants now, by limit', 'limit');
+  const hubs = gauge('hubs_seen', 'Hubs that share the budget, with this one');
   // Without Redis, this metric does not exist.
   const redis = new Gauge({
     name: 'rungate_hub_redis_up',
@@ -62,6 +78,7 @@ export function createMetrics(): HubMetrics {
 
   // A counter that appears only with its first event has no rate for it.
   for (const result of ['accepted', 'replay', 'mismatch']) deliveries.inc({ result }, 0);
+  for (const line of lines) reported.inc({ line }, 0);
   for (const of of requestClasses) {
     grants.inc({ class: of }, 0);
     waits.zero({ class: of });
@@ -77,6 +94,7 @@ export function createMetrics(): HubMetrics {
       grants.inc({ class: event.class });
       waits.observe({ class: event.class }, event.waitedMs / 1000);
     },
+    report: ({ line, requests }) => reported.inc({ line }, requests),
     wake: () => wakes.inc(),
     limited: () => limited.inc(),
     'refused-request': ({ status }) => refused.inc({ status }),
@@ -87,7 +105,16 @@ export function createMetrics(): HubMetrics {
     count: (event) => (counts[event.type] as ((event: HubLogEvent) => void) | undefined)?.(event),
     async text(state) {
       streams.set(state.streams);
-      for (const line of lines) waiting.set({ line }, state.waiting[line]);
+      ready.set(state.ready ? 1 : 0);
+      for (const limit of limitNames) {
+        configured.set({ limit }, state.budget.configured[limit]);
+        present.set({ limit }, state.budget.present[limit]);
+      }
+      hubs.set(state.budget.hubs);
+      for (const line of lines) {
+        waiting.set({ line }, state.waiting[line]);
+        oldest.set({ line }, state.oldestMs[line] / 1000);
+      }
       if (state.redis !== null) {
         registry.registerMetric(redis);
         redis.set(state.redis ? 1 : 0);

@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import { within } from '../../clock.ts';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
+import { checkingClock, createClockCheck } from '../../hub/clock-check.ts';
 import { deliveryReceiver } from '../../hub/deliveries.ts';
 import type { Health } from '../../hub/health.ts';
 import { createHub } from '../../hub/hub.ts';
+import { createProbes, type RedisState } from '../../hub/probes.ts';
 import { passwordsOf } from '../../hub/redis-address.ts';
 import { serveHub } from '../../hub/server.ts';
 import { memoryStores, redisStores } from '../../hub/stores.ts';
@@ -67,14 +69,16 @@ const redisMs = 2_000;
 const flushMs = 60_000;
 
 /** Returns whether Redis works, as far as the hub knows, and logs each change, also of the reason. */
-function watchRedis(log: (event: LoggedEvent) => void): Health & { works(): boolean } {
+function watchRedis(log: (event: LoggedEvent) => void): Health & { state(): RedisState } {
   /** Null while Redis works, undefined before the first report. */
   let reason: string | null | undefined;
+  let wasReached = false;
   return {
-    works: () => reason === null,
+    state: () => ({ works: reason === null, wasReached }),
     report(error) {
       const before = reason;
       reason = error === null ? null : error instanceof Error ? error.message : String(error);
+      wasReached ||= reason === null;
       if (before === reason) return;
       if (error !== null) log({ type: 'redis-lost', error });
       else if (before !== undefined) log({ type: 'redis-back' });
@@ -100,8 +104,13 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
     clock.now,
     redactor(redisUrl === null ? [] : passwordsOf(redisUrl)),
   );
-  const metrics = createMetrics();
+  const metrics = createMetrics(io.version, io.nodeVersion);
   const health = watchRedis(log);
+  const redis = () => (redisUrl === null ? null : health.state());
+  const headerNames = deliveryHeaders(settings);
+  const clockCheck = createClockCheck(clock.monotonic, (offsetSeconds) =>
+    log({ type: 'clock', offsetSeconds }),
+  );
   const stores =
     redisUrl === null
       ? memoryStores(limits, clock)
@@ -124,11 +133,17 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
       clock,
       every: io.every,
       tokens,
-      receive: deliveryReceiver(
-        { secrets, tenantSecret, headerNames: deliveryHeaders(settings) },
-        stores.replays,
+      receive: checkingClock(
+        deliveryReceiver({ secrets, tenantSecret, headerNames }, stores.replays, clock.now),
+        clockCheck,
+        headerNames.signature,
       ),
-      redis: () => (redisUrl === null ? null : health.works()),
+      redis: () => redis()?.works ?? null,
+      probes: createProbes({
+        redis,
+        clockOffsetSeconds: clockCheck.offsetSeconds,
+        openFolder: () => io.namesInFolder('/'),
+      }),
       metrics: metrics.text,
       log(event) {
         metrics.count(event);

@@ -84,10 +84,12 @@ function check(response: RawReply, request: PreparedRequest): RawReply {
   });
 }
 
+export type HubStatus = 'ok' | 'degraded' | 'not ready';
+
 /** The check of a hub, which needs no token. */
 export interface HubHealth {
-  /** Returns whether the hub says that its Redis does not work; false if it says nothing. */
-  isDegraded(): Promise<boolean>;
+  /** Returns what the hub says about itself; `ok` if it says nothing. */
+  status(): Promise<HubStatus>;
 }
 
 export function createHubClient(options: HubClientOptions): HubClient & HubHealth {
@@ -207,8 +209,8 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       return { granted: false, others: typeof others === 'number' ? others : null };
     },
 
-    async isDegraded() {
-      const target = below('/healthz');
+    async status() {
+      const target = below('/readyz');
       const request = {
         endpoint: 'hub',
         method: 'GET',
@@ -219,9 +221,10 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       try {
         const options = { timeoutMs: requestTimeoutMs };
         const { text } = await transport.send({ ...request, repeatable: true }, options);
-        return fieldsOf(text).status === 'degraded';
+        const { status } = fieldsOf(text);
+        return status === 'degraded' || status === 'not ready' ? status : 'ok';
       } catch {
-        return false;
+        return 'ok';
       }
     },
 

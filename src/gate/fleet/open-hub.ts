@@ -4,7 +4,7 @@ import { ConfigError, CredentialError, RungateError, type Say } from '../../erro
 import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import { createHubClient, giveToken, type HubHealth } from './hub-client.ts';
+import { createHubClient, giveToken, type HubHealth, type HubStatus } from './hub-client.ts';
 import { createHubLinks, type HubLink, type HubUser } from './hub-link.ts';
 import type { HubClient, Priority } from './protocol.ts';
 
@@ -59,7 +59,7 @@ function openHubClient(options: HubOptions): OpenClient {
 export interface OpenHub {
   /** Returns undefined if the token cannot be sent there: the gate polls by itself, and `onChange` is called at once. */
   link(user: HubUser): HubLink | undefined;
-  isDegraded(): Promise<boolean>;
+  status(): Promise<HubStatus>;
   /** Closes every connection, so that nothing keeps the process alive. */
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export function openHub(options: HubOptions): OpenHub {
         onChange(error.word(say));
         return undefined;
       },
-      isDegraded: async () => false,
+      status: async () => 'ok',
       async close() {},
     };
   }
@@ -95,7 +95,7 @@ export function openHub(options: HubOptions): OpenHub {
           onChange(error);
         },
       }),
-    isDegraded: () => opened.client.isDegraded(),
+    status: () => opened.client.status(),
     async close() {
       links.close();
       await opened.close();

@@ -1,5 +1,5 @@
 /** The versions of the protocol between gates and hubs that this program speaks, the newest first. */
-export const hubVersions: readonly number[] = [1];
+export const hubVersions: readonly [number, ...number[]] = [1];
 
 /** Returns the newest version that both speak, or undefined. @param others those that the other one speaks */
 export const commonVersion = (others: readonly unknown[]): number | undefined =>

@@ -35,6 +35,16 @@ describe('doctor', () => {
     });
   });
 
+  it('warns of a hub that is not ready', async () => {
+    const hub = await on.hub();
+    hub.leave();
+    expect((await examine(hub.url)).check).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('it is not ready'),
+      remedy: expect.stringContaining('GET /readyz'),
+    });
+  });
+
   it('warns of a hub that gates cannot use, with the reason and the remedy', async () => {
     const hub = await on.hub();
     const page = await on.server((_request, response) => void response.end('<html>\n'));

@@ -8,16 +8,13 @@ import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { StopSignal } from '../../../src/errors.ts';
-import { defaultHeaderNames } from '../../../src/webhook/headers.ts';
+import { hubVersions } from '../../../src/gate/fleet/protocol.ts';
+import { version } from '../../../src/version.ts';
 import { signSync } from '../../../src/webhook/node.ts';
-import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
-import { main } from '../../cli/main.ts';
+import { cli, type Settings } from '../../cli/harness.ts';
 import { isRedisMissing, redisCommand, startRedis, type TestRedis } from '../../hub/redis.ts';
 import { until } from '../../until.ts';
-
-const secret = 'whook-Secret-0123456789';
-const token = 'token-of-the-gates-0123456789';
-const env = { RUNGATE_WEBHOOK_SECRET: secret, RUNGATE_HUB_TOKEN: token };
+import { ask, deliver, env, hub, secret, signedHeaders, stream, token } from './running-hub.ts';
 
 interface Family {
   name: string;
@@ -30,81 +27,6 @@ const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-interface Running {
-  url: string;
-  out(): string;
-  err(): string;
-  /** The events in the log, as JSON. */
-  events(): Record<string, unknown>[];
-  stop(signal?: StopSignal): Promise<Result>;
-}
-
-/** Runs the hub in this process, on a free port. */
-async function hub(
-  argv: readonly string[] = ['--format', 'ndjson'],
-  settings: Settings = {},
-): Promise<Running> {
-  let stop: (signal: StopSignal) => void = () => {};
-  const { io, printed } = memoryIo({
-    clock: systemClock,
-    ...settings,
-    env: { ...env, ...settings.env },
-    onStop: (given) => {
-      stop = given;
-    },
-  });
-  const ended = main(['hub', '--port', '0', ...argv], io);
-  const url = () => /listening.*?(http:[\w./:[\]]+)/.exec(printed().out)?.[1];
-  await Promise.race([
-    until(url),
-    ended.then((code) => Promise.reject(new Error(`ended with ${code}: ${printed().err}`))),
-  ]);
-  const stopped = async (signal: StopSignal = 'SIGTERM') => {
-    stop(signal);
-    return { code: await ended, ...printed() };
-  };
-  cleanups.push(() => stopped());
-  return {
-    url: url() ?? '',
-    out: () => printed().out,
-    err: () => printed().err,
-    events: () =>
-      printed()
-        .out.split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line)),
-    stop: stopped,
-  };
-}
-
-async function deliver(url: string, body: string, key = secret): Promise<number> {
-  const { timestamp, signature } = signSync({ body, secret: key });
-  const headers = { [defaultHeaderNames.timestamp]: timestamp, [defaultHeaderNames.signature]: signature };
-  return (await fetch(`${url}/deliveries`, { method: 'POST', body, headers })).status;
-}
-
-const ask = (url: string, path: string, json: unknown, given = token) =>
-  fetch(url + path, {
-    method: 'POST',
-    body: JSON.stringify(json),
-    headers: { Authorization: `Bearer ${given}` },
-  });
-
-/** Opens a stream, and returns the text that arrives. */
-async function stream(
-  url: string,
-  runs: readonly string[],
-): Promise<{ text(): string; ended: Promise<void> }> {
-  const response = await ask(url, '/v1/wakes', { runs });
-  let text = '';
-  const decoder = new TextDecoder();
-  const ended = (async () => {
-    for await (const part of response.body ?? []) text += decoder.decode(part, { stream: true });
-  })();
-  await until(() => text.includes('event: ready'));
-  return { text: () => text, ended };
-}
 
 describe('rungate hub does not start', () => {
   const missing = 'no token for gates is set';
@@ -258,7 +180,7 @@ describe('rungate hub', () => {
     expect((await ask(url, '/v1/grants', { class: 'first' }, 'new-token-0123456789')).status).toBe(200);
     expect((await ask(url, '/v1/grants', { class: 'first' })).status).toBe(200);
     expect((await ask(url, '/v1/grants', { class: 'first' }, 'another-token-0123456789')).status).toBe(401);
-    expect(await deliver(url, '{}', 'tenant-Secret-0123456789')).toBe(204);
+    expect(await deliver(url, '{}', signedHeaders('{}', 'tenant-Secret-0123456789'))).toBe(204);
     expect(await deliver(url, '[]')).toBe(401);
   });
 
@@ -273,7 +195,7 @@ describe('rungate hub', () => {
     const on = await hub(['--budget', 'creates=1', '--format', 'ndjson']);
     expect(await (await ask(on.url, '/v1/grants', { class: 'create' })).json()).toEqual({ granted: true });
     const second = ask(on.url, '/v1/grants', { class: 'create' });
-    await until(async () => (await (await fetch(`${on.url}/healthz`)).text()).includes('"create":1'));
+    await until(async () => (await (await fetch(`${on.url}/readyz`)).text()).includes('"create":1'));
     await on.stop();
     const response = await second;
     expect([response.status, await response.json()]).toEqual([202, { granted: false, others: 1 }]);
@@ -284,7 +206,9 @@ describe('rungate hub', () => {
     const { text } = await stream(on.url, ['run_1']);
     expect(await deliver(on.url, '{"run":"run_1"}')).toBe(204);
     await until(() => text().includes('event: wake'));
-    expect(await deliver(on.url, '{"run":"run_1"}', 'whook-Secret-of-another')).toBe(401);
+    expect(
+      await deliver(on.url, '{"run":"run_1"}', signedHeaders('{"run":"run_1"}', 'whook-Secret-of-another')),
+    ).toBe(401);
     await ask(on.url, '/v1/grants', { class: 'confirm', waitedMs: 1500 });
     await ask(on.url, '/v1/limits', { retryAfterMs: 2000 });
     await ask(on.url, '/v1/grants', { class: 'first' }, 'wrong');
@@ -373,7 +297,7 @@ describe('the metrics', () => {
     await stream(on.url, ['run_1']);
     const body = '{"run":"run_1"}';
     expect(await deliver(on.url, body)).toBe(204);
-    expect(await deliver(on.url, body, 'whook-Secret-of-another')).toBe(401);
+    expect(await deliver(on.url, body, signedHeaders(body, 'whook-Secret-of-another'))).toBe(401);
     await ask(on.url, '/v1/grants', { class: 'create' });
     await ask(on.url, '/v1/limits', { retryAfterMs: 2000 });
     await ask(on.url, '/v1/grants', { class: 'first' }, 'wrong');
@@ -394,18 +318,34 @@ describe('the metrics', () => {
       'rungate_hub_deliveries_total mismatch': '1',
       rungate_hub_delivery_age_seconds: '1',
       'rungate_hub_grants_total create': '1',
+      [`rungate_hub_build_info ${version},${hubVersions[0]},${process.versions.node}`]: '1',
+      'rungate_hub_budget_configured creates': '16',
+      'rungate_hub_budget_configured reads': '48',
+      'rungate_hub_budget_configured requests': '80',
+      'rungate_hub_budget_present creates': '8',
+      'rungate_hub_budget_present reads': '24',
+      'rungate_hub_budget_present requests': '40',
+      rungate_hub_hubs_seen: '1',
       rungate_hub_rate_limited_total: '1',
+      rungate_hub_ready: '1',
       'rungate_hub_refused_requests_total 401': '1',
       rungate_hub_streams: '1',
       rungate_hub_wakes_total: '1',
     });
     expect(own.map(({ name }) => name).sort()).toEqual([
+      'rungate_hub_budget_configured',
+      'rungate_hub_budget_present',
+      'rungate_hub_build_info',
       'rungate_hub_deliveries_total',
       'rungate_hub_delivery_age_seconds',
       'rungate_hub_faults_total',
       'rungate_hub_grants_total',
+      'rungate_hub_hubs_seen',
+      'rungate_hub_oldest_request_seconds',
       'rungate_hub_rate_limited_total',
+      'rungate_hub_ready',
       'rungate_hub_refused_requests_total',
+      'rungate_hub_reported_requests_total',
       'rungate_hub_streams',
       'rungate_hub_waiting_requests',
       'rungate_hub_wakes_total',
@@ -437,8 +377,8 @@ describe('without Redis, rungate hub', () => {
       { event: 'redis-lost', error: `connect ECONNREFUSED 127.0.0.1:${port}` },
       { event: 'listening' },
     ]);
-    expect(await (await fetch(`${on.url}/healthz`)).json()).toMatchObject({
-      status: 'degraded',
+    expect(await (await fetch(`${on.url}/readyz`)).json()).toMatchObject({
+      status: 'not ready',
       redis: false,
     });
     expect(await (await fetch(`${on.url}/metrics`)).text()).toContain('\nrungate_hub_redis_up 0\n');
@@ -466,7 +406,7 @@ describe.skipIf(isRedisMissing)('with Redis, rungate hub', () => {
       const on = await hub(undefined, {
         env: { RUNGATE_HUB_REDIS_URL: `redis://default:${encoded}@${host}:${redis.port}/3\n` },
       });
-      expect(await (await fetch(`${on.url}/healthz`)).json()).toMatchObject({ status: 'ok', redis: true });
+      expect(await (await fetch(`${on.url}/readyz`)).json()).toMatchObject({ status: 'ok', redis: true });
       expect(on.out()).not.toContain('hunter');
     },
   );
@@ -549,7 +489,7 @@ describe.skipIf(isRedisMissing)('with Redis, rungate hub', () => {
     const own = { RUNGATE_HUB_REDIS_URL: `rediss://:${encoded}@localhost:${port}` };
     const files = { 'ca.pem': pem('ca.pem') };
     const trusting = await hub(['--ca-file', 'ca.pem', '--format', 'ndjson'], { env: own, files });
-    expect(await (await fetch(`${trusting.url}/healthz`)).json()).toMatchObject({ redis: true });
+    expect(await (await fetch(`${trusting.url}/readyz`)).json()).toMatchObject({ redis: true });
     const strict = await hub(undefined, { env: own });
     expect(strict.events()[0]).toMatchObject({ event: 'redis-lost' });
   });

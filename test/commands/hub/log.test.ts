@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { createLog } from '../../../src/commands/hub/log.ts';
+import { createLog, type LoggedEvent } from '../../../src/commands/hub/log.ts';
 import { createOutput } from '../../../src/output/output.ts';
 import { redactor } from '../../../src/redact.ts';
 import { memoryIo } from '../../cli/harness.ts';
+import { read } from '../../docs/ci-job.ts';
 
 async function logTo(format: 'plain' | 'ndjson') {
   const { io, printed } = memoryIo();
@@ -42,11 +43,11 @@ it('counts at most 100 kinds of repeated events separately', async () => {
 it('writes every grant and every new delivery', async () => {
   const { log, lines } = await logTo('plain');
   for (let count = 0; count < 200; count += 1) {
-    log({ type: 'grant', gate: 'shop / checkout', runId: null, class: 'create', waitedMs: 0.1234567 });
+    log({ type: 'grant', gate: 'shop / checkout', class: 'create', waitedMs: 0.1234567 });
     log({ type: 'delivery', ids: 1, replay: false, ageSeconds: 1 });
   }
   expect(lines()).toHaveLength(400);
-  expect(lines()[0]).toBe('grant class=create waitedMs=0.123');
+  expect(lines()[0]).toBe('grant gate="shop / checkout" class=create waitedMs=0.123');
 });
 
 it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret, as %s', async (format) => {
@@ -56,4 +57,43 @@ it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret
   log({ type: 'suppressed', of: 'fault hunter22', count: 1 });
   expect(lines()).toHaveLength(3);
   expect(lines().join('')).not.toMatch(/hunter|\u001b/);
+});
+
+it('writes each event as docs/hub-operations.md shows it', async () => {
+  const { log, lines } = await logTo('plain');
+  const examples: { [Type in LoggedEvent['type']]: LoggedEvent & { type: Type } } = {
+    listening: { type: 'listening', url: 'http://127.0.0.1:4020' },
+    stream: { type: 'stream', runs: 1, open: 12 },
+    grant: { type: 'grant', class: 'create', gate: 'web #4711', runId: 'run_1', waitedMs: 1204 },
+    delivery: { type: 'delivery', ids: 3, replay: false, ageSeconds: 0.412 },
+    wake: { type: 'wake', runId: 'run_1' },
+    report: { type: 'report', line: 'read', requests: 2 },
+    limited: { type: 'limited', retryAfterMs: 30_000 },
+    'refused-delivery': { type: 'refused-delivery', code: 'mismatch', status: 401 },
+    'refused-request': { type: 'refused-request', status: 401, path: '/v1/grants' },
+    'closed-connections': { type: 'closed-connections', count: 72 },
+    clock: { type: 'clock', offsetSeconds: 601 },
+    'redis-lost': { type: 'redis-lost', error: new Error('connect ECONNREFUSED 10.0.0.7:6379') },
+    'redis-back': { type: 'redis-back' },
+    suppressed: { type: 'suppressed', of: 'refused-delivery mismatch', count: 95 },
+    fault: { type: 'fault', error: new Error('write EPIPE') },
+    stopping: { type: 'stopping', signal: 'SIGTERM' },
+  };
+  for (const event of Object.values(examples)) log(event);
+  const [, shown = ''] = /```text\n(listening [^`]*)```/.exec(read('docs/hub-operations.md')) ?? [];
+  expect(shown.split('\n').slice(0, -1)).toEqual(lines());
+});
+
+it('writes the texts of a gate on one line, shortened, and leaves out what it did not send', async () => {
+  const { log, lines } = await logTo('plain');
+  log({
+    type: 'grant',
+    class: 'create',
+    gate: `a\n\u001b[31m${'x'.repeat(5000)}`,
+    runId: undefined,
+    waitedMs: 0,
+  });
+  expect(lines()).toEqual([
+    expect.stringMatching(/^grant class=create gate="a[^\u001b]{100,250}…" waitedMs=0$/),
+  ]);
 });

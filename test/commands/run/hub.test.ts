@@ -15,7 +15,7 @@ const waits = [...trigger, '--wait'];
 const reads = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.status').length;
 const granted = ({ log }: TestHub) => log.flatMap((event) => (event.type === 'grant' ? [event.class] : []));
 const openStreams = async ({ url }: TestHub) =>
-  ((await (await fetch(`${url}/healthz`)).json()) as { streams: number }).streams;
+  ((await (await fetch(`${url}/readyz`)).json()) as { streams: number }).streams;
 const warnings = (text: string) => text.split('\n').filter((line) => line.startsWith('warning:'));
 
 describe('a gate with a hub', () => {

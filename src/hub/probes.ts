@@ -1,0 +1,58 @@
+/** Whether Redis works, and whether it ever has since the start. */
+export interface RedisState {
+  works: boolean;
+  wasReached: boolean;
+}
+
+export interface ProbeFacts {
+  /** Null without Redis. */
+  redis(): RedisState | null;
+  /** How far this hub's clock is ahead of the service's, in seconds, or null if they seem to agree. */
+  clockOffsetSeconds(): number | null;
+  /** Opens a folder and closes it. @throws `EMFILE` or `ENFILE` if no file descriptor is left */
+  openFolder(): unknown;
+}
+
+/** A hub is degraded while Redis does not work: it goes on with its share of the budget. */
+export type Readiness = { status: 'ok' | 'degraded' } | { status: 'not ready'; reasons: readonly string[] };
+
+/** Says whether this hub should get requests. */
+export interface Probes {
+  /** The hub has begun to stop. */
+  leave(): void;
+  readiness(): Readiness;
+}
+
+export function createProbes(facts: ProbeFacts): Probes {
+  let isLeaving = false;
+
+  // Node closes a connection for which it has no descriptor, and says nothing.
+  const hasDescriptor = () => {
+    try {
+      facts.openFolder();
+      return true;
+    } catch (error) {
+      return !['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
+    }
+  };
+
+  return {
+    leave() {
+      isLeaving = true;
+    },
+    readiness() {
+      const redis = facts.redis();
+      const offset = facts.clockOffsetSeconds();
+      const reasons: string[] = [];
+      if (isLeaving) reasons.push('the hub is stopping');
+      if (redis?.wasReached === false) reasons.push('Redis was not reached since the start');
+      if (!hasDescriptor()) reasons.push('no file descriptor is left');
+      if (offset !== null) {
+        const direction = offset > 0 ? 'ahead of' : 'behind';
+        reasons.push(`the clock is ${Math.abs(offset)} s ${direction} the timestamps of deliveries`);
+      }
+      if (reasons.length > 0) return { status: 'not ready', reasons };
+      return { status: redis?.works === false ? 'degraded' : 'ok' };
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
+import { httpTransport } from '../../src/transport/send.ts';
+import { defaultHeaderNames } from '../../src/webhook/headers.ts';
+import { signSync } from '../../src/webhook/node.ts';
+import { freePort } from '../free-port.ts';
+import { request, watching } from '../gate/fleet/fake-hub.ts';
+import { isRedisMissing, startRedis } from '../hub/redis.ts';
+import { until } from '../until.ts';
+import { type Running, rungate } from './built.ts';
+
+const execute = promisify(execFile);
+// `.ci/run` requires nginx. Elsewhere the tests are skipped without it.
+const isMissing = isRedisMissing || (!process.env.REQUIRE_TOOLS && spawnSync('nginx', ['-v']).status !== 0);
+const pem = (name: string) => fileURLToPath(new URL(`../transport/tls/${name}`, import.meta.url));
+const ca = readFileSync(pem('ca.pem'), 'utf8');
+const documented = readFileSync(new URL('../../docs/hub/nginx.conf', import.meta.url), 'utf8');
+const secret = 'whook-Secret-0123456789';
+const token = 'token-of-the-gates-0123456789';
+
+/** Runs nginx with docs/hub/nginx.conf, on free ports and with a certificate of the tests. Returns its URL. */
+async function startNginx(ports: readonly [number, number]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-nginx-'));
+  const port = await freePort();
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const paths = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`);
+  const config = documented
+    .replace('127.0.0.1:4020', `127.0.0.1:${ports[0]}`)
+    .replace('127.0.0.1:4021', `127.0.0.1:${ports[1]}`)
+    .replace('listen 443', `listen 127.0.0.1:${port}`)
+    .replace('hub.example.com', 'localhost')
+    .replace('/etc/ssl/hub.pem', pem('server.pem'))
+    .replace('/etc/ssl/hub.key', pem('server.key'))
+    // Where Debian's nginx writes needs its user.
+    .replace('http {', `http { ${paths.join(' ')}`);
+  writeFileSync(join(folder, 'nginx.conf'), config);
+  const own = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg;`;
+  const nginx = spawn('nginx', ['-c', join(folder, 'nginx.conf'), '-e', 'stderr', '-g', own], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(nginx, 'exit');
+  onTestFinished(async () => {
+    nginx.kill('SIGTERM');
+    await exited;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const listens = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
+      socket.once('connect', () => socket.destroy());
+    });
+  await until(listens);
+  return `https://localhost:${port}`;
+}
+
+/** Runs the built hub at a port until the test ends. Returns a function that restarts it, as an operator does. */
+async function startHub(port: number, redisUrl: string): Promise<{ restart(): Promise<void> }> {
+  const env = { RUNGATE_HUB_TOKEN: token, RUNGATE_WEBHOOK_SECRET: secret, RUNGATE_HUB_REDIS_URL: redisUrl };
+  let hub: Running;
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  const start = async () => {
+    hub = rungate(['hub', '--port', String(port)], env);
+    await until(isReady);
+  };
+  await start();
+  onTestFinished(async () => {
+    hub.child.kill('SIGKILL');
+    await hub.ended;
+  });
+  return {
+    async restart() {
+      hub.child.kill('SIGTERM');
+      expect(await hub.ended).toMatchObject({ code: 143, err: '' });
+      await start();
+    },
+  };
+}
+
+/** Sends a request on a new connection. Resolves when the response begins. */
+async function send(url: string, options: RequestOptions, body?: string): Promise<IncomingMessage> {
+  const sent = httpsRequest(url, { ca, agent: false, ...options });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  return response;
+}
+
+const signedHeaders = (body: string) => {
+  const { timestamp, signature } = signSync({ body, secret });
+  return { [defaultHeaderNames.timestamp]: timestamp, [defaultHeaderNames.signature]: signature };
+};
+
+async function deliver(url: string, body: string): Promise<number | undefined> {
+  const options = { method: 'POST', headers: signedHeaders(body) };
+  const response = await send(`${url}/deliveries`, options, body);
+  response.resume();
+  return response.statusCode;
+}
+
+/** Watches runs as a gate does: it connects again whenever its stream ends. */
+function watch(url: string, runIds: readonly string[]) {
+  const transport = httpTransport({ caPem: ca });
+  const stop = new AbortController();
+  const client = createHubClient({ url: new URL(url), token, transport, clock: systemClock });
+  const woken = new Set<string>();
+  let lastId: string | null = null;
+  let ready = 0;
+  const ended = (async () => {
+    while (!stop.signal.aborted) {
+      try {
+        for await (const event of client.events(watching(runIds), lastId, stop.signal)) {
+          if (event.type === 'ready') ready += 1;
+          if (event.type !== 'wake') continue;
+          woken.add(event.runId);
+          lastId = event.id;
+        }
+      } catch {
+        // The hub or the test has ended the stream.
+      }
+    }
+  })();
+  onTestFinished(async () => {
+    stop.abort();
+    await ended;
+    await transport.close();
+  });
+  return { woken, ready: () => ready, grant: () => client.grant(request('confirm'), stop.signal) };
+}
+
+async function twoHubs() {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const ports = [await freePort(), await freePort()] as const;
+  const hubs = await Promise.all(ports.map((port) => startHub(port, redis.url)));
+  return { hubs, url: await startNginx(ports) };
+}
+
+it.skipIf(isMissing)('docs/hub/nginx.conf serves gates and deliveries, and nothing else', async () => {
+  const { url } = await twoHubs();
+  // nginx takes the hubs in turn, so each of the two has a stream.
+  const gates = [watch(url, ['run_1']), watch(url, ['run_1'])];
+  await until(() => gates.every(({ ready }) => ready() === 1));
+  const body = '{"run":"run_1"}';
+  const headers = Object.entries(signedHeaders(body)).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const options = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--cacert', pem('ca.pem')];
+  const { stdout } = await execute('curl', [...options, ...headers, '-d', body, `${url}/deliveries`]);
+  expect(stdout).toBe('204');
+  await until(() => gates.every(({ woken }) => woken.has('run_1')));
+  expect(await gates[0]?.grant()).toEqual({ granted: true });
+  for (const path of ['/metrics', '/livez', '/readyz', '/']) {
+    const response = await send(url + path, {});
+    response.resume();
+    expect([path, response.statusCode]).toEqual([path, 404]);
+  }
+});
+
+it.skipIf(isMissing)('docs/hub/nginx.conf carries 600 streams', async () => {
+  const { url } = await twoHubs();
+  const options = { method: 'POST', headers: { Authorization: `Bearer ${token}` } };
+  const open = async () => {
+    const response = await send(`${url}/v1/wakes`, options, '{"runs":["run_1"]}');
+    onTestFinished(() => void response.destroy());
+    response.on('error', () => {});
+    const [first] = await once(response, 'data');
+    return `${response.statusCode} ${String(first).split('\n', 1)}`;
+  };
+  const opened = await Promise.all(Array.from({ length: 600 }, open));
+  expect(new Set(opened)).toEqual(new Set(['200 event: ready']));
+});
+
+it.skipIf(isMissing)(
+  'a rolling restart behind docs/hub/nginx.conf loses no delivery and no wake-up',
+  async () => {
+    const { hubs, url } = await twoHubs();
+    const runsOfGate = 500;
+    const gates = Array.from({ length: 10 }, (_, gate) =>
+      watch(
+        url,
+        Array.from({ length: runsOfGate }, (_run, run) => `run_${gate}_${run}`),
+      ),
+    );
+    await until(() => gates.every(({ ready }) => ready() === 1));
+    const statuses: (number | undefined)[] = [];
+    const delivered = gates.map(() => 0);
+    let isOver = false;
+    // One delivery after the other for each gate.
+    const flow = gates.map(async (_, gate) => {
+      for (let at = 0; !isOver; at += 1) {
+        statuses.push(await deliver(url, JSON.stringify({ run: `run_${gate}_${at % runsOfGate}`, at })));
+        delivered[gate] = Math.min(at + 1, runsOfGate);
+      }
+    });
+    for (const hub of hubs) await hub.restart();
+    isOver = true;
+    await Promise.all(flow);
+    expect(statuses.filter((status) => status !== 204)).toEqual([]);
+    await until(() => gates.every(({ woken }, gate) => woken.size === delivered[gate]));
+    // Each gate was at one of the two hubs.
+    expect(Math.min(...gates.map(({ ready }) => ready()))).toBeGreaterThan(1);
+  },
+);
