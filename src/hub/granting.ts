@@ -15,7 +15,7 @@ const holdMs = 20_000;
 const longestWaitMs = 60 * 60_000;
 /** Longer names are cut, and kinds of deliveries have at most this length. */
 const longestName = 200;
-const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, longestName) : undefined);
+const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, longestName) : null);
 
 interface GrantTools {
   hub: Hub;
@@ -73,7 +73,7 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
     async observed(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const { kind, ended } = await read(request);
       const known = textOf(kind);
-      if (known !== undefined) hub.observed(known, ended === true);
+      if (known !== null) hub.observed(known, ended === true);
       sendJson(response, 204);
     },
 

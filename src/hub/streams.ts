@@ -47,14 +47,11 @@ export function createStreams({ hub, clock, read, log }: StreamTools): Streams {
   /** Counts what a gate has sent while it had no hub. */
   const report = async (sent: unknown) => {
     const { reads, creates } = (sent ?? {}) as Record<string, unknown>;
-    for (const [line, ages] of [
-      ['read', agesOf(reads)],
-      ['create', agesOf(creates)],
-    ] as const) {
-      if (ages.length === 0) continue;
-      log({ type: 'report', line, requests: ages.length });
-      await hub.report(line, ages);
-    }
+    const ages = { read: agesOf(reads), create: agesOf(creates) };
+    if (ages.read.length + ages.create.length === 0) return;
+    log({ type: 'reported', reads: ages.read.length, creates: ages.create.length });
+    for (const line of ['read', 'create'] as const)
+      if (ages[line].length > 0) await hub.report(line, ages[line]);
   };
 
   const sendPlaces = (to: readonly ServerResponse[]) => {

@@ -61,7 +61,7 @@ export function createLog(
 
   const write = ({ type, ...fields }: LoggedEvent) => {
     const shown = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
-      if (value === undefined) return [];
+      if (value === null) return [];
       if (name === 'error') return [[name, output.excerpt(redact(errorMessage(value)), 500)]];
       return [[name, typeof value === 'string' ? output.excerpt(redact(value)) : rounded(value)]];
     });

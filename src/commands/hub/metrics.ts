@@ -46,8 +46,8 @@ export function createMetrics(version: string, node: string): HubMetrics {
   const grants = counter('grants_total', 'Requests granted to gates, by class', 'class');
   const reported = counter(
     'reported_requests_total',
-    'Requests that gates sent without a grant and reported, by line',
-    'line',
+    'Requests that gates sent without a grant and reported, by kind',
+    'kind',
   );
   const waits = new Histogram({
     name: 'rungate_hub_grant_wait_seconds',
@@ -78,7 +78,7 @@ export function createMetrics(version: string, node: string): HubMetrics {
 
   // A counter that appears only with its first event has no rate for it.
   for (const result of ['accepted', 'replay', 'mismatch']) deliveries.inc({ result }, 0);
-  for (const line of lines) reported.inc({ line }, 0);
+  for (const kind of ['read', 'create']) reported.inc({ kind }, 0);
   for (const of of requestClasses) {
     grants.inc({ class: of }, 0);
     waits.zero({ class: of });
@@ -94,7 +94,10 @@ export function createMetrics(version: string, node: string): HubMetrics {
       grants.inc({ class: event.class });
       waits.observe({ class: event.class }, event.waitedMs / 1000);
     },
-    report: ({ line, requests }) => reported.inc({ line }, requests),
+    reported({ reads, creates }) {
+      reported.inc({ kind: 'read' }, reads);
+      reported.inc({ kind: 'create' }, creates);
+    },
     wake: () => wakes.inc(),
     limited: () => limited.inc(),
     'refused-request': ({ status }) => refused.inc({ status }),

@@ -43,11 +43,11 @@ it('counts at most 100 kinds of repeated events separately', async () => {
 it('writes every grant and every new delivery', async () => {
   const { log, lines } = await logTo('plain');
   for (let count = 0; count < 200; count += 1) {
-    log({ type: 'grant', gate: 'shop / checkout', class: 'create', waitedMs: 0.1234567 });
+    log({ type: 'grant', class: 'create', waitedMs: 0.1234567, gate: null, runId: null });
     log({ type: 'delivery', ids: 1, replay: false, ageSeconds: 1 });
   }
   expect(lines()).toHaveLength(400);
-  expect(lines()[0]).toBe('grant gate="shop / checkout" class=create waitedMs=0.123');
+  expect(lines()[0]).toBe('grant class=create waitedMs=0.123');
 });
 
 it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret, as %s', async (format) => {
@@ -64,10 +64,10 @@ it('writes each event as docs/hub-operations.md shows it', async () => {
   const examples: { [Type in LoggedEvent['type']]: LoggedEvent & { type: Type } } = {
     listening: { type: 'listening', url: 'http://127.0.0.1:4020' },
     stream: { type: 'stream', runs: 1, open: 12 },
-    grant: { type: 'grant', class: 'create', gate: 'web #4711', runId: 'run_1', waitedMs: 1204 },
+    grant: { type: 'grant', class: 'confirm', waitedMs: 1204, gate: 'web #4711', runId: 'run_1' },
     delivery: { type: 'delivery', ids: 3, replay: false, ageSeconds: 0.412 },
     wake: { type: 'wake', runId: 'run_1' },
-    report: { type: 'report', line: 'read', requests: 2 },
+    reported: { type: 'reported', reads: 2, creates: 0 },
     limited: { type: 'limited', retryAfterMs: 30_000 },
     'refused-delivery': { type: 'refused-delivery', code: 'mismatch', status: 401 },
     'refused-request': { type: 'refused-request', status: 401, path: '/v1/grants' },
@@ -90,7 +90,7 @@ it('writes the texts of a gate on one line, shortened, and leaves out what it di
     type: 'grant',
     class: 'create',
     gate: `a\n\u001b[31m${'x'.repeat(5000)}`,
-    runId: undefined,
+    runId: null,
     waitedMs: 0,
   });
   expect(lines()).toEqual([
