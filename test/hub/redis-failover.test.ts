@@ -190,7 +190,9 @@ describe.skipIf(isRedisMissing)('a connection', () => {
   });
 
   it('waits for a server that loads its data', async () => {
-    const settings = ['--key-load-delay', '60000', '--loading-process-events-interval-bytes', '1024'];
+    // 3 s for 50 keys; after each one the server responds to its clients.
+    const slowly = ['--key-load-delay', '60000', '--loading-process-events-interval-bytes', '1024'];
+    const settings = [...slowly, '--rdbcompression', 'no'];
     const loading = await startRedis(settings);
     cleanups.push(loading.stop);
     const fill = "for i = 1, 50 do redis.call('SET', i, string.rep(i, 2000)) end";
