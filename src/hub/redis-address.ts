@@ -29,7 +29,7 @@ const credentialsOf = (username: string, password: string): Credentials => ({
 const parametersOf = (search: string) =>
   new Map(
     search.split(/[?&]/).flatMap((pair): [string, string][] => {
-      const [, name = '', value = ''] = /^([^=]*)=?(.*)$/.exec(pair) ?? [];
+      const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
       return pair === '' ? [] : [[name, value]];
     }),
   );
@@ -44,7 +44,7 @@ const sentinelParameters = ['sentinelMasterId', 'sentinelUsername', 'sentinelPas
  */
 export function parseRedisUrl(text: string): RedisAddress | null {
   const [, start = '', hosts = '', rest = ''] =
-    /^([a-z-]*:\/\/(?:[^@/?#]*@)?)([^@/?#]+)(.*)$/i.exec(text.trim()) ?? [];
+    /^([a-z-]*:\/\/(?:[^@/?#]*@)?)([^@/?#]+)([\s\S]*)/i.exec(text.trim()) ?? [];
   const urls = hosts.split(',').map((host) => parseUrl(start + host + rest));
   const servers = urls.flatMap((url): RedisServer[] => {
     if (url === null || url.hostname === '') return [];
