@@ -1,5 +1,5 @@
 import type { RedisServer } from './redis-address.ts';
-import { commandMs, connectMs, destroy, shown, withinMs } from './redis-connection.ts';
+import { commandMs, connectMs, destroy, shown, withinMs } from './redis-session.ts';
 
 /** The part of a client that a question to a Sentinel needs. It must not reconnect by itself. */
 export interface SentinelClient {

@@ -6,8 +6,9 @@ import { ConfigError } from '../errors.ts';
 import { type ReplayStore, redisStore } from '../webhook/replay.ts';
 import { parseRedisUrl, type RedisAddress, type RedisServer } from './redis-address.ts';
 import { budgetScript, type RunScript } from './redis-budget.ts';
-import { commandMs, connectMs, keepConnected, openSession } from './redis-connection.ts';
+import { keepConnected } from './redis-connection.ts';
 import { masterOf } from './redis-sentinel.ts';
+import { commandMs, connectMs, openSession } from './redis-session.ts';
 import { announceScript, type WakeCommands } from './wakes.ts';
 
 /** A connection without any data for this long is replaced. */
