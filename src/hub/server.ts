@@ -184,7 +184,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     async close(overMs = leaveMs) {
       state = 'leaving';
       options.probes.leave();
-      await streams.leave(overMs);
+      if (overMs > 0) await streams.leave(overMs);
       state = 'closing';
       stopBeat();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -125,7 +125,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
       });
       let closed: Promise<void> | undefined;
       const close = () => {
-        closed ??= server.close();
+        closed ??= server.close(0);
         return closed;
       };
       cleanups.unshift(close);
