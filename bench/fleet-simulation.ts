@@ -367,7 +367,7 @@ function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean
     events.push(clock.monotonic() + beatMs, beat);
   };
   return {
-    async *events({ runIds, creates, sent }, lastId, signal) {
+    async *events({ runIds, creates }, lastId, signal) {
       await clock.sleep(wayMs, signal);
       const queue: HubEvent[] = [{ type: 'ready' }];
       let more = () => {};
@@ -375,8 +375,6 @@ function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean
         queue.push(event);
         more();
       };
-      if (sent.reads.length > 0) await hub.report('read', sent.reads);
-      if (sent.creates.length > 0) await hub.report('create', sent.creates);
       if (hasPlaces && streams.size === 0) events.push(clock.monotonic() + beatMs, beat);
       streams.set(push, { reads: runIds.length, creates });
       if (hasPlaces) sendPlaces();
@@ -406,7 +404,11 @@ function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean
       return { granted: true };
     },
     limited: (retryAfterMs) => hub.limited(retryAfterMs),
-    observed: async (kind, ended) => hub.observed(kind, ended),
+    observed: async (read) => hub.observed(read),
+    async sent({ reads, creates }) {
+      if (reads.length > 0) await hub.report('read', reads);
+      if (creates.length > 0) await hub.report('create', creates);
+    },
   };
 }
 
@@ -475,7 +477,7 @@ export async function simulateGates(options: Gates): Promise<Total> {
   const limits = { reads: 48, creates: 16, requests: 80 };
   const start = () => {
     const budget = memoryBudget(() => limits, clock.monotonic);
-    const hub = createHub(budget, memoryWakes(clock.now), clock);
+    const hub = createHub(budget, memoryWakes(clock.now), clock, within.random);
     return { hub, client: hubClient(hub, clock, within, options.trouble?.fault === 'no hub') };
   };
   const hub = options.hub === undefined ? null : start();

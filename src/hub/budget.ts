@@ -230,6 +230,8 @@ export function memoryBudget(
     async report(line, agesMs) {
       const time = now();
       for (const age of countedAges(agesMs, limitsNow())) add(line, Array(hubs()).fill(time - age));
+      // More than the limit say nothing more.
+      granted[line] = granted[line].slice(-limitsNow().requests);
     },
     async present() {},
     view() {

@@ -1,3 +1,5 @@
+import type { ObservedRead } from '../gate/fleet/protocol.ts';
+
 /** The members of a payload that may have the name of the event, in this order. */
 const nameMembers = ['event', 'eventType', 'event_type', 'type', 'topic'];
 const plausibleName = /^[\w.:/-]{1,64}$/;
@@ -11,42 +13,38 @@ export function kindOf(json: string): string | null {
 
 /** Kinds that are remembered at most. */
 const mostKinds = 100;
-/** Reads after which a kind is known. */
-const enoughReads = 5;
-/** Older reads count less: the service may change the meaning of an event. */
-const mostReads = 100;
-/** A kind that ends fewer runs than this share is idle. */
-const leastEnds = 1 / 10;
-/** One of so many deliveries of an idle kind wakes gates anyway, so that the hub notices when that changes. */
-const sampleOf = 10;
+/** Runs after which a kind is known. */
+const enoughRuns = 20;
+/** Older runs are forgotten: the service may change the meaning of an event. */
+const mostRuns = 100;
+/** The share of deliveries of an idle kind that wake gates anyway, so that the hub notices when that changes. */
+const sample = 1 / 10;
 
 /** Learns which kinds of deliveries come with the end of a run. */
 export interface DeliveryKinds {
-  /** Counts a read after a delivery of the kind. */
-  observe(kind: string, ended: boolean): void;
+  /** Counts a read after a delivery. */
+  observe(read: ObservedRead): void;
   /** Returns whether a delivery of the kind should wake a gate. */
   wakes(kind: string | null): boolean;
 }
 
-export function createDeliveryKinds(): DeliveryKinds {
-  const kinds = new Map<string, { reads: number; ends: number; passed: number }>();
+/** @param random returns a number from 0 up to 1 */
+export function createDeliveryKinds(random: () => number): DeliveryKinds {
+  /** The runs of each kind, and whether a read after such a delivery has shown their end. */
+  const kinds = new Map<string, Map<string, boolean>>();
   return {
-    observe(kind, ended) {
-      const known = kinds.get(kind) ?? { reads: 0, ends: 0, passed: 0 };
+    observe({ kind, runId, ended }) {
       if (!kinds.has(kind) && kinds.size >= mostKinds) return;
-      kinds.set(kind, known);
-      known.reads += 1;
-      if (ended) known.ends += 1;
-      if (known.reads <= mostReads) return;
-      known.reads /= 2;
-      known.ends /= 2;
+      const runs = kinds.get(kind) ?? new Map<string, boolean>();
+      kinds.set(kind, runs);
+      runs.set(runId, ended || runs.get(runId) === true);
+      const [oldest] = runs.keys();
+      if (runs.size > mostRuns && oldest !== undefined) runs.delete(oldest);
     },
     wakes(kind) {
-      const known = kind === null ? undefined : kinds.get(kind);
-      if (known === undefined || known.reads < enoughReads || known.ends >= leastEnds * known.reads)
-        return true;
-      known.passed += 1;
-      return known.passed % sampleOf === 0;
+      const runs = kind === null ? undefined : kinds.get(kind);
+      if (runs === undefined || runs.size < enoughRuns || [...runs.values()].includes(true)) return true;
+      return random() < sample;
     },
   };
 }

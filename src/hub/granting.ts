@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { requestClasses } from '../gate/fleet/protocol.ts';
-import type { RequestLine } from './budget.ts';
+import { type RequestLine, windowMs } from './budget.ts';
 import { BadRequest, milliseconds, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';
@@ -15,6 +15,14 @@ const holdMs = 20_000;
 const longestWaitMs = 60 * 60_000;
 /** Longer names are cut, and kinds of deliveries have at most this length. */
 const longestName = 200;
+/** Older requests no longer count, and no more than this would. */
+const mostReported = 1_000;
+const agesOf = (value: unknown) =>
+  Array.isArray(value)
+    ? value
+        .filter((age): age is number => typeof age === 'number' && age >= 0 && age < windowMs)
+        .slice(0, mostReported)
+    : [];
 const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, longestName) : null);
 
 interface GrantTools {
@@ -47,6 +55,7 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
       const end = () => over.abort();
       response.once('close', end);
       closing.signal.addEventListener('abort', end, { once: true });
+      if (closing.signal.aborted) end();
       clock.sleep(holdMs, over.signal).then(end, () => {});
       try {
         await hub.grant({ class: known, waitedMs: waited, priority: urgency }, over.signal);
@@ -71,9 +80,19 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
     },
 
     async observed(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const { kind, ended } = await read(request);
-      const known = textOf(kind);
-      if (known !== null) hub.observed(known, ended === true);
+      const body = await read(request);
+      const [kind, runId] = [textOf(body.kind), textOf(body.runId)];
+      if (kind === null || runId === null) throw new BadRequest(400, 'kind and runId must be texts');
+      hub.observed({ kind, runId, ended: body.ended === true });
+      sendJson(response, 204);
+    },
+
+    async sent(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const { reads, creates } = await read(request);
+      const ages = { read: agesOf(reads), create: agesOf(creates) };
+      for (const line of ['read', 'create'] as const)
+        if (ages[line].length > 0) await hub.report(line, ages[line]);
+      log({ type: 'reported', reads: ages.read.length, creates: ages.create.length });
       sendJson(response, 204);
     },
 

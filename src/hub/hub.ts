@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { BudgetStore, BudgetView, RequestLine } from './budget.ts';
+import type { ObservedRead } from '../gate/fleet/protocol.ts';
+import type { BudgetStore, RequestLine } from './budget.ts';
 import { possibleRunIds } from './deliveries.ts';
 import { createDeliveryKinds, kindOf } from './delivery-kinds.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
@@ -21,11 +22,10 @@ export interface Hub {
    * @param json the body
    */
   deliver(json: string): Promise<number>;
-  /** The read after a delivery of a kind has shown the end of the run, or not. */
-  observed(kind: string, ended: boolean): void;
+  /** The read after a delivery has shown the end of the run, or not. */
+  observed(read: ObservedRead): void;
   /** Counts requests that gates have sent without a grant. */
   report(line: RequestLine, agesMs: readonly number[]): Promise<void>;
-  budget(): BudgetView;
   /** A gate's request was refused because of the service's limit. */
   limited(retryAfterMs: number): Promise<void>;
   waiting: Scheduler['waiting'];
@@ -37,10 +37,10 @@ export interface Hub {
   close(): void;
 }
 
-export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): Hub {
+export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock, random: () => number): Hub {
   const scheduler = createScheduler(budget, clock);
   const subscribers = new Map<string, Set<(wake: Wake) => void>>();
-  const kinds = createDeliveryKinds();
+  const kinds = createDeliveryKinds(random);
   const stopListening = wakes.listen((wake) => {
     if (!subscribers.has(wake.id) || !kinds.wakes(wake.kind)) return;
     for (const onWake of subscribers.get(wake.id) ?? []) onWake(wake);

@@ -20,6 +20,21 @@ function slotIn(index: number, limit: number, granted: readonly number[], now: n
   return Math.floor(index / limit) * windowMs + Math.max((within * windowMs) / limit, free);
 }
 
+export function sumOf(demands: Iterable<Demand>): Demand {
+  const sum = { reads: 0, creates: 0 };
+  for (const { reads, creates } of demands) {
+    sum.reads += reads;
+    sum.creates += creates;
+  }
+  return sum;
+}
+
+/** Returns the limits of reads and creates, which together stay within that of all requests. */
+function limitsOf({ reads, creates, requests }: BudgetView['configured']): Demand {
+  const share = Math.min(1, requests / (reads + creates));
+  return { reads: Math.max(1, Math.floor(reads * share)), creates: Math.max(1, Math.floor(creates * share)) };
+}
+
 /**
  * Returns the places of the streams of one hub, in their order: when each may send its requests if the hub goes. The hubs
  * take turns, since all of them may go at once.
@@ -27,26 +42,25 @@ function slotIn(index: number, limit: number, granted: readonly number[], now: n
  */
 export function placesOf(streams: readonly Demand[], view: BudgetView, now: number): StreamPlaces[] {
   const { configured, hubs, place, granted } = view;
+  const limits = limitsOf(configured);
   const times = {
     reads: [...granted.read, ...granted.safety].sort((a, b) => a - b),
     creates: granted.create,
   };
+  // A gate that still has to create its run will read it.
+  const demands = streams.map(({ reads, creates }) => ({ reads: reads + creates, creates }));
+  const totals = sumOf(demands);
   const taken = { reads: 0, creates: 0 };
-  const totals = {
-    reads: streams.reduce((sum, { reads }) => sum + reads, 0),
-    creates: streams.reduce((sum, { creates }) => sum + creates, 0),
-  };
   const next = (kind: keyof Demand, count: number): Place => {
-    const limit = configured[kind];
     const index = taken[kind] * hubs + place;
     taken[kind] += count;
-    const periodMs = (Math.max(1, totals[kind]) * hubs * windowMs) / limit;
+    const periodMs = (Math.max(1, totals[kind]) * hubs * windowMs) / limits[kind];
     return {
-      afterMs: Math.round(slotIn(index, limit, times[kind], now)),
+      afterMs: Math.round(slotIn(index, limits[kind], times[kind], now)),
       everyMs: Math.round(periodMs / Math.max(1, count)),
     };
   };
-  return streams.map(({ reads, creates }) => ({
+  return demands.map(({ reads, creates }) => ({
     reads: next('reads', reads),
     creates: next('creates', creates),
   }));

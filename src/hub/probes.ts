@@ -13,8 +13,14 @@ export interface ProbeFacts {
   openFolder(): unknown;
 }
 
-/** A hub is degraded while Redis does not work: it goes on with its share of the budget. */
-export type Readiness = { status: 'ok' | 'degraded' } | { status: 'not ready'; reasons: readonly string[] };
+/**
+ * A hub is degraded while Redis does not work: it goes on with its share of the budget. Also while its clock seems wrong, since late
+ * deliveries look the same, and only another delivery can show that it is right.
+ */
+export interface Readiness {
+  status: 'ok' | 'degraded' | 'not ready';
+  reasons?: readonly string[];
+}
 
 /** Says whether this hub should get requests. */
 export interface Probes {
@@ -44,15 +50,17 @@ export function createProbes(facts: ProbeFacts): Probes {
       const redis = facts.redis();
       const offset = facts.clockOffsetSeconds();
       const reasons: string[] = [];
+      const doubts: string[] = [];
+      if (redis?.wasReached === true && !redis.works) doubts.push('Redis does not work');
       if (isLeaving) reasons.push('the hub is stopping');
       if (redis?.wasReached === false) reasons.push('Redis was not reached since the start');
       if (!hasDescriptor()) reasons.push('no file descriptor is left');
       if (offset !== null) {
         const direction = offset > 0 ? 'ahead of' : 'behind';
-        reasons.push(`the clock is ${Math.abs(offset)} s ${direction} the timestamps of deliveries`);
+        doubts.push(`the clock is ${Math.abs(offset)} s ${direction} the timestamps of deliveries`);
       }
-      if (reasons.length > 0) return { status: 'not ready', reasons };
-      return { status: redis?.works === false ? 'degraded' : 'ok' };
+      if (reasons.length > 0) return { status: 'not ready', reasons: [...reasons, ...doubts] };
+      return doubts.length > 0 ? { status: 'degraded', reasons: doubts } : { status: 'ok' };
     },
   };
 }

@@ -128,6 +128,8 @@ end
 if command == 'report' then
   for _, ago in ipairs(cjson.decode(ARGV[5])) do table.insert(times[line], now - ago) end
   table.sort(times[line])
+  -- More than the limit say nothing more.
+  while #times[line] > tonumber(ARGV[8]) do table.remove(times[line], 1) end
   redis.call('DEL', granted[line])
   for _, time in ipairs(times[line]) do redis.call('RPUSH', granted[line], string.format('%.0f', time)) end
   redis.call('PEXPIRE', granted[line], 10 * window)

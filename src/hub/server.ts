@@ -82,12 +82,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   const streams = createStreams({ hub, clock, read: readGate, log });
   const granting = createGranting({ hub, clock, read: readGate, log });
 
-  const facts = (): HubState => ({
+  const facts = (readiness = options.probes.readiness()): HubState => ({
     redis: options.redis(),
     waiting: hub.waiting(),
     oldestMs: hub.oldestMs(),
     budget: hub.budget(),
-    ready: options.probes.readiness().status !== 'not ready',
+    ready: readiness.status !== 'not ready',
     streams: streams.count(),
   });
 
@@ -107,11 +107,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'POST /v1/grants': forGates(granting.grant),
     'POST /v1/limits': forGates(granting.limited),
     'POST /v1/reads': forGates(granting.observed),
+    'POST /v1/requests': forGates(granting.sent),
     'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
     'GET /readyz'(_, response) {
       const readiness = options.probes.readiness();
-      const { redis, waiting, streams } = facts();
-      sendJson(response, readiness.status === 'not ready' ? 503 : 200, {
+      const { redis, waiting, streams, ready } = facts(readiness);
+      sendJson(response, ready ? 200 : 503, {
         ...{ ...readiness, versions: hubVersions, redis, waiting, streams },
       });
     },

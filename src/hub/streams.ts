@@ -5,7 +5,7 @@ import { longestId } from './deliveries.ts';
 import { BadRequest } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';
-import { type Demand, placesOf } from './places.ts';
+import { type Demand, placesOf, type StreamPlaces, sumOf } from './places.ts';
 
 const mostRuns = 1_000;
 /** The runs that all gates together may watch. */
@@ -15,6 +15,9 @@ export const mostGates = 4_000;
 /** The gates of one process. */
 const mostCreates = 1_000;
 const mostUnreadBytes = 64 * 1024;
+
+const countOf = (value: unknown, most: number) =>
+  typeof value === 'number' && value >= 0 ? Math.min(Math.floor(value), most) : 0;
 
 interface StreamTools {
   hub: Hub;
@@ -36,51 +39,39 @@ export interface Streams {
   count(): number;
 }
 
-const isAge = (value: unknown): value is number => typeof value === 'number' && value >= 0;
-const agesOf = (value: unknown) => (Array.isArray(value) ? value.filter(isAge) : []);
-
 export function createStreams({ hub, clock, read, log }: StreamTools): Streams {
   const streams = new Map<ServerResponse, Demand>();
   /** The runs that gates watch. */
   let watched = 0;
+  let isLeaving = false;
 
-  /** Counts what a gate has sent while it had no hub. */
-  const report = async (sent: unknown) => {
-    const { reads, creates } = (sent ?? {}) as Record<string, unknown>;
-    const ages = { read: agesOf(reads), create: agesOf(creates) };
-    if (ages.read.length + ages.create.length === 0) return;
-    log({ type: 'reported', reads: ages.read.length, creates: ages.create.length });
-    for (const line of ['read', 'create'] as const)
-      if (ages[line].length > 0) await hub.report(line, ages[line]);
-  };
-
-  const sendPlaces = (to: readonly ServerResponse[]) => {
-    const places = placesOf([...streams.values()], hub.budget(), clock.monotonic());
-    for (const [at, response] of [...streams.keys()].entries())
-      if (to.includes(response)) response.write(`event: place\ndata: ${JSON.stringify(places[at])}\n\n`);
-  };
+  const sendPlace = (response: ServerResponse, place: StreamPlaces | undefined) =>
+    response.write(`event: place\ndata: ${JSON.stringify(place)}\n\n`);
 
   return {
     count: () => streams.size,
 
     async open(request, response) {
-      // A gate of the first version says nothing about versions.
-      const { runs: runIds, creates = 0, sent, versions = [1] } = await read(request);
+      const { runs: runIds, creates, versions } = await read(request);
       const version = commonVersion(Array.isArray(versions) ? versions : []);
       if (version === undefined)
-        throw new BadRequest(400, `the hub speaks other versions of the protocol: ${hubVersions.join(', ')}`);
+        throw new BadRequest(400, `versions must contain one of ${hubVersions.join(', ')}`);
       const isList = Array.isArray(runIds) && runIds.every((run) => typeof run === 'string');
       if (!isList || runIds.length > mostRuns)
         throw new BadRequest(400, `runs must be a list of at most ${mostRuns} run ids`);
       const runs = runIds.filter(({ length }) => length <= longestId);
+      if (isLeaving) throw new BadRequest(503, 'the hub is stopping');
       if (watched + runs.length > mostWatched || streams.size >= mostGates)
         throw new BadRequest(503, 'the hub watches as many runs as it can');
       if (response.destroyed) return;
+      const demand = { reads: runs.length, creates: countOf(creates, mostCreates) };
+      const [, place] = placesOf([sumOf(streams.values()), demand], hub.budget(), clock.monotonic());
       watched += runs.length;
+      streams.set(response, demand);
       response.once('close', () => {
         watched -= runs.length;
+        streams.delete(response);
       });
-      await report(sent);
       const lastId = Number(request.headers['last-event-id'] ?? 0);
       response.writeHead(200, {
         'Content-Type': 'text/event-stream',
@@ -89,12 +80,7 @@ export function createStreams({ hub, clock, read, log }: StreamTools): Streams {
         'X-Accel-Buffering': 'no',
       });
       response.write(`event: ready\ndata: {"version":${version}}\n\n`);
-      streams.set(response, {
-        reads: runs.length,
-        creates: Math.min(isAge(creates) ? creates : 0, mostCreates),
-      });
-      response.once('close', () => streams.delete(response));
-      sendPlaces([response]);
+      sendPlace(response, place);
       log({ type: 'stream', runs: runs.length, open: streams.size });
       const end = await hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at, kind }) => {
         log({ type: 'wake', runId: id });
@@ -105,13 +91,16 @@ export function createStreams({ hub, clock, read, log }: StreamTools): Streams {
     },
 
     beat() {
-      const open = [...streams.keys()];
-      // A gate that no longer reads has gone without a word.
-      for (const response of open) if (response.writableLength > mostUnreadBytes) response.destroy();
-      sendPlaces(open.filter(({ destroyed }) => !destroyed));
+      const places = placesOf([...streams.values()], hub.budget(), clock.monotonic());
+      for (const [at, response] of [...streams.keys()].entries()) {
+        // A gate that no longer reads has gone without a word.
+        if (response.writableLength > mostUnreadBytes) response.destroy();
+        else sendPlace(response, places[at]);
+      }
     },
 
     async leave(overMs) {
+      isLeaving = true;
       const open = [...streams.keys()];
       for (const response of open) {
         await clock.sleep(overMs / open.length);

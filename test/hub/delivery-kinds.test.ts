@@ -18,37 +18,53 @@ describe("the name of a delivery's event", () => {
 });
 
 describe('a kind of deliveries', () => {
-  const wakes = (kinds: ReturnType<typeof createDeliveryKinds>, kind: string | null, times: number) =>
-    Array.from({ length: times }, () => kinds.wakes(kind)).filter(Boolean).length;
+  /** Returns how many of 20 deliveries wake a gate, if one in ten of an idle kind does. */
+  function learning() {
+    let turn = 0;
+    const kinds = createDeliveryKinds(() => {
+      turn = (turn + 1) % 10;
+      return turn / 10;
+    });
+    return {
+      observe: (kind: string, run: number, ended: boolean) =>
+        kinds.observe({ kind, runId: `run_${run}`, ended }),
+      wakes: (kind: string | null) =>
+        Array.from({ length: 20 }, () => kinds.wakes(kind)).filter(Boolean).length,
+    };
+  }
 
-  it('wakes gates until five reads have shown that it ends no run, and then one time in ten', () => {
-    const kinds = createDeliveryKinds();
-    for (let reads = 0; reads < 4; reads += 1) kinds.observe('run.started', false);
-    expect(wakes(kinds, 'run.started', 20)).toBe(20);
-    kinds.observe('run.started', false);
-    expect(wakes(kinds, 'run.started', 20)).toBe(2);
-    expect(wakes(kinds, 'run.completed', 20)).toBe(20);
-    expect(wakes(kinds, null, 20)).toBe(20);
+  it('wakes gates until 20 runs have not ended with it, and then one time in ten', () => {
+    const { observe, wakes } = learning();
+    for (let read = 0; read < 100; read += 1) observe('run.started', read % 19, false);
+    expect(wakes('run.started')).toBe(20);
+    observe('run.started', 19, false);
+    expect(wakes('run.started')).toBe(2);
+    expect(wakes('run.completed')).toBe(20);
+    expect(wakes(null)).toBe(20);
   });
 
-  it('wakes gates if one read in ten shows an end, since the status may be late', () => {
-    const kinds = createDeliveryKinds();
-    for (let reads = 0; reads < 50; reads += 1) kinds.observe('run.updated', reads % 10 === 9);
-    expect(wakes(kinds, 'run.updated', 20)).toBe(20);
+  it('wakes gates if it has ended a run, whatever else it says', () => {
+    const { observe, wakes } = learning();
+    for (let run = 0; run < 100; run += 1)
+      for (let event = 0; event < 6; event += 1) observe('run.updated', run, event === 5 && run % 50 === 0);
+    expect(wakes('run.updated')).toBe(20);
   });
 
-  it('wakes gates again when it begins to end runs', () => {
-    const kinds = createDeliveryKinds();
-    for (let reads = 0; reads < 1000; reads += 1) kinds.observe('run.changed', false);
-    for (let reads = 0; reads < 12; reads += 1) kinds.observe('run.changed', true);
-    expect(wakes(kinds, 'run.changed', 20)).toBe(20);
+  it('wakes gates again when it begins to end runs, and no longer when it has stopped for 100 runs', () => {
+    const { observe, wakes } = learning();
+    for (let run = 0; run < 1000; run += 1) observe('run.changed', run, false);
+    expect(wakes('run.changed')).toBe(2);
+    observe('run.changed', 1000, true);
+    expect(wakes('run.changed')).toBe(20);
+    for (let run = 2000; run < 2100; run += 1) observe('run.changed', run, false);
+    expect(wakes('run.changed')).toBe(2);
   });
 
   it('is not learned after a hundred others', () => {
-    const kinds = createDeliveryKinds();
+    const { observe, wakes } = learning();
     for (let kind = 0; kind < 101; kind += 1)
-      for (let reads = 0; reads < 5; reads += 1) kinds.observe(`kind ${kind}`, false);
-    expect(wakes(kinds, 'kind 99', 20)).toBe(2);
-    expect(wakes(kinds, 'kind 100', 20)).toBe(20);
+      for (let run = 0; run < 20; run += 1) observe(`kind ${kind}`, run, false);
+    expect(wakes('kind 99')).toBe(2);
+    expect(wakes('kind 100')).toBe(20);
   });
 });

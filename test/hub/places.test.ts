@@ -17,7 +17,8 @@ function sentBy(hubs: readonly Demand[][], view: BudgetView, kind: keyof Demand)
   return hubs
     .flatMap((streams, place) => placesOf(streams, { ...view, place, hubs: hubs.length }, now))
     .flatMap(({ [kind]: { afterMs, everyMs } }, at) => {
-      const demand = hubs.flat()[at]?.[kind] ?? 0;
+      const { reads = 0, creates = 0 } = hubs.flat()[at] ?? {};
+      const demand = kind === 'reads' ? reads + creates : creates;
       if (demand === 0) return [];
       const count = kind === 'creates' ? demand : Math.ceil((5 * 60_000) / everyMs);
       return Array.from({ length: count }, (_, turn) => now + afterMs + turn * everyMs);
@@ -40,6 +41,20 @@ describe('the places of gates', () => {
       { afterMs: 4000, everyMs: 8000 },
       { afterMs: 6000, everyMs: 8000 },
     ]);
+  });
+
+  it('are apart also for gates that have not created their run yet, and keep the limit of all requests', () => {
+    const view = viewOf({ configured: { reads: 48, creates: 16, requests: 32 } });
+    const places = placesOf(
+      [
+        { reads: 0, creates: 1 },
+        { reads: 0, creates: 1 },
+      ],
+      view,
+      now,
+    );
+    expect(places.map(({ reads }) => reads.afterMs)).toEqual([0, Math.round(windowMs / 24)]);
+    expect(places.map(({ creates }) => creates.afterMs)).toEqual([0, Math.round(windowMs / 8)]);
   });
 
   it('begin when the minute has room for them after what was granted', () => {

@@ -29,7 +29,7 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
   const log: HubLogEvent[] = [];
   const budget = memoryBudget(() => limits, systemClock.monotonic);
   const beats = new Set<() => void>();
-  const hub = createHub(budget, memoryWakes(systemClock.now), systemClock);
+  const hub = createHub(budget, memoryWakes(systemClock.now), systemClock, () => 0.5);
   const server: HubServer = await serveHub('127.0.0.1', 0, {
     hub,
     clock,
@@ -183,27 +183,33 @@ describe('a stream', () => {
     const { open } = connect(server.url);
     const one = open(['run_1', 'run_2']);
     await until(() => one.places.length === 1);
-    const sent = { reads: [500, -1, 'x'], creates: [70_000] };
-    const more = (body: object) =>
-      fetch(`${server.url}/v1/wakes`, {
+    const post = (path: string, body: object) =>
+      fetch(`${server.url}${path}`, {
         method: 'POST',
         headers: { Authorization: 'Bearer new-token' },
         body: JSON.stringify(body),
       });
-    const reader = (await more({ runs: [], creates: 3, sent })).body?.getReader();
+    const opened = await post('/v1/wakes', { versions: [1], runs: [], creates: 3 });
+    const reader = opened.body?.getReader();
     const text = new TextDecoder().decode((await reader?.read())?.value);
     await reader?.cancel();
     expect(one.places).toEqual([
       { type: 'place', reads: { afterMs: 0, everyMs: 2000 }, creates: { afterMs: 0, everyMs: 2000 } },
     ]);
     expect(text).toContain('"creates":{"afterMs":0,"everyMs":2000}');
-    expect(log).toContainEqual({ type: 'reported', reads: 1, creates: 1 });
+    const sent = { reads: [500, -1, 'x'], creates: [70_000] };
+    expect((await post('/v1/requests', sent)).status).toBe(204);
+    expect(log).toContainEqual({ type: 'reported', reads: 1, creates: 0 });
     expect(hub.budget().granted.read).toHaveLength(1);
+    // However often gates report, no more requests count than the limit allows.
+    const many = { reads: Array.from({ length: 500 }, () => 1) };
+    for (let count = 0; count < 5; count += 1) await post('/v1/requests', many);
+    expect(hub.budget().granted.read).toHaveLength(80);
   });
 
   it.each([
     [[9, 1], 200],
-    [undefined, 200],
+    [undefined, 400],
     [[2], 400],
   ])('is for a gate that speaks the versions %j answered with status code %i', async (versions, status) => {
     const { server } = await startHub();
@@ -398,7 +404,7 @@ describe('the holder of a token', () => {
     fetch(`${url}/v1/wakes`, {
       method: 'POST',
       headers: { Authorization: 'Bearer new-token' },
-      body: JSON.stringify({ runs }),
+      body: JSON.stringify({ versions: [1], runs }),
     });
   const names = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, at) => `${prefix}_${at}`);
@@ -468,7 +474,7 @@ describe('any other request', () => {
   });
 
   it.each([
-    ['/v1/wakes', '{"runs":[1]}', 400],
+    ['/v1/wakes', '{"versions":[1],"runs":[1]}', 400],
     ['/v1/wakes', 'not JSON', 400],
     ['/v1/grants', '{"class":"any"}', 400],
     ['/v1/grants', '[]', 400],

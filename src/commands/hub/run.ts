@@ -118,7 +118,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
           prefix,
           secureContext: await secureContextOf(io, settings),
         });
-  const hub = createHub(stores.budget, stores.wakes, clock);
+  const hub = createHub(stores.budget, stores.wakes, clock, io.random);
   let stop: (signal: StopSignal) => void = () => {};
   const stopped = new Promise<StopSignal>((resolve) => {
     stop = resolve;

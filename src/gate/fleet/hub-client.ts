@@ -35,11 +35,14 @@ function fieldsOf(text: string): Record<string, unknown> {
   }
 }
 
-const isCount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+/** A gate never waits longer for its place: then it has missed the end of its run by as much. */
+const longestPlaceMs = 30 * 60_000;
 
 function placeOf(value: unknown): Place | null {
-  const { afterMs, everyMs } = (value ?? {}) as Partial<Place>;
-  return isCount(afterMs) && isCount(everyMs) ? { afterMs, everyMs } : null;
+  const { afterMs, everyMs } = (value ?? {}) as Partial<Record<keyof Place, unknown>>;
+  const isTime = (ms: unknown): ms is number => typeof ms === 'number' && ms >= 0;
+  if (!isTime(afterMs) || !isTime(everyMs)) return null;
+  return { afterMs: Math.min(afterMs, longestPlaceMs), everyMs: Math.min(everyMs, longestPlaceMs) };
 }
 
 /** Returns null for an event that this version does not know. */
@@ -78,9 +81,11 @@ function check(response: RawReply, request: PreparedRequest): RawReply {
   throw new HttpError(`the hub responded with status code ${status} to ${request.method} ${request.path}`, {
     status,
     hint: (say) =>
-      status === 404
-        ? `set ${say('hub.url')} to the base URL of the hub, without /deliveries`
-        : `check ${say('hub.url')}`,
+      status === 400
+        ? 'run the same version of rungate, or a neighbouring one, as hub and as gate'
+        : status === 404
+          ? `set ${say('hub.url')} to the base URL of the hub, without /deliveries`
+          : `check ${say('hub.url')}`,
   });
 }
 
@@ -113,7 +118,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
   };
 
   return {
-    async *events({ runIds, creates, sent }, lastId, signal) {
+    async *events({ runIds, creates }, lastId, signal) {
       const queue = new Map<string, HubEvent>();
       // Of many events about one run, or many heartbeats, the last one says everything.
       const add = (key: string, event: HubEvent) => {
@@ -146,7 +151,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       const decoder = new TextDecoder();
       const request = prepare(
         '/v1/wakes',
-        { versions: hubVersions, runs: runIds, creates, sent },
+        { versions: hubVersions, runs: runIds, creates },
         { accept: 'text/event-stream', ...(lastId !== null && { 'last-event-id': lastId }) },
       );
       const stop = new AbortController();
@@ -232,8 +237,12 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       await post('/v1/limits', { retryAfterMs }, requestTimeoutMs, signal);
     },
 
-    async observed(kind, ended, signal) {
-      await post('/v1/reads', { kind, ended }, requestTimeoutMs, signal);
+    async sent(requests, signal) {
+      await post('/v1/requests', requests, requestTimeoutMs, signal);
+    },
+
+    async observed(read, signal) {
+      await post('/v1/reads', read, requestTimeoutMs, signal);
     },
   };
 }

@@ -93,12 +93,13 @@ function manyMayListen(): AbortController {
   return controller;
 }
 
-/** Keeps one stream to the hub open for as long as a gate runs. */
+/** Keeps one stream to the hub open while there are gates. */
 export function createHubLinks(
   client: HubClient,
   { clock, silenceMs = usualSilenceMs, priority = 'normal' }: HubLinkTools,
 ): HubLinks {
-  const closed = new AbortController();
+  /** Ends the stream in use and its successors when the last gate has left. */
+  let session = manyMayListen();
   const places = createPlaces(clock.monotonic);
   /** The gates, and the runs that each watches. */
   const users = new Map<HubUser, { runIds: readonly string[]; listeners: Set<(runId: string) => void> }>();
@@ -115,8 +116,8 @@ export function createHubLinks(
   let back = manyMayListen();
   /** The error of which the gates know. */
   let reported: RungateError | null = null;
-  /** How many requests of a class the hub had granted when it last said so. */
-  const others = new Map<RequestClass, number | null>();
+  /** How many requests of a class the hub had granted when it last said so, and when that changed. */
+  const others = new Map<RequestClass, { granted: number | null; changedAt: number }>();
   /** Whether the hub fails although its stream works. */
   let noGrants = false;
   gone.abort();
@@ -155,11 +156,19 @@ export function createHubLinks(
     report(null);
   };
 
-  const handle = (event: HubEvent, openedAt: number) => {
+  const reportSent = async () => {
+    const requests = places.ages();
+    if (requests.reads.length + requests.creates.length === 0) return;
+    const now = clock.monotonic();
+    await client.sent(requests, session.signal);
+    places.forget(now);
+  };
+
+  const handle = (event: HubEvent) => {
     if (event.type === 'place') places.set(event);
     if (event.type === 'ready') {
       readyAt ??= clock.monotonic();
-      places.forget(openedAt);
+      reportSent().catch(() => {});
       if (gone.signal.aborted) gone = manyMayListen();
       back.abort();
       if (!noGrants) recover();
@@ -176,20 +185,18 @@ export function createHubLinks(
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    const openedAt = clock.monotonic();
-    const readyBy = openedAt + silenceMs;
+    const readyBy = clock.monotonic() + silenceMs;
     const watching = [...users.values()];
     const watch = {
       runIds: watching.flatMap(({ runIds }) => runIds),
       creates: watching.filter(({ runIds }) => runIds.length === 0).length,
-      sent: places.ages(),
     };
     const events = client.events(watch, lastId, signal)[Symbol.asyncIterator]();
     try {
       for (let ready = false; ; ) {
         const waitMs = ready ? silenceMs : Math.max(0, readyBy - clock.monotonic());
         const { done, value } = await nextEvent(events, waitMs, clock, signal);
-        if (done !== true) handle(value, openedAt);
+        if (done !== true) handle(value);
         else if (ready) return;
         else throw new NetworkError('broken', 'the hub ended the stream before it was ready');
         ready ||= value.type === 'ready';
@@ -199,19 +206,19 @@ export function createHubLinks(
     }
   };
 
-  const keep = async (): Promise<void> => {
-    for (let failures = 0; !closed.signal.aborted; ) {
+  const keep = async (ended: AbortSignal): Promise<void> => {
+    for (let failures = 0; !ended.aborted; ) {
       readyAt = null;
       stream = new AbortController();
       const { signal } = stream;
-      const either = eitherSignal(signal, closed.signal);
+      const either = eitherSignal(signal, ended);
       const reopened = () => signal.aborted && signal.reason === renewed;
       try {
         await follow(either.signal);
         // The hub asked the gate to connect again, perhaps to another one.
-        await clock.sleep(backoffMs[0], closed.signal);
+        await clock.sleep(backoffMs[0], ended);
       } catch (error) {
-        if (closed.signal.aborted) return;
+        if (ended.aborted) return;
         if (reopened()) continue;
         const livedMs = clock.monotonic() - (readyAt ?? clock.monotonic());
         if (livedMs >= stableMs) failures = 0;
@@ -219,7 +226,7 @@ export function createHubLinks(
         lose(hubError(error));
         const waitMs = backoffMs[Math.min(failures, backoffMs.length - 1)] ?? 0;
         failures += 1;
-        await clock.sleep(waitMs, closed.signal).catch(() => {});
+        await clock.sleep(waitMs, ended).catch(() => {});
       } finally {
         either.release();
       }
@@ -227,9 +234,8 @@ export function createHubLinks(
   };
   let keeping = false;
 
-  /** Resolves with false if the hub is back before the time comes at which a gate without it may send the request. */
-  const turnWithout = async (kind: RequestClass, signal: AbortSignal): Promise<boolean> => {
-    const at = places.take(kind);
+  /** Resolves with false if the hub is back before the time at which a gate without it may send the request. */
+  const turnWithout = async (kind: RequestClass, at: number, signal: AbortSignal): Promise<boolean> => {
     const isBack = gone.signal.aborted ? back.signal : undefined;
     const either = eitherSignal(isBack, signal);
     try {
@@ -246,7 +252,8 @@ export function createHubLinks(
   };
 
   const close = () => {
-    closed.abort();
+    session.abort();
+    keeping = false;
     settleAll();
   };
 
@@ -257,11 +264,13 @@ export function createHubLinks(
 
     const granted: HubLink['granted'] = async (kind, runId, signal) => {
       const began = clock.monotonic();
-      let progressAt = began;
       let retried = false;
+      /** The time for the case that there is no hub: it stays the same if the hub comes and goes. */
+      let withoutAt: number | null = null;
       for (let urgency = kind; ; ) {
         if (gone.signal.aborted) {
-          if (await turnWithout(urgency, signal)) return;
+          withoutAt ??= places.take(urgency);
+          if (await turnWithout(urgency, withoutAt, signal)) return;
           continue;
         }
         const lost = gone.signal;
@@ -275,11 +284,12 @@ export function createHubLinks(
           const grant = await client.grant(request, either.signal);
           if (grant.granted) return recover();
           const now = clock.monotonic();
-          const goesOn = grant.others !== others.get(urgency);
-          others.set(urgency, grant.others);
-          if (goesOn) progressAt = now;
+          const known = others.get(urgency);
+          const goesOn = grant.others !== known?.granted;
+          const changedAt = goesOn || known === undefined ? now : known.changedAt;
+          others.set(urgency, { granted: grant.others, changedAt });
           // Once a hub is stuck, it gets the time of one request.
-          if (goesOn || (!noGrants && now - progressAt < patienceMs)) continue;
+          if (goesOn || (!noGrants && now - Math.max(began, changedAt) < patienceMs)) continue;
           noGrants = true;
           report(stuck());
         } catch (error) {
@@ -297,7 +307,8 @@ export function createHubLinks(
           either.release();
           outer.release();
         }
-        if (await turnWithout(urgency, signal)) return;
+        withoutAt ??= places.take(urgency);
+        if (await turnWithout(urgency, withoutAt, signal)) return;
       }
     };
 
@@ -305,10 +316,14 @@ export function createHubLinks(
       async watch(ids, signal) {
         own.runIds = ids;
         lastId = null;
-        if (keeping && gone.signal.aborted) return;
-        expectStream();
         if (keeping) stream.abort(renewed);
-        else void keep();
+        // The stream that a lost hub gets when it is back has these runs, too.
+        if (keeping && gone.signal.aborted && settle === null) return;
+        expectStream();
+        if (!keeping) {
+          session = manyMayListen();
+          void keep(session.signal);
+        }
         keeping = true;
         let stop = () => {};
         const stopped = new Promise<void>((resolve) => {
@@ -330,12 +345,12 @@ export function createHubLinks(
       observed(runId, ended) {
         const kind = last.get(runId)?.kind;
         if (gone.signal.aborted || kind === undefined || kind === null) return;
-        client.observed(kind, ended, closed.signal).catch(() => {});
+        client.observed({ kind, runId, ended }, session.signal).catch(() => {});
       },
 
       limited(retryAfterMs) {
         if (gone.signal.aborted) return;
-        client.limited(retryAfterMs, closed.signal).catch(() => {});
+        client.limited(retryAfterMs, session.signal).catch(() => {});
       },
 
       close() {

@@ -1,21 +1,21 @@
-import type { HubEvent, RequestClass, Watch } from './protocol.ts';
+import type { HubEvent, RequestClass, SentRequests } from './protocol.ts';
 
 /** Requests that are older than this no longer count for the service's limits. */
 const windowMs = 62_000;
 
-type Kind = keyof Watch['sent'];
+type Kind = keyof SentRequests;
 const kindOf = (of: RequestClass): Kind => (of === 'create' ? 'creates' : 'reads');
 
 /** The requests of gates that have lost their hub: when they may be sent, and when they were. */
 export interface Places {
   /** Takes the times that the hub gives for the case that it goes. */
   set(event: HubEvent & { type: 'place' }): void;
-  /** Returns the time of the next request, which no other request gets: now, if the hub has given none. */
+  /** Returns the time of the next request of this process: now, if the hub has given none. */
   take(of: RequestClass): number;
   /** Remembers a request that is sent now without a grant. */
   sent(of: RequestClass): void;
   /** Returns how long ago such requests were sent, in milliseconds. */
-  ages(): Watch['sent'];
+  ages(): SentRequests;
   /** The hub knows the requests up to a time. */
   forget(until: number): void;
 }

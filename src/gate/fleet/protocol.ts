@@ -32,8 +32,12 @@ export interface Watch {
   runIds: readonly string[];
   /** The gates that have not created their run yet. */
   creates: number;
-  /** How long ago requests were sent without a grant, in milliseconds. */
-  sent: { reads: readonly number[]; creates: readonly number[] };
+}
+
+/** How long ago requests were sent without a grant, in milliseconds. */
+export interface SentRequests {
+  reads: readonly number[];
+  creates: readonly number[];
 }
 
 export interface GrantRequest {
@@ -44,6 +48,13 @@ export interface GrantRequest {
   /** For the hub's log. */
   gate: string | null;
   runId: string | null;
+}
+
+/** A read after a delivery, with the delivery's event name. */
+export interface ObservedRead {
+  kind: string;
+  runId: string;
+  ended: boolean;
 }
 
 /** The response to a request for a grant. `others`: how many such requests the hub has granted so far, if it says so. */
@@ -57,6 +68,8 @@ export interface HubClient {
   grant(request: GrantRequest, signal: AbortSignal): Promise<Grant>;
   /** Reports that the service has refused a request because of its limit. */
   limited(retryAfterMs: number, signal: AbortSignal): Promise<void>;
-  /** Reports whether the read after a delivery of this kind showed the end of the run. */
-  observed(kind: string, ended: boolean, signal: AbortSignal): Promise<void>;
+  /** Reports requests that were sent without a grant. */
+  sent(requests: SentRequests, signal: AbortSignal): Promise<void>;
+  /** Reports whether the read after a delivery showed the end of the run. */
+  observed(read: ObservedRead, signal: AbortSignal): Promise<void>;
 }

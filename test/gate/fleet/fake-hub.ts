@@ -8,7 +8,9 @@ import type {
   GrantRequest,
   HubClient,
   HubEvent,
+  ObservedRead,
   RequestClass,
+  SentRequests,
   Watch,
 } from '../../../src/gate/fleet/protocol.ts';
 
@@ -20,7 +22,7 @@ export const createHubLink = (
 
 /** What a gate that watches these runs sends. */
 export const watching = (runIds: readonly string[], more: Partial<Watch> = {}): Watch => ({
-  ...{ runIds, creates: 0, sent: { reads: [], creates: [] } },
+  ...{ runIds, creates: 0 },
   ...more,
 });
 
@@ -59,7 +61,9 @@ export interface FakeHub {
   /** The grants that wait. */
   readonly grants: FakeGrant[];
   /** What gates said of the reads after deliveries. */
-  readonly observed: [kind: string, ended: boolean][];
+  readonly observed: ObservedRead[];
+  /** Requests that were sent without a grant, as gates reported them. */
+  readonly sent: SentRequests[];
   /** The reported times of refused requests, in milliseconds. */
   readonly limited: number[];
   /** The requests in order: `stream`, or the class of a grant. */
@@ -79,6 +83,7 @@ export function fakeHub(
     streams: [],
     grants: [],
     observed: [],
+    sent: [],
     limited: [],
     log: [],
     client: {
@@ -160,8 +165,11 @@ export function fakeHub(
       async limited(retryAfterMs) {
         hub.limited.push(retryAfterMs);
       },
-      async observed(kind, ended) {
-        hub.observed.push([kind, ended]);
+      async observed(read) {
+        hub.observed.push(read);
+      },
+      async sent(requests) {
+        hub.sent.push(requests);
       },
     },
   };

@@ -389,6 +389,7 @@ describe('no wake-up is lost', () => {
           memoryBudget(() => limits, clock.monotonic),
           memoryWakes(clock.now),
           clock,
+          () => 0.5,
         );
         // The streams of the fake, with the wake-ups and the grants of the hub.
         const fake = fakeHub(

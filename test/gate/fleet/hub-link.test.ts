@@ -436,11 +436,10 @@ describe('a gate that loses its hub', () => {
     expect(create.at).toBe(9000);
     up = true;
     await time.run(18_000);
-    const { sent } = hub.streams.at(-1)?.watch ?? {};
     // The fifth attempt to connect, 38 s after the loss.
-    expect(sent).toEqual({ reads: [30_000, 27_000, 24_000], creates: [30_000] });
+    expect(hub.sent).toEqual([{ reads: [30_000, 27_000, 24_000], creates: [30_000] }]);
     await link.watch(['run_1'], never);
-    expect(hub.streams.at(-1)?.watch.sent).toEqual({ reads: [], creates: [] });
+    expect(hub.sent).toHaveLength(1);
   });
 
   it('asks the hub instead if that is back before the time comes', async () => {
@@ -462,6 +461,23 @@ describe('a gate that loses its hub', () => {
     const { link } = connect(hub);
     await link.watch(['run_1'], never);
     await expect(link.granted('first', 'run_1', never)).resolves.toBeUndefined();
+  });
+
+  it('keeps its time if the hub comes and goes before it', async () => {
+    const hub = fakeHub(
+      (stream) => {
+        stream.send({ type: 'ready' });
+        stream.send(place(45_000, 60_000));
+      },
+      (grant) => grant.fail(new HttpError('busy', { status: 503 })),
+    );
+    const { time, link, settledAt } = connect(hub);
+    await link.watch(['run_1'], never);
+    await time.run(0);
+    const turn = settledAt(link.granted('safety', 'run_1', never));
+    await time.run(10 * 60_000);
+    expect(turn.at).toBeGreaterThanOrEqual(45_000);
+    expect(turn.at).toBeLessThan(80_000);
   });
 
   it('can be stopped while it waits for its time', async () => {
@@ -514,11 +530,89 @@ describe('the gates of one process', () => {
     expect(hub.streams.at(-1)?.ended).toBe(true);
   });
 
+  it('are subscribed while the stream of the first is being opened, and wait for it', async () => {
+    const hub = fakeHub(() => {});
+    const { time, open } = several(hub);
+    const watched: string[] = [];
+    void open('web')
+      .watch(['run_1'], never)
+      .then(() => watched.push('web'));
+    await time.run(1);
+    void open('api')
+      .watch(['run_2'], never)
+      .then(() => watched.push('api'));
+    await time.run(1);
+    expect(watched).toEqual([]);
+    expect(hub.streams.at(-1)?.runIds).toEqual(['run_1', 'run_2']);
+    hub.streams.at(-1)?.send({ type: 'ready' });
+    await time.run(1);
+    expect(watched).toEqual(['web', 'api']);
+  });
+
+  it('are subscribed by the stream that a lost hub gets when it is back', async () => {
+    let up = true;
+    const hub = fakeHub((stream) => {
+      if (up) stream.send({ type: 'ready' });
+    });
+    const { time, open } = several(hub);
+    const web = open('web');
+    await web.watch(['run_1'], never);
+    up = false;
+    hub.streams.at(-1)?.fail(broken());
+    await time.run(1500);
+    await open('api').watch(['run_2'], never);
+    await time.run(0);
+    expect(hub.streams.at(-1)?.runIds).toEqual(['run_1', 'run_2']);
+    hub.streams.at(-1)?.send({ type: 'ready' });
+    await time.run(0);
+    expect(hub.streams.filter(({ ended }) => !ended)).toHaveLength(1);
+  });
+
+  it('open another stream if a gate begins after the last one has ended', async () => {
+    const hub = fakeHub();
+    const { time, open } = several(hub);
+    const web = open('web');
+    await web.watch(['run_1'], never);
+    web.close();
+    await time.run(60_000);
+    const api = open('api');
+    await api.watch([], never);
+    await api.granted('create', null, never);
+    await api.watch(['run_2'], never);
+    expect(hub.log).toEqual(['stream', 'stream', 'create', 'stream']);
+    expect(hub.streams.at(-1)?.runIds).toEqual(['run_2']);
+    api.close();
+    await time.run(0);
+    expect(time.sleeping()).toBe(0);
+  });
+
+  it('wait together while the hub grants requests of others', async () => {
+    const hub = fakeHub(
+      (stream) => stream.send({ type: 'ready' }),
+      () => {},
+    );
+    const { time, open, changes } = several(hub);
+    const links = [open('a'), open('b'), open('c')];
+    await Promise.all(links.map((link) => link.watch([], never)));
+    let ended = 0;
+    for (const link of links) void link.granted('create', null, never).then(() => (ended += 1));
+    // Each request is held for 20 s, and the hub grants one of another process meanwhile.
+    for (let round = 1; round <= 15; round += 1) {
+      for (let beat = 0; beat < 5; beat += 1) {
+        hub.streams.at(-1)?.send({ type: 'heartbeat' });
+        await time.run(4_000);
+      }
+      for (const grant of [...hub.grants]) grant.settle(false, round);
+    }
+    expect([ended, changes]).toEqual([0, []]);
+  });
+
   it('are all told that the hub is lost and that it is back, and the hub their name and priority', async () => {
     const hub = fakeHub();
     const { time, open, changes } = several(hub);
     const [web, api] = [open('web'), open('api')];
     await Promise.all([web.watch(['run_1'], never), api.watch(['run_2'], never)]);
+    await time.run(0);
     hub.streams.at(-1)?.fail(broken());
     await time.run(0);
     const late = open('late');
@@ -545,6 +639,6 @@ describe('the reads after wake-ups', () => {
     await time.run(0);
     link.observed('run_1', false);
     link.observed('run_2', true);
-    expect(hub.observed).toEqual([['run.started', false]]);
+    expect(hub.observed).toEqual([{ kind: 'run.started', runId: 'run_1', ended: false }]);
   });
 });
