@@ -40,7 +40,7 @@ it.skipIf(isRedisMissing)(
     await becomes('ok');
     await redis.kill();
     await becomes('degraded');
-    expect(await readiness(url)).toEqual({ code: 200, status: 'degraded' });
+    expect(await readiness(url)).toEqual({ code: 200, status: 'degraded', reasons: ['Redis does not work'] });
   },
 );
 
