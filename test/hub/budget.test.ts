@@ -201,7 +201,7 @@ describe.each(testedEngines)('a budget in %s', (name, engine) => {
     expect(await creates(9_999)).toBe(2);
     expect(await creates(1)).toBe(4);
     expect(await creates(20_000)).toBe(8);
-    // Another one on the way halves what there is.
+    // Another one on the way halves the present budget.
     await store.reduce(0);
     expect(await creates(19_999)).toBe(4);
     expect(await creates(1)).toBe(8);
@@ -209,7 +209,7 @@ describe.each(testedEngines)('a budget in %s', (name, engine) => {
     expect(await creates(1)).toBe(16);
   });
 
-  it('recovers only after the time that the service asked for', async () => {
+  it('recovers only after the time that the service requested', async () => {
     const world: World = { time: 0, ahead: 0 };
     const [store] = (await engine(world, { reads: 8, creates: 8, requests: 100 }, 1)) as [BudgetStore];
     const take = async () => {

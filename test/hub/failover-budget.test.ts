@@ -44,7 +44,7 @@ interface TestHub {
   arrived: Call[];
   waiting: Set<RequestLine>;
   stoppedMs: number;
-  /** Whether the hub is cut off from Redis: all that it sends gets lost. */
+  /** Whether the hub is cut off from Redis: everything that it sends is lost. */
   isCutOff: boolean;
 }
 
@@ -55,7 +55,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 const beatMs = 2_000;
 
 /**
- * Hubs on one Redis, each with a connection of its own. Requests and responses arrive only when the test says so.
+ * Hubs on one Redis, each with its own connection. Requests and responses arrive only when the test says so.
  * @param starts whether the hubs have just started
  */
 async function world(count = 1, starts = false) {
@@ -164,7 +164,7 @@ async function world(count = 1, starts = false) {
     restart(at: number) {
       hubs[at] = start(at);
     },
-    /** Each hub takes all that it gets. */
+    /** Each hub takes everything that it gets. */
     async take(...of: RequestLine[]) {
       for (let times = 0; times < 2 * limits.requests; times += 1)
         for (const line of of)

@@ -211,7 +211,7 @@ describe('a stream', () => {
     [[9, 1], 200],
     [undefined, 400],
     [[2], 400],
-  ])('is for a gate that speaks the versions %j answered with status code %i', async (versions, status) => {
+  ])('for a gate that speaks the versions %j has status code %i', async (versions, status) => {
     const { server } = await startHub();
     const response = await fetch(`${server.url}/v1/wakes`, {
       method: 'POST',

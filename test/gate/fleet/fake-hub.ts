@@ -20,7 +20,7 @@ export const createHubLink = (
   { onChange, ...tools }: HubLinkTools & Pick<HubUser, 'onChange'>,
 ): HubLink => createHubLinks(client, tools).open({ name: 'shop / checkout', onChange });
 
-/** What a gate that watches these runs sends. */
+/** The body of a gate that watches these runs. */
 export const watching = (runIds: readonly string[], more: Partial<Watch> = {}): Watch => ({
   ...{ runIds, creates: 0 },
   ...more,
@@ -60,7 +60,7 @@ export interface FakeHub {
   readonly streams: FakeStream[];
   /** The grants that wait. */
   readonly grants: FakeGrant[];
-  /** What gates said of the reads after deliveries. */
+  /** The reads after deliveries, as gates reported them. */
   readonly observed: ObservedRead[];
   /** Requests that were sent without a grant, as gates reported them. */
   readonly sent: SentRequests[];

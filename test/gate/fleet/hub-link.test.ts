@@ -7,6 +7,7 @@ import {
   UnexpectedResponseError,
 } from '../../../src/errors.ts';
 import { createHubLinks } from '../../../src/gate/fleet/hub-link.ts';
+import type { GrantRequest } from '../../../src/gate/fleet/protocol.ts';
 import { virtualTime } from '../../virtual-time.ts';
 import { createHubLink, type FakeHub, type FakeStream, fakeHub } from './fake-hub.ts';
 
@@ -607,7 +608,7 @@ describe('the gates of one process', () => {
     expect([ended, changes]).toEqual([0, []]);
   });
 
-  it('are all told that the hub is lost and that it is back, and the hub their name and priority', async () => {
+  it('all notice that the hub is lost and that it is back, also one that begins meanwhile', async () => {
     const hub = fakeHub();
     const { time, open, changes } = several(hub);
     const [web, api] = [open('web'), open('api')];
@@ -615,17 +616,25 @@ describe('the gates of one process', () => {
     await time.run(0);
     hub.streams.at(-1)?.fail(broken());
     await time.run(0);
-    const late = open('late');
+    open('late');
     await time.run(1000);
     expect(changes).toEqual([
       ...['web refused', 'api refused', 'late refused'],
       ...['web back', 'api back', 'late back'],
     ]);
-    const asked: unknown[] = [];
-    const pending = late.granted('create', null, never);
-    await pending;
-    asked.push(hub.log.at(-1));
-    expect(asked).toEqual(['create']);
+  });
+
+  it('ask for grants with the name of the gate and the priority of the process', async () => {
+    const asked: GrantRequest[] = [];
+    const hub = fakeHub(undefined, (grant) => {
+      asked.push(grant.asked);
+      grant.settle(true);
+    });
+    const { open } = several(hub);
+    const web = open('web');
+    await web.watch(['run_1'], never);
+    await web.granted('first', 'run_1', never);
+    expect(asked).toEqual([{ class: 'first', waitedMs: 0, priority: 'high', gate: 'web', runId: 'run_1' }]);
   });
 });
 
