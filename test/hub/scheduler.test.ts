@@ -89,6 +89,18 @@ describe('a scheduler', () => {
     expect(scheduler.oldestMs()).toEqual({ create: 1000, read: 31_000, safety: 0 });
   });
 
+  it('grants requests of high priority first, until the others have waited ten minutes longer', async () => {
+    const { time, ask, names } = start({ reads: 1, creates: 1, requests: 2 });
+    ask('create', 'uses the budget');
+    await time.run(0);
+    ask('create', 'old', 11 * 60_000);
+    ask('create', 'normal', 9 * 60_000);
+    ask('create', 'release', 0, never, 'high');
+    ask('create', 'old release', 60_000, never, 'high');
+    await time.run(5 * 62_000);
+    expect(names()).toEqual(['uses the budget', 'old', 'old release', 'release', 'normal']);
+  });
+
   it('holds a first read for 3 s while safety reads wait, and no longer than that', async () => {
     const { time, ask, granted } = start(usual);
     ask('first', 'at once');

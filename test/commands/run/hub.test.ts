@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { gate } from '../../../src/library/gate.ts';
+import { gates } from '../../../src/library/gates.ts';
 import { startRun } from '../../../src/library/start-run.ts';
 import { trigger } from '../../cli/harness.ts';
 import { type HubStage, hubStage, hubToken, type TestHub } from '../../cli/hub-stage.ts';
@@ -203,20 +204,75 @@ describe('the library', () => {
   });
 });
 
+describe('gates of one process', () => {
+  it('share one stream with the hub, also a gate that begins after the others have ended', async () => {
+    const hub = await on.hub();
+    const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+    let ended = false;
+    const waiting = gates({
+      ...{ apiUrl: on.mock.url, apiKey: on.mock.apiKey, clock: on.time.clock, timeoutMs: 10 * 60_000 },
+      hub: { url: hub.url, token: hubToken, priority: 'high' },
+      gates: { api: { trigger }, docs: { trigger }, web: { trigger, needs: ['api', 'docs'] } },
+    });
+    waiting.finally(() => {
+      ended = true;
+    });
+    let most = 0;
+    for (const runs of [2, 3]) {
+      await on.settle(() => on.mock.state.runs.size === runs, 250);
+      most = Math.max(most, await openStreams(hub));
+      await on.pass(61_000);
+      await hub.deliver([...on.mock.state.runs.keys()]);
+    }
+    await on.settle(() => ended, 250);
+    expect((await waiting).result).toBe('pass');
+    expect(most).toBe(1);
+    expect(hub.log.filter(({ type }) => type === 'reported')).toEqual([]);
+    const creates = hub.log.filter((event) => event.type === 'grant' && event.class === 'create');
+    expect(creates).toMatchObject([{ gate: 'api' }, { gate: 'docs' }, { gate: 'web' }]);
+  });
+});
+
+describe('--priority', () => {
+  it('is sent with each request for a grant', async () => {
+    const bodies: string[] = [];
+    const url = await on.server((request, response) => {
+      let body = '';
+      request.on('data', (part) => {
+        body += part;
+      });
+      request.on('end', () => {
+        if (request.url === '/v1/grants') {
+          bodies.push(body);
+          return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"granted":true}');
+        }
+        if (request.url !== '/v1/wakes') return void response.writeHead(204).end();
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('event: ready\ndata: {"version":1}\n\n');
+      });
+    });
+    await on.start(url, [...trigger, '--wait', '--priority', 'high']).end();
+    expect(JSON.parse(bodies[0] ?? '')).toEqual({
+      ...{ class: 'create', waitedMs: 0, priority: 'high', gate: 'shop / checkout', runId: null },
+    });
+    expect(new Set(bodies.map((body) => JSON.parse(body).priority))).toEqual(new Set(['high']));
+  });
+});
+
 describe('44 gates with a hub and a timeout of a minute', () => {
   it('create no more runs than the limit allows, and watch each; the others time out', async () => {
     await on.close();
     on = await hubStage({ duration: 20_000, rateLimit: 'documented' });
     const hub = await on.hub();
-    const gates = Array.from({ length: 44 }, (_, at) =>
+    const fleet = Array.from({ length: 44 }, (_, at) =>
       on.start(hub.url, [...waits, `--process=p${at}`, '--timeout', '60s', '--on', 'timeout=warn', '--json']),
     );
     const began = on.time.clock.monotonic();
-    while (gates.some(({ result }) => result === null)) await on.pass(1_000);
+    while (fleet.some(({ result }) => result === null)) await on.pass(1_000);
     // No gate outlives its timeout by more than the requests under way.
     expect(on.time.clock.monotonic() - began).toBeLessThanOrEqual(65_000);
     expect(on.mock.requests.map(({ status }) => status)).not.toContain(429);
-    const ended = gates.map(({ result }) => ({
+    const ended = fleet.map(({ result }) => ({
       code: result?.code,
       ...JSON.parse(result?.out ?? '').runs[0],
     }));
