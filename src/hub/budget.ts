@@ -1,3 +1,5 @@
+import { windowMs } from '../gate/fleet/protocol.ts';
+
 /** The requests that wait for each other: creates, reads that are worth it, and safety reads, which get what those leave. */
 export const lines = ['create', 'read', 'safety'] as const;
 export type RequestLine = (typeof lines)[number];
@@ -56,8 +58,6 @@ export interface BudgetView {
   granted: Granted;
 }
 
-/** The service counts in minutes; the way to it takes some requests up to 2 s longer than others. */
-export const windowMs = 62_000;
 /** A claim that is not renewed within this time no longer holds back others. */
 export const claimLifetimeMs = 2_000;
 /** How long a claim waits if a more urgent one holds it back. */

@@ -1,4 +1,5 @@
-import { type BudgetStore, memoryBudget, windowMs } from './budget.ts';
+import { windowMs } from '../gate/fleet/protocol.ts';
+import { type BudgetStore, memoryBudget } from './budget.ts';
 import type { Health } from './health.ts';
 import type { SharedBudget } from './redis-budget.ts';
 

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { requestClasses } from '../gate/fleet/protocol.ts';
-import { type RequestLine, windowMs } from './budget.ts';
+import { requestClasses, windowMs } from '../gate/fleet/protocol.ts';
+import type { RequestLine } from './budget.ts';
 import { BadRequest, milliseconds, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';

@@ -1,5 +1,5 @@
-import type { Place } from '../gate/fleet/protocol.ts';
-import { type BudgetView, windowMs } from './budget.ts';
+import { type Place, windowMs } from '../gate/fleet/protocol.ts';
+import type { BudgetView } from './budget.ts';
 
 /** How many requests a stream may send without the hub: reads of its runs, and creates. */
 export interface Demand {

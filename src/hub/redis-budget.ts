@@ -1,3 +1,4 @@
+import { windowMs } from '../gate/fleet/protocol.ts';
 import {
   type BudgetLimits,
   type BudgetStore,
@@ -8,7 +9,6 @@ import {
   leastShare,
   outrankedMs,
   recoveryStepMs,
-  windowMs,
 } from './budget.ts';
 
 type Numbers = readonly number[];

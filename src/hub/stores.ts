@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
+import { windowMs } from '../gate/fleet/protocol.ts';
 import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
-import { type BudgetLimits, type BudgetStore, memoryBudget, windowMs } from './budget.ts';
+import { type BudgetLimits, type BudgetStore, memoryBudget } from './budget.ts';
 import { failoverBudget } from './failover-budget.ts';
 import { failoverReplays, failoverWakes } from './failover-wakes.ts';
 import type { Health } from './health.ts';

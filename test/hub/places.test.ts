@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BudgetView, windowMs } from '../../src/hub/budget.ts';
+import { windowMs } from '../../src/gate/fleet/protocol.ts';
+import type { BudgetView } from '../../src/hub/budget.ts';
 import { type Demand, placesOf } from '../../src/hub/places.ts';
 
 const limits = { reads: 48, creates: 16, requests: 80 };

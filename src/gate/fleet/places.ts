@@ -1,7 +1,4 @@
-import type { HubEvent, RequestClass, SentRequests } from './protocol.ts';
-
-/** Requests that are older than this no longer count for the service's limits. */
-const windowMs = 62_000;
+import { type HubEvent, type RequestClass, type SentRequests, windowMs } from './protocol.ts';
 
 type Kind = keyof SentRequests;
 const kindOf = (of: RequestClass): Kind => (of === 'create' ? 'creates' : 'reads');
