@@ -87,6 +87,16 @@ export const scenarios = [
     fault: ({ hubs }) => Promise.all(hubs.map((hub) => hub.kill())),
   },
   {
+    // The second minute has begun by then, and every gate has its place.
+    ...{
+      name: 'both hubs killed, every gate connected',
+      gates: 40,
+      aim: 20,
+      simulated: { hub: 'reliable', trouble: { fault: 'no hub', forMs: always } },
+    },
+    fault: ({ hubs }) => Promise.all(hubs.map((hub) => hub.kill())),
+  },
+  {
     ...{
       name: 'both hubs killed, back after 60 s',
       aim: 20,

@@ -156,12 +156,19 @@ export function createHubLinks(
     report(null);
   };
 
+  let isReporting = false;
   const reportSent = async () => {
     const requests = places.ages();
-    if (requests.reads.length + requests.creates.length === 0) return;
+    // Another stream may be ready before the hub has responded.
+    if (isReporting || requests.reads.length + requests.creates.length === 0) return;
+    isReporting = true;
     const now = clock.monotonic();
-    await client.sent(requests, session.signal);
-    places.forget(now);
+    try {
+      await client.sent(requests, session.signal);
+      places.forget(now);
+    } finally {
+      isReporting = false;
+    }
   };
 
   const handle = (event: HubEvent) => {
