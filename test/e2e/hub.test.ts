@@ -80,7 +80,7 @@ describe('the built rungate hub', () => {
     const body = '{"runId":"run_1"}';
     const headers = await signed(body);
     expect(await deliver(hub.url, body, headers)).toBe(204);
-    await until(() => text().includes('data: {"runId":"run_1"}'));
+    await until(() => text().includes('data: {"runId":"run_1"'));
 
     const slow = '{"runId":"run_2"}';
     const fields = Object.entries(await signed(slow)).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -90,7 +90,9 @@ describe('settings', () => {
         expect((await list({ ...file, env }, flag))[name]).toMatchObject({ origin: 'flag', detail: null });
       }
       rmSync(path);
-      const fallback = ['interval', 'timeout', 'maxAttempts', 'deployed.timeout'].includes(name)
+      const fallback = ['interval', 'timeout', 'maxAttempts', 'deployed.timeout', 'hub.priority'].includes(
+        name,
+      )
         ? 'default'
         : null;
       if (name !== 'format') expect((await list())[name]).toMatchObject({ origin: fallback, detail: null });
@@ -330,7 +332,7 @@ describe('config set', () => {
     }
   });
 
-  it('is tested with every setting', () => expect(fileIds).toHaveLength(24));
+  it('is tested with every setting', () => expect(fileIds).toHaveLength(25));
 
   it.each([
     ['strict', 'maybe'],
