@@ -76,7 +76,7 @@ export interface WakeCommands {
 const stream = 'wakes';
 const named = 'named';
 /** Entries of the stream that are kept, about: a hub that lost its connection reads on from its last one. */
-const keptEntries = 2_000;
+const keptEntries = 1_500;
 
 /** Adds ids to the stream and to those remembered, all at one time of Redis's clock. */
 export const announceScript = `

@@ -46,10 +46,10 @@ describe.skipIf(isRedisMissing)('a hub keeps in Redis', () => {
     return (await used()) - before;
   }
 
-  it('at most 120 MB, even if each delivery names as many and as long ids as it can', async () => {
+  it('at most 100 MB, even if each delivery names as many and as long ids as it can', async () => {
     const ids = (at: number) => Array.from({ length: 300 }, (_, n) => `${at}-${n}-`.padEnd(128, 'x'));
     const bytes = await memoryAfter(2500, ids);
-    expect(bytes).toBeLessThan(120 * megabyte);
+    expect(bytes).toBeLessThan(100 * megabyte);
   });
 
   it('less than 10 MB after 5,000 usual deliveries', async () => {
