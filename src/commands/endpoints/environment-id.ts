@@ -1,54 +1,12 @@
 import type { Caller } from '../../client/caller.ts';
-import { type Convert, readPages } from '../../client/pages.ts';
-import { mismatchError } from '../../client/schema-mismatch.ts';
+import { type Listed, listEnvironments } from '../../client/environments.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { env } from '../../contract/env.ts';
 import { HttpError, UnexpectedResponseError, UsageError } from '../../errors.ts';
-import { idText, itemTexts, membersOf, repeatedName, unquoted } from '../../json/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
 
 /** Returns whether the first parameter of the endpoint's path is an environment, which may be given by its key. */
 export const namesEnvironment = ({ path }: Endpoint) => path.startsWith('/api/environments/{');
-
-/** An environment in the list; a numeric id keeps its digits. */
-interface Listed {
-  readonly id: string | undefined;
-  readonly key: string | undefined;
-  readonly name: string | undefined;
-}
-
-/** Converts the JSON text of a string or a number to plain text; undefined for anything else. */
-function scalarText(json: string | undefined): string | undefined {
-  if (json === undefined || !/^["\d-]/.test(json)) return undefined;
-  return unquoted(json);
-}
-
-async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
-  /** With a repeated field, the command could change or delete the wrong environment. */
-  const fieldsOf = (json: string) => {
-    const members = membersOf(json);
-    const field = repeatedName(members);
-    if (field === undefined) return new Map(members);
-    throw mismatchError('GET /api/environments', {
-      field,
-      expected: 'each field once',
-      received: 'two values for it',
-    });
-  };
-  const convert: Convert<Map<string, string>[]> = (text, page) => {
-    fieldsOf(text);
-    return itemTexts(text, page).map(fieldsOf);
-  };
-  // Only the id, the key and the name of each item are read, so other fields may be wrong.
-  const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, convert, { check: false });
-  for await (const { converted } of pages) {
-    for (const fields of converted) {
-      const [key, name] = ['key', 'name'].map((field) => scalarText(fields.get(field)));
-      yield { id: idText(fields.get('id')) ?? undefined, key, name };
-    }
-  }
-}
 
 function ambiguous(key: string, matches: readonly Listed[]): UsageError {
   const some = matches.slice(0, 5).map(({ id, name }) => `${id ?? 'no id'} (${name ?? 'no name'})`);
