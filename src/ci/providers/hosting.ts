@@ -1,6 +1,12 @@
 import { cleanRef, cleanSha, cleanText, groupOf, type ProviderRow, type Reader } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
+/** Returns the branch or tag of a GitHub deployment. The `ref` of a deployment may also be a commit, as with Vercel: then null. */
+function deployedRef(read: Reader): string | null {
+  const ref = cleanRef(read.payload('deployment', 'ref'));
+  return cleanSha(ref) === null ? ref : null;
+}
+
 /**
  * In a pull request, GITHUB_SHA is the merge commit that GitHub generated (`pull_request`) or the base
  * (`pull_request_target`). Only the event's payload contains the head; without the payload the commit is null, not wrong.
@@ -10,7 +16,8 @@ export const github: ProviderRow = {
   detect: 'GITHUB_ACTIONS',
   repository: 'GITHUB_REPOSITORY',
   tag: (read) => groupOf(/^refs\/tags\/(.+)$/, read.text('GITHUB_REF')),
-  ref: 'GITHUB_REF',
+  // Empty for a deployment that was created with a commit.
+  ref: (read) => read.ref('GITHUB_REF') ?? deployedRef(read),
   commitSha: 'GITHUB_SHA',
   rawEvent: 'GITHUB_EVENT_NAME',
   events: {
