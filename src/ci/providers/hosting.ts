@@ -1,6 +1,18 @@
 import { cleanRef, cleanSha, cleanText, groupOf, type ProviderRow, type Reader } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
+/** Returns the branch or tag of a GitHub deployment. The `ref` of a deployment may also be a commit, as with Vercel: then null. */
+function deployedRef(read: Reader): string | null {
+  const ref = cleanRef(read.payload('deployment', 'ref'));
+  return cleanSha(ref) === null ? ref : null;
+}
+
+/** Whether Vercel sent the event about a deployment. GITHUB_SHA and GITHUB_REF are then those of the default branch. */
+function isFromVercel(read: Reader): boolean {
+  if (read.text('GITHUB_EVENT_NAME') !== 'repository_dispatch') return false;
+  return cleanText(read.payload('action'))?.startsWith('vercel.deployment.') === true;
+}
+
 /**
  * In a pull request, GITHUB_SHA is the merge commit that GitHub generated (`pull_request`) or the base
  * (`pull_request_target`). Only the event's payload contains the head; without the payload the commit is null, not wrong.
@@ -10,8 +22,13 @@ export const github: ProviderRow = {
   detect: 'GITHUB_ACTIONS',
   repository: 'GITHUB_REPOSITORY',
   tag: (read) => groupOf(/^refs\/tags\/(.+)$/, read.text('GITHUB_REF')),
-  ref: 'GITHUB_REF',
-  commitSha: 'GITHUB_SHA',
+  // GITHUB_REF is empty for a deployment that was created with a commit.
+  ref: (read) =>
+    isFromVercel(read)
+      ? cleanRef(read.payload('client_payload', 'git', 'ref'))
+      : (read.ref('GITHUB_REF') ?? deployedRef(read)),
+  commitSha: (read) =>
+    isFromVercel(read) ? cleanSha(read.payload('client_payload', 'git', 'sha')) : read.sha('GITHUB_SHA'),
   rawEvent: 'GITHUB_EVENT_NAME',
   events: {
     push: 'push',
