@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { argumentRows, argvOf, inputVariables, variableRows } from './action/inputs.ts';
 import { withheldHint } from './ci/fork.ts';
 import { jobOf } from './ci/idempotency.ts';
-import { type JournalEvent, parseJournal, runsOf } from './ci/journal.ts';
+import { environmentsOf, type JournalEvent, parseJournal, runsOf } from './ci/journal.ts';
 import { readOwnFile } from './ci/own-file.ts';
 import { detectCi } from './ci/provider.ts';
 import { githubAnnotation } from './ci/reports/log-commands.ts';
@@ -11,6 +11,7 @@ import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
 import { readGlobals } from './commands/options.ts';
 import { cancelUnfinished } from './commands/run/cancel.ts';
+import { deleteLeft } from './commands/run/left-environments.ts';
 import { ConfigError, RungateError, redactError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './host/io.ts';
@@ -80,14 +81,19 @@ export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
   });
 }
 
-/** Runs the post step: cancels the runs that the main step left in progress because it was cancelled or killed. */
+/**
+ * Runs the post step: cancels the runs that the main step left in progress because it was cancelled or killed, and deletes the
+ * environments that it created.
+ */
 export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   const journal = toolkit.getState('journal');
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
   return runStep(toolkit, io, async () => {
     const job = jobOf(detectCi(io.env));
-    const left = runsOf(readJournal(journal)).filter((run) => !run.settled && run.job === job);
-    if (left.length === 0) return exitCodes.ok;
+    const events = readJournal(journal);
+    const left = runsOf(events).filter((run) => !run.settled && run.job === job);
+    const environments = environmentsOf(events, job);
+    if (left.length + environments.size === 0) return exitCodes.ok;
     // The same connection settings as in the main step.
     const inputs = argumentRows.map((row) => [
       camel(flagName(row).slice(2)),
@@ -96,7 +102,8 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     const { flags, settings } = readGlobals(Object.fromEntries(inputs.filter(([, value]) => value !== '')));
     const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, flags, settings);
     try {
-      return await cancelUnfinished(context, left);
+      const { code, open } = await cancelUnfinished(context, left);
+      return environments.size === 0 ? code : Math.max(code, await deleteLeft(context, environments, open));
     } finally {
       await context.close();
     }

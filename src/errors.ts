@@ -16,6 +16,8 @@ export interface ExchangeFacts {
   elapsedMs?: number | undefined;
   /** The key of a request that creates a run. */
   idempotencyKey?: string | undefined;
+  /** That request may have created a run. */
+  runMayExist?: true | undefined;
 }
 
 /** Returns how an option, or a phrase about options, is written where an error is shown; with `value` in it, if it has a place for one. */

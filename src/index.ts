@@ -39,6 +39,7 @@ export type {
   GateReport,
   GatesReport,
   NamedGateReport,
+  PreviewReport,
   RunReport,
   RunSubject,
   StartedRun,
@@ -63,7 +64,7 @@ export type { Ending } from './mock/handlers/run.ts';
 export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { DeliveryScope } from './mock/sender.ts';
 export type { Counts, Outcome } from './mock/state.ts';
-export type { DeployedPage, GateHub, LibraryOptions } from './options/library-options.ts';
+export type { DeployedPage, GateHub, GatePreview, LibraryOptions } from './options/library-options.ts';
 export type { Envelope, EnvelopeSignature } from './receipt/dsse.ts';
 export type {
   ReceiptDeployment,

@@ -180,6 +180,18 @@ export interface KeyRequest {
   open(file: JournalFile): Journal;
 }
 
+/**
+ * Returns a text that identifies something that a start needs. It is the same in all re-runs of the job, whatever their keys are:
+ * made from the user's key, or from the CI's facts; otherwise random.
+ */
+export function placeOf({ given, salt, builds, ci }: Pick<KeyRequest, 'given' | 'salt' | 'builds' | 'ci'>) {
+  return (text: string): string => {
+    if (given !== undefined && given !== 'auto') return JSON.stringify([given, text]);
+    const ingredients = ingredientsOf(ci, text, salt, builds);
+    return ingredients === null ? crypto.randomUUID() : baseOf(ingredients);
+  };
+}
+
 export interface PlannedKeys {
   keys: readonly KeyStep[];
   journal?: Journal | undefined;

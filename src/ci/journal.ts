@@ -18,7 +18,10 @@ export type JournalEvent =
   // Older versions recorded no origin.
   | ({ event: 'triggering'; key: string; round: number; body?: unknown } & Partial<Origin>)
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
-  | { event: 'settled'; runId: string };
+  | { event: 'settled'; runId: string }
+  | { event: 'environment'; key: string; step: EnvironmentStep; job: string };
+
+type EnvironmentStep = Parameters<RunJournal['environment']>[1];
 
 /** A run in the journal. Its origin is that of the first process that used the key. */
 export interface JournalRun extends Origin {
@@ -35,9 +38,10 @@ export interface JournalRun extends Origin {
 
 function isEvent(value: unknown): value is JournalEvent {
   if (typeof value !== 'object' || value === null) return false;
-  const { event, key, round, runId } = value as Record<string, unknown>;
+  const { event, key, round, runId, step, job } = value as Record<string, unknown>;
   if (event === 'triggering') return typeof key === 'string' && Number.isInteger(round);
   if (event === 'created') return typeof key === 'string' && typeof runId === 'string';
+  if (event === 'environment') return [key, step, job].every((text) => typeof text === 'string');
   return event === 'settled' && typeof runId === 'string';
 }
 
@@ -73,11 +77,19 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
     } else if (entry.event === 'created') {
       const run = byKey.get(entry.key);
       if (run !== undefined) run.runId = entry.runId;
-    } else {
+    } else if (entry.event === 'settled') {
       for (const run of byKey.values()) if (run.runId === entry.runId) run.settled = true;
     }
   }
   return [...byKey.values()];
+}
+
+/** Returns the keys of the environments that a job created, or may have created, and has not deleted, with the last step of each. */
+export function environmentsOf(events: readonly JournalEvent[], job: string): Map<string, EnvironmentStep> {
+  const steps = new Map<string, EnvironmentStep>();
+  for (const entry of events)
+    if (entry.event === 'environment' && entry.job === job) steps.set(entry.key, entry.step);
+  return new Map([...steps].filter(([, step]) => step !== 'deleted'));
 }
 
 /** The file of a journal, and the origin of the runs that this process starts. */
@@ -166,5 +178,6 @@ export function openJournal(
     created: ({ key }, { runId, appUrl }) =>
       add({ event: 'created', key, runId, appUrl: appUrl && redact(appUrl) }),
     settled: (runId) => add({ event: 'settled', runId }),
+    environment: (key, step) => add({ event: 'environment', key, step, job }),
   };
 }

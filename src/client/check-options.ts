@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Clock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { actions, type GateOverrides, verdicts } from '../gate/policy.ts';
-import type { DeployedPage, GateHub, LibraryOptions } from '../options/library-options.ts';
+import type { DeployedPage, GateHub, GatePreview, LibraryOptions } from '../options/library-options.ts';
 import { type OptionRow, optionIds, rowOf } from '../options/table.ts';
 import { largestCount } from '../options/types.ts';
 import { isPlain, ownCopy } from '../own-options.ts';
@@ -122,6 +122,7 @@ function checkOf(row: OptionRow): OptionType<unknown> {
 interface RowGroups {
   '': LibraryOptions;
   'hub.': GateHub;
+  'preview.': GatePreview;
   'deployed.': DeployedPage;
 }
 

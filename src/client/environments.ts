@@ -1,6 +1,6 @@
 import { env } from '../contract/env.ts';
 import { idText, itemTexts, membersOf, repeatedName, unquoted } from '../json/text.ts';
-import type { Caller } from './options.ts';
+import type { Caller, CallOptions } from './options.ts';
 import { type Convert, readPages } from './pages.ts';
 import { mismatchError } from './schema-mismatch.ts';
 
@@ -9,6 +9,9 @@ export interface Listed {
   readonly id: string | undefined;
   readonly key: string | undefined;
   readonly name: string | undefined;
+  readonly baseUrl: string | undefined;
+  /** All of its fields, with their digits. */
+  readonly fields: ReadonlyMap<string, string>;
 }
 
 /** Converts the JSON text of a string or a number to plain text; undefined for anything else. */
@@ -17,7 +20,7 @@ function scalarText(json: string | undefined): string | undefined {
   return unquoted(json);
 }
 
-export async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
+export async function* listEnvironments(caller: Caller, options: CallOptions = {}): AsyncGenerator<Listed> {
   /** With a repeated field, the command could change or delete the wrong environment. */
   const fieldsOf = (json: string) => {
     const members = membersOf(json);
@@ -33,12 +36,15 @@ export async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> 
     fieldsOf(text);
     return itemTexts(text, page).map(fieldsOf);
   };
-  // Only the id, the key and the name of each item are read, so other fields may be wrong.
-  const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, convert, { check: false });
+  // Few fields of each item are read, so others may be wrong.
+  const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, convert, {
+    ...options,
+    check: false,
+  });
   for await (const { converted } of pages) {
     for (const fields of converted) {
-      const [key, name] = ['key', 'name'].map((field) => scalarText(fields.get(field)));
-      yield { id: idText(fields.get('id')) ?? undefined, key, name };
+      const [key, name, baseUrl] = ['key', 'name', 'baseUrl'].map((field) => scalarText(fields.get(field)));
+      yield { id: idText(fields.get('id')) ?? undefined, key, name, baseUrl, fields };
     }
   }
 }

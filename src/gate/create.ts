@@ -44,6 +44,7 @@ const secondRequestMs = 1_400;
 /** Adds the key, by which a person can find the run, to the error of a create after which a run may exist. */
 function addKey(error: unknown, key: string): void {
   if (!(error instanceof RungateError)) return;
+  error.facts = { ...error.facts, runMayExist: true };
   const known = `a run may have been created with the idempotency key ${key}`;
   error.hint = error.hint === undefined ? known : `${known}; ${error.hint}`;
 }

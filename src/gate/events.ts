@@ -44,7 +44,15 @@ export interface RunJournal {
   created(step: KeyStep, run: { runId: string; appUrl: string | null }): void;
   /** Called when the job is done with the run: it has ended, or nothing waits for it. */
   settled(runId: string): void;
+  /** Called before the request that creates the environment of a preview deployment, when it exists, and when it is deleted. */
+  environment(key: string, step: 'creating' | 'created' | 'deleted'): void;
 }
+
+/**
+ * `creating`: the request that creates the environment is sent next. `found`: an earlier attempt of the job has created it.
+ * `kept`: it was not deleted.
+ */
+export type EnvironmentStep = 'creating' | 'created' | 'found' | 'deleted' | 'kept';
 
 /** An event of a gate, emitted as it happens. Times in milliseconds. The texts of the service are untrusted; reporters get them without secrets. */
 export type GateEvent =
@@ -108,6 +116,18 @@ export type GateEvent =
     }
   /** The hub is lost or was never there, so the gate polls by itself; `error` is null when the hub is back. */
   | { type: 'hub'; error: RungateError | null }
+  /** The environment of a preview deployment (`preview.baseUrl`). */
+  | {
+      type: 'environment';
+      step: EnvironmentStep;
+      key: string;
+      /** Without its query. */
+      baseUrl: string;
+      /** Why it was not deleted; null in any other step. */
+      error: RungateError | null;
+      /** The runs for which it stays, since they may go on. */
+      runs: readonly string[];
+    }
   /** The wait was aborted. */
   | { type: 'stopping'; by: StopCause }
   /** The gate requested the cancellation of the run; `error` if that failed. */

@@ -1,6 +1,7 @@
 import { type RungateError, type Say, type StopCause, StoppedError } from '../errors.ts';
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
 import type { KeyStep } from './events.ts';
+import { doneBefore, turnToCreate } from './fleet/turns.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stretchAfter } from './poll.ts';
 import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';
@@ -194,6 +195,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
   // An earlier slice has created it, or tried to, when the expected build was deployed.
   const refusal = isKnown ? null : await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
   if (refusal) return { ...nothingStarted, uncreated: reportUncreated([elapsed()], refusal) };
+  if (!isKnown && !signal.aborted) await unlessAborted(signal, start.ready?.(signal));
   const rules = pollRules(options, tools);
   const { deadline } = rules;
   // A run that is created with less than an interval left would be read once, too early, or never.
@@ -205,6 +207,15 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
     const known = { ...elapsed(), idempotencyKey: sent ? key : null };
     return { ...left, uncreated: reportUncreated([known], error) };
   };
+  if (!isKnown && !signal.aborted && start.prepare !== undefined) {
+    const prepare = start.prepare.bind(start);
+    const turn = () => turnToCreate(latest, tools);
+    const inTime = await unlessAborted(
+      signal,
+      doneBefore(latest, (either) => prepare(turn, either), tools),
+    );
+    if (inTime === false) return late(start.keys[0] as KeyStep, [], false);
+  }
   if (signal.aborted && !isKnown) return nothingStarted;
   const watched = new Map<string, WatchedRun>();
   const started = await startOrAttach(

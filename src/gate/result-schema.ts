@@ -169,6 +169,15 @@ const deployed = result('DeployedReport', 'The deployed build in the result of a
   reads: field(z.array(versionRead), 'The first read, every change, and the last read.'),
 });
 
+const preview = result('PreviewReport', 'An environment that rungate created for a preview deployment.', {
+  environmentKey: field(text(), "The environment's key, which the runs have as `environmentKey`."),
+  baseUrl: field(text(), 'The URL of the deployment, without its query.'),
+  deleted: field(
+    z.boolean(),
+    'Whether the environment was deleted. It stays if a run may go on in it, or if deleting it failed.',
+  ),
+});
+
 /** The fields of one gate, alone or among several. */
 const ofGate = {
   runs: field(z.array(runReport), 'From the first to the last, with those that `retries` started.'),
@@ -184,6 +193,10 @@ const ofResult = {
   ),
   exitCode: field(z.number(), 'The exit code of the command.'),
   deployed: field(z.exactOptional(deployed), 'Which build was deployed; absent if that was not checked.'),
+  previews: field(
+    z.exactOptional(z.array(preview)),
+    'The environments that rungate created; absent without a preview deployment.',
+  ),
   interruptedBy: z.exactOptional(stopCause),
   startedAt: field(z.exactOptional(text()), 'With `next`: the start of the first slice, RFC 3339.'),
   next: field(

@@ -43,6 +43,16 @@ export interface DeployedReport {
   reads: VersionRead[];
 }
 
+/** An environment that rungate created for a preview deployment. */
+export interface PreviewReport {
+  /** The environment's key, which the runs have as `environmentKey`. */
+  environmentKey: string;
+  /** The URL of the deployment, without its query. */
+  baseUrl: string;
+  /** Whether the environment was deleted. It stays if a run may go on in it, or if deleting it failed. */
+  deleted: boolean;
+}
+
 /** A run, with its verdict. Unknown facts are null. */
 export interface RunReport {
   /** For reports, the same in each build: `shop / checkout`, `shop / smoke, nightly`. */
@@ -119,6 +129,8 @@ export interface GateReport {
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
+  /** The environments that rungate created; absent without a preview deployment. */
+  previews?: PreviewReport[];
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;
@@ -166,6 +178,8 @@ export interface GatesReport {
   exitCode: number;
   /** Which build was deployed; absent if that was not checked. */
   deployed?: DeployedReport;
+  /** The environments that rungate created; absent without a preview deployment. */
+  previews?: PreviewReport[];
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;

@@ -58,7 +58,8 @@ const longestWaitMs = 30_000;
 /** The number of requests to an address that is probably wrong. */
 const wrongAddressLimit = 4;
 
-function surelyRefused(error: unknown): boolean {
+/** Returns whether the service certainly did not act on a request. */
+export function surelyRefused(error: unknown): boolean {
   if (error instanceof NetworkError) return error.unsent;
   if (error instanceof UsageError || error instanceof ConfigError || error instanceof CredentialError)
     return true;

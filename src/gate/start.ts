@@ -27,6 +27,13 @@ export interface Start {
   judged?: readonly string[] | undefined;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
+  /** Waits until a run can be created, with a limit of its own. After the first time it returns at once. */
+  ready?(signal: AbortSignal): Promise<void>;
+  /**
+   * Creates what a run needs, within the gate's timeout. After the first time it returns at once.
+   * @param turn waits for the turn of a request that creates something; false: it comes too late
+   */
+  prepare?(turn: () => Promise<boolean>, signal: AbortSignal): Promise<void>;
 }
 
 export interface Candidate {
@@ -170,22 +177,32 @@ const soonestMs = 5_000;
  * next key is used. If it had failed, and the run of its retry has not ended, it was an earlier run of this gate.
  */
 export async function startOrAttach(start: Start, times: StartTimes, tools: StartTools): Promise<Started> {
-  const last: { key?: string } = {};
+  const last: LastKey = {};
   try {
     return await startWithKeys(start, times, tools, last);
   } catch (error) {
     if (error instanceof RungateError)
-      error.word(tools.say).facts = { ...error.facts, idempotencyKey: last.key };
+      error.word(tools.say).facts = {
+        ...error.facts,
+        idempotencyKey: last.key,
+        ...(last.hasRun && { runMayExist: true }),
+      };
     throw error;
   }
 }
 
-/** @param last receives the key in use */
+/** The key in use, and whether a run of it may go on. */
+interface LastKey {
+  key?: string;
+  hasRun?: boolean;
+}
+
+/** @param last changes in place */
 async function startWithKeys(
   start: Start,
   times: StartTimes,
   tools: StartTools,
-  last: { key?: string },
+  last: LastKey,
 ): Promise<Started> {
   const { body, idPointer, judged = [] } = start;
   const { clock, emit, claim, policy, say = sayId, signal } = tools;
@@ -215,6 +232,7 @@ async function startWithKeys(
     } else creation = created(known);
     if (creation.kind !== 'created') return { kind: creation.kind, step, ...before };
     const { runId, appUrl, sentAt } = creation;
+    last.hasRun = true;
     limitedMs += creation.limitedMs;
     const candidate = candidateOf(step, creation, before.failed.length, limitedMs);
     const { reattached, doubtful } = candidate;
@@ -225,6 +243,7 @@ async function startWithKeys(
       emit?.({ type: 'settled', runId });
       if (signal.aborted) return { kind: 'none', step, ...before };
       mayRetry = false;
+      last.hasRun = false;
       continue;
     }
     emit?.({ type: 'created', runId, appUrl, reattached: reattached || known !== undefined });
@@ -232,6 +251,7 @@ async function startWithKeys(
     const isOwnKey = origin !== 'earlier';
     if (outcome === null || (isOwnKey && policy[outcome.verdict] === 'fail'))
       return { kind: 'started', ...before, ...candidate };
+    last.hasRun = false;
     emit?.({ type: 'settled', runId });
     const { verdict } = outcome;
     const reason = isOwnKey

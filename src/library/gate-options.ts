@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
 import { type Limits, resolveLimits } from '../gate/limits.ts';
 import { checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
-import type { DeployedPage, GateHub, LibraryOptions } from '../options/library-options.ts';
+import type { DeployedPage, GateHub, GatePreview, LibraryOptions } from '../options/library-options.ts';
 
 /** The page that shows which build is deployed. Requests to it use the `caPem`, `proxyEnv` and `insecureHttp` of the gate. */
 export interface GateDeployed extends DeployedPage {
@@ -17,8 +17,14 @@ export interface GateDeployed extends DeployedPage {
 const ruleRows = ['strict', 'on', 'intervalMs', 'timeoutMs', 'maxAttempts', 'retries'] as const;
 const cancelRows = ['cancelOnAbort', 'cancelOnTimeout'] as const;
 const startRows = ['idempotencySalt', 'idPointer'] as const;
-/** The options of a run's wait and verdict, which may differ between several gates. */
-export type RuleOptions = Pick<LibraryOptions, (typeof ruleRows)[number]>;
+/** The options of a run, its wait and its verdict, which may differ between several gates. */
+export interface RuleOptions extends Pick<LibraryOptions, (typeof ruleRows)[number]> {
+  /**
+   * A deployment to test. The gate creates an environment with its URL, gives the run its key, and deletes it at the end. It needs
+   * `token`. `trigger.environmentKey` is then the environment that is copied. Default: none.
+   */
+  preview?: GatePreview | undefined;
+}
 
 /** The options of a gate; all times in milliseconds. The client options say how to reach the service. */
 export interface GateOptions
@@ -55,7 +61,14 @@ export interface GateOptions
 
 export const triggerOption = option.owned(run['run.trigger'].body);
 
-export const ruleShape = option.rowShape('', ruleRows);
+export const ruleShape: option.Shape<RuleOptions> = {
+  ...option.rowShape('', ruleRows),
+  preview: z.optional(
+    option.optionsOf<GatePreview>(
+      option.rowShape('preview.', ['baseUrl', 'copyVariables', 'readyUrl', 'readyTimeoutMs']),
+    ),
+  ),
+};
 
 export const startShape: option.Shape<
   ClientOptions & Pick<GateOptions, 'env' | 'idempotencySalt' | 'idPointer' | 'hub' | 'signal'>

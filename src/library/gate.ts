@@ -1,12 +1,14 @@
 import { runFacts } from '../ci/context.ts';
 import { detectCi } from '../ci/provider.ts';
 import { checkOptions } from '../client/check-options.ts';
+import { UsageError } from '../errors.ts';
 import { unnamed } from '../gate/plan/plan.ts';
 import type { GateReport } from '../gate/result-types.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { artifactsOf } from '../subject.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { openGate } from './open-gate.ts';
+import { withPreviews } from './preview.ts';
 import { type ReportWithReceipt, withReceipt } from './receipt.ts';
 import { sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
@@ -32,9 +34,14 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
   for (const runId of runIds ?? []) checkRunId(runId);
   const node = { name: unnamed, needs: [], advisory: false, ...rules };
   return withSession(options, [rules.intervalMs], async (session) => {
-    const planned = trigger && (await planStart(trigger, options, session));
+    if (trigger === undefined && options.preview !== undefined)
+      throw new UsageError('preview needs trigger: the runs of runIds already have an environment');
+    const given = trigger === undefined ? [] : [{ trigger, preview: options.preview, ...rules }];
+    const [own] = await withPreviews(given, options, session);
+    const planned = own && (await planStart(own.trigger, options, session));
     const start = planned?.start;
-    const gate = { ...node, start, journal: planned?.journal, runIds: runIds && [...new Set(runIds)] };
+    const runs = { start, journal: planned?.journal, runIds: runIds && [...new Set(runIds)] };
+    const gate = { ...node, ...runs, preview: own?.preview };
     const { reporter, redact } = session;
     const settings = { ...session, ...sharedOptions(options), gates: [gate], failFast: false };
     const { report, startedAt, finishedAt } = await openGate(settings, [reporter]);

@@ -55,6 +55,7 @@ export const gatesOptions = option.optionsOf<GatesOptions>({
 /** A gate with its place in the order and its rules. */
 export interface CheckedGate extends PlanNode, ReturnType<typeof gateRules> {
   trigger: TriggerBody;
+  preview: RuleOptions['preview'];
 }
 
 /** Calls the function; its usage errors name the gate. */
@@ -80,7 +81,7 @@ function checkGate(all: option.Checked<GatesOptions>, name: string, given: Named
     const rest = remainingOverrides(set((all.on ?? {}) as Overrides), { strict, on });
     const { gates: _, failFast, onProgress, ...shared } = all;
     const options = ownCopy({ ...shared, ...own, on: { ...rest, ...on } as GateOverrides });
-    return { name, needs, advisory, ...gateRules(options), trigger };
+    return { name, needs, advisory, ...gateRules(options), trigger, preview: options.preview };
   });
 }
 

@@ -1,19 +1,24 @@
 import { type Checked, checkOptions } from '../client/check-options.ts';
 import { prepareRequest } from '../client/request.ts';
 import { run } from '../contract/run.ts';
-import type { GatesEvent, PlannedGate } from '../gate/plan/plan.ts';
+import type { GatesEvent } from '../gate/plan/plan.ts';
 import type { GatesReport } from '../gate/result-types.ts';
+import type { PreviewGate } from '../preview/open.ts';
+import type { Preview } from '../preview/prepare.ts';
 import { type CheckedGate, checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
 import { openGate } from './open-gate.ts';
+import { withPreviews } from './preview.ts';
 import { type Session, sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
+type OpenedGate = Omit<CheckedGate, 'preview'> & { preview: Preview | undefined };
+
 /** Returns the gate with the run to start. @throws RungateError if its request would be refused before it is sent */
 async function planGate(
-  { trigger, ...gate }: CheckedGate,
+  { trigger, ...gate }: OpenedGate,
   options: Checked<GatesOptions>,
   session: Session,
-): Promise<PlannedGate> {
+): Promise<PreviewGate> {
   const { name, retries } = gate;
   const { env, idPointer, idempotencySalt: salt } = options;
   // Two gates with the same run need different keys, as on the command line.
@@ -40,7 +45,10 @@ export async function gates(given: GatesOptions): Promise<GatesReport> {
   const checked = checkedGates(options);
   const intervals = checked.map(({ intervalMs }) => intervalMs);
   return withSession<GatesEvent, GatesReport>(options, intervals, async (session) => {
-    const planned = await Promise.all(checked.map((gate) => planGate(gate, options, session)));
+    const own = await withPreviews(checked, options, session);
+    const planned = await Promise.all(
+      checked.map((gate, at) => planGate({ ...gate, ...own[at] } as OpenedGate, options, session)),
+    );
     const settings = {
       ...session,
       ...sharedOptions(options),

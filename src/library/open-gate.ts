@@ -11,7 +11,7 @@ import {
   flatReport,
   knownRuns,
   oneGate,
-  type PlannedGate,
+  type PlanEvent,
   type PlanResult,
   severalGates,
   unnamed,
@@ -24,9 +24,11 @@ import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
 import { lateError, type Start, type Started, startOrAttach } from '../gate/start.ts';
 import { subjectOf } from '../gate/watched-run.ts';
+import type { openPreviews, PreviewGate } from '../preview/open.ts';
 import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
 
+type PreviewTools = Parameters<typeof openPreviews>[0];
 type DeployedOptions = Omit<Parameters<typeof openDeployed>[0], 'clock' | 'emit' | 'redact' | 'say'>;
 
 /** How to reach the service and the hub. The functions are called once, before anything is sent, and may throw. */
@@ -44,10 +46,12 @@ export interface OpenOptions {
 
 export interface OpenGateOptions extends OpenOptions {
   /** One gate that is `unnamed`, or several. */
-  gates: readonly PlannedGate[];
+  gates: readonly PreviewGate[];
   failFast: boolean;
   /** Null without a check. `commit` is that of the runs that are created, if it is the same for all. */
   deployed(commit: string | undefined): Promise<DeployedOptions | null>;
+  /** How to reach preview deployments. */
+  connection(): Promise<Pick<PreviewTools, 'caPem' | 'proxyEnv' | 'onExchange'>>;
   /** Whether the service is on this machine, which has no shortest interval. */
   local: boolean;
   cancelOnInterrupt: boolean | 'SIGINT';
@@ -70,6 +74,14 @@ async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateO
   return openDeployed({ ...options, clock, redact, say, emit });
 }
 
+/** Loaded for preview deployments only. */
+async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Emit) {
+  const { gates, connection, clock, say, onStop } = options;
+  if (gates.every(({ preview }) => preview === undefined)) return undefined;
+  const { openPreviews } = await import('../preview/open.ts');
+  return openPreviews({ ...(await connection()), caller, clock, say, onStop, emit });
+}
+
 const reasonIn =
   (options: Pick<OpenGateOptions, 'cancelReason' | 'env'>) => async (why: StopCause | 'timeout') =>
     options.cancelReason ?? cancelReason(why, options.env);
@@ -80,22 +92,28 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
   const caller = await options.connect();
   let page: OpenDeployed | undefined;
   let hub: OpenHub | undefined;
+  const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
   try {
     hub = await openHubOf(options);
     await awaitEach(reporters, { type: 'begin', gates });
-    page = await openBuildCheck(options, (event) => emitTo(reporters, event, redact));
-    return await runPlan(
+    page = await openBuildCheck(options, emit);
+    const previews = await openPreviewsOf(options, caller, emit);
+    const result = await runPlan(
       {
-        ...{ gates, failFast, cancelOnInterrupt, cancelOnTimeout, cancelReason: reasonIn(options) },
+        ...{ gates: previews === undefined ? gates : gates.map(previews.attach), failFast },
+        ...{ cancelOnInterrupt, cancelOnTimeout, cancelReason: reasonIn(options) },
         shortestMs: shortestWaitMs(local),
       },
       {
         ...{ service: runService(caller, clock.now), clock, random, say, onStop, hooks: page?.hooks },
         ...(hub !== undefined && { linkHub: hub.link }),
         // A reporter may keep and change what it receives.
-        emit: (event) => emitTo(reporters, event, redact),
+        emit,
       },
     );
+    if (previews === undefined) return result;
+    const reports = await previews.close(result.outcomes);
+    return reports.length === 0 ? result : { ...result, parts: { ...result.parts, previews: reports } };
   } finally {
     await page?.close();
     await hub?.close();
@@ -152,7 +170,7 @@ export async function openStart(
 ): Promise<Started & { stoppedBy: StopCause | null }> {
   const { start, journal, policy, timeoutMs, clock, random, say, redact } = options;
   const reporters = [journalReporter([{ name: unnamed, journal }]), ...others];
-  const emit: Emit = (event) => emitTo(reporters, event, redact);
+  const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
   const caller = await options.connect();
   const service = runService(caller, clock.now);
   const stop = new AbortController();

@@ -64,6 +64,13 @@ export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'jour
     triggering: ({ gate, step, body }) => journalOf(gate)?.triggering(step, body),
     received: ({ gate, step, run }) => journalOf(gate)?.created(step, run),
     settled: ({ gate, runId }) => journalOf(gate)?.settled(runId),
+    // Several gates share it, and their journals are for one job.
+    environment({ key, step }) {
+      if (step === 'kept') return;
+      gates
+        .find(({ journal }) => journal !== undefined)
+        ?.journal?.environment(key, step === 'found' ? 'created' : step);
+    },
   };
 }
 

@@ -76,6 +76,7 @@ export function sharedOptions(
   const subjects = artifactsOf(options.subjects);
   return {
     ...{ cancelReason, env: env ?? {}, local: isLocal(options.apiUrl) },
+    connection: async () => ({ caPem, proxyEnv }),
     cancelOnInterrupt: options.cancelOnAbort ?? runIds === undefined,
     cancelOnTimeout: options.cancelOnTimeout === true,
     async deployed(commit) {

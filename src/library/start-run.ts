@@ -27,6 +27,12 @@ function withFacts(body: TriggerBody, facts: Readonly<Record<string, string | nu
   return { ...body, ...Object.fromEntries(missing) };
 }
 
+/** Returns a copy of the body, with the fields that the CI knows. The caller's object may change during the wait. */
+export function completeBody(trigger: TriggerBody, env: GateOptions['env']): TriggerBody {
+  const body = structuredClone(trigger);
+  return env === undefined ? body : withFacts(body, runFacts(detectCi(env)));
+}
+
 /** Returns random keys, which no other call has used. */
 const ownKeys = (retries: number): KeyStep[] =>
   Array.from({ length: retries + 1 }, (_, retry) => ({
@@ -46,8 +52,8 @@ export async function planStart(
   { clock, redact, reporter }: Session,
   gate?: string,
 ): Promise<{ start: Start; journal: RunJournal | undefined }> {
-  // The caller's object may change during the wait, and a key must always come with the same body.
-  const trigger = structuredClone(given);
+  // A key must always come with the same body.
+  const body = completeBody(given, options.env);
   const { env, idempotencyKey: key, idempotencySalt: salt, idPointer, retries = 0 } = options;
   if (salt !== undefined && (env === undefined || (key !== undefined && key !== 'auto'))) {
     throw new UsageError('idempotencySalt only changes the key that is made from env', {
@@ -57,10 +63,9 @@ export async function planStart(
   if (env === undefined) {
     const own = key === undefined || key === 'auto';
     const keys = own ? ownKeys(retries) : givenKeys(key, 'given as idempotencyKey', retries);
-    return { start: { body: trigger, keys, idPointer }, journal: undefined };
+    return { start: { body, keys, idPointer }, journal: undefined };
   }
   const ci = detectCi(env);
-  const body = withFacts(trigger, runFacts(ci));
   const now = new Date(clock.now());
   const { keys, journal } = planKeys({
     given: key,

@@ -68,6 +68,21 @@ export interface GateHub {
   token: string;
 }
 
+/**
+ * A deployment to test: the gate creates an environment for it and deletes it. Requests to it use the `caPem`, `proxyEnv` and
+ * `insecureHttp` of the gate.
+ */
+export interface GatePreview {
+  /** The deployment's URL. */
+  baseUrl: string | URL;
+  /** Whether to copy the variables of the environment `trigger.environmentKey`, too; default false. */
+  copyVariables?: boolean | undefined;
+  /** The page that has to answer with 2xx or 3xx before the environment is created; default: the deployment. */
+  readyUrl?: string | URL | undefined;
+  /** How long to wait until it answers; default 5 minutes. */
+  readyTimeoutMs?: number | undefined;
+}
+
 /** The page that shows which build is deployed, and the build that is expected. */
 export interface DeployedPage {
   /** The URL of the page. */

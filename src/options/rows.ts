@@ -1,5 +1,6 @@
 import { priorities } from '../gate/fleet/protocol.ts';
 import {
+  belowDeployment,
   choiceOf,
   count,
   duration,
@@ -70,6 +71,7 @@ const selection = { group: 'Selection:', common: true, file: 'gate', input: true
 const build = { group: 'Build information:', commands: creating, file: 'only gate', input: true } as const;
 const behaviour = { group: 'Behaviour:', input: true } as const;
 const wait = { group: 'Wait options:', commands: waiting, input: true } as const;
+const preview = { group: 'Preview deployment:', commands: ['gate'], file: 'gate', input: true } as const;
 const deployed = { group: 'Deployed build:', commands: waiting, input: true } as const;
 const reports = { group: 'Reports:', commands: waiting, input: true } as const;
 const global = { group: 'Global options:', commands: ['every'] } as const;
@@ -397,9 +399,47 @@ export const rows = {
     forGate: { note: 'default: on' },
     help: 'cancel the run when rungate is stopped',
   },
+  'preview.baseUrl': {
+    ...preview,
+    type: url('deployment', 'preview.baseUrl', { pattern: /^auto$/, is: 'auto' }),
+    flag: '--base-url <url>',
+    library: 'preview.baseUrl',
+    libraryHelp: "The deployment's URL.",
+    required: ['library'],
+    note: 'auto: from the CI; needs a bearer token; --environment is the one to copy',
+    help: 'deployment to test: an environment is created for it and deleted afterwards',
+  },
+  'preview.copyVariables': {
+    ...preview,
+    type: onOff,
+    flag: '--copy-variables',
+    library: 'preview.copyVariables',
+    libraryHelp:
+      'Whether to copy the variables of the environment `trigger.environmentKey`, too; default false.',
+    help: 'also copy the variables of --environment',
+  },
+  'preview.readyUrl': {
+    ...preview,
+    type: url('page', 'preview.readyUrl', belowDeployment),
+    flag: '--ready-url <url>',
+    library: 'preview.readyUrl',
+    libraryHelp:
+      'The page that has to answer with 2xx or 3xx before the environment is created; default: the deployment.',
+    help: 'page that has to answer first',
+    note: 'default: the base URL',
+  },
+  'preview.readyTimeout': {
+    ...preview,
+    type: duration,
+    flag: '--ready-timeout <duration>',
+    library: 'preview.readyTimeoutMs',
+    libraryHelp: 'How long to wait until it answers; default 5 minutes.',
+    default: '5m',
+    help: 'maximum time to wait until it answers',
+  },
   'deployed.url': {
     ...deployed,
-    type: url('page', 'deployed.url'),
+    type: url('page', 'deployed.url', belowDeployment),
     flag: '--deployed-url <url>',
     file: 'top',
     library: 'deployed.url',
@@ -550,6 +590,7 @@ export const rows = {
     type: text,
     secret: 'sent',
     env: 'RUNGATE_TOKEN',
+    input: 'token',
     library: 'token',
     libraryHelp: "A user session's bearer token.",
     help: 'bearer token of a user session',

@@ -27,6 +27,7 @@ const inLibrary: Phrases = {
   query: (key) => `query key ${key}`,
   trust: 'caPem or NODE_EXTRA_CA_CERTS',
   deployedHeaderFile: 'deployed.headers',
+  environment: 'trigger.environmentKey',
   'give.key': 'pass an API key of the service as apiKey; an unset environment variable is undefined',
   'give.bearer':
     'pass the bearer token of a user session as token; an unset environment variable is undefined',

@@ -12,7 +12,7 @@ import {
 } from '../gate/policy.ts';
 import { artifactsOf, parseArtifact, repeatedName } from '../subject.ts';
 import { nearest } from '../suggest.ts';
-import { parseApiUrl, type Receiver } from '../transport/address.ts';
+import { mayHaveQuery, parseApiUrl, type Receiver } from '../transport/address.ts';
 
 /** The type of an option: how its value is written in a file, as text and in a JSON schema. */
 export interface OptionType<Value> {
@@ -69,10 +69,18 @@ export const pointer: OptionType<string> = {
   kind: 'pointer',
 };
 
-/** @param setting the name of the setting, for hints */
-export function url(server: Receiver['server'], setting: string): OptionType<string> {
-  const is = `the URL of the ${server}`;
+/**
+ * @param setting the name of the setting, for hints
+ * @param other another form of the value, and its name
+ */
+export function url(
+  server: Receiver['server'],
+  setting: string,
+  other?: { pattern: RegExp; is: string },
+): OptionType<string> {
+  const is = `the URL of the ${server}${other === undefined ? '' : ` or ${other.is}`}`;
   const such = `such as https://${server}.example.com`;
+  const pattern = `^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^\\s${mayHaveQuery(server) ? '' : '?'}#@]+\\s*$`;
   return {
     kind: 'url',
     is,
@@ -80,6 +88,7 @@ export function url(server: Receiver['server'], setting: string): OptionType<str
     schema: z.pipe(
       z.custom<string>(isLine, `expected ${is}, ${such}`),
       z.transform((address, { issues }) => {
+        if (other?.pattern.test(address.trim())) return address.trim();
         try {
           // Whether http is allowed depends on the command line, and is checked before anything is sent.
           parseApiUrl(address, true, { server, address: () => setting });
@@ -91,14 +100,15 @@ export function url(server: Receiver['server'], setting: string): OptionType<str
         return address.trim();
       }),
     ),
-    jsonSchema: {
-      type: 'string',
-      format: 'uri',
-      // Only a page may have a query.
-      pattern: `^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^\\s${server === 'page' ? '' : '?'}#@]+\\s*$`,
-    },
+    jsonSchema:
+      other === undefined
+        ? { type: 'string', format: 'uri', pattern }
+        : { type: 'string', pattern: `${pattern}|${other.pattern.source}` },
   };
 }
+
+/** A page that may be given by its path at the deployment. */
+export const belowDeployment = { pattern: /^\/(?![/\\])[^\s#]*$/, is: 'its path at the deployment' };
 
 export const onOff: OptionType<boolean> = {
   kind: 'switch',

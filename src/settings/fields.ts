@@ -23,9 +23,16 @@ export function isSecretName(name: string): boolean {
   return !isFileId(name) && secretName.test(name);
 }
 
-/** Returns the value of a setting as it may be shown: the URL of a page without its query, which may contain a secret. */
+/** Settings with a URL whose query may contain a secret. */
+const pageNames: readonly string[] = [
+  'deployed.url',
+  'preview.baseUrl',
+  'preview.readyUrl',
+] satisfies FileId[];
+
+/** Returns the value of a setting as it may be shown: the URL of a page without its query. */
 export function shownValue(name: string, value: unknown): unknown {
-  if (name !== 'deployed.url' || typeof value !== 'string') return value;
+  if (!pageNames.includes(name) || typeof value !== 'string') return value;
   const query = value.indexOf('?');
   return query === -1 ? value : `${value.slice(0, query)}?…`;
 }

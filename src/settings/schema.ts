@@ -32,10 +32,11 @@ function objectOf(names: readonly string[], more: Record<string, JsonSchema>): J
   };
 }
 
-function gateSchema(): JsonSchema {
+function gateSchema(groups: readonly string[]): JsonSchema {
   const gateOnly = gateIds.filter((id) => !isFileId(id));
+  const own = groups.filter((group) => gateIds.some((id) => id.startsWith(`${group}.`)));
   return objectOf(
-    gateIds.filter(isFileId),
+    [...gateIds.filter(isFileId), ...own],
     Object.fromEntries(gateOnly.map((id) => [id, describedOption(id)])),
   );
 }
@@ -70,7 +71,7 @@ export function createSettingsSchema(): JsonSchema {
     definitions: {
       branch: objectOf(names, { gates: { $ref: '#/definitions/gates' } }),
       gates,
-      gate: gateSchema(),
+      gate: gateSchema(Object.keys(groups)),
       ...Object.fromEntries(fileIds.map((id) => [id, describedOption(id)])),
       ...groups,
     },

@@ -17,25 +17,30 @@ export function isLocal(apiUrl: string): boolean {
 
 /** The receiver of requests, and the text that names the option or the variable with its URL. */
 export interface Receiver {
-  readonly server: 'service' | 'hub' | 'page' | 'proxy';
+  readonly server: 'service' | 'hub' | 'page' | 'deployment' | 'proxy';
   readonly address: Exclude<Wording, string>;
 }
 
 export const toService: Receiver = { server: 'service', address: (say) => say('apiUrl') };
 export const toHub: Receiver = { server: 'hub', address: (say) => say('hub.url') };
 export const toPage: Receiver = { server: 'page', address: (say) => say('deployed.url') };
+export const toDeployment: Receiver = { server: 'deployment', address: (say) => say('preview.baseUrl') };
 
 /** Which credential requests have, instead of one in the URL. */
 const credentials: Readonly<Record<Receiver['server'], Receiver['address']>> = {
   service: (say) => `${say('apiKey')} or ${say('token')}`,
   hub: (say) => say('hubTokens'),
   page: (say) => say('deployedHeaderFile'),
+  deployment: () => '',
   proxy: () => '',
 };
 
+/** Whether requests go to a URL as it is, instead of to paths below it. */
+export const mayHaveQuery = (server: Receiver['server']) => server === 'page' || server === 'deployment';
+
 /**
- * Returns the base URL of the service or of the hub, or the URL of a page: https (http only to this machine unless
- * `insecureHttp`), with at most a path; that of a page may have a query. Errors never repeat the address, which may contain a password.
+ * Returns the base URL of the service or of the hub, or the URL of a page or a deployment: https (http only to this machine
+ * unless `insecureHttp`), with at most a path; that of a page or a deployment may have a query. Errors never repeat the address, which may contain a password.
  * @throws ConfigError
  */
 export function parseApiUrl(
@@ -62,15 +67,15 @@ export function parseApiUrl(
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    throw problem(
-      'must not contain a user name or password',
-      (say) => `set the credential as ${credentials[server](say)}`,
-    );
+    throw problem('must not contain a user name or password', (say) => {
+      const other = credentials[server](say);
+      return other === '' ? 'remove them' : `set the credential as ${other}`;
+    });
   }
-  if (text.includes('#') || (server !== 'page' && text.includes('?')))
-    throw problem(`must not have ${server === 'page' ? '' : 'a query or '}a fragment`);
+  if (text.includes('#') || (!mayHaveQuery(server) && text.includes('?')))
+    throw problem(`must not have ${mayHaveQuery(server) ? '' : 'a query or '}a fragment`);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
-    const sent = server === 'page' ? 'the request' : 'the credential';
+    const sent = mayHaveQuery(server) ? 'the request' : 'the credential';
     throw problem(
       `uses http, which is not encrypted: ${url.hostname}`,
       (say) => `use https://; ${say('insecureHttp')} allows http, which sends ${sent} unencrypted`,

@@ -141,6 +141,7 @@ export function networkError(cause: unknown, url: URL, started: boolean, to = to
       service: '; to start the mock: rungate mock serve',
       hub: '; to start a hub: rungate hub',
       page: '',
+      deployment: '',
       proxy: '',
     };
     const local = isLoopback(url.hostname) ? start[server] : '';

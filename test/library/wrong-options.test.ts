@@ -7,6 +7,7 @@ import {
   type GateDeployed,
   type GateHub,
   type GateOptions,
+  type GatePreview,
   type GatesOptions,
   gate,
   gates,
@@ -117,6 +118,7 @@ const policy = {
   timeoutMs: 'ms',
   maxAttempts: 'whole',
   retries: 'wholeOrZero',
+  preview: 'object',
 } as const;
 const shared = {
   ...client,
@@ -167,6 +169,12 @@ const deployed: Kinds<GateDeployed> = {
   is: 'text',
   timeoutMs: 'ms',
   headers: 'fields',
+};
+const preview: Kinds<GatePreview> = {
+  baseUrl: 'text',
+  copyVariables: 'flag',
+  readyUrl: 'text',
+  readyTimeoutMs: 'ms',
 };
 const receipt: Kinds<ReceiptOptions> = { key: 'text', commit: 'text', repository: 'text' };
 const mocked: Kinds<MockOptions> = {
@@ -236,6 +244,11 @@ const functions: Readonly<Record<string, [Readonly<Record<string, Kind>>, Call, 
     (options) =>
       gate({ ...service(), trigger, deployed: { url: 'http://127.0.0.1:1', is: '1', ...options } }),
     'deployed.',
+  ],
+  'the preview deployment of a gate': [
+    preview,
+    (options) => gate({ ...service(), trigger, preview: { baseUrl: 'http://127.0.0.1:1', ...options } }),
+    'preview.',
   ],
   'the policy of a gate': [
     { failed: 'object', cancelled: 'object', timeout: 'object' },

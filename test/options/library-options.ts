@@ -11,6 +11,11 @@ const groups = {
     about:
       'The hub of a gate (`rungate hub`). Requests to it use the `caPem`, `proxyEnv` and `insecureHttp` of the gate.',
   },
+  preview: {
+    type: 'GatePreview',
+    about:
+      'A deployment to test: the gate creates an environment for it and deletes it. Requests to it use the `caPem`, `proxyEnv` and `insecureHttp` of the gate.',
+  },
   deployed: {
     type: 'DeployedPage',
     about: 'The page that shows which build is deployed, and the build that is expected.',

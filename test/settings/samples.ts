@@ -162,14 +162,31 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
   caFile: { right: [['/etc/ssl/own.pem', '/etc/ssl/own.pem']], ...texts },
   'run.idPointer': { right: [['/data/runId', '/data/runId']], wrong: ['', 'data/runId', '$.id', 1] },
   'env.providerModelField': { right: [['anthropicModel', 'anthropicModel']], ...texts },
+  'preview.baseUrl': {
+    right: [
+      ['https://shop-42.preview.example/?key=1', 'https://shop-42.preview.example/?key=1'],
+      ['auto', 'auto'],
+    ],
+    wrong: ['', 'automatic', '/', 'shop.example', 'ftp://shop.example', 'https://a:b@shop.example', 1],
+  },
+  'preview.readyUrl': {
+    right: [
+      ['https://shop.example/healthz', 'https://shop.example/healthz'],
+      ['/healthz', '/healthz'],
+    ],
+    wrong: ['', 'healthz', '//shop.example', 'https://a/#b', 1],
+  },
+  'preview.readyTimeout': { right: [['10m', 600_000]], wrong: ['0', 'never', null] },
+  'preview.copyVariables': { right: [[true, true]], wrong: ['true', 1, null] },
   'deployed.url': {
     right: [
       ['https://shop.example.com/version?format=text', 'https://shop.example.com/version?format=text'],
       [' http://localhost:3000/version ', 'http://localhost:3000/version'],
+      ['/version.json', '/version.json'],
     ],
     wrong: [
       '',
-      '/version',
+      '//version',
       'shop.example.com',
       'ftp://shop.example.com',
       'https://a:b@shop.example.com/',

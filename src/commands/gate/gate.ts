@@ -15,6 +15,7 @@ import { runGates } from '../run/open-gate.ts';
 import { replaceReceipt, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
+import type { WithPreviews, withPreviews } from './preview.ts';
 import type { openSlice, Slice } from './slice.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
@@ -35,16 +36,15 @@ export async function gateCommand(
 async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
   const openReceipt = givenFlags.dryRun === true ? undefined : replaceReceipt(given, givenFlags.receipt);
-  const [context, flags] = await withSubjectFiles(given, givenFlags);
-  const ci = await ciContext(context.io);
-  const keyFlags = { ...flags, retries: context.settings.retries?.value };
-  const body = triggerBody(context.settings, ci);
-  if (flags.dryRun === true) {
-    const planned = await planStart(context, keyFlags, body, ci);
-    return printRequests(context, [{ ...gateOf(context, planned), ...planned }], flags);
-  }
-  const planned = await planStart(context, keyFlags, body, ci);
-  const gates = [gateOf(context, planned)];
+  const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
+  const ci = await ciContext(own.io);
+  const { settings } = own;
+  const all = await previewsOf(own, ownFlags, ci, [{ settings, body: triggerBody(settings, ci) }]);
+  const { context, flags } = all;
+  const [{ body, preview }] = all.gates as [WithPreviews['gates'][number]];
+  const planned = await planStart(context, { ...flags, retries: settings.retries?.value }, body, ci);
+  const gates = [{ ...gateOf(context, planned), ...planned, preview }];
+  if (flags.dryRun === true) return printRequests(context, gates, flags);
   const slice = await sliceOf(context, ci, gates, [], flags);
   const [gate] = slice?.gates ?? gates;
   return runGates(
@@ -66,28 +66,41 @@ async function gateSeveral(
   // An older receipt must not stay, whatever goes wrong from here on.
   const openReceipts =
     givenFlags.dryRun === true ? undefined : replaceReceipts(given, givenFlags.receipt, chosen);
-  const [context, flags] = await withSubjectFiles(given, givenFlags);
-  if (flags.idempotencyKey !== undefined && flags.idempotencyKey !== 'auto') {
+  const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
+  if (ownFlags.idempotencyKey !== undefined && ownFlags.idempotencyKey !== 'auto') {
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
     });
   }
-  const ci = await ciContext(context.io);
-  const bodies = chosen.map((gate) => [gate, triggerBody(checked(gate), ci)] as const);
+  const ci = await ciContext(own.io);
+  const bodies = chosen.map((gate) => ({ ...gate, body: triggerBody(checked(gate), ci) }));
+  const { context, flags, gates: withPreview } = await previewsOf(own, ownFlags, ci, bodies);
   const plan: (CommandGate & PlannedStart)[] = [];
-  for (const [{ name, needs, advisory, settings }, body] of bodies) {
+  for (const [at, { name, needs, advisory, settings }] of chosen.entries()) {
+    const { body, preview } = withPreview[at] as WithPreviews['gates'][number];
     const idempotencySalt = [flags.idempotencySalt, `gate ${name}`].filter(Boolean).join(', ');
     if (flags.explainKey === true) await context.output.alert(`gate ${name}:`);
-    const own = { ...context, settings };
+    const ofGate = { ...context, settings };
     const retries = settings.retries?.value;
-    const planned = await planStart(own, { ...flags, idempotencySalt, retries }, body, ci);
-    plan.push({ ...gateOf(own, planned), ...planned, name, needs, advisory });
+    const planned = await planStart(ofGate, { ...flags, idempotencySalt, retries }, body, ci);
+    plan.push({ ...gateOf(ofGate, planned), ...planned, name, needs, advisory, preview });
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
   const slice = await sliceOf(context, ci, ordered, names, flags);
   const gates = slice?.gates ?? ordered;
   return runGates(context, gates, flags, await openReceipts?.(context, gates), slice);
+}
+
+/** Loaded for preview deployments only, as most gates have none. @throws RungateError before anything is sent */
+async function previewsOf(...given: Parameters<typeof withPreviews>): Promise<WithPreviews> {
+  const [context, flags, , gates] = given;
+  if (gates.every(({ settings }) => settings['preview.baseUrl'] === undefined))
+    return { context, flags, gates: gates.map(({ body }) => ({ body, preview: undefined })) };
+  const { withPreviews, tellPreviews } = await import('./preview.ts');
+  const all = withPreviews(...given);
+  if (flags.dryRun === true) await tellPreviews(context, all);
+  return all;
 }
 
 /** Loaded for slices only, because other gates would pay for `node:crypto` and `node:zlib`. */

@@ -27,9 +27,16 @@ const shortestSliceMs = 5_000;
 const sha256 = (...parts: readonly unknown[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 
+/** Returns the body with the deployment instead of its environment, whose key is random outside a CI. */
+function bodyOf({ start, preview }: CommandGate) {
+  if (start === undefined || preview === undefined) return start?.body;
+  return { ...start.body, environmentKey: [preview.baseUrl.href, preview.model, preview.copyVariables] };
+}
+
 /** Returns the body without the facts from the CI or git, which change while a gate goes on. */
-function askedFor({ start, settings }: CommandGate): unknown {
-  const asked = Object.entries(start?.body ?? {}).filter(([name]) => {
+function askedFor(gate: CommandGate): unknown {
+  const { settings } = gate;
+  const asked = Object.entries(bodyOf(gate) ?? {}).filter(([name]) => {
     const id = buildIds.find((known) => known === name);
     return id === undefined || settings[id] !== undefined;
   });
@@ -82,7 +89,7 @@ export async function openSlice(
   const build = [url, pointer, is, settings['receipt.subjects']].map((setting) => setting?.value);
   const asked = planned.map((gate) => [gate.name, askedFor(gate)]);
   const request = sha256(apiUrl, build, ...asked).slice(0, 12);
-  const bodies = planned.map(({ name, start }) => [name, start?.body]);
+  const bodies = planned.map((gate) => [gate.name, bodyOf(gate)]);
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
   const { runId, job, attempt, jobId, matrix, parallelIndex } = ci;
   // A job of a CI does not join the run of another job, or of itself before its re-run: that may have ended before.

@@ -56,28 +56,37 @@ async function idOf(run: JournalRun, service: RunService, context: Context): Pro
   return creation.kind === 'created' ? creation.runId : null;
 }
 
-/** Cancels the runs that a journal lists as started and not ended, all at once: a slow response delays only its own run. */
-export async function cancelUnfinished(context: Context, runs: readonly JournalRun[]): Promise<number> {
+/**
+ * Cancels the runs that a journal lists as started and not ended, all at once: a slow response delays only its own run.
+ * @returns the exit code, and the runs that may go on
+ */
+export async function cancelUnfinished(
+  context: Context,
+  runs: readonly JournalRun[],
+): Promise<{ code: number; open: readonly JournalRun[] }> {
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
   const signal = new AbortController().signal;
   let code: number = exitCodes.ok;
-  const cancel = async (run: JournalRun) => {
+  const cancel = async (run: JournalRun): Promise<readonly JournalRun[]> => {
     try {
       const runId = await idOf(run, service, context);
-      if (runId === null || (await service.readEnd(runId, { signal, timeoutMs })) !== null) return;
+      if (runId === null) return [run];
+      if ((await service.readEnd(runId, { signal, timeoutMs })) !== null) return [];
       await service.cancel(runId, 'rungate: the job was stopped before the run ended', { timeoutMs });
       await output.alert(
         `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job left running`,
       );
+      return [];
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
       await output.alert(
         `a run that the job started could not be cancelled: ${output.excerpt(error.message, 400)}`,
       );
       code = exitCodes.service;
+      return [run];
     }
   };
-  await Promise.all(runs.map(cancel));
-  return code;
+  const open = (await Promise.all(runs.map(cancel))).flat();
+  return { code, open };
 }

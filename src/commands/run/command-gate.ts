@@ -1,11 +1,12 @@
-import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
 import type { Flags } from '../../options/table.ts';
+import type { PreviewGate } from '../../preview/open.ts';
 import type { Settings } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { waitRules } from './wait-flags.ts';
 
 /** A gate with its settings. */
-export interface CommandGate extends PlannedGate {
+export interface CommandGate extends PreviewGate {
   settings: Settings;
 }
 

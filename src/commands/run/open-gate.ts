@@ -97,6 +97,7 @@ export async function runGates(
         const { seen, elapsedMs } = part.build;
         return { ...options, seen, timeoutMs: Math.max(0, options.timeoutMs - elapsedMs) };
       },
+      connection: () => context.connection(),
       cancelOnInterrupt: flags.cancelOnInterrupt ?? (isSliced ? 'SIGINT' : isOwn),
       cancelOnTimeout: flags.cancelOnTimeout === true,
     },

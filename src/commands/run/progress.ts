@@ -164,6 +164,20 @@ export function progressLines(
       const line = buildLine(event);
       if (line !== null) note(event, line);
     },
+    environment({ step, key, baseUrl, error, runs }) {
+      const what = `environment ${key}`;
+      const url = excerpt(baseUrl, 500);
+      if (step === 'created') return note({}, `created ${what} (${url})`);
+      if (step === 'found')
+        return note({}, `using ${what} (${url}), which an earlier attempt of this job created`);
+      if (step === 'deleted') return note({}, `deleted ${what}`);
+      if (step !== 'kept') return;
+      const why =
+        error === null ? `: ${excerpt(runs.join(', '), 200)} may go on in it` : `: ${excerpt(error.message)}`;
+      alert({}, `${paint('warn', 'warning:')} ${what} was not deleted${why}`);
+      const when = error === null ? 'when nothing runs in it' : 'later';
+      alert({}, `  ${paint('dim', '→')} ${when}, run: rungate env delete ${key}`);
+    },
     'unknown-state'(event) {
       const state = `is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
       alert(event, `${paint('warn', 'warning:')} ${fullName(event)} ${state}`);

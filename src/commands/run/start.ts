@@ -44,6 +44,10 @@ export interface PlannedStart {
   readonly madeFrom: readonly string[];
 }
 
+/** Returns the expected version and the subjects. */
+export const buildsOf = (settings: Settings): string[] =>
+  [settings['deployed.is']?.value ?? [], settings['receipt.subjects']?.value ?? []].flat();
+
 /** Makes the keys of a run, and explains them if `--explain-key` is given. @throws UsageError */
 export async function planStart(
   { io, output, settings }: Context,
@@ -66,7 +70,7 @@ export async function planStart(
     salt,
     retries: flags.retries,
     bodyBytes: JSON.stringify(body),
-    builds: [settings['deployed.is']?.value ?? [], settings['receipt.subjects']?.value ?? []].flat(),
+    builds: buildsOf(settings),
     ci,
     journalPath: io.env.RUNGATE_JOURNAL,
     open(file) {

@@ -71,9 +71,9 @@ export interface PlanResult {
 }
 
 /** Returns the report of the only gate. @throws the error of a gate that could not start a run */
-export function oneGate({ outcomes: [outcome] }: PlanResult): GateReport {
+export function oneGate({ outcomes: [outcome], parts: { previews } = {} }: PlanResult): GateReport {
   if (outcome?.report === undefined) throw outcome?.error;
-  return outcome.report;
+  return { ...outcome.report, ...(previews !== undefined && { previews }) };
 }
 
 export const severalGates = ({ outcomes, stoppedBy, parts }: PlanResult): GatesReport =>
@@ -156,7 +156,7 @@ function cancellationOf(gates: readonly NamedGateReport[]): Cancellation {
 export function combineGates(
   gates: readonly NamedGateReport[],
   stoppedBy: StopCause | null,
-  parts: Pick<GateReport, 'deployed'> = {},
+  parts: Pick<GateReport, 'deployed' | 'previews'> = {},
 ): GatesReport {
   const worstCode = mostSevere(gates.map(({ exitCode }) => exitCode ?? exitCodes.ok));
   const isMet = ({ result, advisory }: NamedGateReport) => advisory || result === 'pass' || result === 'warn';

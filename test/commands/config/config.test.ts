@@ -90,11 +90,15 @@ describe('settings', () => {
         expect((await list({ ...file, env }, flag))[name]).toMatchObject({ origin: 'flag', detail: null });
       }
       rmSync(path);
-      const fallback = ['interval', 'timeout', 'maxAttempts', 'deployed.timeout', 'hub.priority'].includes(
-        name,
-      )
-        ? 'default'
-        : null;
+      const defaults = [
+        'interval',
+        'timeout',
+        'maxAttempts',
+        'deployed.timeout',
+        'preview.readyTimeout',
+        'hub.priority',
+      ];
+      const fallback = defaults.includes(name) ? 'default' : null;
       if (name !== 'format') expect((await list())[name]).toMatchObject({ origin: fallback, detail: null });
     },
   );
@@ -304,6 +308,10 @@ describe('config set', () => {
     ['deployed.pointer', '/commit', '/commit'],
     ['deployed.is', '1.2.3', '1.2.3'],
     ['deployed.timeout', '10m', '10m'],
+    ['preview.baseUrl', 'https://shop-42.example', 'https://shop-42.example'],
+    ['preview.copyVariables', 'true', true],
+    ['preview.readyUrl', '/healthz', '/healthz'],
+    ['preview.readyTimeout', '10m', '10m'],
     ['receipt.subjects', `shop@sha256:${'a'.repeat(64)}`, [`shop@sha256:${'a'.repeat(64)}`]],
     ['run.idPointer', '/data/id', '/data/id'],
     ['env.providerModelField', 'acmeModel', 'acmeModel'],
@@ -332,7 +340,7 @@ describe('config set', () => {
     }
   });
 
-  it('is tested with every setting', () => expect(fileIds).toHaveLength(25));
+  it('is tested with every setting', () => expect(fileIds).toHaveLength(29));
 
   it.each([
     ['strict', 'maybe'],

@@ -1,0 +1,114 @@
+import type { CiContext } from '../../ci/context.ts';
+import { placeOf } from '../../ci/idempotency.ts';
+import { previewUrl } from '../../ci/preview-url.ts';
+import { prepareRequest } from '../../client/request.ts';
+import { run, type TriggerBody } from '../../contract/run.ts';
+import { ConfigError, RungateError } from '../../errors.ts';
+import { usualLimits } from '../../gate/limits.ts';
+import { groupOf } from '../../options/table.ts';
+import { checkToken, pageUrl, planPreviews } from '../../preview/plan.ts';
+import { type Preview, shownBase } from '../../preview/prepare.ts';
+import type { Settings } from '../../settings/names.ts';
+import { parseApiUrl } from '../../transport/address.ts';
+import { emptySecretHints } from '../config/credential-guard.ts';
+import type { Context } from '../context.ts';
+import type { GateFlags } from '../run/command-gate.ts';
+import { buildsOf } from '../run/start.ts';
+import { sayAlso, sayFrom } from '../source-names.ts';
+
+interface GivenGate {
+  settings: Settings;
+  body: TriggerBody;
+}
+
+/** The gates of a command with their previews, and the command as it is without paths at a deployment. */
+export interface WithPreviews {
+  context: Context;
+  flags: GateFlags;
+  gates: readonly { body: TriggerBody; preview: Preview | undefined }[];
+}
+
+/** The longest time that a gate may take, with what it waits for before it creates its run. */
+function longestMs(settings: Settings): number {
+  const { timeout } = settings;
+  const readyMs = settings['preview.readyTimeout']?.value ?? 0;
+  const deployedMs = settings['deployed.url'] === undefined ? 0 : (settings['deployed.timeout']?.value ?? 0);
+  return readyMs + deployedMs + (timeout?.value ?? usualLimits.timeoutMs);
+}
+
+/** Resolves `--deployed-url /version.json` at the deployment. @throws ConfigError if the gates test several */
+function withDeployedUrl({ context, flags, gates }: WithPreviews): WithPreviews {
+  const { settings } = context;
+  const setting = settings['deployed.url'];
+  if (setting?.value.startsWith('/') !== true) return { context, flags, gates };
+  const [baseUrl, ...others] = new Set(gates.map(({ preview }) => preview?.baseUrl.href));
+  if (baseUrl === undefined || others.length > 0)
+    throw new ConfigError('the version page is given by its path, but the gates do not test one deployment', {
+      hint: (say) => `set ${say('deployed.url')} to its whole URL`,
+    });
+  const url = pageUrl(setting.value, new URL(baseUrl));
+  return {
+    context: { ...context, settings: { ...settings, 'deployed.url': { ...setting, value: url } } },
+    flags: flags.deployedUrl === undefined ? flags : { ...flags, deployedUrl: url },
+    gates,
+  };
+}
+
+/**
+ * Returns the gates with their preview deployments. Everything that could fail later is checked now, so that no environment is
+ * created in vain.
+ * @throws ConfigError or CredentialError before anything is sent
+ */
+export function withPreviews(
+  context: Context,
+  given: GateFlags,
+  ci: CiContext,
+  gates: readonly GivenGate[],
+): WithPreviews {
+  const { io, settings } = context;
+  const { idempotencyKey, idempotencySalt: salt = null, insecureHttp, dryRun } = given;
+  const say = sayAlso(emptySecretHints(io), sayFrom(settings));
+  try {
+    const asked = gates.map((gate) => {
+      const { baseUrl, readyUrl, readyTimeout, copyVariables } = groupOf(gate.settings, 'preview');
+      if (baseUrl === undefined) return { ...gate, settings: undefined };
+      const url = baseUrl.value === 'auto' ? previewUrl(io.env, io.readFile).url : baseUrl.value;
+      const preview = {
+        baseUrl: url,
+        readyUrl: readyUrl?.value,
+        readyTimeoutMs: readyTimeout?.value,
+        copyVariables: copyVariables?.value,
+      };
+      return { ...gate, settings: preview };
+    });
+    const place = placeOf({ given: idempotencyKey, salt, builds: buildsOf(settings), ci });
+    const planned = planPreviews(asked, place, insecureHttp);
+    if (dryRun !== true) {
+      const needMs = Math.max(...gates.map((gate) => longestMs(gate.settings)));
+      checkToken(settings.token?.value, io.clock.now(), needMs);
+      const target = {
+        base: parseApiUrl(settings.apiUrl?.value ?? '', insecureHttp),
+        apiKey: settings.apiKey?.value,
+        token: settings.token?.value,
+      };
+      for (const { body } of planned)
+        prepareRequest('run.trigger', run['run.trigger'], { params: {}, body }, target);
+    }
+    return withDeployedUrl({ context, flags: given, gates: planned });
+  } catch (error) {
+    throw error instanceof RungateError ? error.word(say) : error;
+  }
+}
+
+/** Says with `--dry-run` what happens around the runs. */
+export async function tellPreviews({ output }: Context, { gates }: WithPreviews): Promise<void> {
+  const told = new Set<unknown>();
+  for (const { body, preview } of gates) {
+    if (preview === undefined || told.has(body.environmentKey)) continue;
+    told.add(body.environmentKey);
+    const shown = output.excerpt(shownBase(preview.baseUrl), 500);
+    await output.note(
+      `the environment ${body.environmentKey} would be created for ${shown}, and deleted after the run`,
+    );
+  }
+}

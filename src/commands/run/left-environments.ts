@@ -1,0 +1,62 @@
+import type { environmentsOf, JournalRun } from '../../ci/journal.ts';
+import { RungateError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { commitMs, type Deletion, deleteOwn } from '../../preview/environments.ts';
+import type { Context } from '../context.ts';
+
+/** The time for reading the list and deleting, in milliseconds. */
+const deleteMs = 60_000;
+
+const problems: Readonly<Record<Exclude<Deletion, 'deleted'>, string>> = {
+  missing: 'the service does not list it',
+  foreign: 'its name is not the one that rungate gave it',
+};
+
+/**
+ * Deletes the environments that a stopped job has left, by their keys, with the last step of each. One in which a run may go on
+ * stays.
+ * @param open the runs that may go on
+ */
+export async function deleteLeft(
+  context: Context,
+  environments: ReturnType<typeof environmentsOf>,
+  open: readonly JournalRun[],
+): Promise<number> {
+  const { io, output } = context;
+  const { clock } = io;
+  const caller = await context.connect();
+  const remove = async (key: string, mayCome: boolean): Promise<string | null> => {
+    const uses = ({ body }: JournalRun) => body === null || Object(body).environmentKey === key;
+    if (open.some(uses)) return 'a run may go on in it';
+    const done = new AbortController();
+    const limit = new AbortController();
+    const lookMs = mayCome ? commitMs : 0;
+    clock.sleep(lookMs + deleteMs, done.signal).then(
+      () => limit.abort(),
+      () => {},
+    );
+    try {
+      const deletion = await deleteOwn(key, lookMs, { caller, clock }, limit.signal);
+      // The request that creates it may never have arrived.
+      if (deletion !== 'deleted') return deletion === 'missing' && mayCome ? null : problems[deletion];
+      await output.alert(`deleted environment ${key}, which the stopped job left`);
+      return null;
+    } catch (error) {
+      if (limit.signal.aborted) return 'the time for deleting it was over';
+      if (!(error instanceof RungateError)) throw error;
+      return error.message;
+    } finally {
+      done.abort();
+    }
+  };
+  const outcomes = await Promise.all(
+    [...environments].map(async ([key, step]) => {
+      const problem = await remove(key, step === 'creating');
+      if (problem === null) return exitCodes.ok;
+      await output.alert(`environment ${key} was not deleted: ${output.excerpt(problem, 400)}`);
+      await output.alert(`  → later, run: rungate env delete ${key}`);
+      return exitCodes.service;
+    }),
+  );
+  return Math.max(exitCodes.ok, ...outcomes);
+}

@@ -1,0 +1,176 @@
+import type { Caller, CallOptions } from '../client/caller.ts';
+import { type Listed, listEnvironments } from '../client/environments.ts';
+import { readPages } from '../client/pages.ts';
+import type { Clock } from '../clock.ts';
+import { env } from '../contract/env.ts';
+import { HttpError, RungateError, UnexpectedResponseError } from '../errors.ts';
+import { surelyRefused } from '../gate/send-create.ts';
+import { itemTexts, type MemberText, membersOf, objectText, textAt, unquoted } from '../json/text.ts';
+import { type Variable, variableOf } from './copy.ts';
+import { createdAt, isOwn } from './mark.ts';
+
+/** A service commits a request whose response was lost within this time. */
+export const commitMs = 30_000;
+const lookEveryMs = 2_000;
+/** A list that changes while it is read may contradict itself. */
+const mostReads = 3;
+
+interface Tools {
+  caller: Caller;
+  clock: Clock;
+}
+
+/** Returns the environments with a key; several if the service does not keep keys unique. */
+export async function environmentsWithKey(
+  key: string,
+  { caller }: Pick<Tools, 'caller'>,
+  options: CallOptions,
+): Promise<Listed[]> {
+  for (let read = 1; ; read += 1) {
+    // By id: a list that changes may contain one twice.
+    const found = new Map<string | undefined, Listed>();
+    try {
+      for await (const environment of listEnvironments(caller, options))
+        if (environment.key === key) found.set(environment.id, environment);
+      return [...found.values()];
+    } catch (error) {
+      if (!(error instanceof UnexpectedResponseError)) throw error;
+      if (found.size > 0) return [...found.values()];
+      if (read >= mostReads) throw error;
+    }
+  }
+}
+
+/**
+ * Sends a request that creates something, once. If it fails, it looks for what it may have created: for up to 30 s if the service
+ * may have acted on it. Returns the response, or null if only the look shows that it succeeded.
+ * @throws the error of the request, if nothing is found
+ */
+async function createOnce<Response>(
+  send: () => Promise<Response>,
+  find: () => Promise<boolean>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof RungateError) || signal.aborted) throw error;
+    const end = clock.monotonic() + (surelyRefused(error) ? 0 : commitMs);
+    for (;;) {
+      // Another job may have created it at the same time.
+      if (await find().catch(() => false)) return null;
+      if (signal.aborted || clock.monotonic() >= end) throw error;
+      await clock.sleep(Math.min(lookEveryMs, Math.max(0, end - clock.monotonic())), signal);
+    }
+  }
+}
+
+/** Creates an environment. The request cannot be repeated: the API has no idempotency key for it. */
+export async function createEnvironment(
+  key: string,
+  fields: readonly MemberText[],
+  { caller, clock }: Tools,
+  signal: AbortSignal,
+): Promise<void> {
+  // A stop does not end the request: its response says whether there is something to delete.
+  const send = () =>
+    caller.exchange(
+      'env.create',
+      env['env.create'],
+      { params: {}, json: objectText(fields) },
+      { pace: true },
+    );
+  const find = async () => (await environmentsWithKey(key, { caller }, { signal })).some(isOwn);
+  const response = await createOnce(send, find, clock, signal);
+  const given = response === null ? undefined : textAt(response.isJson ? response.text : '', ['key']);
+  if (given === undefined || unquoted(given) === key) return;
+  throw new UnexpectedResponseError(`the service gave the environment the key ${given}, not ${key}`, {
+    field: 'key',
+    expected: key,
+    received: given,
+    hint: 'delete it: rungate deletes only environments whose key it chose',
+  });
+}
+
+export async function variablesOf(
+  id: string,
+  { caller }: Pick<Tools, 'caller'>,
+  signal: AbortSignal,
+): Promise<Variable[]> {
+  const input = { params: { id } };
+  const variables: Variable[] = [];
+  const convert = (text: string, page: { items: readonly unknown[]; field?: string }) =>
+    itemTexts(text, page).map((item) => variableOf(membersOf(item)));
+  for await (const { converted } of readPages(caller, 'env.vars.list', env['env.vars.list'], input, convert, {
+    signal,
+  }))
+    variables.push(...converted);
+  return variables;
+}
+
+export async function createVariable(
+  id: string,
+  { name, fields }: Variable,
+  { caller, clock }: Tools,
+  signal: AbortSignal,
+): Promise<void> {
+  const input = { params: { id }, json: objectText(fields) };
+  const send = () =>
+    caller.exchange('env.vars.create', env['env.vars.create'], input, { signal, pace: true });
+  const find = async () =>
+    (await variablesOf(id, { caller }, signal)).some((variable) => variable.name === name);
+  await createOnce(send, find, clock, signal);
+}
+
+/** The result of a deletion. `foreign`: one with that key exists, but rungate did not create it. */
+export type Deletion = 'deleted' | 'missing' | 'foreign';
+
+/** Deletes the environments with a key and a name that only rungate gives, as the list shows them just before. */
+async function deleteListed(
+  key: string,
+  { caller }: Pick<Tools, 'caller'>,
+  options: CallOptions,
+): Promise<Deletion> {
+  const found = await environmentsWithKey(key, { caller }, options);
+  const own = found.filter(isOwn);
+  for (const { id = '' } of own) {
+    try {
+      await caller.exchange('env.delete', env['env.delete'], { params: { id } }, options);
+    } catch (error) {
+      // Another job of this run may have deleted it.
+      if (!(error instanceof HttpError) || error.status !== 404) throw error;
+    }
+  }
+  if (own.length > 0) return 'deleted';
+  return found.length > 0 ? 'foreign' : 'missing';
+}
+
+/**
+ * Deletes the environment that rungate created with a key.
+ * @param lookMs how long the list may not show it yet, in milliseconds
+ * @throws RungateError or the signal's reason
+ */
+export async function deleteOwn(
+  key: string,
+  lookMs: number,
+  { caller, clock }: Tools,
+  signal: AbortSignal,
+): Promise<Deletion> {
+  const end = clock.monotonic() + lookMs;
+  for (;;) {
+    const deletion = await deleteListed(key, { caller }, { signal });
+    if (deletion !== 'missing' || clock.monotonic() >= end) return deletion;
+    await clock.sleep(lookEveryMs, signal);
+  }
+}
+
+/** Returns the environments that rungate created before a time, oldest first. */
+export async function ownBefore(time: number, { caller }: Pick<Tools, 'caller'>): Promise<Listed[]> {
+  const own: (readonly [number, Listed])[] = [];
+  for await (const environment of listEnvironments(caller)) {
+    const at = createdAt(environment);
+    if (at !== null && at <= time) own.push([at, environment]);
+  }
+  return own.toSorted(([a], [b]) => a - b).map(([, environment]) => environment);
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import type { Listed } from '../client/environments.ts';
+
+/** The key and the name that only rungate gives an environment. Nothing without both is ever deleted. */
+const ownKey = /^rg-[0-9a-f]{12}$/;
+const ownName = /^rungate preview (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) \S+$/;
+
+/** Returns the key of an environment: the same text has the same key. */
+export function previewKey(base: string): string {
+  return `rg-${createHash('sha256').update(base).digest('hex').slice(0, 12)}`;
+}
+
+/** @param now in milliseconds since the epoch */
+export function previewName(now: number, host: string): string {
+  return `rungate preview ${new Date(now).toISOString().replace(/\.\d+Z$/, 'Z')} ${host}`;
+}
+
+/** Returns when rungate created an environment, in milliseconds since the epoch; null if it did not. */
+export function createdAt({ key = '', name = '' }: Pick<Listed, 'key' | 'name'>): number | null {
+  const [, time] = ownName.exec(name) ?? [];
+  if (time === undefined || !ownKey.test(key)) return null;
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? null : at;
+}
+
+export const isOwn = (environment: Listed): boolean => createdAt(environment) !== null;

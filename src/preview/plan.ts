@@ -1,0 +1,99 @@
+import { expiryOf, whenText } from '../client/credential-problems.ts';
+import type { TriggerBody } from '../contract/run.ts';
+import { formatDuration } from '../duration.ts';
+import { ConfigError } from '../errors.ts';
+import { parseUrl } from '../parse-url.ts';
+import { parseApiUrl, type Receiver, toDeployment } from '../transport/address.ts';
+import { previewKey } from './mark.ts';
+import type { Preview } from './prepare.ts';
+
+/** The settings of a preview, and what the gate knows of its run. */
+export interface PreviewSettings {
+  baseUrl: string;
+  readyUrl?: string | undefined;
+  readyTimeoutMs?: number | undefined;
+  copyVariables?: boolean | undefined;
+}
+
+export const usualReadyMs = 300_000;
+
+const toReadyPage: Receiver = { server: 'page', address: (say) => say('preview.readyUrl') };
+
+/** Returns the URL of a page: itself, or a path at the deployment. */
+export function pageUrl(page: string, baseUrl: URL | undefined): string {
+  return page.startsWith('/') && baseUrl !== undefined ? (parseUrl(page, baseUrl.href)?.href ?? page) : page;
+}
+
+/** Returns the preview of a gate, whose environment is the one to copy. @throws ConfigError for a URL that rungate does not use */
+function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: boolean | undefined): Preview {
+  const baseUrl = parseApiUrl(settings.baseUrl, insecureHttp, toDeployment);
+  const { readyUrl, readyTimeoutMs = usualReadyMs, copyVariables = false } = settings;
+  const model = body.environmentKey ?? null;
+  if (copyVariables && model === null)
+    throw new ConfigError('no environment is named whose variables are copied', {
+      hint: (say) => `name it as ${say('environment')}, or leave out ${say('preview.copyVariables')}`,
+    });
+  return {
+    baseUrl,
+    readyUrl:
+      readyUrl === undefined ? baseUrl : parseApiUrl(pageUrl(readyUrl, baseUrl), insecureHttp, toReadyPage),
+    ...{ readyTimeoutMs, copyVariables, model, version: body.commitSha ?? null },
+  };
+}
+
+interface Planned {
+  body: TriggerBody;
+  preview: Preview | undefined;
+}
+
+/**
+ * Returns the previews of gates, and the bodies of their runs with the keys of their environments. Gates with the same deployment
+ * share one.
+ * @param placeOf returns a text that is the same in all re-runs of the job for the same text, and for no other job
+ */
+export function planPreviews(
+  gates: readonly { settings: PreviewSettings | undefined; body: TriggerBody }[],
+  placeOf: (text: string) => string,
+  insecureHttp: boolean | undefined,
+): Planned[] {
+  const groups = new Map<string, TriggerBody[]>();
+  const planned = gates.map(({ settings, body }) => {
+    if (settings === undefined) return { body, preview: undefined, group: '' };
+    const { environmentKey: _model, ...run } = body;
+    const preview = previewOf(settings, body, insecureHttp);
+    const { baseUrl, model, copyVariables, version } = preview;
+    const group = JSON.stringify([baseUrl.href, model, copyVariables, version]);
+    groups.set(group, [...(groups.get(group) ?? []), run]);
+    return { body: run, preview, group };
+  });
+  const keys = new Map(
+    [...groups].map(([group, bodies]) => [group, previewKey(placeOf(JSON.stringify([group, bodies])))]),
+  );
+  return planned.map(({ body, preview, group }) => ({
+    preview,
+    body: preview === undefined ? body : { ...body, environmentKey: keys.get(group) },
+  }));
+}
+
+/**
+ * Refuses a token that could not delete the environment at the end.
+ * @param needMs the longest time that the gate may take
+ * @throws ConfigError
+ */
+export function checkToken(token: string | undefined, now: number, needMs: number): void {
+  if (token === undefined)
+    throw new ConfigError(
+      'no bearer token is set: rungate creates an environment for the deployment and deletes it, which an API key cannot do',
+      { hint: (say) => say('give.bearer') },
+    );
+  const expiry = expiryOf(token);
+  if (expiry === null || expiry >= now + needMs) return;
+  const isOver = expiry < now;
+  throw new ConfigError(
+    (say) =>
+      isOver
+        ? `${say('token')} expired ${whenText(expiry, now)}`
+        : `${say('token')} expires ${whenText(expiry, now)}, but the gate may take ${formatDuration(needMs)}: the environment could not be deleted then`,
+    { hint: (say) => `set a newer token${isOver ? '' : `, or a shorter ${say('timeout')}`}` },
+  );
+}

@@ -1,0 +1,126 @@
+import type { Caller, CallOptions } from '../client/caller.ts';
+import type { Listed } from '../client/environments.ts';
+import type { Clock } from '../clock.ts';
+import { ConfigError, UnexpectedResponseError } from '../errors.ts';
+import type { MemberText } from '../json/text.ts';
+import { parseUrl } from '../parse-url.ts';
+import { copied, type Variable } from './copy.ts';
+import { createEnvironment, createVariable, environmentsWithKey, variablesOf } from './environments.ts';
+import { createdAt, previewName } from './mark.ts';
+
+/** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
+export interface Preview {
+  baseUrl: URL;
+  /** The URL that has to answer first. */
+  readyUrl: URL;
+  readyTimeoutMs: number;
+  /** The key of the environment that is copied; null for none. */
+  model: string | null;
+  copyVariables: boolean;
+  /** The commit. */
+  version: string | null;
+}
+
+/** Returns a URL as people write it: `https://shop.example`, not `https://shop.example/`. */
+const written = ({ origin, pathname, search }: URL) =>
+  `${origin}${pathname === '/' && search === '' ? '' : pathname}${search}`;
+
+/** Returns the URL without its query, which may have a secret. */
+export function shownBase(url: URL): string {
+  const bare = new URL(url);
+  bare.search = '';
+  return `${written(bare)}${url.search === '' ? '' : '?…'}`;
+}
+
+export interface PrepareTools {
+  caller: Caller;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Waits for the turn of a request that creates something. */
+  turn(): Promise<void>;
+  /** `creating`: the request is sent next. */
+  tell(step: 'creating' | 'created' | 'found'): void;
+}
+
+interface Model {
+  fields: Listed['fields'];
+  variables: readonly Variable[];
+}
+
+async function environmentOf(key: string, caller: Caller, options: CallOptions): Promise<Listed> {
+  const [model, ...others] = await environmentsWithKey(key, { caller }, options);
+  if (model !== undefined && others.length === 0) return model;
+  const what = model === undefined ? 'no environment has' : 'several environments have';
+  throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {
+    hint: (say) =>
+      `check ${say('environment')}: beside ${say('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
+  });
+}
+
+/** Reads what is copied before anything is created. */
+async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools): Promise<Model> {
+  const { caller, signal } = tools;
+  const { id = '', fields } = await environmentOf(key, caller, { signal });
+  const variables = copyVariables ? await variablesOf(id, { caller }, signal) : [];
+  const hidden = variables.filter(({ isShown }) => !isShown).map(({ name }) => name);
+  if (hidden.length === 0) return { fields, variables };
+  throw new ConfigError(
+    `the service does not show the values of these variables of ${key}, so they cannot be copied: ${hidden.join(', ')}`,
+    {
+      hint: (say) =>
+        `leave out ${say('preview.copyVariables')}, or name another environment, whose variables it shows, as ${say('environment')}`,
+    },
+  );
+}
+
+/** Creates the variables that the environment does not have yet: an earlier attempt may have created some. */
+async function addVariables(key: string, variables: readonly Variable[], tools: PrepareTools): Promise<void> {
+  const { caller, signal, turn } = tools;
+  if (variables.length === 0) return;
+  const { id = '' } = await environmentOf(key, caller, { signal });
+  const present = new Set((await variablesOf(id, { caller }, signal)).map(({ name }) => name));
+  for (const variable of variables.filter(({ name }) => !present.has(name))) {
+    await turn();
+    await createVariable(id, variable, tools, signal);
+  }
+}
+
+const ownFields = ['name', 'key', 'baseUrl', 'version'];
+
+/** Creates the environment of a preview, or finds the one that this job created earlier. @throws RungateError or the signal's reason */
+export async function prepareEnvironment(key: string, preview: Preview, tools: PrepareTools): Promise<void> {
+  const { caller, clock, signal, turn, tell } = tools;
+  const { baseUrl, model: modelKey, copyVariables, version } = preview;
+  const model = modelKey === null ? null : await modelOf(modelKey, copyVariables, tools);
+  const [found] = await environmentsWithKey(key, { caller }, { signal });
+  if (found === undefined) {
+    await turn();
+    const values = [previewName(clock.now(), baseUrl.host), key, written(baseUrl), version];
+    const fields = ownFields.flatMap((name, at): MemberText[] => {
+      const value = values[at] ?? null;
+      return value === null ? [] : [[name, JSON.stringify(value)]];
+    });
+    tell('creating');
+    await createEnvironment(key, [...fields, ...copied(model?.fields ?? [], ownFields)], tools, signal);
+    tell('created');
+  } else {
+    checkFound(found, baseUrl);
+    tell('found');
+  }
+  await addVariables(key, model?.variables ?? [], tools);
+}
+
+/** Refuses an environment that has the key, but is another one. */
+function checkFound({ key, name, baseUrl = '' }: Listed, expected: URL): void {
+  const field = createdAt({ key, name }) === null ? 'name' : 'baseUrl';
+  if (field === 'baseUrl' && parseUrl(baseUrl)?.href === expected.href) return;
+  throw new UnexpectedResponseError(
+    `the environment ${key} exists, but its ${field} is not the one of this gate`,
+    {
+      field,
+      expected: 'what rungate writes',
+      received: 'something else',
+      hint: 'rename or delete it: rungate neither uses nor deletes it',
+    },
+  );
+}
