@@ -1,5 +1,4 @@
 import { parseTimestamp } from '../date-time.ts';
-import { ownCopy } from '../own-options.ts';
 import type { Artifact } from '../subject.ts';
 import { quoted, Refused } from './error.ts';
 import { isObject, type Json, own } from './json.ts';
@@ -119,9 +118,10 @@ export const factsOf = ({ predicate }: Statement): ReceiptFacts =>
 
 /** Returns the key of the environment of the runs; null for the project's default, which the gate does not know. */
 export function environmentOf({ predicate }: Statement): string | null {
-  const [, ...others] = predicate.configuration.map(ownCopy<ResourceDescriptor>);
-  const { annotations = {} } = others.find(({ name }) => name === 'environment') ?? {};
-  const { key } = ownCopy(annotations);
+  const [, ...others]: readonly unknown[] = predicate.configuration;
+  const environment = others.find((entry) => isObject(entry) && own(entry, 'name') === 'environment');
+  const annotations = isObject(environment) ? own(environment, 'annotations') : undefined;
+  const key = isObject(annotations) ? own(annotations, 'key') : undefined;
   return typeof key === 'string' ? key : null;
 }
 

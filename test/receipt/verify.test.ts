@@ -101,8 +101,13 @@ describe('a property of a polluted Object.prototype is neither an option nor a f
     const { configuration } = (root as typeof statement).predicate;
     Object.assign(configuration[1], { name: 'other', annotations: {} });
   });
+  const without = changed(({ root }) => {
+    const { predicate } = root as { predicate: { configuration: object[] } };
+    predicate.configuration.splice(1, 1);
+  });
   it.each([
     ['key', 'staging', placeless, { environment: 'staging' }, 'environment'],
+    ['annotations', { key: 'staging' }, without, { environment: 'staging' }, 'environment'],
     ['deployed', { matches: true }, statement, { requireDeployed: true }, 'deployed'],
     ['requireDeployed', true, statement, {}, null],
     ['subjects', ['sha256:'], statement, {}, null],
