@@ -118,6 +118,13 @@ export function changed(change: (facts: { root: never; facts: never; run: never 
   return copy as never;
 }
 
+/** Returns the statement with a base URL, which a gate names that tested a preview deployment. */
+export const preview = (baseUrl: unknown): Statement =>
+  changed(({ root }) => {
+    const [, environment] = (root as Changeable).predicate.configuration;
+    Object.assign(environment ?? {}, { annotations: { key: 'staging', baseUrl } });
+  });
+
 const withRun = (more: object) => changed(({ run }) => Object.assign(run, more));
 const withResult = (result: string) =>
   changed(({ root, run }) => {

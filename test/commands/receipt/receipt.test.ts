@@ -19,6 +19,7 @@ import {
   changed,
   commit,
   finishedAt,
+  preview,
   sealed,
   second,
   statement,
@@ -209,6 +210,13 @@ describe('receipt show', () => {
       /^warning: not verified: its signatures were not checked, and anyone can write such a file\n/,
     );
     expect(code).toBe(0);
+  });
+
+  it('prints the base URL, if the receipt names one', async () => {
+    expect((await run(['show', 'receipt.json'])).out).not.toContain('base URL');
+    const more = { files: { 'receipt.json': JSON.stringify(preview('https://pr-7.example.com')) } };
+    const { out } = await run(['show', 'receipt.json'], more);
+    expect(out).toContain('environment\tstaging\nbase URL\thttps://pr-7.example.com\n');
   });
 
   it('prints the statement as JSON with verified: false', async () => {
