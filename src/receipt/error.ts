@@ -6,7 +6,8 @@ import { excerpt } from '../sanitize.ts';
  * `envelope` a DSSE envelope; `signature` one of the trusted keys signed it; `payload_type` it contains an in-toto statement;
  * `statement` the statement and its predicate have the right types and every field of a receipt; `duplicate_keys` no object in
  * the statement has a key twice; `result` `PASSED`, or an allowed `WARNED`; `commit` `subject` `repository` `project` `process`
- * `tags` `environment` the expected ones; `deployed` the gate checked the build; `age` not too old, and not from the future.
+ * `tags` `environment` `base_url` the expected ones; `deployed` the gate checked the build; `age` not too old, and not from the
+ * future.
  */
 export const checkNames = [
   'envelope',
@@ -22,6 +23,7 @@ export const checkNames = [
   'process',
   'tags',
   'environment',
+  'base_url',
   'deployed',
   'age',
 ] as const;

@@ -2,6 +2,7 @@ import type { Verdict } from '../gate/policy.ts';
 import { decidingRuns, shownAs } from '../gate/report.ts';
 import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
 import { redactJson } from '../json/rewrite.ts';
+import { ownCopy } from '../own-options.ts';
 import type { Redact } from '../redact.ts';
 import type { Artifact } from '../subject.ts';
 import { version } from '../version.ts';
@@ -30,6 +31,8 @@ export interface GateFacts {
   repository: string | null;
   ref: string | null;
   environment: string | null;
+  /** The base URL of the preview deployment that was tested, without its query. */
+  baseUrl: string | null;
   buildUrl: string | null;
   /** The base URL of the service. */
   apiUrl: string;
@@ -38,21 +41,25 @@ export interface GateFacts {
   finishedAt: number;
 }
 
-/** The facts about a build, as a create request has them. */
+/** The facts about a build, as a create request has them, and the base URL of a preview deployment, without its query. */
 export type BuildSource = Readonly<
   Partial<
-    Record<'commitSha' | 'repository' | 'ref' | 'environmentKey' | 'externalUrl', string | null | undefined>
+    Record<
+      'commitSha' | 'repository' | 'ref' | 'environmentKey' | 'baseUrl' | 'externalUrl',
+      string | null | undefined
+    >
   >
 >;
 
 /** Returns the facts about a build for a receipt. The commit is not checked yet. */
 export function buildFacts(source: BuildSource) {
-  const { commitSha, repository, ref, environmentKey, externalUrl } = source;
+  const { commitSha, repository, ref, environmentKey, baseUrl, externalUrl } = ownCopy(source);
   return {
     commit: commitSha ?? null,
     repository: repository ?? null,
     ref: ref ?? null,
     environment: environmentKey ?? null,
+    baseUrl: baseUrl ?? null,
     buildUrl: externalUrl ?? null,
   };
 }
@@ -83,11 +90,18 @@ function deploymentOf({ reads, ...known }: DeployedReport): ReceiptDeployment {
   return { url, pointer, expected, matches, version: reads.at(-1)?.text ?? null };
 }
 
-const environmentAt = (apiUrl: string, key: string): ResourceDescriptor => ({
-  name: 'environment',
-  uri: `${apiUrl.replace(/\/$/, '')}/api/environments#${encodeURIComponent(key)}`,
-  annotations: { key },
-});
+/** Returns the entry for the environment; none for the project's default. */
+function environmentAt({ apiUrl, environment: key, baseUrl }: GateFacts): ResourceDescriptor[] {
+  if (key === null && baseUrl === null) return [];
+  const list = `${apiUrl.replace(/\/$/, '')}/api/environments`;
+  return [
+    {
+      name: 'environment',
+      uri: key === null ? list : `${list}#${encodeURIComponent(key)}`,
+      annotations: { ...(key === null ? {} : { key }), ...(baseUrl === null ? {} : { baseUrl }) },
+    },
+  ];
+}
 
 const policyContent = (policy: GateFacts['policy']): ResourceDescriptor => ({
   name: 'policy',
@@ -108,7 +122,7 @@ function conclusiveRuns(report: GateReport): ReceiptRun[] | null {
 
 /** Returns the statement about the runs of a gate, or null if one of them has no verdict. */
 export function gateStatement(report: GateReport, facts: GateFacts): Statement | null {
-  const { commit, subjects, gate, repository, ref, environment, buildUrl, apiUrl, policy } = facts;
+  const { commit, subjects, gate, repository, ref, buildUrl, apiUrl, policy } = facts;
   const { deployed } = report;
   if (!isCommit(commit)) throw new TypeError('a receipt needs a whole commit');
   const runs = conclusiveRuns(report);
@@ -141,7 +155,7 @@ export function gateStatement(report: GateReport, facts: GateFacts): Statement |
       configuration: [
         // Policies take the name of the first entry as the name of the test.
         { name: runs.map(nameOf).join(', '), uri: apiUrl, annotations: { rungate } },
-        ...(environment === null ? [] : [environmentAt(apiUrl, environment)]),
+        ...environmentAt(facts),
         policyContent(policy),
       ],
       ...(url ? { url } : {}),

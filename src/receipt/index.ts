@@ -1,5 +1,6 @@
 import { isPlain, ownCopy, ownOptions } from '../own-options.ts';
 import { parseSought, type SoughtArtifact } from '../subject.ts';
+import { plainUrl } from './base-url.ts';
 import { quoted, ReceiptError } from './error.ts';
 import { readPublicKey } from './keys.ts';
 import type { ReceiptResult, Statement } from './statement.ts';
@@ -38,6 +39,8 @@ export interface VerifyReceiptOptions {
   tags?: readonly string[] | undefined;
   /** The key of the environment. */
   environment?: string | undefined;
+  /** The URL of the preview deployment, in any spelling, without a query, which a receipt does not contain. */
+  baseUrl?: string | undefined;
   /** Whether the gate must have checked which build was deployed; default false. */
   requireDeployed?: boolean | undefined;
   /** The maximum time since the runs ended, in milliseconds; default: any. */
@@ -68,6 +71,7 @@ const optionNames = [
   'process',
   'tags',
   'environment',
+  'baseUrl',
   'requireDeployed',
   'maxAgeMs',
   'allowWarned',
@@ -92,7 +96,12 @@ function checkOptions(options: VerifyReceiptOptions): void {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       badOption(`${name} is not a non-empty string`, `leave ${name} out if it does not matter`);
   }
-  const { process, tags, maxAgeMs } = options;
+  const { process, tags, baseUrl, maxAgeMs } = options;
+  if (baseUrl !== undefined && plainUrl(baseUrl) === null)
+    badOption(
+      'baseUrl is not an http or https URL without user name, query and fragment',
+      'a receipt has the base URL without its query',
+    );
   if (tags !== undefined) {
     if (
       !Array.isArray(tags) ||

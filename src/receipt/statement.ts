@@ -1,5 +1,4 @@
 import { parseTimestamp } from '../date-time.ts';
-import { ownCopy } from '../own-options.ts';
 import type { Artifact } from '../subject.ts';
 import { quoted, Refused } from './error.ts';
 import { isObject, type Json, own } from './json.ts';
@@ -93,8 +92,8 @@ export interface Statement {
   predicate: {
     result: ReceiptResult;
     /**
-     * The runs, by their names, at the service that ran them; then the environment, if it is known (`annotations.key`), and the
-     * gate's policy (`content`).
+     * The runs, by their names, at the service that ran them; then the environment, if it is known (`annotations.key`, and of a
+     * preview deployment `annotations.baseUrl`), and the gate's policy (`content`).
      */
     configuration: readonly [
       { name: string; uri: string; annotations: { rungate: ReceiptFacts } },
@@ -117,12 +116,23 @@ export function worstResult(runs: readonly Pick<ReceiptRun, 'result'>[]): Receip
 export const factsOf = ({ predicate }: Statement): ReceiptFacts =>
   predicate.configuration[0].annotations.rungate;
 
+/** Returns an annotation of the environment; undefined if there is none. */
+function environmentAnnotation([, ...others]: readonly unknown[], name: string): unknown {
+  const environment = others.find((entry) => isObject(entry) && own(entry, 'name') === 'environment');
+  const annotations = isObject(environment) ? own(environment, 'annotations') : undefined;
+  return isObject(annotations) ? own(annotations, name) : undefined;
+}
+
 /** Returns the key of the environment of the runs; null for the project's default, which the gate does not know. */
 export function environmentOf({ predicate }: Statement): string | null {
-  const [, ...others] = predicate.configuration.map(ownCopy<ResourceDescriptor>);
-  const { annotations = {} } = others.find(({ name }) => name === 'environment') ?? {};
-  const { key } = ownCopy(annotations);
+  const key = environmentAnnotation(predicate.configuration, 'key');
   return typeof key === 'string' ? key : null;
+}
+
+/** Returns the base URL of the environment that the gate created for a preview deployment; otherwise null. */
+export function baseUrlOf({ predicate }: Statement): string | null {
+  const baseUrl = environmentAnnotation(predicate.configuration, 'baseUrl');
+  return typeof baseUrl === 'string' ? baseUrl : null;
 }
 
 /** Tells whether a text is a whole git commit, SHA-1 or SHA-256, in lower case. */
@@ -225,9 +235,13 @@ export function readStatement(value: Json): Statement {
   if (new Set(names).size < names.length) throw new Refused('two of its subjects have the same name');
   const predicate = objectAt(own(value, 'predicate'), 'predicate');
   if (!isResult(own(predicate, 'result'))) throw new Refused('predicate.result is missing or invalid');
-  const [configuration, ...others] = objectsAt(own(predicate, 'configuration'), 'predicate.configuration');
+  const configurations = objectsAt(own(predicate, 'configuration'), 'predicate.configuration');
+  const [configuration, ...others] = configurations;
   if (others.filter((entry) => own(entry, 'name') === 'environment').length > 1)
     throw new Refused('predicate.configuration has several environments');
+  const baseUrl = environmentAnnotation(configurations, 'baseUrl');
+  if (baseUrl !== undefined && typeof baseUrl !== 'string')
+    throw new Refused('the annotation baseUrl of the environment is not a string');
   const annotations = objectAt(own(configuration, 'annotations'), 'predicate.configuration[0].annotations');
   const facts = objectAt(own(annotations, 'rungate'), 'the annotation rungate');
   checkFields(facts, factFields, 'rungate');

@@ -2,11 +2,20 @@ import { parseTimestamp } from '../date-time.ts';
 import { formatDuration } from '../duration.ts';
 import { ownCopy } from '../own-options.ts';
 import { type Artifact, artifactText, isExpected, type SoughtArtifact } from '../subject.ts';
+import { plainUrl } from './base-url.ts';
 import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
 import { parseObject, refuseDuplicates } from './json.ts';
 import { type PublicKey, signerOf } from './keys.ts';
-import { environmentOf, factsOf, isCommit, payloadType, readStatement, type Statement } from './statement.ts';
+import {
+  baseUrlOf,
+  environmentOf,
+  factsOf,
+  isCommit,
+  payloadType,
+  readStatement,
+  type Statement,
+} from './statement.ts';
 
 /** The facts that a receipt must have. An undefined fact is not checked. */
 export interface Expected {
@@ -20,6 +29,8 @@ export interface Expected {
   process?: string | undefined;
   tags?: readonly string[] | undefined;
   environment?: string | undefined;
+  /** A URL that `plainUrl` accepts. */
+  baseUrl?: string | undefined;
   /** Whether the gate must have checked which build was deployed. */
   requireDeployed?: boolean | undefined;
   /** In milliseconds. */
@@ -183,6 +194,11 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
   environment(statement, { environment = '' }) {
     expectFact('environment', environmentOf(statement), environment, hintOf(statement));
   },
+  base_url(statement, { baseUrl = '' }) {
+    const named = baseUrlOf(statement);
+    const hint = named === null ? 'only a gate with --base-url names it' : undefined;
+    expectFact('base URL', named && (plainUrl(named) ?? named), plainUrl(baseUrl) ?? baseUrl, hint);
+  },
   deployed(statement, { subjects }) {
     const { deployed } = ownCopy(factsOf(statement));
     if (deployed?.matches === true) return expectShown(statement.subject, deployed.expected, subjects);
@@ -213,6 +229,7 @@ const optional: Readonly<Partial<Record<CheckName, keyof Expected>>> = {
   process: 'process',
   tags: 'tags',
   environment: 'environment',
+  base_url: 'baseUrl',
   deployed: 'requireDeployed',
 };
 

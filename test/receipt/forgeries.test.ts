@@ -9,7 +9,7 @@ import { artifactText } from '../../src/subject.ts';
 import { cli } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { type Forgery, forgeries } from './forgeries.ts';
-import { gateReceipt, subjects } from './gate-receipt.ts';
+import { baseUrl, gateReceipt, subjects } from './gate-receipt.ts';
 import { isMissing, run } from './python.ts';
 import { commit, outcomeOf, trusted } from './table.ts';
 
@@ -25,6 +25,7 @@ const facts = {
   project: 'shop',
   process: 'checkout',
   environment: 'staging',
+  baseUrl,
   requireDeployed: true,
 };
 const sought = [subjects.image, subjects.file].map(artifactText);
@@ -104,9 +105,9 @@ it('a gate whose page shows a digest of no subject ends with mismatch, and its r
   expect(await verified(other.bundle)).toEqual({ code: 1, failed: ['result', 'deployed'] });
 });
 
-test('there are 30 forgeries, each with another name', () => {
-  expect(new Set(forgeries.map(({ name }) => name)).size).toBe(30);
-  expect(forgeries).toHaveLength(30);
+test('there are 31 forgeries, each with another name', () => {
+  expect(new Set(forgeries.map(({ name }) => name)).size).toBe(31);
+  expect(forgeries).toHaveLength(31);
 });
 
 describe.each(forged)('$name ($signer)', ({ forms, check, sigstore }) => {

@@ -4,6 +4,7 @@ import { bundleOf } from '../../src/receipt/bundle.ts';
 import type { Envelope } from '../../src/receipt/dsse.ts';
 import type { CheckName } from '../../src/receipt/error.ts';
 import { factsOf, payloadType, type ReceiptFacts, type Statement } from '../../src/receipt/statement.ts';
+import { baseUrl } from './gate-receipt.ts';
 import { sealed, stranger, trusted } from './table.ts';
 
 /** A receipt as an envelope, and in a bundle. */
@@ -217,7 +218,17 @@ export const forgeries: readonly Forgery[] = [
   signed('another process', 'process', bothAccept, withRun({ process: 'smoke' })),
   signed('another environment', 'environment', bothAccept, ({ statement: { predicate } }) => {
     const configuration = predicate.configuration.map((one) =>
-      'name' in one && one.name === 'environment' ? { ...one, annotations: { key: 'dev' } } : one,
+      'name' in one && one.name === 'environment'
+        ? { ...one, annotations: { ...one.annotations, key: 'dev' } }
+        : one,
+    );
+    return { predicate: { ...predicate, configuration } };
+  }),
+  signed('another base URL', 'base_url', bothAccept, ({ statement: { predicate } }) => {
+    const configuration = predicate.configuration.map((one) =>
+      'name' in one && one.name === 'environment'
+        ? { ...one, annotations: { ...one.annotations, baseUrl: `${baseUrl}.example.net` } }
+        : one,
     );
     return { predicate: { ...predicate, configuration } };
   }),

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { bundleOf } from '../../src/receipt/bundle.ts';
 import type { Envelope } from '../../src/receipt/dsse.ts';
 import type { Statement } from '../../src/receipt/statement.ts';
 import { artifactText } from '../../src/subject.ts';
 import { stage } from '../cli/harness.ts';
-import { commit, image, trusted } from './table.ts';
+import { commit, image, sealed, trusted } from './table.ts';
 
 /** The content of the file. */
 export const content = 'the files of the shop';
@@ -12,6 +13,9 @@ export const subjects = {
   image,
   file: { name: 'shop.tar', digest: { sha256: createHash('sha256').update(content).digest('hex') } },
 } as const;
+
+/** The base URL that the receipt names. */
+export const baseUrl = 'https://pr-7.shop.example.com';
 
 /** A receipt in a bundle, and the gate that wrote it. */
 export interface GateReceipt {
@@ -43,10 +47,15 @@ export async function gateReceipt(deployed: string = image.digest.sha256): Promi
       ...['gate', 'web', '--commit-sha', commit, '--repository', 'acme/shop', '--deployed-url', page],
       ...['--subject', artifactText(image), '--subject-file', 'build/shop.tar', '--receipt', path, '--json'],
     );
-    const bundle = files[path];
-    if (bundle === undefined) throw new Error(err);
-    const envelope: Envelope = JSON.parse(bundle).dsseEnvelope;
-    const statement = JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
+    const written = files[path];
+    if (written === undefined) throw new Error(err);
+    const { payload } = JSON.parse(written).dsseEnvelope;
+    const statement: Statement = JSON.parse(Buffer.from(payload, 'base64').toString());
+    // The gate ran in an environment that exists, so it named no base URL.
+    const [, environment] = statement.predicate.configuration;
+    Object.assign(environment?.annotations ?? {}, { baseUrl });
+    const envelope = await sealed(JSON.stringify(statement));
+    const bundle = `${JSON.stringify(bundleOf(envelope))}\n`;
     return { code, out, bundle, envelope, statement, endedAt: on.clock.now() };
   } finally {
     await on.close();

@@ -89,6 +89,7 @@ const facts: GateFacts = {
   repository: 'acme/shop',
   ref: 'main',
   environment: 'staging',
+  baseUrl: null,
   buildUrl: null,
   apiUrl: 'https://service.example.com',
   policy: { passed: 'pass', failed: 'fail' },
@@ -207,6 +208,10 @@ describe('the policy for Kyverno', () => {
 
   it('admits an image whose test passed in staging', async () => {
     expect(await refused(written())).toBeNull();
+  });
+
+  it('admits it also if the receipt names a base URL', async () => {
+    expect(await refused(written({}, { baseUrl: 'https://pr-7.example.com/' }))).toBeNull();
   });
 
   const untrusted = 'the image has no test result with a trusted signature';

@@ -118,6 +118,13 @@ export function changed(change: (facts: { root: never; facts: never; run: never 
   return copy as never;
 }
 
+/** Returns the statement with a base URL, which a gate names that tested a preview deployment. */
+export const preview = (baseUrl: unknown): Statement =>
+  changed(({ root }) => {
+    const [, environment] = (root as Changeable).predicate.configuration;
+    Object.assign(environment ?? {}, { annotations: { key: 'staging', baseUrl } });
+  });
+
 const withRun = (more: object) => changed(({ run }) => Object.assign(run, more));
 const withResult = (result: string) =>
   changed(({ root, run }) => {
@@ -551,6 +558,94 @@ const facts: readonly Row[] = [
     'several environments',
   ),
   ...[
+    ['https://pr-7.example.com', 'https://pr-7.example.com'],
+    ['https://pr-7.example.com', 'https://pr-7.example.com/'],
+    ['https://PR-7.example.com:443/', ' HTTPS://pr-7.Example.com\n'],
+    ['http://pr-7.example.com:80/shop', 'http://pr-7.example.com/shop'],
+    ['http://127.0.0.1:3000', 'http://127.1:3000/'],
+    ['https://b\u00fccher.example', 'https://xn--bcher-kva.example'],
+    ['https://xn--bcher-kva.example', 'https://BU\u0308CHER.example'],
+  ].map(([named, baseUrl]) =>
+    signed(`accepts the base URL ${named} for ${baseUrl}`, 'PASSED', preview(named), { baseUrl }),
+  ),
+  ...[
+    ['https://pr-7.example.com', 'https://pr-8.example.com'],
+    ['https://pr-7.example.com', 'http://pr-7.example.com'],
+    ['https://pr-7.example.com', 'https://pr-7.example.com:8443'],
+    ['https://pr-7.example.com', 'https://pr-7.example.com/shop'],
+    ['https://pr-7.example.com', 'https://pr-7.example.com.'],
+    ['https://pr-7.example.com/shop', 'https://pr-7.example.com/shop/'],
+    ['https://pr-7.example.com/shop', 'https://pr-7.example.com/Shop'],
+    // Its first "a" is Cyrillic.
+    ['https://pr-7.ex\u0430mple.com', 'https://pr-7.example.com'],
+    ['https://pr-7.example.com/?preview=1', 'https://pr-7.example.com'],
+    ['https://pr-7.example.com/?', 'https://pr-7.example.com'],
+    ['https://pr-7.example.com/#/shop', 'https://pr-7.example.com'],
+    ['https://someone@pr-7.example.com', 'https://pr-7.example.com'],
+    ['https://pr-7.example.com\\', 'https://pr-7.example.com'],
+    ['https://pr-7.exa\tmple.com', 'https://pr-7.example.com'],
+    ['pr-7.example.com', 'https://pr-7.example.com'],
+    ['', 'https://pr-7.example.com'],
+  ].map(([named, baseUrl]) =>
+    signed(
+      `refuses the base URL ${JSON.stringify(named)} for ${baseUrl}`,
+      'base_url',
+      preview(named),
+      { baseUrl },
+      'it has the base URL "',
+    ),
+  ),
+  option(
+    'refuses a receipt without a base URL',
+    'base_url',
+    { baseUrl: 'https://pr-7.example.com' },
+    'it does not name the base URL, so it may be for another than "https://pr-7.example.com/"',
+  ),
+  signed(
+    'reads the base URL of the environment, and of no other entry',
+    'base_url',
+    changed(({ root }) => {
+      for (const entry of (root as Changeable).predicate.configuration)
+        if (entry.name !== 'environment')
+          Object.assign(entry, {
+            annotations: { ...entry.annotations, baseUrl: 'https://pr-7.example.com' },
+          });
+    }),
+    { baseUrl: 'https://pr-7.example.com' },
+    'does not name the base URL',
+  ),
+  signed(
+    'reads no base URL from a __proto__',
+    'base_url',
+    text.replace('"key":"staging"', '"key":"staging","__proto__":{"baseUrl":"https://pr-7.example.com"}'),
+    { baseUrl: 'https://pr-7.example.com' },
+    'does not name the base URL',
+  ),
+  signed('accepts any base URL if none is expected', 'PASSED', preview('https://pr-7.example.com')),
+  ...[null, 7, ['https://pr-7.example.com'], { href: 'https://pr-7.example.com' }].map((named) =>
+    signed(
+      `refuses ${JSON.stringify(named)} in place of a base URL`,
+      'statement',
+      preview(named),
+      {},
+      'the annotation baseUrl of the environment is not a string',
+    ),
+  ),
+  signed(
+    'refuses two environments with a base URL each',
+    'statement',
+    changed(({ root }) => {
+      const { configuration } = (root as Changeable).predicate;
+      for (const at of [7, 8])
+        configuration.push({
+          ...configuration[1],
+          annotations: { key: 'pr', baseUrl: `https://pr-${at}.example.com` },
+        });
+    }),
+    { baseUrl: 'https://pr-7.example.com' },
+    'several environments',
+  ),
+  ...[
     `${image.name}@sha256:${imageDigest}`,
     `sha256:${imageDigest}`,
     `SHA256:${imageDigest.toUpperCase()}`,
@@ -667,6 +762,29 @@ const options: readonly Row[] = [
   option('refuses an empty list of keys', 'bad_option', { keys: [] }, 'no key'),
   option('refuses a receipt that was parsed', 'bad_option', { receipt: {} }, 'neither bytes nor text'),
   option('refuses an empty environment', 'bad_option', { environment: '' }),
+  ...[
+    '',
+    7,
+    new URL('https://pr-7.example.com'),
+    'pr-7.example.com',
+    '//pr-7.example.com',
+    'https:pr-7.example.com',
+    'ftp://pr-7.example.com',
+    'https://',
+    'https://pr-7.example.com?token=secret',
+    'https://pr-7.example.com/?',
+    'https://pr-7.example.com/#secret',
+    'https://someone:secret@pr-7.example.com',
+    'https://pr-7.example.com\\@secret.example.com',
+    'https://pr-7.example.com/a b',
+  ].map((baseUrl) =>
+    option(
+      `refuses ${JSON.stringify(baseUrl)} as a base URL`,
+      'bad_option',
+      { baseUrl },
+      'baseUrl is not an http or https URL',
+    ),
+  ),
   option('refuses neither a commit nor subjects', 'bad_option', { commit: undefined }),
   option('refuses an empty list of subjects', 'bad_option', { subjects: [] }),
   option('refuses subjects that are one text', 'bad_option', { subjects: `sha256:${imageDigest}` }),

@@ -11,6 +11,7 @@ import {
   commit,
   finishedAt,
   outcomeOf,
+  preview,
   problemOf,
   sealed,
   statement,
@@ -79,6 +80,13 @@ describe('verifyReceipt', () => {
     expect((await outcomeOf(verifyReceipt, given)).outcome).toBe('bad_option');
   });
 
+  it('repeats no part of a base URL that it refuses, which may have a secret', async () => {
+    const receipt = JSON.stringify(await sealed(JSON.stringify(statement)));
+    const baseUrl = 'https://someone:password@pr-7.example.com/?token=secret';
+    const error = await verifyReceipt({ receipt, keys: trusted.publicPem, commit, baseUrl }).catch(String);
+    expect(error).not.toMatch(/someone|password|pr-7|secret/);
+  });
+
   it('throws its own error if an option cannot be read', async () => {
     const hostile = {
       get receipt(): string {
@@ -101,8 +109,19 @@ describe('a property of a polluted Object.prototype is neither an option nor a f
     const { configuration } = (root as typeof statement).predicate;
     Object.assign(configuration[1], { name: 'other', annotations: {} });
   });
+  const without = changed(({ root }) => {
+    const { predicate } = root as { predicate: { configuration: object[] } };
+    predicate.configuration.splice(1, 1);
+  });
+  const baseUrl = 'https://pr-7.example.com';
+  const annotations = { key: 'staging', baseUrl };
   it.each([
     ['key', 'staging', placeless, { environment: 'staging' }, 'environment'],
+    ['annotations', annotations, without, { environment: 'staging' }, 'environment'],
+    ['annotations', annotations, without, { baseUrl }, 'base_url'],
+    ['baseUrl', baseUrl, statement, { baseUrl }, 'base_url'],
+    ['baseUrl', 'other', preview(baseUrl), {}, null],
+    ['name', 'environment', preview(baseUrl), { baseUrl }, null],
     ['deployed', { matches: true }, statement, { requireDeployed: true }, 'deployed'],
     ['requireDeployed', true, statement, {}, null],
     ['subjects', ['sha256:'], statement, {}, null],

@@ -1,10 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Command } from 'commander';
+import * as z from 'zod/mini';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
 import { InvalidValue, readType } from '../../options/read.ts';
 import { duration, filledList, items, type OptionType, onOff, text } from '../../options/types.ts';
+import { plainUrl } from '../../receipt/base-url.ts';
 import { type JsonFile, readJson } from '../../settings/json-file.ts';
 import { nearest } from '../../suggest.ts';
 import { collect, filled, once } from '../options.ts';
@@ -14,6 +16,14 @@ interface Demand {
   readonly flag: string;
   readonly help: string;
 }
+
+const baseUrl: OptionType<string> = {
+  ...text,
+  schema: z.custom<string>((url) => plainUrl(url) !== null, {
+    error: 'expected an http or https URL without user name, query and fragment',
+    params: { hint: 'write it like https://pr-7.example.com: a receipt has the base URL without its query' },
+  }),
+};
 
 /** Facts that a receipt must have: an option of `receipt verify`, and a field of the policy file. */
 const demands = {
@@ -32,6 +42,11 @@ const demands = {
     help: 'expected tag (repeatable, or separated by commas): exactly these',
   },
   environment: { type: text, flag: '-e, --environment <key>', help: 'expected environment' },
+  baseUrl: {
+    type: baseUrl,
+    flag: '--base-url <url>',
+    help: 'expected URL of a preview deployment, without a query',
+  },
   requireDeployed: {
     type: onOff,
     flag: '--require-deployed',

@@ -5,7 +5,7 @@ import { readProblem } from '../../host/read-file.ts';
 import { maxBytes, openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
 import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
-import { environmentOf, factsOf, readStatement, type Statement } from '../../receipt/statement.ts';
+import { baseUrlOf, environmentOf, factsOf, readStatement, type Statement } from '../../receipt/statement.ts';
 import { artifactText } from '../../subject.ts';
 import type { Context } from '../context.ts';
 import type { JsonDocument } from '../result-schemas.ts';
@@ -63,6 +63,7 @@ export function rowsOf(statement: Statement): [string, string][] {
     ['ref', ref],
     ['service', predicate.configuration[0].uri],
     ['environment', environmentOf(statement)],
+    ['base URL', baseUrlOf(statement)],
     ...runs.flatMap((run): [string, unknown][] => [
       ['run', run.runId],
       ['verdict', run.verdict],

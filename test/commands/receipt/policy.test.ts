@@ -71,6 +71,7 @@ describe('receipt verify --policy', () => {
     [{ ...full, process: 'other' }, 'process'],
     [{ keys: full.keys, tags: ['smoke'] }, 'tags'],
     [{ ...full, environment: 'production' }, 'environment'],
+    [{ ...full, baseUrl: 'https://pr-7.example.com' }, 'base_url'],
     [{ ...full, requireDeployed: true }, 'deployed'],
     [{ ...full, maxAge: 1 }, 'age'],
   ])('refuses with %j by the check %s', async (policy, check) => {
@@ -119,6 +120,7 @@ describe('receipt verify --policy', () => {
     ['--process', 'checkout', {}],
     ['--tag', 'smoke', { process: undefined, tags: ['smoke'] }],
     ['--environment', 'staging', {}],
+    ['--base-url', 'https://pr-7.example.com', { baseUrl: 'https://pr-7.example.com/' }],
     ['--max-age', '48h', {}],
     ['--gate', 'web', { gates: ['web'] }],
     ['--allow-warned', null, { allowWarned: false }],
@@ -145,6 +147,9 @@ describe('receipt verify --policy', () => {
     ['{"maxAge":0}', '1:11: maxAge: expected a duration'],
     ['{"allowWarned":"no"}', '1:16: allowWarned: expected true or false'],
     ['{"environment":null}', '1:16: environment: expected a non-empty string'],
+    ['{"baseUrl":"pr-7.example.com"}', '1:12: baseUrl: expected an http or https URL'],
+    ['{"baseUrl":["https://pr-7.example.com"]}', '1:12: baseUrl: expected an http or https URL'],
+    ['{"baseURL":"https://pr-7.example.com"}', 'did you mean "baseUrl"?'],
     ['{"__proto__":{}}', 'unknown field "__proto__"'],
     ['{}', '1:1: "keys" is missing'],
     ['{"keys":["ci.pub"],"process":"a","tags":["b"]}', '1:34: "process" and "tags" cannot be combined'],
@@ -184,6 +189,7 @@ describe('receipt verify --policy', () => {
     for (const [option, value] of [
       ['--commit', commit],
       ['--environment', 'staging'],
+      ['--base-url', 'https://pr-7.example.com'],
       ['--max-age', '1h'],
     ] as const) {
       const argv = ['receipt', 'verify', 'receipt.json', '--key', 'ci.pub', option, value, option, value];

@@ -19,6 +19,7 @@ import {
   changed,
   commit,
   finishedAt,
+  preview,
   sealed,
   second,
   statement,
@@ -133,6 +134,36 @@ describe('receipt verify', () => {
     expect(JSON.parse(out)).toMatchObject({ verified: false, failed: check, statement: null });
   });
 
+  it('compares the base URL, however it is spelt', async () => {
+    const named = JSON.stringify(await sealed(JSON.stringify(preview('https://pr-7.example.com'))));
+    const more = { files: { 'receipt.json': named } };
+    const verifyFor = (url: string) => run([...verify, '--base-url', url], more);
+    expect((await verifyFor('HTTPS://PR-7.example.com:443/')).code).toBe(0);
+    const { code, err } = await verifyFor('https://pr-8.example.com');
+    expect([code, err]).toEqual([
+      1,
+      'refused: it has the base URL "https://pr-7.example.com/", not "https://pr-8.example.com/" (base_url)\n',
+    ]);
+  });
+
+  it('refuses a receipt without a base URL, and says how a gate names one', async () => {
+    const { code, err } = await run([...verify, '--base-url', 'https://pr-7.example.com']);
+    expect([code, err]).toEqual([
+      1,
+      'refused: it does not name the base URL, so it may be for another than "https://pr-7.example.com/" (base_url)\n' +
+        '  → only a gate with --base-url names it\n',
+    ]);
+  });
+
+  it('refuses a base URL with a query, and repeats no part of it', async () => {
+    const { code, err } = await run([...verify, '--base-url', 'https://a:b@pr-7.example.com/?token=secret']);
+    expect([code, err]).toEqual([
+      64,
+      'error: --base-url: expected an http or https URL without user name, query and fragment\n' +
+        '  → write it like https://pr-7.example.com: a receipt has the base URL without its query\n',
+    ]);
+  });
+
   it('says how to write a repository that may only be spelt in another way', async () => {
     for (const spelling of ['https://github.com/acme/shop', 'git@github.com:acme/shop.git', 'Acme/Shop']) {
       const { code, err } = await run([...verify, '--repository', spelling]);
@@ -179,6 +210,8 @@ describe('receipt verify', () => {
     [[...verify, '--key', 'none.pub'], 'key: cannot read none.pub: no such file'],
     [[...verify, '--process', 'a', '--tag', 'b'], '--process and --tag cannot be combined'],
     [[...verify, '--environment', ''], '--environment is empty'],
+    [[...verify, '--base-url', ''], '--base-url is empty'],
+    [[...verify, '--base-url', 'pr-7.example.com'], '--base-url: expected an http or https URL'],
     [[...verify, '--max-age', 'soon'], '--max-age'],
     [['verify', 'none.json', '--key', 'ci.pub', '--commit', commit], '<file>: cannot read none.json'],
   ])('exits with 64 for %j', async (argv, message) => {
@@ -209,6 +242,13 @@ describe('receipt show', () => {
       /^warning: not verified: its signatures were not checked, and anyone can write such a file\n/,
     );
     expect(code).toBe(0);
+  });
+
+  it('prints the base URL, if the receipt names one', async () => {
+    expect((await run(['show', 'receipt.json'])).out).not.toContain('base URL');
+    const more = { files: { 'receipt.json': JSON.stringify(preview('https://pr-7.example.com')) } };
+    const { out } = await run(['show', 'receipt.json'], more);
+    expect(out).toContain('environment\tstaging\nbase URL\thttps://pr-7.example.com\n');
   });
 
   it('prints the statement as JSON with verified: false', async () => {
