@@ -1,10 +1,10 @@
 import { UsageError } from './errors.ts';
 
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Returns the milliseconds of `250ms`, `10s`, `1.5m` or `1h`, or null for other text; a bare number is seconds. */
+/** Returns the milliseconds of `250ms`, `10s`, `1.5m`, `1h` or `1d`, or null for other text; a bare number is seconds. */
 export function readDuration(text: string): number | null {
-  const match = /^(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)?$/.exec(text.trim());
+  const match = /^(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|d)?$/.exec(text.trim());
   if (match === null) return null;
   const ms = Number(match[1]) * unitMs[(match[2] ?? 's') as keyof typeof unitMs];
   return Number.isFinite(ms) ? ms : null;
@@ -19,7 +19,7 @@ export function parseDuration(name: string, text: string): number {
   const ms = readDuration(text);
   if (ms === null || ms <= 0) {
     throw new UsageError(`${name}: "${text}" is not a duration`, {
-      hint: 'write a number above 0 with ms, s, m or h, such as 250ms, 10s, 5m, 1h; a number without a unit is in seconds',
+      hint: 'write a number above 0 with ms, s, m, h or d, such as 250ms, 10s, 5m, 1h; a number without a unit is in seconds',
     });
   }
   return ms;

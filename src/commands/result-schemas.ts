@@ -555,6 +555,23 @@ export const documents = {
     }),
     commands: ['mock serve'],
   },
+  'env-prune': {
+    about: 'The environments that were deleted, or could not be',
+    schema: document('PrunedEnvironments', 'The environments that were deleted, or could not be.', {
+      environments: list(
+        z.strictObject({
+          id: textOrNull("The environment's id."),
+          key: text('Its key.'),
+          baseUrl: textOrNull('The URL of the deployment, without its query.'),
+          createdAt: text('When rungate created it, RFC 3339.'),
+          deleted: flag('Whether it was deleted.'),
+          error: textOrNull('Why it was not deleted; null if it was.'),
+        }),
+        'Oldest first.',
+      ),
+    }),
+    commands: ['env prune'],
+  },
   'orders-verification': {
     about: 'Whether the summary of the orders adds up',
     schema: document('OrdersVerification', 'Whether the summary of the orders adds up.', {

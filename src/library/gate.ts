@@ -6,6 +6,7 @@ import { unnamed } from '../gate/plan/plan.ts';
 import type { GateReport } from '../gate/result-types.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { artifactsOf } from '../subject.ts';
+import { bareUrl } from '../transport/address.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { openGate } from './open-gate.ts';
 import { withPreviews } from './preview.ts';
@@ -46,7 +47,10 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
     const settings = { ...session, ...sharedOptions(options), gates: [gate], failFast: false };
     const { report, startedAt, finishedAt } = await openGate(settings, [reporter]);
     return withReceipt(report as GateReport, {
-      build: async () => start?.body ?? factsOfJob(env),
+      build: async () => ({
+        ...(start?.body ?? factsOfJob(env)),
+        baseUrl: own?.preview && bareUrl(own.preview.baseUrl),
+      }),
       subjects: artifactsOf(options.subjects),
       ...{ apiUrl: options.apiUrl, policy: rules.policy, startedAt, finishedAt, redact },
     });

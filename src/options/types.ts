@@ -186,7 +186,7 @@ export const duration: OptionType<number> = {
   kind: 'duration',
   is: 'a duration',
   write:
-    'write a number above 0 with ms, s, m or h, such as 250ms, 10s, 5m, 1h; a number without a unit is in seconds',
+    'write a number above 0 with ms, s, m, h or d, such as 250ms, 10s, 5m, 1h; a number without a unit is in seconds',
   schema: upTo(
     maxSeconds * 1000,
     `${maxHours}h`,
@@ -197,7 +197,7 @@ export const duration: OptionType<number> = {
   jsonSchema: {
     anyOf: [
       { type: 'number', exclusiveMinimum: 0, maximum: maxSeconds },
-      { type: 'string', pattern: '^\\s*(?=[^1-9]*[1-9])(\\d+(\\.\\d+)?|\\.\\d+)(ms|s|m|h)?\\s*$' },
+      { type: 'string', pattern: '^\\s*(?=[^1-9]*[1-9])(\\d+(\\.\\d+)?|\\.\\d+)(ms|s|m|h|d)?\\s*$' },
     ],
   },
 };

@@ -16,11 +16,11 @@ import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
 import type { PreviewReport, RunReport } from '../gate/result-types.ts';
 import { type Redact, redactor } from '../redact.ts';
-import { toDeployment } from '../transport/address.ts';
+import { bareUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { deleteOwn } from './environments.ts';
-import { type Preview, prepareEnvironment, shownBase } from './prepare.ts';
+import { type Preview, prepareEnvironment } from './prepare.ts';
 import { untilReady } from './ready.ts';
 
 export interface PreviewGate extends PlannedGate {
@@ -104,7 +104,7 @@ export function openPreviews(tools: PreviewTools) {
     step: EnvironmentStep,
     error: RungateError | null = null,
     runs: readonly string[] = [],
-  ) => emit({ type: 'environment', step, key, baseUrl: shownBase(preview.baseUrl), error, runs });
+  ) => emit({ type: 'environment', step, key, baseUrl: bareUrl(preview.baseUrl), error, runs });
 
   async function ready({ preview, redact }: Open): Promise<void> {
     const { readyUrl, readyTimeoutMs } = preview;
@@ -211,7 +211,7 @@ export function openPreviews(tools: PreviewTools) {
           if (!one.mayExist && own.every(({ entry }) => entry.runs.every((run) => run.runId === null)))
             return [];
           const deleted = await close(one, runs);
-          return [{ environmentKey: one.key, baseUrl: shownBase(one.preview.baseUrl), deleted }];
+          return [{ environmentKey: one.key, baseUrl: bareUrl(one.preview.baseUrl), deleted }];
         });
         return (await Promise.all(reports)).flat();
       } finally {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { ConfigError, UnexpectedResponseError } from '../errors.ts';
 import type { MemberText } from '../json/text.ts';
 import { parseUrl } from '../parse-url.ts';
+import { bareUrl } from '../transport/address.ts';
 import { copied, type Variable } from './copy.ts';
 import { createEnvironment, createVariable, environmentsWithKey, variablesOf } from './environments.ts';
 import { createdAt, previewName } from './mark.ts';
@@ -19,17 +20,6 @@ export interface Preview {
   copyVariables: boolean;
   /** The commit. */
   version: string | null;
-}
-
-/** Returns a URL as people write it: `https://shop.example`, not `https://shop.example/`. */
-const written = ({ origin, pathname, search }: URL) =>
-  `${origin}${pathname === '/' && search === '' ? '' : pathname}${search}`;
-
-/** Returns the URL without its query, which may have a secret. */
-export function shownBase(url: URL): string {
-  const bare = new URL(url);
-  bare.search = '';
-  return `${written(bare)}${url.search === '' ? '' : '?…'}`;
 }
 
 export interface PrepareTools {
@@ -95,7 +85,12 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
   const [found] = await environmentsWithKey(key, { caller }, { signal });
   if (found === undefined) {
     await turn();
-    const values = [previewName(clock.now(), baseUrl.host), key, written(baseUrl), version];
+    const values = [
+      previewName(clock.now(), baseUrl.host),
+      key,
+      `${bareUrl(baseUrl)}${baseUrl.search}`,
+      version,
+    ];
     const fields = ownFields.flatMap((name, at): MemberText[] => {
       const value = values[at] ?? null;
       return value === null ? [] : [[name, JSON.stringify(value)]];

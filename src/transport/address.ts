@@ -89,6 +89,11 @@ export function shownUrl({ origin, pathname, search }: URL): string {
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
+/** Returns a URL without its query, as people write it: `https://shop.example`, not `https://shop.example/`. */
+export function bareUrl({ origin, pathname }: URL): string {
+  return pathname === '/' ? origin : `${origin}${pathname}`;
+}
+
 /** Returns why a value cannot be part of a path, as the end of a sentence, or null if it can. */
 export function paramProblem(value: string): string | null {
   if (value === '') return 'must not be empty';

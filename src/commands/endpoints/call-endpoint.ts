@@ -250,7 +250,7 @@ function confirming({ argv, io }: Context): string {
 }
 
 /** Asks for confirmation before something is removed. Without a terminal, `--yes` is required. */
-async function confirm(context: Context, act: string, yes: boolean): Promise<boolean> {
+export async function confirm(context: Context, act: string, yes: boolean): Promise<boolean> {
   if (yes) return true;
   const shown = context.output.excerpt(act);
   const question = shown.charAt(0).toUpperCase() + shown.slice(1);

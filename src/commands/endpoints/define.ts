@@ -9,6 +9,7 @@ import { noList } from '../no-list.ts';
 import { collect } from '../options.ts';
 import { type ApiFlags, apiCommand } from './api-call.ts';
 import { deriveCommands } from './derive.ts';
+import { type PruneFlags, pruneCommand, usualAge } from './env-prune.ts';
 import { type CreateKeyFlags, createKeyCommand } from './keys-create.ts';
 import { summaryCommand } from './orders-summary.ts';
 
@@ -27,6 +28,21 @@ export function defineOrders(group: Command, bind: Bind): void {
 
 export function defineEnv(group: Command, bind: Bind): void {
   deriveCommands(group, bind, env);
+  const prune = group
+    .command('prune')
+    .summary('delete the environments that stopped gates have left')
+    .description(
+      'Delete the environments that rungate gate --base-url created and could not delete. Nothing else is deleted: key and name must have the form that only rungate gives. This cannot be undone; it needs a confirmation or --yes.\nCredential: a bearer token (RUNGATE_TOKEN).',
+    )
+    .option(
+      '--older-than <duration>',
+      `minimum age: the runs of a younger one may go on (default ${usualAge})`,
+    )
+    .option('-y, --yes', 'skip the confirmation');
+  examples(prune, 'rungate env prune --older-than 1d --yes');
+  bind(prune, {
+    run: (context, _args, flags: PruneFlags) => pruneCommand(context, flags),
+  });
 }
 
 export function defineObservations(group: Command, bind: Bind): void {

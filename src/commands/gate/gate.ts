@@ -12,7 +12,7 @@ import { givenOptions } from '../options.ts';
 import { type CommandGate, type GateFlags, gateOf } from '../run/command-gate.ts';
 import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
-import { replaceReceipt, replaceReceipts } from '../run/receipt.ts';
+import { replaceReceipt, replaceReceipts, sourceOf } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
 import type { WithPreviews, withPreviews } from './preview.ts';
@@ -43,17 +43,12 @@ async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   const { context, flags } = all;
   const [{ body, preview }] = all.gates as [WithPreviews['gates'][number]];
   const planned = await planStart(context, { ...flags, retries: settings.retries?.value }, body, ci);
-  const gates = [{ ...gateOf(context, planned), ...planned, preview }];
-  if (flags.dryRun === true) return printRequests(context, gates, flags);
-  const slice = await sliceOf(context, ci, gates, [], flags);
-  const [gate] = slice?.gates ?? gates;
-  return runGates(
-    context,
-    slice?.gates ?? gates,
-    flags,
-    await openReceipt?.(context, gate?.start?.body ?? body),
-    slice,
-  );
+  const first = { ...gateOf(context, planned), ...planned, preview };
+  if (flags.dryRun === true) return printRequests(context, [first], flags);
+  const slice = await sliceOf(context, ci, [first], [], flags);
+  const gates = slice?.gates ?? [first];
+  const receipt = await openReceipt?.(context, sourceOf(gates[0] ?? first));
+  return runGates(context, gates, flags, receipt, slice);
 }
 
 /** Keys differ by the gate's name: two gates may have the same body. @throws ConfigError or UsageError before anything is sent */

@@ -7,9 +7,9 @@ import { ConfigError, RungateError } from '../../errors.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import { groupOf } from '../../options/table.ts';
 import { checkToken, pageUrl, planPreviews } from '../../preview/plan.ts';
-import { type Preview, shownBase } from '../../preview/prepare.ts';
+import type { Preview } from '../../preview/prepare.ts';
 import type { Settings } from '../../settings/names.ts';
-import { parseApiUrl } from '../../transport/address.ts';
+import { bareUrl, parseApiUrl } from '../../transport/address.ts';
 import { emptySecretHints } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import type { GateFlags } from '../run/command-gate.ts';
@@ -106,7 +106,7 @@ export async function tellPreviews({ output }: Context, { gates }: WithPreviews)
   for (const { body, preview } of gates) {
     if (preview === undefined || told.has(body.environmentKey)) continue;
     told.add(body.environmentKey);
-    const shown = output.excerpt(shownBase(preview.baseUrl), 500);
+    const shown = output.excerpt(bareUrl(preview.baseUrl), 500);
     await output.note(
       `the environment ${body.environmentKey} would be created for ${shown}, and deleted after the run`,
     );

@@ -14,6 +14,7 @@ import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
 import type { Settings } from '../../settings/names.ts';
 import { type Artifact, artifactsOf, artifactText } from '../../subject.ts';
+import { bareUrl } from '../../transport/address.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import type { CommandGate } from './command-gate.ts';
 import { remedyFor, whyOf } from './reports.ts';
@@ -189,6 +190,11 @@ async function writerOf(context: Context, path: string, targets: readonly Target
   ];
 }
 
+/** Returns the facts about the build of a gate. */
+export function sourceOf({ start, preview }: CommandGate): BuildSource {
+  return { ...start?.body, ...(preview !== undefined && { baseUrl: bareUrl(preview.baseUrl) }) };
+}
+
 const endsAsFolder = (path: string) => /[/\\]$/.test(path);
 
 /** Removes an older receipt. The result checks what the new one needs, and returns its reporter. @throws ConfigError or UsageError */
@@ -251,8 +257,9 @@ export function replaceReceipts(
     writerOf(
       now,
       path,
-      plan.map(({ name, settings, start }) => {
-        return { gate: name, path: fileOf(name), settings, source: start?.body ?? {} };
+      plan.map((gate) => {
+        const { name, settings } = gate;
+        return { gate: name, path: fileOf(name), settings, source: sourceOf(gate) };
       }),
     );
 }
