@@ -10,9 +10,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runPost, type Toolkit } from '../src/action.ts';
 import { asked, memoryIo, type Stage, stage, trigger } from './cli/harness.ts';
+import { withLimits } from './fake-clock.ts';
 
 let on: Stage;
 let folder: string;
@@ -44,7 +45,7 @@ async function post(env: Record<string, string> = {}) {
     saveState: () => {},
     setSecret: () => {},
   };
-  const { io, printed } = memoryIo({ clock: on.clock, env });
+  const { io, printed } = memoryIo({ clock: withLimits(on.clock), env });
   const before = on.mock.requests.length;
   const code = await runPost(toolkit, io);
   return { code, ...printed(), asked: asked(on.mock).slice(before) };
@@ -99,6 +100,73 @@ it('cancels the other runs of several gates while the response for one is slow',
   expect((await post()).code).toBe(0);
   const cancelled = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.cancel');
   expect(cancelled.map(({ path }) => path.split('/').at(-2))).toEqual([second, first]);
+});
+
+describe('the environment of a preview deployment', () => {
+  const commits = ['creating', 'created'] as const;
+
+  /** Leaves the journal of a main step that was killed while its run went on in the environment. */
+  async function killedInPreview(last: (typeof commits)[number] = 'created'): Promise<string> {
+    on = await stage({ outcome: 'stuck', deployed: 'v1' });
+    const env = { RUNGATE_JOURNAL: journal };
+    const gate = [
+      'gate',
+      '--project',
+      'shop',
+      '--process',
+      'checkout',
+      '--interval',
+      '30s',
+      '--timeout',
+      '1m',
+    ];
+    const run = on.with({ env, clock: withLimits(on.clock) });
+    await run(...gate, '--base-url', on.mock.url, '--ready-url', '/_mock/version');
+    const lines = readFileSync(journal, 'utf8').split('\n');
+    writeFileSync(
+      journal,
+      lines
+        .filter(
+          (line) =>
+            !/settled|"deleted"/.test(line) && !(last === 'creating' && line.includes('"created","job"')),
+        )
+        .join('\n'),
+    );
+    return String([...on.mock.state.runs.values()][0]?.request.environmentKey);
+  }
+  const left = () =>
+    [...on.mock.state.account('tenant_1').environments.values()].filter(({ key }) => key?.startsWith('rg-'));
+
+  it.each(commits)('is deleted once its run was cancelled, if the last step was %s', async (last) => {
+    const key = await killedInPreview(last);
+    expect(left()).toMatchObject([{ key }]);
+    const { code, err, asked } = await post({ RUNGATE_TOKEN: on.mock.token });
+    expect([code, left()]).toEqual([0, []]);
+    expect(asked.filter((endpoint) => endpoint !== 'env.list')).toEqual([
+      'run.status',
+      'run.cancel',
+      'env.delete',
+    ]);
+    expect(err).toContain(`deleted environment ${key}, which the stopped job left`);
+  });
+
+  it('stays if the run could not be cancelled', async () => {
+    const key = await killedInPreview();
+    on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.cancel', times: 9 });
+    const { code, err } = await post({ RUNGATE_TOKEN: on.mock.token });
+    expect([code, left().length]).toEqual([5, 1]);
+    expect(err).toContain(
+      `environment ${key} was not deleted: a run may go on in it\n  → later, run: rungate env delete ${key}`,
+    );
+  });
+
+  it('is not looked for without end if the request that creates it never arrived', async () => {
+    await killedInPreview('creating');
+    for (const { id } of left()) on.mock.state.account('tenant_1').environments.delete(id);
+    const before = on.clock.monotonic();
+    expect((await post({ RUNGATE_TOKEN: on.mock.token })).code).toBe(0);
+    expect(on.clock.monotonic() - before).toBeLessThan(120_000);
+  });
 });
 
 it('does nothing if the main step started no run', async () => {

@@ -34,7 +34,7 @@ describe('readDuration', () => {
     '1,5s',
     '10 s',
     '10S',
-    '1d',
+    '1w',
     '1m30s',
     's',
     'Infinity',

@@ -30,3 +30,17 @@ export function fakeClock(start = Date.UTC(2026, 0, 15, 12)): FakeClock {
     },
   };
 }
+
+/** Returns the clock with limits: a sleep of 40 s or more does not pass time, it ends with the other sleeps. */
+export function withLimits(clock: FakeClock): Clock {
+  return {
+    ...clock,
+    async sleep(ms, signal) {
+      if (ms < 40_000) return clock.sleep(ms, signal);
+      for (const end = clock.monotonic() + ms; clock.monotonic() < end; ) {
+        await new Promise((resolve) => setImmediate(resolve));
+        signal?.throwIfAborted();
+      }
+    },
+  };
+}

@@ -49,7 +49,7 @@ export interface RunJournal {
 }
 
 /**
- * `creating`: the request that creates the environment is sent next. `found`: an earlier attempt of the job has created it.
+ * `creating`: the request that creates the environment is sent next. `found`: the job created it before its re-run.
  * `kept`: it was not deleted.
  */
 export type EnvironmentStep = 'creating' | 'created' | 'found' | 'deleted' | 'kept';

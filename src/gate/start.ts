@@ -27,7 +27,7 @@ export interface Start {
   judged?: readonly string[] | undefined;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
-  /** Waits until a run can be created, with a limit of its own. After the first time it returns at once. */
+  /** Waits until a run can be created, with its own limit. After the first time it returns at once. */
   ready?(signal: AbortSignal): Promise<void>;
   /**
    * Creates what a run needs, within the gate's timeout. After the first time it returns at once.

@@ -77,9 +77,9 @@ export interface GatePreview {
   baseUrl: string | URL;
   /** Whether to copy the variables of the environment `trigger.environmentKey`, too; default false. */
   copyVariables?: boolean | undefined;
-  /** The page that has to answer with 2xx or 3xx before the environment is created; default: the deployment. */
+  /** The page that has to respond with 2xx or 3xx before the environment is created; default: the deployment. */
   readyUrl?: string | URL | undefined;
-  /** How long to wait until it answers; default 5 minutes. */
+  /** How long to wait until it responds; default 5 minutes. */
   readyTimeoutMs?: number | undefined;
 }
 

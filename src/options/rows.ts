@@ -424,8 +424,8 @@ export const rows = {
     flag: '--ready-url <url>',
     library: 'preview.readyUrl',
     libraryHelp:
-      'The page that has to answer with 2xx or 3xx before the environment is created; default: the deployment.',
-    help: 'page that has to answer first',
+      'The page that has to respond with 2xx or 3xx before the environment is created; default: the deployment.',
+    help: 'page that has to respond first',
     note: 'default: the base URL',
   },
   'preview.readyTimeout': {
@@ -433,9 +433,9 @@ export const rows = {
     type: duration,
     flag: '--ready-timeout <duration>',
     library: 'preview.readyTimeoutMs',
-    libraryHelp: 'How long to wait until it answers; default 5 minutes.',
+    libraryHelp: 'How long to wait until it responds; default 5 minutes.',
     default: '5m',
-    help: 'maximum time to wait until it answers',
+    help: 'maximum time to wait until it responds',
   },
   'deployed.url': {
     ...deployed,

@@ -30,7 +30,7 @@ function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: b
   const { readyUrl, readyTimeoutMs = usualReadyMs, copyVariables = false } = settings;
   const model = body.environmentKey ?? null;
   if (copyVariables && model === null)
-    throw new ConfigError('no environment is named whose variables are copied', {
+    throw new ConfigError('there is no environment to copy the variables of', {
       hint: (say) => `name it as ${say('environment')}, or leave out ${say('preview.copyVariables')}`,
     });
   return {

@@ -12,7 +12,7 @@ import { createdAt, previewName } from './mark.ts';
 /** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
 export interface Preview {
   baseUrl: URL;
-  /** The URL that has to answer first. */
+  /** The URL that has to respond first. */
   readyUrl: URL;
   readyTimeoutMs: number;
   /** The key of the environment that is copied; null for none. */
@@ -63,7 +63,7 @@ async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools)
   );
 }
 
-/** Creates the variables that the environment does not have yet: an earlier attempt may have created some. */
+/** Creates the variables that the environment does not have yet: the job may have created some before its re-run. */
 async function addVariables(key: string, variables: readonly Variable[], tools: PrepareTools): Promise<void> {
   const { caller, signal, turn } = tools;
   if (variables.length === 0) return;

@@ -54,9 +54,9 @@ async function readOnce(url: URL, timeoutMs: number, tools: ReadyTools): Promise
 }
 
 /**
- * Reads a URL once a second until it answers with 2xx or 3xx. Credentials are never sent to it. Returns a warning about a redirect to another
+ * Reads a URL once a second until the response is 2xx or 3xx. Credentials are never sent to it. Returns a warning about a redirect to another
  * origin, which is often a login page; otherwise null.
- * @throws MismatchError if it does not answer in time, or the signal's reason
+ * @throws MismatchError if it does not respond in time, or the signal's reason
  */
 export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools): Promise<string | null> {
   const { clock, signal, onExchange } = tools;
@@ -83,7 +83,7 @@ export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools)
     }
     if (clock.monotonic() + everyMs > deadline)
       throw new MismatchError(
-        `the deployment did not answer within ${formatDuration(timeoutMs)}: ${shown}: ${reading.problem}`,
+        `the deployment did not respond within ${formatDuration(timeoutMs)}: ${shown}: ${reading.problem}`,
         {
           // Its wording names the options, too.
           cause: reading.cause,

@@ -111,7 +111,9 @@ describe.each(commands)('rungate %s --json, without a terminal', (name, command)
     },
   );
 
-  const needsYes = command.options.some(({ flag }) => flag === '--yes') && name !== 'init';
+  // `env prune` asks only if there is something to delete.
+  const needsYes =
+    command.options.some(({ flag }) => flag === '--yes') && !['init', 'env prune'].includes(name);
   it.runIf(needsYes)('prints the exact command that acts without a prompt', async () => {
     const args = argumentsOf(name, command).filter((word) => word !== '--yes');
     const error = checkResult(await run({}, ...args));

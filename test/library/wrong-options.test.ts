@@ -310,6 +310,7 @@ describe.each(Object.entries(functions))('%s', (_what, [options, act, within = '
   test('takes undefined for an option that is not given', async () => {
     const kept = [
       'apiUrl',
+      'baseUrl',
       'trigger',
       'gates',
       'url',

@@ -127,7 +127,7 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       [10, 10_000],
       [0.5, 500],
     ],
-    wrong: ['0', '0s', '0.00m', '-1s', '10 s', '1d', 'soon', '', 0, -1, 1e10, null, true, [], {}],
+    wrong: ['0', '0s', '0.00m', '-1s', '10 s', '1w', 'soon', '', 0, -1, 1e10, null, true, [], {}],
   },
   maxAttempts: {
     right: [

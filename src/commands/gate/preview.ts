@@ -102,13 +102,13 @@ export function withPreviews(
 
 /** Says with `--dry-run` what happens around the runs. */
 export async function tellPreviews({ output }: Context, { gates }: WithPreviews): Promise<void> {
-  const told = new Set<unknown>();
+  const shown = new Set<unknown>();
   for (const { body, preview } of gates) {
-    if (preview === undefined || told.has(body.environmentKey)) continue;
-    told.add(body.environmentKey);
-    const shown = output.excerpt(bareUrl(preview.baseUrl), 500);
+    if (preview === undefined || shown.has(body.environmentKey)) continue;
+    shown.add(body.environmentKey);
+    const url = output.excerpt(bareUrl(preview.baseUrl), 500);
     await output.note(
-      `the environment ${body.environmentKey} would be created for ${shown}, and deleted after the run`,
+      `the environment ${body.environmentKey} would be created for ${url}, and deleted after the run`,
     );
   }
 }

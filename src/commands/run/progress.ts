@@ -169,7 +169,7 @@ export function progressLines(
       const url = excerpt(baseUrl, 500);
       if (step === 'created') return note({}, `created ${what} (${url})`);
       if (step === 'found')
-        return note({}, `using ${what} (${url}), which an earlier attempt of this job created`);
+        return note({}, `using ${what} (${url}), which this job created before its re-run`);
       if (step === 'deleted') return note({}, `deleted ${what}`);
       if (step !== 'kept') return;
       const why =

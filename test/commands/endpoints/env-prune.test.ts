@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { previewName } from '../../../src/preview/mark.ts';
+import { asked, type Stage, stage } from '../../cli/harness.ts';
+
+const hour = 3_600_000;
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+const environments = () => on.mock.state.account('tenant_1').environments;
+/** Adds an environment, and returns its id. */
+async function add(
+  key: string,
+  name: string,
+  baseUrl = 'https://shop-42.example/?key=hidden',
+): Promise<string> {
+  const { out } = await on.rungate(
+    'env',
+    'create',
+    '--key',
+    key,
+    '--name',
+    name,
+    '--base-url',
+    baseUrl,
+    '--json',
+  );
+  return JSON.parse(out).id;
+}
+const aged = (hours: number) => previewName(on.clock.now() - hours * hour, 'shop-42.example');
+const prune = (...argv: string[]) => on.rungate('env', 'prune', ...argv);
+
+it('deletes only environments whose key and name are of the form that a gate gives, and that are old enough', async () => {
+  const left = await add('rg-0123456789ab', aged(25));
+  await add('rg-1123456789ab', aged(23));
+  await add('rg-2123456789ab', 'made by hand');
+  await add('staging-2', aged(48));
+  await add('rg-3123456789AB', aged(48));
+  await add('rg-4123456789ab', `${aged(48)} `);
+  await add('rg-5123456789ab', 'rungate preview 2025-99-99T00:00:00Z shop');
+  const before = [...environments().keys()];
+  const { code, out } = await prune('--yes', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(out).environments).toEqual([
+    {
+      ...{ id: left, key: 'rg-0123456789ab', baseUrl: 'https://shop-42.example', deleted: true, error: null },
+      createdAt: new Date(on.clock.now() - 25 * hour).toISOString(),
+    },
+  ]);
+  expect([...environments().keys()]).toEqual(before.filter((id) => id !== left));
+});
+
+it('lists what it would delete, and deletes it only after a yes', async () => {
+  await add('rg-0123456789ab', aged(3));
+  const said: string[] = [];
+  const answer = (reply: string) => (question: string) => {
+    said.push(question);
+    return reply;
+  };
+  const no = await on.with({ answer: answer('n') })('env', 'prune', '--older-than', '2h');
+  expect(no.code).toBe(1);
+  expect(no.err).toMatch(
+    /^rg-0123456789ab {2}2026-01-15T09:00:00.000Z {2}https:\/\/shop-42.example\nnothing was done\n$/,
+  );
+  expect(asked(on.mock)).not.toContain('env.delete');
+  const yes = await on.with({ answer: answer('y') })('env', 'prune', '--older-than', '2h');
+  expect(yes.out).toContain('rg-0123456789ab\t2026-01-15T09:00:00.000Z\thttps://shop-42.example\tdeleted');
+  expect(said[0]).toBe(
+    'Delete this environment, which rungate created more than 2 h ago? This cannot be undone. [y/N] ',
+  );
+  expect(no.err + yes.out + yes.err).not.toContain('hidden');
+});
+
+it('needs --yes without a terminal, but not if there is nothing to delete', async () => {
+  expect(await prune()).toMatchObject({
+    code: 0,
+    err: 'rungate created no environment more than 24 h ago\n',
+  });
+  await add('rg-0123456789ab', aged(25));
+  const { code, err } = await prune();
+  expect(code).toBe(64);
+  expect(err).toContain('add --yes: rungate env prune --yes');
+});
+
+it('leaves an environment that was renamed while the person decided', async () => {
+  const id = await add('rg-0123456789ab', aged(25));
+  const rename = () => {
+    const environment = environments().get(id);
+    if (environment !== undefined) environment.name = 'kept';
+    return 'y';
+  };
+  expect((await on.with({ answer: rename })('env', 'prune')).code).toBe(0);
+  expect(environments().has(id)).toBe(true);
+});
+
+it('goes on after one that cannot be deleted, and fails', async () => {
+  await add('rg-0123456789ab', aged(26));
+  await add('rg-1123456789ab', aged(25));
+  on.mock.faults.add({ kind: 'status', status: 409, endpoint: 'env.delete' });
+  const { code, out } = await prune('--yes', '--json');
+  expect(code).toBe(5);
+  expect(JSON.parse(out).environments).toMatchObject([
+    { key: 'rg-0123456789ab', deleted: false, error: expect.stringContaining('409') },
+    { key: 'rg-1123456789ab', deleted: true, error: null },
+  ]);
+});

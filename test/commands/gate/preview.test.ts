@@ -1,0 +1,363 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StoredEnvironment } from '../../../src/mock/data/environments.ts';
+import type { Fault, MockOptions } from '../../../src/mock/server.ts';
+import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { withLimits } from '../../fake-clock.ts';
+import { troubles } from './preview-troubles.ts';
+
+let on: Stage;
+let server: Server;
+let url: string;
+let page: RequestListener;
+let pageRequests: string[];
+
+beforeEach(async () => {
+  pageRequests = [];
+  page = (_request, response) => void response.end('the shop');
+  server = createServer((request, response) => {
+    pageRequests.push(
+      `${request.method} ${request.url} ${request.headers['x-api-key'] ?? request.headers.authorization ?? ''}`.trim(),
+    );
+    page(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://localhost:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  await on?.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const gate = [
+  'gate',
+  '--project',
+  'shop',
+  '--process',
+  'checkout',
+  '--timeout',
+  '30m',
+  '--interval',
+  '10s',
+] as const;
+const begin = async (options: MockOptions = {}) => {
+  const real = await stage({ duration: 60_000, strict: true, ...options });
+  const using = (settings: Settings) => real.with({ clock: withLimits(real.clock), ...settings });
+  on = { ...real, with: using, rungate: using({}) };
+};
+const environments = (): StoredEnvironment[] => [...on.mock.state.account('tenant_1').environments.values()];
+const own = () => environments().filter(({ key }) => key?.startsWith('rg-'));
+const sent = (endpoint: string) => on.mock.requests.filter((request) => request.endpoint === endpoint);
+const bodies = (endpoint: string) =>
+  sent(endpoint).map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+const always = (fault: Fault): Fault => ({ ...fault, times: Number.POSITIVE_INFINITY });
+
+const github = {
+  GITHUB_ACTIONS: 'true',
+  GITHUB_RUN_ID: '7',
+  GITHUB_RUN_ATTEMPT: '1',
+  GITHUB_JOB: 'e2e',
+  GITHUB_REPOSITORY: 'acme/shop',
+};
+const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
+
+it('creates an environment for the deployment, runs in it and deletes it', async () => {
+  await begin();
+  const { code, err } = await on.rungate(...gate, '--base-url', url, '--commit-sha', commit);
+  expect(code).toBe(0);
+  const [created] = bodies('env.create');
+  expect(created).toEqual({
+    name: `rungate preview ${String(created?.name).split(' ')[2]} ${new URL(url).host}`,
+    key: expect.stringMatching(/^rg-[0-9a-f]{12}$/),
+    baseUrl: url,
+    version: commit,
+  });
+  expect(Date.parse(String(created?.name).split(' ')[2] ?? '')).toBeGreaterThan(0);
+  expect(bodies('run.trigger')).toMatchObject([{ environmentKey: created?.key }]);
+  expect(err).toContain(`created environment ${created?.key} (${url})\ncreated run: run_`);
+  expect(err).toContain(`deleted environment ${created?.key}\n`);
+  expect(own()).toEqual([]);
+  expect(asked(on.mock).slice(0, 3)).toEqual(['env.list', 'env.list', 'env.list']);
+});
+
+it('says in the result which environment it created, and that it was deleted', async () => {
+  await begin();
+  const { out } = await on.rungate(...gate, '--json', '--base-url', `${url}/app?key=hidden-key`);
+  const [created] = bodies('env.create');
+  expect(JSON.parse(out).previews).toEqual([
+    { environmentKey: created?.key, baseUrl: `${url}/app`, deleted: true },
+  ]);
+});
+
+it('sends no credential to the deployment, and never shows the query of its URL', async () => {
+  await begin({
+    faults: [
+      { kind: 'status', status: 400, body: { error: `bad ${url}/?key=hidden-key` }, endpoint: 'env.create' },
+    ],
+  });
+  const { err, out } = await on.rungate(
+    ...gate,
+    '--json',
+    '--verbose',
+    '--base-url',
+    `${url}/?key=hidden-key`,
+  );
+  expect(pageRequests).toEqual(['GET /?key=hidden-key']);
+  expect(err + out).not.toContain('hidden-key');
+});
+
+describe('the environment is deleted', () => {
+  it.each<[string, MockOptions, string[], number]>([
+    ['failed', { outcome: 'failed' }, [], 1],
+    ['was blocked', { outcome: 'blocked' }, [], 2],
+    ['was cancelled', { outcome: 'cancelled' }, [], 4],
+    ['passed on a retry', { outcome: ['failed', 'passed'] }, ['--retries', '1'], 0],
+    [
+      'did not end in time, and was cancelled',
+      { outcome: 'stuck' },
+      ['--timeout', '2m', '--cancel-on-timeout'],
+      3,
+    ],
+  ])('after a run that %s', async (_what, options, flags, exitCode) => {
+    await begin(options);
+    const { code } = await on.rungate(...gate, '--base-url', url, ...flags);
+    expect(code).toBe(exitCode);
+    expect(sent('env.create')).toHaveLength(1);
+    expect(own()).toEqual([]);
+  });
+
+  it('after a signal, once the cancellation of the run was accepted', async () => {
+    await begin({ outcome: 'stuck' });
+    const settings: Settings = { stopsWhen: () => sent('run.status').length >= 2 };
+    const { code } = await on.with(settings)(...gate, '--base-url', url);
+    expect(code).toBe(143);
+    expect(own()).toEqual([]);
+    const order = asked(on.mock);
+    expect(order.indexOf('run.cancel')).toBeLessThan(order.indexOf('env.delete'));
+  });
+
+  it('after the request that creates the run was refused', async () => {
+    await begin({ faults: [{ kind: 'status', status: 400, endpoint: 'run.trigger' }] });
+    const { code } = await on.rungate(...gate, '--base-url', url);
+    expect([code, own()]).toEqual([5, []]);
+  });
+});
+
+describe('the environment stays', () => {
+  it.each<[string, MockOptions, string[], number]>([
+    ['that did not end in time', { outcome: 'stuck' }, ['--timeout', '2m'], 3],
+    [
+      'whose cancellation was refused',
+      { outcome: 'stuck', faults: [always({ kind: 'status', status: 500, endpoint: 'run.cancel' })] },
+      ['--timeout', '2m', '--cancel-on-timeout'],
+      3,
+    ],
+    [
+      'that could not be observed',
+      { faults: [always({ kind: 'status', status: 403, endpoint: 'run.status' })] },
+      [],
+      6,
+    ],
+  ])('for a run %s, and the warning names both', async (_what, options, flags, exitCode) => {
+    await begin(options);
+    const { code, err } = await on.rungate(...gate, '--base-url', url, ...flags);
+    const [{ key } = {}] = own();
+    const [run] = [...on.mock.state.runs.keys()];
+    expect(code).toBe(exitCode);
+    expect(sent('env.delete')).toEqual([]);
+    expect(err).toContain(
+      `warning: environment ${key} was not deleted: ${run} may go on in it\n  → when nothing runs in it, run: rungate env delete ${key}\n`,
+    );
+  });
+
+  it('if a run may have been created whose id is unknown', async () => {
+    await begin({ faults: [always({ kind: 'reset-after-commit', endpoint: 'run.trigger' })] });
+    const { code, err } = await on.rungate(...gate, '--base-url', url);
+    expect([code, own().length]).toEqual([7, 1]);
+    expect(err).toMatch(/was not deleted: [\da-f-]{36} may go on in it/);
+  });
+
+  it('if deleting it fails, and the exit code is still that of the verdict', async () => {
+    await begin({ faults: [always({ kind: 'status', status: 500, endpoint: 'env.delete' })] });
+    const { code, err } = await on.rungate(...gate, '--base-url', url);
+    expect([code, own().length]).toEqual([0, 1]);
+    expect(err).toMatch(
+      /warning: environment rg-\w+ was not deleted: .*500.*\n {2}→ later, run: rungate env delete rg-/,
+    );
+  });
+});
+
+describe('a re-run of the job', () => {
+  it('finds the environment that was left, joins the run and deletes the environment', async () => {
+    await begin({ outcome: 'passed', duration: 600_000 });
+    const first = await on.with({ env: github })(...gate, '--base-url', url, '--timeout', '1m');
+    expect([first.code, own().length]).toEqual([3, 1]);
+    const again = await on.with({ env: { ...github, GITHUB_RUN_ATTEMPT: '2' } })(...gate, '--base-url', url);
+    expect(again.code).toBe(0);
+    expect(again.err).toContain('using environment rg-');
+    expect(again.err).toContain('attached to the run that was started earlier');
+    expect([sent('env.create').length, own().length, on.mock.state.runs.size]).toEqual([1, 0, 1]);
+  });
+
+  it('has its own environment in another cell of a matrix', async () => {
+    await begin({ outcome: 'stuck' });
+    for (const salt of ['a', 'b'])
+      await on.with({ env: github })(
+        ...gate,
+        '--base-url',
+        url,
+        '--timeout',
+        '1m',
+        '--idempotency-salt',
+        salt,
+      );
+    expect(own()).toHaveLength(2);
+  });
+
+  it('neither uses nor deletes an environment with its key that has another name', async () => {
+    await begin({ outcome: 'stuck' });
+    const run = on.with({ env: github });
+    await run(...gate, '--base-url', url, '--timeout', '1m');
+    const [left] = own();
+    if (left !== undefined) left.name = 'made by hand';
+    const { code, err } = await run(...gate, '--base-url', url);
+    expect([code, own().length]).toEqual([5, 1]);
+    expect(err).toContain(`the environment ${left?.key} exists, but its name is not the one of this gate`);
+  });
+});
+
+it('several gates with one URL share one environment, which is deleted after the last', async () => {
+  await begin();
+  const file = JSON.stringify({
+    project: 'shop',
+    preview: { baseUrl: url },
+    gates: {
+      api: { process: 'api' },
+      web: { process: 'checkout', needs: ['api'] },
+      other: { process: 'search', preview: { baseUrl: `${url}/b` } },
+    },
+  });
+  const { code, out } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('gate', '--json');
+  expect(code).toBe(0);
+  expect(
+    bodies('env.create')
+      .map(({ baseUrl }) => baseUrl)
+      .toSorted(),
+  ).toEqual([url, `${url}/b`]);
+  const keys = bodies('run.trigger').map(({ processSlug, environmentKey }) => [processSlug, environmentKey]);
+  const byProcess = Object.fromEntries(keys);
+  expect(byProcess.api).toBe(byProcess.checkout);
+  expect(byProcess.search).not.toBe(byProcess.api);
+  expect(JSON.parse(out).previews).toHaveLength(2);
+  expect(own()).toEqual([]);
+});
+
+describe('--environment beside it', () => {
+  const model = () => environments().find(({ key }) => key === 'staging') as StoredEnvironment;
+
+  it('is copied with the fields that the API does not describe, and their digits', async () => {
+    await begin();
+    Object.assign(model(), {
+      mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
+      others: { region: 'eu', isDefault: true, createdBy: 'someone' },
+    });
+    expect(await on.rungate(...gate, '--base-url', url, '-e', 'staging')).toMatchObject({ code: 0 });
+    const [created] = bodies('env.create');
+    expect(created).toMatchObject({
+      providerModel: model().providerModel,
+      mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
+      region: 'eu',
+    });
+    expect(Object.keys(created ?? {}).toSorted()).not.toEqual(
+      expect.arrayContaining(['id', 'createdAt', 'isDefault', 'createdBy']),
+    );
+    expect(created?.key).not.toBe('staging');
+  });
+
+  it('is copied with its variables by --copy-variables', async () => {
+    await begin();
+    const shown = [...model().variables.values()].map((variable) =>
+      Object.assign(variable, { secret: false }),
+    );
+    expect((await on.rungate(...gate, '--base-url', url, '-e', 'staging', '--copy-variables')).code).toBe(0);
+    expect(bodies('env.vars.create').map(({ name, value }) => [name, value])).toEqual(
+      shown.map(({ name, value }) => [name, value]),
+    );
+    expect(sent('env.vars.create').at(-1)?.at).toBeLessThanOrEqual(sent('run.trigger')[0]?.at ?? 0);
+  });
+});
+
+it('waits until the deployment responds before it creates anything', async () => {
+  await begin();
+  page = (_request, response) => {
+    response.statusCode = pageRequests.length < 5 ? 404 : 200;
+    expect(asked(on.mock)).toEqual([]);
+    response.end();
+  };
+  expect((await on.rungate(...gate, '--base-url', url)).code).toBe(0);
+  expect(pageRequests).toHaveLength(5);
+});
+
+it('waits for another page with --ready-url, and checks the build at a path of the deployment', async () => {
+  await begin();
+  page = (request, response) => void response.end(request.url === '/version' ? 'v7' : '');
+  const flags = ['--ready-url', '/healthz', '--deployed-url', '/version', '--deployed-is', 'v7'];
+  const { code, err } = await on.rungate(...gate, '--base-url', `${url}/app`, ...flags);
+  expect(code).toBe(0);
+  expect(err).toContain('the deployed build is "v7", as expected');
+  expect(new Set(pageRequests)).toEqual(new Set(['GET /version', 'GET /healthz']));
+});
+
+it('goes on in the same environment after a slice, and deletes it after the last one', async () => {
+  await begin({ duration: 100_000 });
+  const files: Record<string, string> = {};
+  const run = on.with({ files, env: { HOME: '/home/a' } });
+  const first = await run(...gate, '--base-url', url, '--slice', '45s', '--json');
+  expect([first.code, own().length, sent('env.delete').length]).toEqual([75, 1, 0]);
+  let last = first;
+  for (let slice = 0; slice < 5 && last.code === 75; slice += 1) {
+    const next = JSON.parse(last.out).next as string[];
+    last = await run(...next.slice(next.indexOf('gate')));
+  }
+  expect([last.code, own().length, sent('env.create').length, on.mock.state.runs.size]).toEqual([0, 0, 1, 1]);
+});
+
+it('shows with --dry-run which environment it would create, and sends nothing', async () => {
+  await begin();
+  const { code, err, out } = await on.with({ env: { RUNGATE_TOKEN: undefined } as never })(
+    ...gate,
+    '--base-url',
+    url,
+    '--dry-run',
+  );
+  expect([code, asked(on.mock), pageRequests]).toEqual([0, [], []]);
+  const [, key] = /"environmentKey": "(rg-\w+)"/.exec(out) ?? [];
+  expect(err).toContain(`the environment ${key} would be created for ${url}, and deleted after the run`);
+});
+
+describe('trouble', () => {
+  it.each(troubles)(
+    '$what: exit $code',
+    async ({ code, message, env = {}, flags = [], faults = [], page: response, ran }) => {
+      await begin({ faults });
+      if (response === 'down') await new Promise((resolve) => server.close(resolve));
+      else if (response !== undefined)
+        page = (_request, reply) => void reply.writeHead(response.status, response.headers).end();
+      const argv = gate.filter((word) => word !== '--timeout' && word !== '30m');
+      const result = await on.with({ env: env as Record<string, string> })(
+        ...argv,
+        '--base-url',
+        url,
+        ...flags,
+      );
+      const said = result.err.replaceAll(url, 'https://shop-42.example');
+      expect([result.code, said]).toEqual([code, expect.stringContaining(message)]);
+      // Every one says what to do.
+      expect(said).toMatch(/\n {2}→ |tests see it/);
+      expect(on.mock.state.runs.size).toBe(ran ? 1 : 0);
+      if (!faults.some(({ endpoint }) => endpoint === 'env.delete')) expect(own()).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,96 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type GateEvent, type GateOptions, gate, gates, type Mock, startMock } from '../../src/index.ts';
+import { fakeClock, withLimits } from '../fake-clock.ts';
+
+let mock: Mock;
+let server: Server;
+let baseUrl: string;
+const clock = fakeClock();
+beforeEach(async () => {
+  mock = await startMock({ clock, duration: 60_000 });
+  server = createServer((_request, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  server.close();
+  await mock.close();
+});
+
+const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+const service = () => ({
+  apiUrl: mock.url,
+  apiKey: mock.apiKey,
+  token: mock.token,
+  clock: withLimits(clock),
+});
+const bodies = (endpoint: string) =>
+  mock.requests.filter((request) => request.endpoint === endpoint).map(({ body }) => JSON.parse(body));
+
+it('creates an environment for preview.baseUrl, and names its URL in the receipt', async () => {
+  const events: GateEvent[] = [];
+  const commitSha = 'a'.repeat(40);
+  const result = await gate({
+    ...service(),
+    trigger: { ...trigger, commitSha },
+    preview: { baseUrl: `${baseUrl}/?key=hidden` },
+    onProgress: (event) => events.push(event),
+  });
+  const [{ key, version }] = bodies('env.create');
+  expect(result).toMatchObject({
+    result: 'pass',
+    previews: [{ environmentKey: key, baseUrl, deleted: true }],
+  });
+  expect([version, bodies('run.trigger')[0].environmentKey]).toEqual([commitSha, key]);
+  const steps = events.flatMap((event) => (event.type === 'environment' ? event.step : []));
+  expect(steps).toEqual(['creating', 'created', 'deleted']);
+  expect(JSON.stringify(await result.receipt())).toContain(`"baseUrl":"${baseUrl}"`);
+});
+
+it('gives each of several gates its own preview, or that of all', async () => {
+  const own = { trigger, preview: { baseUrl: `${baseUrl}/b` } };
+  const result = await gates({
+    ...service(),
+    preview: { baseUrl },
+    gates: { a: { trigger }, b: own, c: { trigger } },
+  });
+  expect(result.result).toBe('pass');
+  expect(bodies('env.create').map((body) => body.baseUrl)).toEqual([baseUrl, `${baseUrl}/b`]);
+});
+
+it('finds the environment again with the same idempotency key', async () => {
+  const options: GateOptions = {
+    ...service(),
+    trigger,
+    preview: { baseUrl },
+    idempotencyKey: 'release-7',
+    timeoutMs: 20_000,
+  };
+  expect((await gate(options)).previews).toMatchObject([{ deleted: false }]);
+  clock.advance(60_000);
+  expect((await gate(options)).previews).toMatchObject([{ deleted: true }]);
+  expect([
+    bodies('env.create').length,
+    mock.requests.filter(({ endpoint }) => endpoint === 'env.delete').length,
+  ]).toEqual([1, 1]);
+});
+
+it.each<[string, Partial<GateOptions>, string]>([
+  ['without a token', { token: undefined }, 'no bearer token is set'],
+  ['for existing runs', { trigger: undefined, runIds: ['run_1'] }, 'preview needs trigger'],
+  [
+    'with a URL that is not encrypted',
+    { preview: { baseUrl: 'http://shop.example' } },
+    'uses http, which is not encrypted',
+  ],
+  [
+    'to copy variables of no environment',
+    { preview: { baseUrl: 'https://shop.example', copyVariables: true } },
+    'no environment to copy',
+  ],
+])('is refused %s, before anything is sent', async (_what, options, message) => {
+  await expect(gate({ ...service(), trigger, preview: { baseUrl }, ...options })).rejects.toThrow(message);
+  expect(mock.requests).toEqual([]);
+});
