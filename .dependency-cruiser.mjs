@@ -21,10 +21,7 @@ const mayImport = {
   'options/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|fleet/protocol)[.]ts'],
   'settings/': [leaves, 'options/', 'transport/address[.]ts', 'gate/(limits|policy|plan/graph)[.]ts'],
   'output/': [leaves, 'host/', 'gate/(policy|plan/graph)[.]ts'],
-  'library/': [
-    leaves,
-    '(options|contract|transport|client|mock|gate|preview|ci|receipt)/',
-  ],
+  'library/': [leaves, '(options|contract|transport|client|mock|gate|preview|ci|receipt)/'],
   'commands/': [
     leaves,
     '(host|contract|webhook|transport|client|mock|gate|slice|preview|hub|receipt|ci|options|settings|output|library)/',

@@ -181,14 +181,14 @@ export interface KeyRequest {
 }
 
 /**
- * Returns a text that identifies something that a start needs. It is the same in all re-runs of the job, whatever their keys are:
+ * Returns a hash that identifies something that a start needs. It is the same in all re-runs of the job, whatever their keys are:
  * made from the user's key, or from the CI's facts; otherwise random.
  */
 export function placeOf({ given, salt, builds, ci }: Pick<KeyRequest, 'given' | 'salt' | 'builds' | 'ci'>) {
   return (text: string): string => {
-    if (given !== undefined && given !== 'auto') return JSON.stringify([given, text]);
+    if (given !== undefined && given !== 'auto') return sha256(JSON.stringify([given, text]));
     const ingredients = ingredientsOf(ci, text, salt, builds);
-    return ingredients === null ? crypto.randomUUID() : baseOf(ingredients);
+    return ingredients === null ? sha256(crypto.randomUUID()) : baseOf(ingredients);
   };
 }
 

@@ -24,7 +24,7 @@ import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
 import { lateError, type Start, type Started, startOrAttach } from '../gate/start.ts';
 import { subjectOf } from '../gate/watched-run.ts';
-import type { openPreviews, PreviewGate } from '../preview/open.ts';
+import { openPreviews, type PreviewGate } from '../preview/open.ts';
 import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
 
@@ -74,11 +74,9 @@ async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateO
   return openDeployed({ ...options, clock, redact, say, emit });
 }
 
-/** Loaded for preview deployments only. */
 async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Emit) {
   const { gates, connection, clock, say, onStop } = options;
   if (gates.every(({ preview }) => preview === undefined)) return undefined;
-  const { openPreviews } = await import('../preview/open.ts');
   return openPreviews({ ...(await connection()), caller, clock, say, onStop, emit });
 }
 

@@ -1,6 +1,9 @@
+import { placeOf } from '../ci/idempotency.ts';
+import { detectCi } from '../ci/provider.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { usualDeployedMs } from '../gate/limits.ts';
 import type { GatePreview } from '../options/library-options.ts';
+import { checkToken, planPreviews, usualReadyMs } from '../preview/plan.ts';
 import type { Preview } from '../preview/prepare.ts';
 import type { GateOptions } from './gate-options.ts';
 import type { Session } from './session.ts';
@@ -13,7 +16,7 @@ interface Given {
 }
 
 /**
- * Returns the bodies of runs with the environments of their previews. Loads the code for previews only if there is one.
+ * Returns the bodies of runs with the environments of their previews.
  * @throws UsageError or ConfigError before anything is sent
  */
 export async function withPreviews(
@@ -27,9 +30,6 @@ export async function withPreviews(
   if (gates.every(({ preview }) => preview === undefined))
     return gates.map(({ trigger }) => ({ trigger, preview: undefined }));
   const { env = {}, idempotencyKey: given, idempotencySalt: salt = null, insecureHttp, deployed } = options;
-  const { checkToken, planPreviews, usualReadyMs } = await import('../preview/plan.ts');
-  const { placeOf } = await import('../ci/idempotency.ts');
-  const { detectCi } = await import('../ci/provider.ts');
   const deployedMs = deployed === undefined ? 0 : (deployed.timeoutMs ?? usualDeployedMs);
   const needs = gates.map(
     ({ preview, timeoutMs }) => timeoutMs + deployedMs + (preview?.readyTimeoutMs ?? usualReadyMs),

@@ -49,7 +49,7 @@ interface Planned {
 /**
  * Returns the previews of gates, and the bodies of their runs with the keys of their environments. Gates with the same deployment
  * share one.
- * @param placeOf returns a text that is the same in all re-runs of the job for the same text, and for no other job
+ * @param placeOf returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job
  */
 export function planPreviews(
   gates: readonly { settings: PreviewSettings | undefined; body: TriggerBody }[],

@@ -15,7 +15,7 @@ import { runGates } from '../run/open-gate.ts';
 import { replaceReceipt, replaceReceipts, sourceOf } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
-import type { WithPreviews, withPreviews } from './preview.ts';
+import { type WithPreviews, withPreviews } from './preview.ts';
 import type { openSlice, Slice } from './slice.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
@@ -39,7 +39,7 @@ async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
   const ci = await ciContext(own.io);
   const { settings } = own;
-  const all = await previewsOf(own, ownFlags, ci, [{ settings, body: triggerBody(settings, ci) }]);
+  const all = await withPreviews(own, ownFlags, ci, [{ settings, body: triggerBody(settings, ci) }]);
   const { context, flags } = all;
   const [{ body, preview }] = all.gates as [WithPreviews['gates'][number]];
   const planned = await planStart(context, { ...flags, retries: settings.retries?.value }, body, ci);
@@ -69,7 +69,7 @@ async function gateSeveral(
   }
   const ci = await ciContext(own.io);
   const bodies = chosen.map((gate) => ({ ...gate, body: triggerBody(checked(gate), ci) }));
-  const { context, flags, gates: withPreview } = await previewsOf(own, ownFlags, ci, bodies);
+  const { context, flags, gates: withPreview } = await withPreviews(own, ownFlags, ci, bodies);
   const plan: (CommandGate & PlannedStart)[] = [];
   for (const [at, { name, needs, advisory, settings }] of chosen.entries()) {
     const { body, preview } = withPreview[at] as WithPreviews['gates'][number];
@@ -85,17 +85,6 @@ async function gateSeveral(
   const slice = await sliceOf(context, ci, ordered, names, flags);
   const gates = slice?.gates ?? ordered;
   return runGates(context, gates, flags, await openReceipts?.(context, gates), slice);
-}
-
-/** Loaded for preview deployments only, as most gates have none. @throws RungateError before anything is sent */
-async function previewsOf(...given: Parameters<typeof withPreviews>): Promise<WithPreviews> {
-  const [context, flags, , gates] = given;
-  if (gates.every(({ settings }) => settings['preview.baseUrl'] === undefined))
-    return { context, flags, gates: gates.map(({ body }) => ({ body, preview: undefined })) };
-  const { withPreviews, tellPreviews } = await import('./preview.ts');
-  const all = withPreviews(...given);
-  if (flags.dryRun === true) await tellPreviews(context, all);
-  return all;
 }
 
 /** Loaded for slices only, because other gates would pay for `node:crypto` and `node:zlib`. */

@@ -1,5 +1,4 @@
 import type { CiContext } from '../../ci/context.ts';
-import { placeOf } from '../../ci/idempotency.ts';
 import { previewUrl } from '../../ci/preview-url.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run, type TriggerBody } from '../../contract/run.ts';
@@ -59,12 +58,14 @@ function withDeployedUrl({ context, flags, gates }: WithPreviews): WithPreviews 
  * created in vain.
  * @throws ConfigError or CredentialError before anything is sent
  */
-export function withPreviews(
+export async function withPreviews(
   context: Context,
   given: GateFlags,
   ci: CiContext,
   gates: readonly GivenGate[],
-): WithPreviews {
+): Promise<WithPreviews> {
+  if (gates.every(({ settings }) => settings['preview.baseUrl'] === undefined))
+    return { context, flags: given, gates: gates.map(({ body }) => ({ body, preview: undefined })) };
   const { io, settings } = context;
   const { idempotencyKey, idempotencySalt: salt = null, insecureHttp, dryRun } = given;
   const say = sayAlso(emptySecretHints(io), sayFrom(settings));
@@ -81,6 +82,8 @@ export function withPreviews(
       };
       return { ...gate, settings: preview };
     });
+    // Loaded here, as for the keys of runs.
+    const { placeOf } = await import('../../ci/idempotency.ts');
     const place = placeOf({ given: idempotencyKey, salt, builds: buildsOf(settings), ci });
     const planned = planPreviews(asked, place, insecureHttp);
     if (dryRun !== true) {
@@ -94,14 +97,16 @@ export function withPreviews(
       for (const { body } of planned)
         prepareRequest('run.trigger', run['run.trigger'], { params: {}, body }, target);
     }
-    return withDeployedUrl({ context, flags: given, gates: planned });
+    const all = withDeployedUrl({ context, flags: given, gates: planned });
+    if (dryRun === true) await showPreviews(context, all);
+    return all;
   } catch (error) {
     throw error instanceof RungateError ? error.word(say) : error;
   }
 }
 
 /** Says with `--dry-run` what happens around the runs. */
-export async function tellPreviews({ output }: Context, { gates }: WithPreviews): Promise<void> {
+async function showPreviews({ output }: Context, { gates }: WithPreviews): Promise<void> {
   const shown = new Set<unknown>();
   for (const { body, preview } of gates) {
     if (preview === undefined || shown.has(body.environmentKey)) continue;
