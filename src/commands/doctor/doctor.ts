@@ -150,7 +150,14 @@ const isAnswer = (error: unknown) => error instanceof HttpError || error instanc
 const hasCredential = ({ apiKey, token }: Context['settings']) => apiKey !== undefined || token !== undefined;
 
 async function examineDeployed(context: Context, commit: string | null): Promise<DoctorCheck | null> {
-  if (context.settings['deployed.url'] === undefined) return null;
+  const url = context.settings['deployed.url']?.value;
+  if (url === undefined) return null;
+  if (url.startsWith('/'))
+    return check(
+      'deployed build',
+      'skip',
+      `not checked, since only a gate knows the deployment: ${url.replace(/\?.*/s, '')}`,
+    );
   const own = context.settings['deployed.is']?.value;
   const expected =
     own === undefined ? versionsOf(commit, artifactsOf(context.settings['receipt.subjects']?.value)) : [own];

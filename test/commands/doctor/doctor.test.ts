@@ -496,6 +496,14 @@ describe('the deployed build', () => {
     expect(check).toMatchObject({ code: 0, status, detail: expect.stringMatching(detail) });
   });
 
+  it('is not checked at a path of a deployment, which only a gate knows, and the path is shown without its query', async () => {
+    expect(await checkOf('v1', { url: '/version?key=query-secret' })).toMatchObject({
+      code: 0,
+      status: 'skip',
+      detail: 'not checked, since only a gate knows the deployment: /version',
+    });
+  });
+
   it('cannot be read over http from another machine', async () => {
     const check = await checkOf('v1', { is: 'v1' }, 'http://shop.example.com');
     expect(check).toMatchObject({ code: 78, status: 'fail' });
