@@ -38,7 +38,7 @@ export interface Pipeline {
 }
 
 /** Returns the timeout of the job in minutes, longer than rungate's, so that rungate ends the wait and reports why. */
-function jobMinutes({ longestWaitMs }: Plan): number {
+export function jobMinutes({ longestWaitMs }: Plan): number {
   return Math.max(60, Math.ceil(longestWaitMs / 60_000) + 15);
 }
 
@@ -86,8 +86,8 @@ function line(needed: boolean, text: string): string {
 }
 
 /** Pinned by commit, because a tag can be moved; the same versions as in this project's workflows. */
-const checkout = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
-const setupNode = 'actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0';
+export const checkout = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
+export const setupNode = 'actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0';
 
 /** The condition of a job in GitHub that leaves pull requests from forks, which have no secrets, to the merge queue. */
 export const exceptForks =

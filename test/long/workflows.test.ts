@@ -45,7 +45,8 @@ async function written(options: string[] = [], more: Record<string, string> = {}
   const argv = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'github', ...options];
   const { code, err } = await cli(argv, { cwd: '/repo', files, captured });
   expect(code, err).toBe(0);
-  return files['/repo/.github/workflows/rungate.yml'] ?? '';
+  const name = options.includes('--preview') ? 'rungate-preview' : 'rungate';
+  return files[`/repo/.github/workflows/${name}.yml`] ?? '';
 }
 
 const lockfile = {
@@ -53,11 +54,17 @@ const lockfile = {
   '/repo/package-lock.json': '',
 };
 const own = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`);
-const pages = ['README.md', 'docs/ci.md', 'docs/gates.md', 'docs/image-policies.md', 'docs/proof.md'].flatMap(
-  (page) =>
-    snippets(page)
-      .filter(({ text }) => /^ +runs-on:/m.test(text))
-      .map(({ name, text }) => [`${page}: ${name}`, async () => text] as const),
+const pages = [
+  'README.md',
+  'docs/ci.md',
+  'docs/gates.md',
+  'docs/image-policies.md',
+  'docs/previews.md',
+  'docs/proof.md',
+].flatMap((page) =>
+  snippets(page)
+    .filter(({ text }) => /^ +runs-on:/m.test(text))
+    .map(({ name, text }) => [`${page}: ${name}`, async () => text] as const),
 );
 
 describe('is valid for GitHub', () => {
@@ -67,6 +74,8 @@ describe('is valid for GitHub', () => {
     ['the workflow of init with all in the file', () => written(['--api-url', 'https://s.example'])],
     ['the workflow of init with a lockfile', () => written([], lockfile)],
     ['the workflow of init without a project file', () => written(['--pipeline-only'])],
+    ['the workflow of init for previews of Vercel', () => written(['--preview', 'vercel'])],
+    ['the workflow of init for previews of Netlify', () => written(['--preview', 'netlify'])],
     ['the workflow of init for an odd branch', () => written([], {}, "#1's/{x}: @")],
     ...pages,
     ...own.map((path) => [path, async () => read(path)] as const),
@@ -216,5 +225,36 @@ describe.each([
   ])('%s', async (name, expected) => {
     const shown = await play(await written([...options]), name);
     expect(shown, shown.output).toMatchObject(expected);
+  });
+});
+
+describe('the workflow of init for previews', () => {
+  const event = (name: string) => JSON.parse(read(`fixtures/deployments/${name}.json`));
+  const created = (by: string) => {
+    const { deployment, ...more } = event('success');
+    return { ...more, deployment: { ...deployment, creator: { login: by } } };
+  };
+  const inProduction = () => {
+    const { deployment, ...more } = event('success');
+    return { ...more, deployment: { ...deployment, environment: 'Production' } };
+  };
+  const status = (fields: object) => ({
+    ...{ state: 'success', context: 'netlify/shop/deploy-preview', branches: [{ name: 'cart' }] },
+    ...fields,
+  });
+
+  it.each<[string, 'vercel' | 'netlify', Yaml, boolean]>([
+    ['a preview of Vercel', 'vercel', event('success'), true],
+    ['one that Vercel still builds', 'vercel', event('in-progress'), false],
+    ['one that failed', 'vercel', event('failure'), false],
+    ['one that a pull request has created', 'vercel', created('github-actions[bot]'), false],
+    ['the production of Vercel', 'vercel', inProduction(), false],
+    ['a preview of Netlify', 'netlify', status({}), true],
+    ['one that Netlify still builds', 'netlify', status({ state: 'pending' }), false],
+    ['another status', 'netlify', status({ context: 'netlify/shop/deploy' }), false],
+    ['a commit of a fork', 'netlify', status({ branches: [] }), false],
+  ])('starts its job for the right deployments only: %s', async (_what, host, payload, starts) => {
+    const { workflow } = await parsed(await written(['--preview', host]));
+    expect(evaluated(workflow.jobs[0].if.expr, { github: { event: payload } })).toBe(String(starts));
   });
 });

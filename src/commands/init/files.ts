@@ -1,6 +1,7 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { gitlabStage, isWritten, jobIn } from '../../ci/existing-pipeline.ts';
-import { gateCommand, type Pipeline, type Plan, pipelineFile, pipelineOf } from '../../ci/pipelines.ts';
+import { gateCommand, type Pipeline, type Plan, pipelineFile } from '../../ci/pipelines.ts';
+import type { PreviewHost } from '../../ci/preview-pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { wantsJson } from '../../output/json.ts';
@@ -124,17 +125,24 @@ export interface LocalCommands {
   readonly settings: readonly string[];
 }
 
-/** Returns the next steps for the user; `wanted` is false with `--ci none`. */
+/** The other choices of the user: a pipeline, and the host whose preview deployments one can gate. */
+export interface Offers {
+  readonly pipeline: boolean;
+  readonly preview: PreviewHost | null;
+}
+
+/** Returns the next steps for the user; `pipeline` is the one for the CI, if its format is known. */
 export function stepsAfterInit(
   ci: CiChoice,
+  pipeline: Pipeline | undefined,
   plan: Plan,
   { self, config, settings }: LocalCommands,
-  wanted = true,
+  offers: Offers,
 ): string[] {
   const lines = ['Next:'];
   const gate = [self, 'gate', ...config, ...settings].join(' ');
+  const init = [self, 'init', ...config].join(' ');
   if (ci !== 'none') {
-    const pipeline = pipelineOf(ci);
     const { start, caveat } = plan.installation;
     lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's secret store: RUNGATE_API_KEY"}`);
     if (!plan.addressInFile)
@@ -146,9 +154,11 @@ export function stepsAfterInit(
         `           ${caveat}`,
       );
     }
-  } else if (wanted) {
-    lines.push(`  pipeline ${[self, 'init', ...config].join(' ')} --ci github (or gitlab, …)`);
+  } else if (offers.pipeline) {
+    lines.push(`  pipeline ${init} --ci github (or gitlab, …)`);
   }
+  if (offers.preview !== null)
+    lines.push(`  previews ${init} --ci github --preview ${offers.preview}: gates the preview deployments`);
   return [
     ...lines,
     `  here     ${self} login --api-url <url>`,

@@ -4,6 +4,7 @@ import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
 import { inOrder } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
 import { groupOf } from '../../options/table.ts';
+import { usualReadyMs } from '../../preview/plan.ts';
 import { type FileGate, mergeGates, planNode } from '../../settings/gates.ts';
 import { findProjectFile, projectFileName } from '../../settings/locate.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
@@ -100,15 +101,18 @@ function longestPathMs(gates: readonly FileGate[], usualMs: number, beforeMs: nu
 /**
  * Returns the longest time that `rungate gate` waits with this project file, in milliseconds.
  * @param one an option of the command says what to run, so that it does not run the gates of the file
+ * @param isPreview an option of the command names a deployment, for which the gates wait first
  */
-export function longestWaitOf(fields: object, one: boolean): number {
+export function longestWaitOf(fields: object, one: boolean, isPreview = false): number {
   const file = readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
   const waits = [file, ...file.branches.values()].map((section) => {
     const values = { ...file.values, ...section.values };
     const { timeout = usualLimits.timeoutMs } = values;
+    const { baseUrl, readyTimeout = usualReadyMs } = groupOf(values, 'preview');
+    const readyMs = isPreview || baseUrl !== undefined ? readyTimeout : 0;
     const deployedMs = deployedMsOf(values);
     const gates = one ? [] : [...mergeGates(file.gates, section.gates).values()];
-    return gates.length === 0 ? deployedMs + timeout : longestPathMs(gates, timeout, deployedMs);
+    return readyMs + (gates.length === 0 ? deployedMs + timeout : longestPathMs(gates, timeout, deployedMs));
   });
   return Math.max(...waits);
 }

@@ -193,6 +193,103 @@ describe('the workflow for GitHub', () => {
   });
 });
 
+describe('the workflow for preview deployments', () => {
+  const preview = '/repo/.github/workflows/rungate-preview.yml';
+  const onVercel = { '/repo/vercel.json': '{}' };
+
+  it('is offered in the next steps if the files show the host', async () => {
+    for (const [name, host] of Object.entries({ 'vercel.json': 'vercel', 'netlify.toml': 'netlify' })) {
+      const world = repository({ files: { [`/repo/${name}`]: '' } });
+      const { err } = await cli(['init', ...flags], world);
+      expect(err).toContain(
+        `  previews rungate init --ci github --preview ${host}: gates the preview deployments\n`,
+      );
+      expect(Object.keys(world.files)).toContain(workflow);
+      expect(Object.keys(world.files)).not.toContain(preview);
+    }
+    for (const [files, ci] of [
+      [{}, 'github'],
+      [onVercel, 'gitlab'],
+      [onVercel, 'none'],
+    ] as const) {
+      const { err } = await cli(['init', ...flags, '--ci', ci], repository({ files }));
+      expect(err).not.toContain('--preview');
+    }
+  });
+
+  it('is written beside an existing one', async () => {
+    const world = repository({ files: onVercel });
+    await cli(['init', ...flags], world);
+    const { code, out, err } = await cli(['init', '--preview', 'vercel'], world);
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: 'unchanged: .rungate.json\nwrote .github/workflows/rungate-preview.yml\n',
+    });
+    expect(world.files[preview]).toMatch(/^on: deployment_status$/m);
+    expect(err).toContain('the secrets RUNGATE_API_KEY and RUNGATE_TOKEN');
+    expect(err).not.toContain('--preview');
+    const again = await cli(['init', '--preview', 'vercel'], world);
+    expect(again.out).toContain('unchanged: .github/workflows/rungate-preview.yml\n');
+  });
+
+  it('names the address in a variable, not in the file, and installs nothing from a lockfile', async () => {
+    const manifest = '{"devDependencies":{"rungate":"1"}}';
+    const files = { '/repo/package.json': manifest, '/repo/package-lock.json': '' };
+    const world = repository({ files });
+    const address = ['--api-url', 'https://service.example.com'];
+    const { err } = await cli(['init', ...flags, ...address, '--preview', 'netlify'], world);
+    expect(err).toContain('tab Variables: RUNGATE_API_URL');
+    expect(world.files[preview]).toContain('vars.RUNGATE_API_URL');
+    expect(world.files[preview]).not.toContain('npm ci');
+  });
+
+  it.each([
+    ['missing', {}, 80],
+    ['in the file', { 'preview.readyTimeout': '20m' }, 95],
+  ])('has time for the wait for the deployment: %s', async (_what, more, minutes) => {
+    const known = { project: 'shop', process: 'checkout', ...more };
+    const world = repository({ files: { [file]: JSON.stringify(known) } });
+    await cli(['init', '--preview', 'vercel'], world);
+    expect(world.files[preview]).toContain(`timeout-minutes: ${minutes}\n`);
+  });
+
+  it.each([
+    ['y', preview, 7],
+    ['', workflow, 8],
+  ])('is chosen at the prompt: %j', async (typed, written, count) => {
+    const { questions, answer } = person('shop', 'checkout', '', '', '', typed);
+    const world = repository({ answer, files: onVercel });
+    expect((await cli(['init'], world)).code).toBe(0);
+    expect(questions[5]).toBe(
+      'Gate the preview deployments of Vercel, not each push? It needs a bearer token. [y/N] ',
+    );
+    expect(questions).toHaveLength(count);
+    expect(Object.keys(world.files).filter((path) => path.endsWith('.yml'))).toEqual([written]);
+  });
+
+  it('is for GitHub if no other CI is likely', async () => {
+    const world = repository({ captured: () => null });
+    expect((await cli(['init', ...flags, '--preview', 'vercel'], world)).code).toBe(0);
+    expect(Object.keys(world.files)).toContain(preview);
+    const other = repository({ captured: () => null, files: { '/repo/.gitlab-ci.yml': '' } });
+    const { code, err } = await cli(['init', ...flags, '--preview', 'vercel'], other);
+    expect(code).toBe(64);
+    expect(err).toContain('--preview has no effect with --ci gitlab\n  → leave it out, and give the gate');
+  });
+
+  it.each([
+    [['--preview', 'vercell'], 'did you mean vercel?'],
+    [['--preview', 'vercel', '--ci', 'none'], '--preview has no effect with --ci none'],
+    [['--preview', 'vercel', '--merge-queue'], '--merge-queue and --preview cannot be combined'],
+  ])('is not written with %j', async (options, message) => {
+    const world = repository();
+    const { code, err } = await cli(['init', ...flags, ...options], world);
+    expect(code).toBe(64);
+    expect(err).toContain(message);
+    expect(Object.keys(world.files)).toEqual(['/repo/.git']);
+  });
+});
+
 describe('a .gitlab-ci.yml with its own stages', () => {
   const path = '/repo/.gitlab-ci.yml';
 
