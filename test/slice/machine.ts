@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Agent, type Dispatcher } from 'undici';
 import type { StopSignal } from '../../src/errors.ts';
 import type { Io } from '../../src/host/io.ts';
@@ -20,6 +19,8 @@ export type Kill = { step: number } | { afterMs: number };
 export interface Later {
   at: number;
   respond(): ModelResponse;
+  /** Whether the connection breaks at once. */
+  broken?: boolean;
 }
 
 export interface Backend {
@@ -30,7 +31,9 @@ export interface Backend {
 export interface Launch {
   argv: readonly string[];
   /** Instead of `main` with the arguments. */
-  run?: (io: Io) => Promise<number>;
+  run?: (io: Io, id: string) => Promise<number>;
+  /** Whether it sends a request without a credential, if several processes run. */
+  sends?: (origin: string, path: string) => boolean;
   /** Called after each step that the process survives, and when it is killed, before anything else happens. */
   onStep?: () => void;
   onKill?: () => void;
@@ -48,13 +51,15 @@ export interface Ended {
   err: string;
   startedAt: number;
   endedAt: number;
-  /** The API key that it sent. */
+  /** The API key and the token that it sent. */
   id: string;
   /** The text of the file about gates that go on, at its end. */
   state: string | null;
 }
 
 interface Process {
+  id: string;
+  sends: NonNullable<Launch['sends']>;
   dead: boolean;
   /** The number of its waits. A process that waits for nothing is still working. */
   waits: number;
@@ -92,8 +97,12 @@ export function machine(
   let time = 0;
   let events: Event[] = [];
   const processes = new Map<string, Process>();
-  /** The process whose code runs. */
-  const current = new AsyncLocalStorage<Process & { id: string }>();
+  const senderOf = ({ origin, path, headers: given }: Dispatcher.DispatchOptions) => {
+    const headers = given as Record<string, string>;
+    const id = headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '');
+    if (id !== undefined) return processes.get(id);
+    return [...processes.values()].find(({ sends }) => sends(String(origin), path));
+  };
   const files: Machine['files'] = {};
   const disk: { text: string | null; lock: Process | null } = { text: null, lock: null };
   const at = (when: number, act: () => void) => {
@@ -166,7 +175,7 @@ export function machine(
 
   const dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
     const headers = options.headers as Record<string, string>;
-    const process = current.getStore();
+    const process = senderOf(options);
     if (process === undefined || !step(process)) return true;
     let done = false;
     const settle = (deliver: () => void) => {
@@ -203,7 +212,11 @@ export function machine(
       const arrived = service.handle(request, time);
       if (!done) step(process);
       if (arrived === null || !('respond' in arrived)) return respond(arrived);
-      at(arrived.at, () => respond(arrived.respond()));
+      at(arrived.at, () => {
+        const response = arrived.respond();
+        if (arrived.broken !== true) respond(response);
+      });
+      if (arrived.broken === true) respond(null);
     });
     const respond = (response: ModelResponse) =>
       at(time + downloadMs, () => {
@@ -219,15 +232,31 @@ export function machine(
   };
 
   let launched = 0;
-  const launch = ({ argv, run, kill: fate = null, signal = null, skewMs = 0, settings = {}, ...on }: Launch) =>
+  const launch = ({
+    argv,
+    run,
+    kill: fate = null,
+    signal = null,
+    skewMs = 0,
+    settings = {},
+    ...on
+  }: Launch) =>
     new Promise<Ended>((resolve, reject) => {
       launched += 1;
       const id = `key-of-process-${launched}`;
       const startedAt = time;
       const [out, err] = [{ text: '' }, { text: '' }];
       let over = false;
-      const process: Process & { id: string } = {
-        ...{ id, dead: false, waits: 0, steps: 0, kill: fate, inFlight: new Set() },
+      const process: Process = {
+        ...{
+          id,
+          sends: on.sends ?? (() => true),
+          dead: false,
+          waits: 0,
+          steps: 0,
+          kill: fate,
+          inFlight: new Set(),
+        },
         ...{ onStep: on.onStep, onKill: on.onKill },
         end({ code }) {
           if (over) return;
@@ -287,10 +316,9 @@ export function machine(
         at(time + signal.afterMs, () => {
           // Without a listener, the signal ends the process.
           if (listeners.size === 0) kill(process);
-          for (const listener of listeners) current.run(process, () => listener(signal.name));
+          for (const listener of listeners) listener(signal.name);
         });
-      const start = () => (run === undefined ? main(argv, own) : run(own));
-      current.run(process, start).then(
+      (run === undefined ? main(argv, own) : run(own, id)).then(
         async (code) => {
           if (process.dead) return;
           // Time stands still meanwhile.
