@@ -76,10 +76,10 @@ async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateO
 
 /** Loaded for preview deployments only. */
 async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Emit) {
-  const { gates, connection, clock, say, onStop } = options;
+  const { gates, connection, clock, random, say, onStop } = options;
   if (gates.every(({ preview }) => preview === undefined)) return undefined;
   const { openPreviews } = await import('../preview/open.ts');
-  return openPreviews({ ...(await connection()), caller, clock, say, onStop, emit });
+  return openPreviews({ ...(await connection()), caller, clock, random, say, onStop, emit });
 }
 
 const reasonIn =
