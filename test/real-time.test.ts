@@ -16,6 +16,7 @@ const exempt: Readonly<Record<string, readonly [uses: number, reason: string]>> 
   'host/children.test.ts': [1, 'a child that never ends'],
   'host/read-file.test.ts': [4, 'slow writers of a pipe while the event loop is blocked'],
   'long/first-steps.test.ts': [1, 'a shell that waits for a program has no events'],
+  'long/preview-kills.test.ts': [1, 'kills the process at any moment'],
   'long/reliability.test.ts': [2, 'names the hanging case; kills the process at any moment'],
   'long/selftest.test.ts': [8, 'children that never end; two simultaneous signals would be merged'],
   'reliability/scene.ts': [1, 'ends a real request timeout early'],

@@ -1,24 +1,39 @@
-import type { Caller, CallOptions } from '../client/caller.ts';
+import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
 import { type Listed, listEnvironments } from '../client/environments.ts';
 import { readPages } from '../client/pages.ts';
+import { backoff, limitWait, retryKind } from '../client/retry.ts';
 import type { Clock } from '../clock.ts';
 import { env } from '../contract/env.ts';
 import { HttpError, RungateError, UnexpectedResponseError } from '../errors.ts';
 import { surelyRefused } from '../gate/send-create.ts';
-import { itemTexts, type MemberText, membersOf, objectText, textAt, unquoted } from '../json/text.ts';
+import { idText, itemTexts, type MemberText, membersOf, objectText, textAt, unquoted } from '../json/text.ts';
 import { type Variable, variableOf } from './copy.ts';
 import { createdAt, isOwn } from './mark.ts';
 
 /** A service commits a request whose response was lost within this time. */
 export const commitMs = 30_000;
-const lookEveryMs = 2_000;
-/** A list that changes while it is read may contradict itself. */
-const mostReads = 3;
+export const lookEveryMs = 2_000;
+/** A list that changes while it is read may contradict itself, or lack an environment. */
+export const mostReads = 3;
+/** A list may be older than the response to a create. */
+export const lookMs = 10_000;
 
 interface Tools {
   caller: Caller;
   clock: Clock;
 }
+
+/** Whether the service created nothing. A conflict says that another request did. */
+export const wasRefused = (error: unknown): boolean => surelyRefused(error) || isConflict(error);
+const isConflict = (error: unknown) => error instanceof HttpError && error.status === 409;
+
+interface CreateTools extends Tools {
+  /** A number from 0 up to 1. */
+  random: () => number;
+}
+
+/** A rate limit delays what a gate needs, as it delays its run: only the timeout of the gate ends the wait. */
+export const patient = { limitTimeoutMs: Number.POSITIVE_INFINITY };
 
 /** Returns the environments with a key; several if the service does not keep keys unique. */
 export async function environmentsWithKey(
@@ -43,48 +58,85 @@ export async function environmentsWithKey(
 
 /**
  * Sends a request that creates something, once. If it fails, it looks for what it may have created: for up to 30 s if the service
- * may have acted on it. Returns the response, or null if only the look shows that it succeeded.
+ * may have acted on it. Returns the response, or what it found.
  * @throws the error of the request, if nothing is found
  */
-async function createOnce<Response>(
+async function createOnce<Response, Found>(
   send: () => Promise<Response>,
-  find: () => Promise<boolean>,
+  find: () => Promise<Found | undefined>,
   clock: Clock,
   signal: AbortSignal,
-): Promise<Response | null> {
+): Promise<{ response: Response } | { found: Found }> {
   try {
-    return await send();
+    return { response: await send() };
   } catch (error) {
     if (!(error instanceof RungateError) || signal.aborted) throw error;
-    const end = clock.monotonic() + (surelyRefused(error) ? 0 : commitMs);
+    const lookFor = isConflict(error) ? lookMs : surelyRefused(error) ? 0 : commitMs;
+    const end = clock.monotonic() + lookFor;
     for (;;) {
       // Another job may have created it at the same time.
-      if (await find().catch(() => false)) return null;
+      const found = await find().catch(() => undefined);
+      if (found !== undefined) return { found };
       if (signal.aborted || clock.monotonic() >= end) throw error;
       await clock.sleep(Math.min(lookEveryMs, Math.max(0, end - clock.monotonic())), signal);
     }
   }
 }
 
-/** Creates an environment. The request cannot be repeated: the API has no idempotency key for it. */
+const post = { method: 'POST', headers: {}, repeatable: false } as const;
+/** How often a request that does not reach the service is sent. */
+const mostRequests = 4;
+
+/** Repeats a request that the service has surely not acted on. The signal ends the waits, but no request. */
+async function sendUntilTaken(
+  send: () => Promise<Exchange>,
+  { clock, random }: CreateTools,
+  signal: AbortSignal,
+): Promise<Exchange> {
+  let [refusals, waitedMs, failures] = [0, 0, 0];
+  for (;;) {
+    const began = clock.monotonic();
+    try {
+      return await send();
+    } catch (error) {
+      const kind = retryKind(error, post);
+      if (kind === 'no' || signal.aborted) throw error;
+      if (kind === 'again') {
+        failures += 1;
+        if (failures >= mostRequests) throw error;
+        await clock.sleep(backoff(failures - 1, random), signal);
+        continue;
+      }
+      const requestedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
+      const leftMs = Number.POSITIVE_INFINITY;
+      await clock.sleep(limitWait({ refusals, waitedMs, requestedMs, leftMs }, random), signal);
+      refusals += 1;
+      waitedMs += clock.monotonic() - began;
+    }
+  }
+}
+
+/**
+ * Creates an environment, and returns its id if that is known. The request cannot be repeated: the API has no idempotency key
+ * for it.
+ */
 export async function createEnvironment(
   key: string,
   fields: readonly MemberText[],
-  { caller, clock }: Tools,
+  tools: CreateTools,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
+  const { caller, clock } = tools;
   // A stop does not end the request: its response says whether there is something to delete.
-  const send = () =>
-    caller.exchange(
-      'env.create',
-      env['env.create'],
-      { params: {}, json: objectText(fields) },
-      { pace: true },
-    );
-  const find = async () => (await environmentsWithKey(key, { caller }, { signal })).some(isOwn);
-  const response = await createOnce(send, find, clock, signal);
-  const given = response === null ? undefined : textAt(response.isJson ? response.text : '', ['key']);
-  if (given === undefined || unquoted(given) === key) return;
+  const input = { params: {}, json: objectText(fields) };
+  const once = () => caller.exchange('env.create', env['env.create'], input, { pace: true, maxRequests: 1 });
+  const send = () => sendUntilTaken(once, tools, signal);
+  const find = async () => (await environmentsWithKey(key, { caller }, { signal })).find(isOwn);
+  const created = await createOnce(send, find, clock, signal);
+  if ('found' in created) return created.found.id;
+  const { isJson, text } = created.response;
+  const [given, id] = ['key', 'id'].map((field) => textAt(isJson ? text : '', [field]));
+  if (given === undefined || unquoted(given) === key) return idText(id) ?? undefined;
   throw new UnexpectedResponseError(`the service gave the environment the key ${given}, not ${key}`, {
     field: 'key',
     expected: key,
@@ -103,6 +155,7 @@ export async function variablesOf(
   const convert = (text: string, page: { items: readonly unknown[]; field?: string }) =>
     itemTexts(text, page).map((item) => variableOf(membersOf(item)));
   for await (const { converted } of readPages(caller, 'env.vars.list', env['env.vars.list'], input, convert, {
+    ...patient,
     signal,
   }))
     variables.push(...converted);
@@ -117,9 +170,9 @@ export async function createVariable(
 ): Promise<void> {
   const input = { params: { id }, json: objectText(fields) };
   const send = () =>
-    caller.exchange('env.vars.create', env['env.vars.create'], input, { signal, pace: true });
+    caller.exchange('env.vars.create', env['env.vars.create'], input, { ...patient, signal, pace: true });
   const find = async () =>
-    (await variablesOf(id, { caller }, signal)).some((variable) => variable.name === name);
+    (await variablesOf(id, { caller }, signal)).find((variable) => variable.name === name);
   await createOnce(send, find, clock, signal);
 }
 
@@ -155,13 +208,13 @@ export async function deleteOwn(
   key: string,
   lookMs: number,
   { caller, clock }: Tools,
-  signal: AbortSignal,
+  options: CallOptions & { signal: AbortSignal },
 ): Promise<Deletion> {
   const end = clock.monotonic() + lookMs;
-  for (;;) {
-    const deletion = await deleteListed(key, { caller }, { signal });
-    if (deletion !== 'missing' || clock.monotonic() >= end) return deletion;
-    await clock.sleep(lookEveryMs, signal);
+  for (let read = 1; ; read += 1) {
+    const deletion = await deleteListed(key, { caller }, options);
+    if (deletion !== 'missing' || (clock.monotonic() >= end && read >= mostReads)) return deletion;
+    await clock.sleep(lookEveryMs, options.signal);
   }
 }
 

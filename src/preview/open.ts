@@ -14,12 +14,13 @@ import { stopBudgetMs } from '../gate/cancel.ts';
 import { untilAborted } from '../gate/create.ts';
 import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
+import { isLimit } from '../gate/poll.ts';
 import type { PreviewReport, RunReport } from '../gate/result-types.ts';
 import { type Redact, redactor } from '../redact.ts';
 import { bareUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
-import { deleteOwn } from './environments.ts';
+import { deleteOwn, lookMs, wasRefused } from './environments.ts';
 import { type Preview, prepareEnvironment } from './prepare.ts';
 import { untilReady } from './ready.ts';
 
@@ -33,6 +34,8 @@ interface PreviewTools {
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   clock: Clock;
+  /** A number from 0 up to 1. */
+  random: () => number;
   emit: Emit;
   say: Say;
   onStop(listener: (cause: StopCause) => void): () => void;
@@ -46,14 +49,14 @@ interface Open {
   redact: Redact;
   ready?: Promise<void>;
   prepared?: Promise<void>;
-  /** Whether there may be something to delete. */
-  mayExist: boolean;
+  /** The last step; `undefined`: nothing was created or found. */
+  step?: 'creating' | 'created' | 'found' | undefined;
 }
 
 /** The time for deleting the environment of a gate that has ended, in milliseconds. */
 const deleteMs = 60_000;
-/** A list may be older than the response to a create. */
-const lookMs = 10_000;
+/** The same time with the waits for a rate limit, in milliseconds. */
+const longestDeleteMs = 10 * 60_000;
 
 /** Whether a run may still use its environment: its end was not seen, and no cancellation was accepted. */
 function mayGoOn({ runId, state, cancellation, idempotencyKey }: RunReport): boolean {
@@ -76,7 +79,7 @@ async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<
 
 /** Opens the previews of gates, which `attach` ties to their starts. */
 export function openPreviews(tools: PreviewTools) {
-  const { caller, caPem, proxyEnv, clock, emit, say, onStop, onExchange } = tools;
+  const { caller, caPem, proxyEnv, clock, random, emit, say, onStop, onExchange } = tools;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const transport = httpTransport({ caPem, proxy, to: toDeployment });
   const all = new Map<string, Open>();
@@ -88,16 +91,30 @@ export function openPreviews(tools: PreviewTools) {
   let stopEnd = Number.POSITIVE_INFINITY;
   let isClosing = false;
 
-  const endDeleting = (at: number) =>
-    void clock.sleep(Math.max(0, at - clock.monotonic()), closed.signal).then(
-      () => deleting.abort(new TimeoutError('the time for deleting it was over')),
-      () => {},
-    );
+  let [deleteEnd, longestEnd] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const endDeleting = async () => {
+    const end = () => Math.min(deleteEnd, stopEnd);
+    try {
+      for (let now = clock.monotonic(); now < end(); now = clock.monotonic())
+        await clock.sleep(end() - now, closed.signal);
+      deleting.abort(new TimeoutError('the time for deleting it was over'));
+    } catch {
+      // It is closed.
+    }
+  };
   const unsubscribe = onStop((by) => {
     stopEnd = Math.min(stopEnd, clock.monotonic() + stopBudgetMs);
     preparing.abort(new StoppedError(by));
-    if (isClosing) endDeleting(stopEnd);
+    if (isClosing) void endDeleting();
   });
+
+  const deletingOptions = {
+    signal: deleting.signal,
+    limitTimeoutMs: longestDeleteMs,
+    onRetry(error: RungateError, waitMs: number) {
+      if (isLimit(error)) deleteEnd = Math.min(deleteEnd + waitMs, longestEnd);
+    },
+  };
 
   const tell = (
     { key, preview }: Open,
@@ -117,7 +134,7 @@ export function openPreviews(tools: PreviewTools) {
     const { signal } = preparing;
     try {
       await prepareEnvironment(one.key, one.preview, {
-        ...{ caller, clock, signal },
+        ...{ caller, clock, random, signal },
         async turn() {
           if (await turn()) return;
           signal.throwIfAborted();
@@ -126,12 +143,17 @@ export function openPreviews(tools: PreviewTools) {
           });
         },
         tell(step) {
-          one.mayExist = true;
+          one.step = step;
           tell(one, step);
         },
       });
     } catch (error) {
-      throw error instanceof RungateError ? redactError(error.word(say), one.redact) : error;
+      if (!(error instanceof RungateError)) throw error;
+      if (one.step === 'creating' && wasRefused(error)) {
+        one.step = undefined;
+        error.hint ??= 'rungate env prune deletes environments that gates have left';
+      }
+      throw redactError(error.word(say), one.redact);
     }
   }
 
@@ -148,13 +170,16 @@ export function openPreviews(tools: PreviewTools) {
         (one.prepared ?? Promise.resolve()).catch(() => {}),
         clock,
       );
-      const deletion = await deleteOwn(key, lookMs, { caller, clock }, deleting.signal);
+      const deletion = await deleteOwn(key, lookMs, { caller, clock }, deletingOptions);
       if (deletion === 'deleted') {
         tell(one, 'deleted');
         return true;
       }
       const [problem, expected] = {
-        missing: ['the list of the environments does not show it', 'the environment'],
+        missing: [
+          `${one.step === 'creating' ? 'it may have been created, but ' : ''}the service does not list it`,
+          'the environment',
+        ],
         foreign: ['its name is not the one that rungate gave it', 'the name'],
       }[deletion] as [string, string];
       const parts = { field: 'items', expected, received: 'something else' };
@@ -173,7 +198,7 @@ export function openPreviews(tools: PreviewTools) {
       const key = start?.body.environmentKey;
       if (start === undefined || preview === undefined || typeof key !== 'string') return gate;
       const one = all.get(key) ?? {
-        ...{ key, preview, mayExist: false },
+        ...{ key, preview },
         redact: redactor([preview.baseUrl.search.slice(1)]),
       };
       all.set(key, one);
@@ -201,14 +226,19 @@ export function openPreviews(tools: PreviewTools) {
     async close(outcomes: readonly GateOutcome[]): Promise<PreviewReport[]> {
       isClosing = true;
       preparing.abort(new TimeoutError('the gates have ended'));
-      endDeleting(Math.min(clock.monotonic() + deleteMs, stopEnd));
+      longestEnd = clock.monotonic() + longestDeleteMs;
+      deleteEnd = clock.monotonic() + deleteMs;
+      void endDeleting();
       try {
         const reports = [...all.values()].map(async (one): Promise<PreviewReport[]> => {
           const own = outcomes.filter(({ entry }) => users.get(entry.name) === one.key);
           // An earlier slice may have created it.
           if (own.some(({ entry }) => entry.result === 'waiting')) return [];
           const runs = own.flatMap(liveRuns);
-          if (!one.mayExist && own.every(({ entry }) => entry.runs.every((run) => run.runId === null)))
+          if (
+            one.step === undefined &&
+            own.every(({ entry }) => entry.runs.every((run) => run.runId === null))
+          )
             return [];
           const deleted = await close(one, runs);
           return [{ environmentKey: one.key, baseUrl: bareUrl(one.preview.baseUrl), deleted }];

@@ -6,7 +6,16 @@ import type { MemberText } from '../json/text.ts';
 import { parseUrl } from '../parse-url.ts';
 import { bareUrl } from '../transport/address.ts';
 import { copied, type Variable } from './copy.ts';
-import { createEnvironment, createVariable, environmentsWithKey, variablesOf } from './environments.ts';
+import {
+  createEnvironment,
+  createVariable,
+  environmentsWithKey,
+  lookEveryMs,
+  lookMs,
+  mostReads,
+  patient,
+  variablesOf,
+} from './environments.ts';
 import { createdAt, previewName } from './mark.ts';
 
 /** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
@@ -25,6 +34,7 @@ export interface Preview {
 export interface PrepareTools {
   caller: Caller;
   clock: Clock;
+  random: () => number;
   signal: AbortSignal;
   /** Waits for the turn of a request that creates something. */
   turn(): Promise<void>;
@@ -38,7 +48,10 @@ interface Model {
 }
 
 async function environmentOf(key: string, caller: Caller, options: CallOptions): Promise<Listed> {
-  const [model, ...others] = await environmentsWithKey(key, { caller }, options);
+  let found: Listed[] = [];
+  for (let read = 1; read <= mostReads && found.length === 0; read += 1)
+    found = await environmentsWithKey(key, { caller }, options);
+  const [model, ...others] = found;
   if (model !== undefined && others.length === 0) return model;
   const what = model === undefined ? 'no environment has' : 'several environments have';
   throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {
@@ -50,7 +63,7 @@ async function environmentOf(key: string, caller: Caller, options: CallOptions):
 /** Reads what is copied before anything is created. */
 async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools): Promise<Model> {
   const { caller, signal } = tools;
-  const { id = '', fields } = await environmentOf(key, caller, { signal });
+  const { id = '', fields } = await environmentOf(key, caller, { ...patient, signal });
   const variables = copyVariables ? await variablesOf(id, { caller }, signal) : [];
   const hidden = variables.filter(({ isShown }) => !isShown).map(({ name }) => name);
   if (hidden.length === 0) return { fields, variables };
@@ -63,11 +76,26 @@ async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools)
   );
 }
 
-/** Creates the variables that the environment does not have yet: the job may have created some before its re-run. */
-async function addVariables(key: string, variables: readonly Variable[], tools: PrepareTools): Promise<void> {
+/** Returns the id of the environment that was just created, once the list shows it. */
+async function createdId(key: string, { caller, clock, signal }: PrepareTools): Promise<string> {
+  const end = clock.monotonic() + lookMs;
+  for (;;) {
+    const [{ id } = {}] = await environmentsWithKey(key, { caller }, { ...patient, signal });
+    if (id !== undefined) return id;
+    if (clock.monotonic() >= end)
+      throw new UnexpectedResponseError(
+        `the list of the environments does not show ${key}, which was created`,
+        {
+          ...{ field: 'items', expected: 'the environment', received: 'others' },
+        },
+      );
+    await clock.sleep(lookEveryMs, signal);
+  }
+}
+
+/** Creates the variables that an environment does not have yet: the job may have created some before its re-run. */
+async function addVariables(id: string, variables: readonly Variable[], tools: PrepareTools): Promise<void> {
   const { caller, signal, turn } = tools;
-  if (variables.length === 0) return;
-  const { id = '' } = await environmentOf(key, caller, { signal });
   const present = new Set((await variablesOf(id, { caller }, signal)).map(({ name }) => name));
   for (const variable of variables.filter(({ name }) => !present.has(name))) {
     await turn();
@@ -82,8 +110,11 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
   const { caller, clock, signal, turn, tell } = tools;
   const { baseUrl, model: modelKey, copyVariables, version } = preview;
   const model = modelKey === null ? null : await modelOf(modelKey, copyVariables, tools);
-  const [found] = await environmentsWithKey(key, { caller }, { signal });
-  if (found === undefined) {
+  const found = await environmentsWithKey(key, { caller }, { ...patient, signal });
+  let ids = found.map(({ id }) => id);
+  for (const one of found) checkFound(one, baseUrl);
+  if (found.length > 0) tell('found');
+  else {
     await turn();
     const values = [
       previewName(clock.now(), baseUrl.host),
@@ -96,13 +127,14 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
       return value === null ? [] : [[name, JSON.stringify(value)]];
     });
     tell('creating');
-    await createEnvironment(key, [...fields, ...copied(model?.fields ?? [], ownFields)], tools, signal);
+    ids = [
+      await createEnvironment(key, [...fields, ...copied(model?.fields ?? [], ownFields)], tools, signal),
+    ];
     tell('created');
-  } else {
-    checkFound(found, baseUrl);
-    tell('found');
   }
-  await addVariables(key, model?.variables ?? [], tools);
+  const { variables = [] } = model ?? {};
+  if (variables.length > 0)
+    for (const id of ids) await addVariables(id ?? (await createdId(key, tools)), variables, tools);
 }
 
 /** Refuses an environment that has the key, but is another one. */

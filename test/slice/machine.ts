@@ -6,7 +6,7 @@ import type { StateFile } from '../../src/host/state-file.ts';
 import { checkDocuments } from '../cli/documents.ts';
 import { memoryIo, type Settings } from '../cli/harness.ts';
 import { main } from '../cli/main.ts';
-import type { Service } from './service.ts';
+import type { ModelRequest, ModelResponse, Service } from './service.ts';
 
 export const epoch = Date.UTC(2026, 0, 15, 12);
 /** The machine's stale time of a lock, as in `openStateFile`. */
@@ -15,8 +15,28 @@ const staleMs = 3_000;
 /** The moment at which a process is killed: at one of its steps (a request, a response, a part of a write), or at a time. */
 export type Kill = { step: number } | { afterMs: number };
 
+/** A response that the service decides on at a later time. */
+export interface Later {
+  at: number;
+  respond(): ModelResponse;
+  /** Whether the connection breaks at once. */
+  broken?: boolean;
+}
+
+export interface Backend {
+  latency: Service['latency'];
+  handle(request: ModelRequest, now: number): ModelResponse | Later;
+}
+
 export interface Launch {
   argv: readonly string[];
+  /** Instead of `main` with the arguments. */
+  run?: (io: Io, id: string) => Promise<number>;
+  /** Whether it sends a request without a credential, if several processes run. */
+  sends?: (origin: string, path: string) => boolean;
+  /** Called after each step that the process survives, and when it is killed, before anything else happens. */
+  onStep?: () => void;
+  onKill?: () => void;
   kill?: Kill | null;
   signal?: { afterMs: number; name: StopSignal } | null | undefined;
   /** How far the wall clock is wrong, in milliseconds. */
@@ -31,19 +51,23 @@ export interface Ended {
   err: string;
   startedAt: number;
   endedAt: number;
-  /** The API key that it sent. */
+  /** The API key and the token that it sent. */
   id: string;
   /** The text of the file about gates that go on, at its end. */
   state: string | null;
 }
 
 interface Process {
+  id: string;
+  sends: NonNullable<Launch['sends']>;
   dead: boolean;
   /** The number of its waits. A process that waits for nothing is still working. */
   waits: number;
   steps: number;
   kill: Kill | null;
   inFlight: Set<() => void>;
+  onStep: Launch['onStep'];
+  onKill: Launch['onKill'];
   end(ended: Pick<Ended, 'code'>): void;
 }
 
@@ -67,12 +91,18 @@ const never = new Promise<never>(() => {});
 
 /** A machine whose processes run in this process, on virtual time and against a service in memory. */
 export function machine(
-  service: Service,
+  service: Backend,
   { env = {}, stateUsable = true }: { env?: Record<string, string>; stateUsable?: boolean } = {},
 ): Machine {
   let time = 0;
   let events: Event[] = [];
   const processes = new Map<string, Process>();
+  const senderOf = ({ origin, path, headers: given }: Dispatcher.DispatchOptions) => {
+    const headers = given as Record<string, string>;
+    const id = headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '');
+    if (id !== undefined) return processes.get(id);
+    return [...processes.values()].find(({ sends }) => sends(String(origin), path));
+  };
   const files: Machine['files'] = {};
   const disk: { text: string | null; lock: Process | null } = { text: null, lock: null };
   const at = (when: number, act: () => void) => {
@@ -86,6 +116,7 @@ export function machine(
   const kill = (process: Process) => {
     if (process.dead) return;
     process.dead = true;
+    process.onKill?.();
     // Ends the timers of its requests.
     for (const abandon of process.inFlight) abandon();
     process.end({ code: null });
@@ -95,6 +126,7 @@ export function machine(
     if (process.dead) return false;
     process.steps += 1;
     if (process.kill !== null && 'step' in process.kill && process.kill.step === process.steps) kill(process);
+    if (!process.dead) process.onStep?.();
     return !process.dead;
   };
   const sleep = (process: Process, ms: number, signal?: AbortSignal): Promise<void> => {
@@ -143,7 +175,7 @@ export function machine(
 
   const dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
     const headers = options.headers as Record<string, string>;
-    const process = processes.get(headers['x-api-key'] ?? '');
+    const process = senderOf(options);
     if (process === undefined || !step(process)) return true;
     let done = false;
     const settle = (deliver: () => void) => {
@@ -172,12 +204,21 @@ export function machine(
     process.inFlight.add(abandon);
     handler.onRequestStart?.(controller, {});
     const body = options.body === null ? '' : Buffer.from(options.body as string).toString();
-    const request = { method: options.method, path: options.path, headers, body };
+    const { method, path } = options;
+    const request = { origin: String(options.origin), method, path, headers, body, by: process.id };
     const { uploadMs, downloadMs } = service.latency();
     at(time + uploadMs, () => {
       // Bytes that are sent arrive, even if the sender has been killed.
-      const response = service.handle(request, time);
+      const arrived = service.handle(request, time);
       if (!done) step(process);
+      if (arrived === null || !('respond' in arrived)) return respond(arrived);
+      at(arrived.at, () => {
+        const response = arrived.respond();
+        if (arrived.broken !== true) respond(response);
+      });
+      if (arrived.broken === true) respond(null);
+    });
+    const respond = (response: ModelResponse) =>
       at(time + downloadMs, () => {
         if (done || !step(process)) return;
         settle(() => {
@@ -187,12 +228,19 @@ export function machine(
           handler.onResponseEnd?.(controller, {});
         });
       });
-    });
     return true;
   };
 
   let launched = 0;
-  const launch = ({ argv, kill: fate = null, signal = null, skewMs = 0, settings = {} }: Launch) =>
+  const launch = ({
+    argv,
+    run,
+    kill: fate = null,
+    signal = null,
+    skewMs = 0,
+    settings = {},
+    ...on
+  }: Launch) =>
     new Promise<Ended>((resolve, reject) => {
       launched += 1;
       const id = `key-of-process-${launched}`;
@@ -200,7 +248,16 @@ export function machine(
       const [out, err] = [{ text: '' }, { text: '' }];
       let over = false;
       const process: Process = {
-        ...{ dead: false, waits: 0, steps: 0, kill: fate, inFlight: new Set() },
+        ...{
+          id,
+          sends: on.sends ?? (() => true),
+          dead: false,
+          waits: 0,
+          steps: 0,
+          kill: fate,
+          inFlight: new Set(),
+        },
+        ...{ onStep: on.onStep, onKill: on.onKill },
         end({ code }) {
           if (over) return;
           over = true;
@@ -261,12 +318,12 @@ export function machine(
           if (listeners.size === 0) kill(process);
           for (const listener of listeners) listener(signal.name);
         });
-      main(argv, own).then(
+      (run === undefined ? main(argv, own) : run(own, id)).then(
         async (code) => {
           if (process.dead) return;
           // Time stands still meanwhile.
           process.waits = Number.NEGATIVE_INFINITY;
-          await checkDocuments(argv, out.text, err.text).catch(reject);
+          if (run === undefined) await checkDocuments(argv, out.text, err.text).catch(reject);
           process.end({ code });
         },
         (error: unknown) => {

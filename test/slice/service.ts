@@ -36,15 +36,18 @@ export interface ServiceRun {
   end: Course['end'];
 }
 
-interface ModelRequest {
+export interface ModelRequest {
+  origin: string;
   method: string;
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string;
+  /** The process that sent it. */
+  by: string;
 }
 
 /** Null: the connection breaks. */
-type ModelResponse = { status: number; body: unknown; headers?: Record<string, string> } | null;
+export type ModelResponse = { status: number; body: unknown; headers?: Record<string, string> } | null;
 
 export interface Service {
   readonly runs: ServiceRun[];

@@ -2,7 +2,7 @@ import type { CiContext } from '../../ci/context.ts';
 import { previewUrl } from '../../ci/preview-url.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run, type TriggerBody } from '../../contract/run.ts';
-import { ConfigError, RungateError } from '../../errors.ts';
+import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import { groupOf } from '../../options/table.ts';
 import { checkToken, pageUrl, planPreviews } from '../../preview/plan.ts';
@@ -11,6 +11,7 @@ import type { Settings } from '../../settings/names.ts';
 import { bareUrl, parseApiUrl } from '../../transport/address.ts';
 import { emptySecretHints } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
+import { givenOptions } from '../options.ts';
 import type { GateFlags } from '../run/command-gate.ts';
 import { buildsOf } from '../run/start.ts';
 import { sayAlso, sayFrom } from '../source-names.ts';
@@ -64,8 +65,14 @@ export async function withPreviews(
   ci: CiContext,
   gates: readonly GivenGate[],
 ): Promise<WithPreviews> {
-  if (gates.every(({ settings }) => settings['preview.baseUrl'] === undefined))
+  if (gates.every(({ settings }) => settings['preview.baseUrl'] === undefined)) {
+    const [useless] = givenOptions(given, ({ group }) => group === 'Preview deployment:');
+    if (useless !== undefined)
+      throw new UsageError(`${useless} has no effect without a preview deployment`, {
+        hint: 'add --base-url <url>',
+      });
     return { context, flags: given, gates: gates.map(({ body }) => ({ body, preview: undefined })) };
+  }
   const { io, settings } = context;
   const { idempotencyKey, idempotencySalt: salt = null, insecureHttp, dryRun } = given;
   const say = sayAlso(emptySecretHints(io), sayFrom(settings));

@@ -1,16 +1,11 @@
 import type { environmentsOf, JournalRun } from '../../ci/journal.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { commitMs, type Deletion, deleteOwn } from '../../preview/environments.ts';
+import { commitMs, deleteOwn, lookMs } from '../../preview/environments.ts';
 import type { Context } from '../context.ts';
 
 /** The time for reading the list and deleting, in milliseconds. */
 const deleteMs = 60_000;
-
-const problems: Readonly<Record<Exclude<Deletion, 'deleted'>, string>> = {
-  missing: 'the service does not list it',
-  foreign: 'its name is not the one that rungate gave it',
-};
 
 /**
  * Deletes the environments that a stopped job has left, by their keys, with the last step of each. One in which a run may go on
@@ -30,15 +25,16 @@ export async function deleteLeft(
     if (open.some(uses)) return 'a run may go on in it';
     const done = new AbortController();
     const limit = new AbortController();
-    const lookMs = mayCome ? commitMs : 0;
-    clock.sleep(lookMs + deleteMs, done.signal).then(
+    const lookFor = mayCome ? commitMs : lookMs;
+    clock.sleep(lookFor + deleteMs, done.signal).then(
       () => limit.abort(),
       () => {},
     );
     try {
-      const deletion = await deleteOwn(key, lookMs, { caller, clock }, limit.signal);
-      // The request that creates it may never have arrived.
-      if (deletion !== 'deleted') return deletion === 'missing' && mayCome ? null : problems[deletion];
+      const deletion = await deleteOwn(key, lookFor, { caller, clock }, { signal: limit.signal });
+      // The request that creates it may never have arrived, or the stopped job has deleted it.
+      if (deletion === 'missing') return null;
+      if (deletion === 'foreign') return 'its name is not the one that rungate gave it';
       await output.alert(`deleted environment ${key}, which the stopped job left`);
       return null;
     } catch (error) {

@@ -175,8 +175,11 @@ export function progressLines(
       const why =
         error === null ? `: ${excerpt(runs.join(', '), 200)} may go on in it` : `: ${excerpt(error.message)}`;
       alert({}, `${paint('warn', 'warning:')} ${what} was not deleted${why}`);
-      const when = error === null ? 'when nothing runs in it' : 'later';
-      alert({}, `  ${paint('dim', '→')} ${when}, run: rungate env delete ${key}`);
+      const [when, others] =
+        error === null
+          ? ['when nothing runs in it', '']
+          : ['later', '; rungate env prune deletes all that are left'];
+      alert({}, `  ${paint('dim', '→')} ${when}, run: rungate env delete ${key}${others}`);
     },
     'unknown-state'(event) {
       const state = `is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;

@@ -324,6 +324,18 @@ it('goes on in the same environment after a slice, and deletes it after the last
   expect([last.code, own().length, sent('env.create').length, on.mock.state.runs.size]).toEqual([0, 0, 1, 1]);
 });
 
+it.each([['--copy-variables'], ['--ready-url', '/healthz'], ['--ready-timeout', '1m']])(
+  'refuses %s without a preview deployment',
+  async (...flags) => {
+    await begin();
+    const { code, err } = await on.rungate(...gate, ...flags);
+    expect([code, asked(on.mock)]).toEqual([64, []]);
+    expect(err).toContain(
+      `error: ${flags[0]} has no effect without a preview deployment\n  → add --base-url <url>`,
+    );
+  },
+);
+
 it('shows with --dry-run which environment it would create, and sends nothing', async () => {
   await begin();
   const { code, err, out } = await on.with({ env: { RUNGATE_TOKEN: undefined } as never })(

@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { exitCodes } from '../../src/exit.ts';
+import { commitMs } from '../../src/preview/environments.ts';
+import { type Ended, epoch, machine } from '../slice/machine.ts';
+import type { Course } from '../slice/service.ts';
+import { ciJob } from './job.ts';
+import { hasEnded, isAlive, origin, previewService } from './service.ts';
+
+const numRuns = Number(process.env.RUNGATE_PREVIEW_KILLS ?? 500);
+
+const folder = mkdtempSync(join(tmpdir(), 'rungate-preview-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ends: Course['end'][] = ['passed', 'passed', 'failed', 'never'];
+const course = fc.record({ end: fc.constantFrom(...ends), seconds: fc.integer({ min: 1, max: 60 }) });
+const ms = (max: number) => fc.integer({ min: 0, max });
+const cut = fc.double({ min: 0, max: 1, noNaN: true });
+const kill = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ step: fc.integer({ min: 1, max: 60 }), cut }) },
+  { weight: 1, arbitrary: fc.record({ afterMs: ms(60_000) }) },
+);
+const signal = fc.record({
+  afterMs: ms(40_000),
+  name: fc.constantFrom('SIGTERM' as const, 'SIGINT' as const),
+});
+const world = fc.record({
+  gates: fc.integer({ min: 1, max: 3 }),
+  /** The model and the number of its variables that are copied. */
+  model: fc.option(fc.integer({ min: 0, max: 2 })),
+  courses: fc.array(course, { minLength: 1, maxLength: 3 }),
+  cancelOnTimeout: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
+  stop: fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kill }) },
+    { weight: 1, arbitrary: fc.record({ signal }) },
+    { weight: 1, arbitrary: fc.record({ signal, kill }) },
+  ),
+  after: fc.constantFrom('post' as const, 're-run' as const, 'both' as const),
+  /** The time until the post step begins; a re-run begins at least 5 s after the kill. */
+  postMs: ms(10_000),
+  againMs: fc.integer({ min: 5_000, max: 60_000 }),
+  commits: fc.array(fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, ms(30_000)), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  uniqueKeys: fc.boolean(),
+  listAgeMs: fc.constantFrom(0, 0, 0, 3_000),
+  readyAt: fc.constantFrom(0, 0, 2_500),
+  latencies: fc.array(
+    fc.oneof({ weight: 5, arbitrary: fc.integer({ min: 1, max: 900 }) }, fc.constant(3_000)),
+    { minLength: 1, maxLength: 5 },
+  ),
+});
+type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
+
+const gateNames = ['web', 'api', 'docs'];
+const baseUrl = 'https://pr-7.test/shop?token=open';
+/** As another job that is running has it. */
+const othersKey = 'rg-00112233aabb';
+
+function open(given: World) {
+  const { courses, gates, model, cancelOnTimeout } = given;
+  const service = previewService({
+    ...given,
+    courses: { web: courses, api: courses.slice(1), docs: courses.slice(2) },
+  });
+  const time = new Date(epoch - 60_000).toISOString().replace('.000', '');
+  service.plant(
+    { key: 'staging', name: 'Staging', baseUrl: 'https://staging.test' },
+    { USER: 'u', SHOP: 's' },
+  );
+  service.plant({ key: 'rg-0123456789ab', name: 'made by hand' });
+  service.plant({ key: 'mine', name: `rungate preview ${time} mine.test` });
+  service.plant({ key: othersKey, name: `rungate preview ${time} pr-8.test`, baseUrl: 'https://pr-8.test' });
+  const on = machine(service);
+  const names = gateNames.slice(0, gates);
+  const previews = Object.fromEntries(names.map((name) => [name, { process: name }]));
+  on.files['/work/.rungate.json'] = JSON.stringify({ project: 'shop', gates: previews });
+  const inputs: Record<string, string> = {
+    ...{ 'api-url': origin, timeout: '4m', interval: '30s' },
+    ...{ 'base-url': baseUrl, 'cancel-on-timeout': String(cancelOnTimeout) },
+    ...(model !== null && { environment: 'staging', 'copy-variables': String(model > 0) }),
+    ...(gates === 1 && { project: 'shop', process: 'web' }),
+  };
+  return { service, on, names, job: ciJob(on, { inputs, folder }) };
+}
+
+/** The exit codes that the last runs of the gates allow. */
+function codesOf(ended: readonly (Course['end'] | undefined)[]): number[] {
+  if (ended.every((end) => end === 'passed')) return [exitCodes.ok];
+  return ended.includes('failed') ? [exitCodes.failed] : [exitCodes.timeout];
+}
+
+it('over random kills and signals: the post step or a re-run leaves no environment and no run', async () => {
+  const play = async (given: World, { service, on, names, job }: ReturnType<typeof open>) => {
+    const { after, postMs, againMs, uniqueKeys, stop } = given;
+    const first = await job.main(stop);
+    const stoppedAt = on.now();
+    const steps: Ended[] = [first];
+    if (after !== 're-run') {
+      await on.pause(postMs);
+      const post = await job.post();
+      steps.push(post);
+      expect(post, post.err).toMatchObject({ code: exitCodes.ok });
+    }
+    if (after !== 'post') {
+      await on.pause(Math.max(0, stoppedAt + againMs - on.now()));
+      const again = await job.main({ attempt: 2 });
+      steps.push(again);
+      const last = names.map((name) => service.runs.findLast(({ gate }) => gate === name)?.end);
+      expect(codesOf(last), again.err).toContain(again.code);
+      expect((await job.post(2)).code).toBe(exitCodes.ok);
+    }
+    await on.pause(60_000);
+    const now = on.now();
+    const { environments, runs, requests } = service;
+    const foreign = environments.filter(({ by }) => by === null);
+    const own = environments.filter(({ by }) => by !== null);
+    const [key] = new Set(own.map((one) => one.key));
+
+    // Whatever is foreign is untouched.
+    for (const { id, deletedAt, variables } of foreign) {
+      expect(deletedAt).toBe(Number.POSITIVE_INFINITY);
+      expect(variables).toHaveLength(id === foreign[0]?.id ? 2 : 0);
+      for (const { path, method } of requests)
+        if (path.split(/[/?]/).includes(id)) expect(method).toBe('GET');
+    }
+    // All own environments have one key, and no two exist at once, but for a create that was committed late.
+    expect(own.every((one) => one.key === key && one.key !== othersKey)).toBe(true);
+    for (const [index, one] of own.entries())
+      for (const other of own.slice(0, index))
+        if (isAlive(other, one.createdAt))
+          expect([uniqueKeys, one.isLate || other.isLate]).toEqual([false, true]);
+    // Each run had its environment until its end, or until the service was asked to cancel it.
+    for (const run of runs) {
+      expect(run.environment?.key, 'the environment of a run').toBe(key);
+      const { deletedAt = 0 } = run.environment ?? {};
+      expect(hasEnded(run, deletedAt)).toBe(true);
+    }
+    // Nothing is left, but for a run that outlived the timeout without --cancel-on-timeout.
+    const going = runs.filter((run) => !hasEnded(run, now));
+    const left = own.filter((one) => isAlive(one, now));
+    if (!given.cancelOnTimeout && going.length > 0) {
+      expect(new Set(going.map(({ end }) => end))).toEqual(new Set(['never']));
+      expect(steps.map(({ err }) => err).join('')).toContain(`environment ${key} was not deleted: `);
+      expect(left.length).toBe(1);
+      return;
+    }
+    expect(going).toEqual([]);
+    // A create that the service commits after the last look is left: the post step looks for 30 s, a re-run while it needs it.
+    const lists = requests.filter(({ method, path }) => method === 'GET' && /environments(\?|$)/.test(path));
+    const lookedAt = Math.max(lists.at(-1)?.at ?? 0, after === 're-run' ? 0 : stoppedAt + postMs + commitMs);
+    for (const one of left) {
+      expect([one.by, one.isLate]).toEqual([first.id, true]);
+      expect(one.createdAt).toBeGreaterThan(lookedAt - given.listAgeMs);
+    }
+  };
+  await fc.assert(
+    fc.asyncProperty(world, async (given) => {
+      const opened = open(given);
+      await opened.on.during(play(given, opened));
+    }),
+    { numRuns },
+  );
+});
