@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredEnvironment } from '../../../src/mock/data/environments.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { textOf } from '../../docs/pages.ts';
 import { withLimits } from '../../fake-clock.ts';
 import { troubles } from './preview-troubles.ts';
 
@@ -349,6 +350,24 @@ it('shows with --dry-run which environment it would create, and sends nothing', 
   expect(err).toContain(`the environment ${key} would be created for ${url}, and deleted after the run`);
 });
 
+/** The exit codes and the messages of the table in docs/previews.md, in which … stands for anything. */
+const documented = textOf('docs/previews.md')
+  .split('## Errors')[1]
+  ?.split('\n')
+  .flatMap((line) => {
+    const [, , code = '', message] = line.split('|').map((cell) => cell.trim());
+    const text = /^`(.*)`$/.exec(message ?? '')?.[1];
+    return text === undefined ? [] : [{ code, text }];
+  });
+const matches = (text: string, said: string) =>
+  new RegExp(
+    text
+      .split('…')
+      .map((part) => part.replace(/[.*+?^$()|[\]\\{}]/g, '\\$&'))
+      .join('.*'),
+    's',
+  ).test(said);
+
 describe('trouble', () => {
   it.each(troubles)(
     '$what: exit $code',
@@ -366,6 +385,8 @@ describe('trouble', () => {
       );
       const said = result.err.replaceAll(url, 'https://shop-42.example');
       expect([result.code, said]).toEqual([code, expect.stringContaining(message)]);
+      const row = documented?.find(({ text }) => matches(text, said));
+      expect([String(code), "the gate's"], message).toContain(row?.code);
       // Every one says what to do.
       expect(said).toMatch(/\n {2}→ |tests see it/);
       expect(on.mock.state.runs.size).toBe(ran ? 1 : 0);
