@@ -178,7 +178,7 @@ export function progressLines(
       const [when, others] =
         error === null
           ? ['when nothing runs in it', '']
-          : ['later', '; rungate env prune deletes all that are left'];
+          : ['later', '; rungate env prune deletes everything that gates have left'];
       alert({}, `  ${paint('dim', '→')} ${when}, run: rungate env delete ${key}${others}`);
     },
     'unknown-state'(event) {
