@@ -1,4 +1,4 @@
-// A whole day with a hub, and faults: rows for docs/fleet.md, in virtual time.
+// A whole day with a hub, and faults: rows for docs/project/fleet.md, in virtual time.
 
 /** Gates that start in each hour of a working day; 10,000 in all. */
 const gatesByHour = [

@@ -281,13 +281,13 @@ async function cliff(seed, repeats) {
   return lines;
 }
 
-/** Prints figures, and writes them into docs/fleet.md between two markers. */
+/** Prints figures, and writes them into docs/project/fleet.md between two markers. */
 function publish(text, markers, missed) {
   const verdict =
     missed.length === 0 ? 'All aims are met.' : `Not met:\n\n${missed.map((one) => `- ${one}`).join('\n')}`;
   const whole = text.replace('{verdict}', verdict);
   console.log(whole);
-  if (has('write')) writeBetween(`${root}docs/fleet.md`, markers, whole);
+  if (has('write')) writeBetween(`${root}docs/project/fleet.md`, markers, whole);
   if (missed.length > 0) process.exitCode = 1;
 }
 

@@ -161,7 +161,7 @@ for (const line of hubTable([])) console.log(line);
 const epoch = Date.now();
 await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
 if (has('write')) {
-  const page = fileURLToPath(new URL('../docs/fleet.md', import.meta.url));
+  const page = fileURLToPath(new URL('../docs/project/fleet.md', import.meta.url));
   const markers = ['<!-- measured: npm run bench:hub -- --write -->', '<!-- end of measured -->'];
   const place = ({ name }) => scenarios.findIndex((scenario) => scenario.name === name);
   const inOrder = rows.toSorted((a, b) => place(a) - place(b) || a.gates - b.gates);

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const docs = new URL('../docs/', import.meta.url);
 
-/** Returns the documented configuration: a file, or the block in docs/hub.md with the settings that it lacks. */
+/** Returns the documented configuration: a file, or the block in docs/how-to/hub.md with the settings that it lacks. */
 function documented() {
   const file = new URL('hub/nginx.conf', docs);
   if (existsSync(file)) return readFileSync(file, 'utf8');

@@ -148,7 +148,7 @@ ${machineText(stored.machine)}`;
 }
 
 /**
- * Returns the text of docs/performance.md.
+ * Returns the text of docs/project/performance.md.
  * @param found the results of gate, client and npx over `rounds` rounds, and the machine; `peers` and `binary` are stored results
  */
 export function performancePage({ machine, rounds, gate, client, npx, peers, binary }) {

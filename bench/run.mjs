@@ -1,4 +1,4 @@
-// Measures what rungate costs compared with a script, and writes docs/performance.md.
+// Measures what rungate costs compared with a script, and writes docs/project/performance.md.
 // npm run bench [-- --rounds 21 --no-write --peers --binary --only gate,client,npx,peers,binary]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { judge } from './aims.mjs';
@@ -13,7 +13,7 @@ import { measurePeers } from './peers.mjs';
 /** With fewer rounds, a percentile is hardly more than the slowest run. */
 const fewestRounds = 15;
 
-const page = new URL('../docs/performance.md', import.meta.url);
+const page = new URL('../docs/project/performance.md', import.meta.url);
 /** The parts that need the registry are measured on demand, and stored. */
 const stored = {
   peers: new URL('peers.json', import.meta.url),

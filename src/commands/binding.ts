@@ -76,7 +76,7 @@ export function summarise(group: Command, summary: string): Command {
   return group.summary(summary).description(sentence);
 }
 
-/** Adds working examples to a command's help. docs/commands.md shows them too, and a test runs them. */
+/** Adds working examples to a command's help. docs/reference/commands.md shows them too, and a test runs them. */
 export function examples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 }

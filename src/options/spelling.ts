@@ -5,7 +5,7 @@ import { flagName, type OptionId, type OptionRow, rowOf, rows } from './table.ts
 /** Phrases about options: text, or a function of the value in it. */
 type Phrases = Readonly<Record<string, string | ((value: string) => string)>>;
 
-const credentials = `to get one, see ${docsPage('docs/keys.md')}`;
+const credentials = `to get one, see ${docsPage('docs/how-to/keys.md')}`;
 
 const inCommands: Phrases = {
   // The beginning of a message about a call. On the command line, the command is known.

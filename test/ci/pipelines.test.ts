@@ -80,8 +80,8 @@ describe('the CI that a repository uses', () => {
   });
 });
 
-it('docs/image.md shows the pipelines with the image, which init writes for a repository without a package.json', () => {
-  const page = readFileSync(new URL('../../docs/image.md', import.meta.url), 'utf8');
+it('docs/how-to/image.md shows the pipelines with the image, which init writes for a repository without a package.json', () => {
+  const page = readFileSync(new URL('../../docs/how-to/image.md', import.meta.url), 'utf8');
   const root = { manifest: null, exists: () => false };
   const installation = installationOf(root, version, `ghcr.io/OWNER/rungate:${version}`);
   const withImage = pipelines.filter(({ takesImage }) => takesImage);

@@ -65,7 +65,7 @@ function sectionOf(place: (typeof places)[number]): string {
 }
 
 // With --update, this test writes the page. Otherwise it compares it.
-test('docs/ci-detection.md matches the fixtures; `npx vitest run test/ci/provider-docs.test.ts --update` writes it', async () => {
+test('docs/project/ci-detection.md matches the fixtures; `npx vitest run test/ci/provider-docs.test.ts --update` writes it', async () => {
   const intro = `# CI detection
 
 <!-- Written by test/ci/provider-docs.test.ts from fixtures/ci. Do not edit: change a fixture and run the test with --update. -->
@@ -95,5 +95,5 @@ variables with their source. For the few variables that a provider sets but does
 of the CI.
 `;
   const text = [intro, ...places.map(sectionOf)].join('\n');
-  await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot('../../docs/ci-detection.md');
+  await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot('../../docs/project/ci-detection.md');
 });

@@ -190,7 +190,7 @@ const mistakes: readonly Mistake[] = [
 const stable = (text: string) =>
   text
     .replaceAll(/\b(127\.0\.0\.1|localhost):\d{5}/g, '$1:PORT')
-    .replaceAll(docsPage('docs/keys.md'), 'docs/keys.md');
+    .replaceAll(docsPage('docs/how-to/keys.md'), 'docs/how-to/keys.md');
 
 const page: string[] = [];
 

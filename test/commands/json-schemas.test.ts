@@ -11,9 +11,9 @@ it.each(documentNames)('docs/schemas/%s.json is up to date', async (name) => {
   await expect(text).toMatchFileSnapshot(schemaPath(name));
 });
 
-it('docs/json.md has the table of the schemas', async () => {
-  const page = readFileSync(new URL('../../docs/json.md', import.meta.url), 'utf8');
-  await expect(jsonPage(page)).toMatchFileSnapshot('../../docs/json.md');
+it('docs/reference/json.md has the table of the schemas', async () => {
+  const page = readFileSync(new URL('../../docs/reference/json.md', import.meta.url), 'utf8');
+  await expect(jsonPage(page)).toMatchFileSnapshot('../../docs/reference/json.md');
 });
 
 it('the package exports the schemas', () => {

@@ -41,7 +41,7 @@ export function closedSchema(name: DocumentName): JsonObject {
   );
 }
 
-/** Returns docs/json.md with the table of the schemas. */
+/** Returns docs/reference/json.md with the table of the schemas. */
 export function jsonPage(page: string): string {
   const code = (text: string) => `\`${text}\``;
   const rows = documentNames.map((name) => {

@@ -8,7 +8,7 @@ import { textOf } from '../docs/pages.ts';
 import { root } from '../e2e/built.ts';
 
 /** The cells of the table rows on the page, without the table headings. */
-const rows = textOf('docs/service-api.md')
+const rows = textOf('docs/project/service-api.md')
   .split('\n')
   .filter((line) => /^\| \d/.test(line))
   .map((line) =>
@@ -22,7 +22,7 @@ const rows = textOf('docs/service-api.md')
 const statements = rows.filter((cells) => cells.length > 3).map((cells) => cells.slice(-2));
 const endpoints = rows.filter((cells) => cells.length === 3);
 
-describe('docs/service-api.md', () => {
+describe('docs/project/service-api.md', () => {
   it('names a file in src for each statement', () => {
     const files = statements.map(([code = '']) => code.slice(1, -1));
     expect(files.length).toBeGreaterThan(100);
@@ -47,7 +47,7 @@ describe('docs/service-api.md', () => {
   });
 
   it('names each known scope', () => {
-    const text = textOf('docs/service-api.md');
+    const text = textOf('docs/project/service-api.md');
     expect(knownScopes.filter((scope) => !text.includes(`\`${scope}\``))).toEqual([]);
   });
 });

@@ -52,7 +52,7 @@ function section(command: HelpCommand): string {
   ].join('');
 }
 
-/** Returns docs/commands.md, generated from the program. */
+/** Returns docs/reference/commands.md, generated from the program. */
 export function commandsPage(program: Command): string {
   const { globalOptions, commands } = describeHelp(program);
   const [whole, ...below] = commands;

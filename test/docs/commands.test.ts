@@ -8,8 +8,8 @@ const leaves = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
 
 // `npm run docs:commands` is this test with --update: it then writes the file instead of comparing it.
-it('docs/commands.md is up to date', async () => {
-  await expect(commandsPage(await everyCommand())).toMatchFileSnapshot('../../docs/commands.md');
+it('docs/reference/commands.md is up to date', async () => {
+  await expect(commandsPage(await everyCommand())).toMatchFileSnapshot('../../docs/reference/commands.md');
 });
 
 it('the page has every command and every option', async () => {

@@ -126,7 +126,7 @@ const filesNamedIn = (text: string) =>
 const elsewhere = /^(dist\/|node_modules\/|ci\/gate\.sh$)/;
 
 it.each([
-  ['docs/architecture.md', 10],
+  ['docs/project/architecture.md', 10],
   ['SECURITY.md', 10],
   ['CONTRIBUTING.md', 10],
   ['AGENTS.md', 8],
@@ -139,12 +139,12 @@ it.each([
 
 it('AGENTS.md is short', () => expect(textOf('AGENTS.md').split('\n').length).toBeLessThanOrEqual(60));
 
-it('docs/architecture.md lists every folder of src', () => {
+it('docs/project/architecture.md lists every folder of src', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   );
   expect(folders.length).toBeGreaterThan(8);
-  const text = textOf('docs/architecture.md');
+  const text = textOf('docs/project/architecture.md');
   expect(folders.map(({ name }) => `\`src/${name}/\``).filter((name) => !text.includes(`| ${name}`))).toEqual(
     [],
   );

@@ -35,11 +35,11 @@ const pipelineLine = /(?:exec npx|npx --yes) .*/g;
 
 it.each(named)('%s has no pipeline that runs the newest rungate', (path) => {
   const lines = [...read(path).matchAll(pipelineLine)].map(([line]) => line);
-  // docs/ci.md warns against this form.
+  // docs/how-to/ci.md warns against this form.
   const loose = lines.filter(
     (line) => !/^(?:exec )?npx (?:--yes ("\$RUNGATE_PACKAGE"|[@\w/]+@[\d<])|--no-install )/.test(line),
   );
   expect(loose).toEqual(
-    path === 'docs/ci.md' ? [expect.stringContaining('npx --yes rungate` runs the newest')] : [],
+    path === 'docs/how-to/ci.md' ? [expect.stringContaining('npx --yes rungate` runs the newest')] : [],
   );
 });

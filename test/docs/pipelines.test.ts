@@ -11,7 +11,7 @@ import { root } from '../e2e/built.ts';
 import { snippets } from './ci-job.ts';
 import { commandIn } from './command-in.ts';
 
-const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/how-to/ci.md'), 'utf8');
 const plan = planned;
 const selected = plan.flags;
 /** The plan of a step whose project file has the project and the process. */
@@ -23,9 +23,9 @@ const installations = { 'by its version': pinned(version), 'from the lockfile': 
 const namesSecrets = ['github', 'jenkins', 'azure', 'buildkite'];
 
 it.each(['gitlab', 'jenkins'] as const)(
-  'docs/gates.md shows for %s what init writes for its file',
+  'docs/how-to/gates.md shows for %s what init writes for its file',
   async (name) => {
-    const gatesPage = readFileSync(join(root, 'docs/gates.md'), 'utf8');
+    const gatesPage = readFileSync(join(root, 'docs/how-to/gates.md'), 'utf8');
     const project = /```json\n([\s\S]*?)```/.exec(gatesPage)?.[1] ?? '';
     const files: Record<string, string> = { '/repo/.git': '', '/repo/.rungate.json': project };
     expect((await cli(['init', '--ci', name], { cwd: '/repo', files })).code).toBe(0);
@@ -88,7 +88,7 @@ describe.each(pipelines)('$title', (pipeline) => {
   });
 });
 
-const workflows = ['docs/ci.md', 'docs/gates.md'].flatMap((path) =>
+const workflows = ['docs/how-to/ci.md', 'docs/how-to/gates.md'].flatMap((path) =>
   snippets(path)
     .filter(({ language, text }) => language === 'yaml' && /^ +runs-on:/m.test(text))
     .map(({ name, text }) => [`${path}: ${name}`, text] as const),

@@ -5,7 +5,7 @@ import { type Stage, stage } from '../cli/harness.ts';
 import { read, snippets, type Yaml, yaml } from './ci-job.ts';
 import { commandIn } from './command-in.ts';
 
-const blocks = snippets('docs/previews.md').filter(({ language }) => language === 'yaml');
+const blocks = snippets('docs/how-to/previews.md').filter(({ language }) => language === 'yaml');
 const under = (heading: string): Yaml => yaml(blocks.find(({ name }) => name === heading)?.text ?? '');
 const inputs = Object.keys(yaml(read('action.yml')).inputs);
 

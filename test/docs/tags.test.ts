@@ -10,10 +10,10 @@ const read = (path: string) => oneLine(readFileSync(path, 'utf8'));
 describe('the rule for several tags', () => {
   it.each([
     'action.yml',
-    'docs/commands.md',
+    'docs/reference/commands.md',
     'docs/openapi.json',
     'docs/rungate.schema.json',
-    'docs/settings.md',
+    'docs/reference/settings.md',
     'src/contract/run.ts',
   ])('is in %s', (path) => expect(read(path)).toContain(rule));
 

@@ -17,7 +17,7 @@ async function wrongWords(text: string, file: string): Promise<string[]> {
 }
 
 /** The rows of the tables on the page: the words, their meaning, and what not to write. */
-const rows = textOf('docs/words.md')
+const rows = textOf('docs/reference/words.md')
   .split('\n')
   .filter((line) => /^\| [^-]/.test(line) && !line.startsWith('| word '))
   .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));
@@ -39,7 +39,7 @@ const filesIn = (folder: string, ending: string) =>
     .map((file) => `${folder}/${file}`)
     .toSorted();
 
-describe('docs/words.md', () => {
+describe('docs/reference/words.md', () => {
   it('says what not to write for at least ten words', () => expect(notWords.length).toBeGreaterThan(10));
 
   it.each(notWords)('is enforced: the lint refuses "%s"', async (word) => {

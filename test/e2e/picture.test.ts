@@ -6,7 +6,7 @@ import { svgOf, textOfFrame } from '../docs/picture.ts';
 import { recordScene } from '../docs/picture-scene.ts';
 import { root } from './built.ts';
 
-const file = join(root, 'docs/gate.svg');
+const file = join(root, 'docs/reference/gate.svg');
 const title = 'rungate run wait, with three runs';
 const description =
   'A terminal. A table of three runs changes in place until each has ended: two pass, one fails. Then the result follows, and the gate fails with exit code 1.';
@@ -37,7 +37,7 @@ function read(svg: string) {
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== '' && !/^\d+:\d\d$/.test(word));
 
 // `npm run docs:picture` is this test with PICTURE=write: it then draws the picture instead of comparing it.
-it('docs/gate.svg shows the output of rungate run wait on a terminal', async () => {
+it('docs/reference/gate.svg shows the output of rungate run wait on a terminal', async () => {
   const picture = await recordScene();
   expect(picture.exitCode).toBe(1);
   if (process.env.PICTURE === 'write') writeFileSync(file, svgOf(picture, title, description));

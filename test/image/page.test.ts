@@ -10,7 +10,7 @@ import { startRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
 import { config, container, type Settings, terminalContainer, workspace } from './container.ts';
 
-const found = snippets('docs/image.md').filter(({ language }) => language !== 'text');
+const found = snippets('docs/how-to/image.md').filter(({ language }) => language !== 'text');
 const textOf = (name: string, nth = 0) => {
   const text = found.filter((snippet) => snippet.name === name)[nth]?.text;
   if (text === undefined) throw new Error(`no snippet: ${name}`);

@@ -49,9 +49,9 @@ it('returns the shape that the command line prints, and whether the run existed'
   expect(mock.runs).toHaveLength(1);
 });
 
-it('returns exactly the fields that docs/library.md names', async () => {
+it('returns exactly the fields that docs/reference/library.md names', async () => {
   await play();
-  const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/reference/library.md'), 'utf8');
   const text = /\*\*`startRun`\*\*[^`]*(?:`[^`{]*`[^`]*)*`\{ ([^}]*) \}`/.exec(page)?.[1] ?? '';
   const names = text.split(/,\s+/);
   expect(Object.keys(await run()).toSorted()).toEqual(names.filter((name) => !name.endsWith('?')).toSorted());

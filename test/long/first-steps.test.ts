@@ -5,7 +5,7 @@ import { runExample } from '../docs/shell-stage.ts';
 import { matches, stable } from '../docs/stable-output.ts';
 import { freePort } from '../free-port.ts';
 
-const page = 'docs/first-steps.md';
+const page = 'docs/start/first-steps.md';
 
 /** Waits up to 30 s for a condition in bash. */
 const until = (condition: string) =>
@@ -37,7 +37,7 @@ function withManualSteps(port: number): (command: ShellCommand, index: number) =
   };
 }
 
-it('every command of docs/first-steps.md works, in order and in one project', async () => {
+it('every command of docs/start/first-steps.md works, in order and in one project', async () => {
   const examples = shellExamples(page, textOf(page));
   const [first] = examples;
   if (first === undefined) throw new Error(`${page} has no commands`);

@@ -92,8 +92,8 @@ function textOn(page: string, pattern: RegExp): string {
   if (text === undefined) throw new Error(`${page} has no ${pattern}`);
   return text;
 }
-const template = textOn('docs/ci.md', /### The template\n.*?```yaml\n(include:.+?)```/s);
-const severalGates = textOn('docs/gates.md', /### GitLab CI\n+```yaml\n(.+?)```/s);
+const template = textOn('docs/how-to/ci.md', /### The template\n.*?```yaml\n(include:.+?)```/s);
+const severalGates = textOn('docs/how-to/gates.md', /### GitLab CI\n+```yaml\n(.+?)```/s);
 
 /** Returns the pipeline with a job after it that reads the dotenv report. */
 function pipeline(snippet: string): string {
@@ -197,7 +197,7 @@ it.skipIf(missing !== null)('GitLab accepts the job of init in a file with its o
 
 describe.skipIf(missing !== null)('the GitLab pipeline of several gates in gitlab-ci-local', () => {
   const play = (outcome: MockOptions['outcome']) => {
-    writeFileSync(join(folder, '.rungate.json'), textOn('docs/gates.md', /```json\n(.+?)```/s));
+    writeFileSync(join(folder, '.rungate.json'), textOn('docs/how-to/gates.md', /```json\n(.+?)```/s));
     return runPipeline({ outcome }, {}, severalGates);
   };
   const suites = () =>

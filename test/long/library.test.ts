@@ -180,7 +180,7 @@ it('the types compile with the types of a browser instead of those of Node', () 
 });
 
 /** The examples of the pages, each as a separate module. */
-const examples = ['docs/library.md', 'docs/mock.md'].flatMap((page) => {
+const examples = ['docs/reference/library.md', 'docs/reference/mock.md'].flatMap((page) => {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match, index) => {
     const before = text.slice(0, match.index);
@@ -189,7 +189,7 @@ const examples = ['docs/library.md', 'docs/mock.md'].flatMap((page) => {
   });
 });
 
-/** Adds the client that docs/library.md creates once for all examples. */
+/** Adds the client that docs/reference/library.md creates once for all examples. */
 const withClient = (text: string) =>
   /\bclient\./.test(text) && !/const client\b/.test(text)
     ? `import { createClient } from 'rungate';

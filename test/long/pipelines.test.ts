@@ -234,7 +234,7 @@ function withoutInstalling(step: Step): Step {
 
 type Reader = (doc: Yaml, store: Store) => Step;
 
-const onGates = snippets('docs/gates.md');
+const onGates = snippets('docs/how-to/gates.md');
 
 /** Adds the project file of the page on several gates: `web` needs `api`, and `perf` is advisory. */
 function withGates(reader: Reader): Reader {
@@ -261,7 +261,7 @@ const readers: Record<string, Reader> = {
 };
 
 const found = [
-  ...snippets('docs/ci.md'),
+  ...snippets('docs/how-to/ci.md'),
   ...onGates
     .filter(({ language }) => ['yaml', 'groovy'].includes(language))
     .map((snippet) => ({ ...snippet, name: snippet.name.replace('Pipelines', 'Several gates') })),

@@ -26,11 +26,11 @@ interface Jobs {
 
 const pipelinesOf = (page: string) =>
   snippets(page).filter(({ language }) => /^(yaml|groovy)$/.test(language));
-const found = pipelinesOf('docs/proof.md');
-const keyless = pipelinesOf('docs/image-policies.md');
+const found = pipelinesOf('docs/how-to/proof.md');
+const keyless = pipelinesOf('docs/how-to/image-policies.md');
 const textOf = (name: string) => found.find((one) => one.name === name)?.text ?? '';
 const tested = artifactText(image);
-const policy = snippets('docs/proof.md').find(({ language }) => language === 'json')?.text ?? '';
+const policy = snippets('docs/how-to/proof.md').find(({ language }) => language === 'json')?.text ?? '';
 const page = 'https://staging.shop.example.com/version';
 const bash = (file: string) => ['bash', '-e', file];
 const bashPipefail = (file: string) => ['bash', '-eo', 'pipefail', file];

@@ -261,8 +261,8 @@ for argument in "$@"; do
 done
 `;
 
-describe('docs/binary.md', () => {
-  const page = 'docs/binary.md';
+describe('docs/how-to/binary.md', () => {
+  const page = 'docs/how-to/binary.md';
   const blocks = shellExamples(page, textOf(page))
     .filter(({ notRun }) => notRun?.startsWith('test/long/release-files.test.ts runs it'))
     .map(({ commands }) => commands.map(({ text }) => text).join('\n'));

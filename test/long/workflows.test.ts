@@ -56,11 +56,11 @@ const lockfile = {
 const own = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`);
 const pages = [
   'README.md',
-  'docs/ci.md',
-  'docs/gates.md',
-  'docs/image-policies.md',
-  'docs/previews.md',
-  'docs/proof.md',
+  'docs/how-to/ci.md',
+  'docs/how-to/gates.md',
+  'docs/how-to/image-policies.md',
+  'docs/how-to/previews.md',
+  'docs/how-to/proof.md',
 ].flatMap((page) =>
   snippets(page)
     .filter(({ text }) => /^ +runs-on:/m.test(text))

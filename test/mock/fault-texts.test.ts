@@ -43,13 +43,13 @@ const deliveries = tableOf(
 
 describe('the texts of the faults', () => {
   // `npm run docs:faults` runs this test with --update, which writes the tables.
-  it('are the tables of docs/mock.md (`npm run docs:faults` writes them)', async () => {
-    const page = readFileSync(new URL('../../docs/mock.md', import.meta.url), 'utf8')
+  it('are the tables of docs/reference/mock.md (`npm run docs:faults` writes them)', async () => {
+    const page = readFileSync(new URL('../../docs/reference/mock.md', import.meta.url), 'utf8')
       .replace(/(?<=<!-- faults of requests -->).*?(?=<!-- end -->)/s, () => requests)
       .replace(/(?<=<!-- faults of deliveries -->).*?(?=<!-- end -->)/s, () => deliveries);
     expect(page).toContain(requests);
     expect(page).toContain(deliveries);
-    await expect(page).toMatchFileSnapshot('../../docs/mock.md');
+    await expect(page).toMatchFileSnapshot('../../docs/reference/mock.md');
   });
 
   it.each(['serve', 'exec'])('are in the help of mock %s, one line of 80 columns each', async (name) => {

@@ -161,9 +161,11 @@ function rendered(): string {
 }
 
 // `npm run docs:webhooks` runs this test with --update, which writes the table.
-it('docs/receipt-format.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
-  const page = readFileSync(new URL('../../docs/receipt-format.md', import.meta.url), 'utf8');
+it('docs/reference/receipt-format.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
+  const page = readFileSync(new URL('../../docs/reference/receipt-format.md', import.meta.url), 'utf8');
   const part = /(?<=<!-- forgeries -->).*(?=<!-- end of forgeries -->)/s;
   expect(page).toMatch(part);
-  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot('../../docs/receipt-format.md');
+  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot(
+    '../../docs/reference/receipt-format.md',
+  );
 });

@@ -168,7 +168,7 @@ const refused = async (statement: Statement, pem?: string) =>
   refusalOf({ [shop]: [await signed(statement, pem)] }, { containers: [shop] });
 
 describe('the page', () => {
-  const page = read('docs/image-policies.md');
+  const page = read('docs/how-to/image-policies.md');
   const named = (pattern: RegExp) => [...new Set(page.match(pattern))];
 
   it('names the types that a gate writes', () => {

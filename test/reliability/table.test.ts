@@ -111,7 +111,7 @@ function check(what: string, subject: Subject, played: Played): void {
 }
 
 // `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
-it('writes docs/reliability.md, unchanged', async () => {
+it('writes docs/project/reliability.md, unchanged', async () => {
   const rows: Record<Lasting, string[][]> = { once: [], 'for good': [] };
   for (const lasting of ['once', 'for good'] as const) {
     const row = async ([name, bare]: (typeof allFaults)[number]) => {
@@ -150,5 +150,5 @@ it('writes docs/reliability.md, unchanged', async () => {
     table(defaults, headOf('without options', withDefaults)),
     table(outages.map(outageRow), outageHead),
   );
-  await expect(page).toMatchFileSnapshot('../../docs/reliability.md');
+  await expect(page).toMatchFileSnapshot('../../docs/project/reliability.md');
 });

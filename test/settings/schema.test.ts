@@ -122,7 +122,7 @@ describe('the schema and the reader', () => {
   });
 });
 
-/** Returns the table of settings as docs/settings.md has it. */
+/** Returns the table of settings as docs/reference/settings.md has it. */
 function settingsPage(page: string): string {
   const code = (text: string) => (text === '' ? '' : `\`${text}\``);
   const rows = fileIds.map((id) => {
@@ -136,13 +136,13 @@ function settingsPage(page: string): string {
 }
 
 // `npm run docs:schema` writes the table that this compares.
-it('docs/settings.md has the table of the settings', async () => {
-  const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
-  await expect(settingsPage(page)).toMatchFileSnapshot('../../docs/settings.md');
+it('docs/reference/settings.md has the table of the settings', async () => {
+  const page = readFileSync(new URL('../../docs/reference/settings.md', import.meta.url), 'utf8');
+  await expect(settingsPage(page)).toMatchFileSnapshot('../../docs/reference/settings.md');
 });
 
-it('docs/settings.md shows a valid project file', () => {
-  const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+it('docs/reference/settings.md shows a valid project file', () => {
+  const text = readFileSync(new URL('../../docs/reference/settings.md', import.meta.url), 'utf8');
   const shown = /(?<=```json\n)\{[\s\S]*?(?=```)/.exec(text)?.[0] ?? '';
   expect(valid(JSON.parse(shown))).toBe(true);
   expect(isRead(shown)).toBe(true);

@@ -20,7 +20,7 @@ function refuseForFork(
 
 /**
  * Stops a project file from redirecting credentials. The file comes from the repository, so anyone who can propose a
- * change can edit it. docs/settings.md lists what this guard covers and what it does not.
+ * change can edit it. docs/reference/settings.md lists what this guard covers and what it does not.
  * @throws ConfigError before anything is sent
  */
 export function guardCredentials(io: Io, settings: Settings): void {

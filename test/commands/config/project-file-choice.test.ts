@@ -125,7 +125,7 @@ describe('a hostile project file', () => {
     expect((await on.with({ ...world, env })(...wait, ...argv)).code).toBe(3);
   });
 
-  it('cannot let a verdict pass that the flags in docs/settings.md set', async () => {
+  it('cannot let a verdict pass that the flags in docs/reference/settings.md set', async () => {
     const flags = ['failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch'].flatMap((one) => [
       '--on',
       `${one}=fail`,

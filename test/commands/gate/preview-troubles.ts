@@ -20,7 +20,7 @@ export interface Trouble {
   ran?: true;
 }
 
-/** What can go wrong around a preview deployment. docs/previews.md has the same table. */
+/** What can go wrong around a preview deployment. docs/how-to/previews.md has the same table. */
 export const troubles: readonly Trouble[] = [
   {
     what: 'no token',

@@ -350,8 +350,8 @@ it('shows with --dry-run which environment it would create, and sends nothing', 
   expect(err).toContain(`the environment ${key} would be created for ${url}, and deleted after the run`);
 });
 
-/** The exit codes and the messages of the table in docs/previews.md, in which … stands for anything. */
-const documented = textOf('docs/previews.md')
+/** The exit codes and the messages of the table in docs/how-to/previews.md, in which … stands for anything. */
+const documented = textOf('docs/how-to/previews.md')
   .split('## Errors')[1]
   ?.split('\n')
   .flatMap((line) => {

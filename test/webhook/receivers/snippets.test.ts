@@ -17,7 +17,7 @@ import { headersFor, listen, post, type ReceivedResponse, secret } from './suite
 
 /** Returns the snippet under a heading of the page as the body of a function. */
 function snippetUnder(heading: string): string {
-  const tokens = new MarkdownIt().parse(textOf('docs/webhooks.md'), {});
+  const tokens = new MarkdownIt().parse(textOf('docs/how-to/webhooks.md'), {});
   const start = tokens.findIndex(({ content, level }) => level === 1 && content === heading);
   const fence = tokens.slice(start).find(({ type, info }) => type === 'fence' && info === 'ts');
   return (fence?.content ?? '').replace(/^import .*\n/gm, '').replace('export async', 'return async');
