@@ -91,7 +91,8 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   return runStep(toolkit, io, async () => {
     const job = jobOf(detectCi(io.env));
     const events = readJournal(journal);
-    const left = runsOf(events).filter((run) => !run.settled && run.job === job);
+    const all = runsOf(events).filter((run) => run.job === job);
+    const left = all.filter((run) => !run.settled);
     const environments = environmentsOf(events, job);
     if (left.length + environments.size === 0) return exitCodes.ok;
     // The same connection settings as in the main step.
@@ -103,7 +104,9 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, flags, settings);
     try {
       const { code, open } = await cancelUnfinished(context, left);
-      return environments.size === 0 ? code : Math.max(code, await deleteLeft(context, environments, open));
+      return environments.size === 0
+        ? code
+        : Math.max(code, await deleteLeft(context, environments, { all, open }));
     } finally {
       await context.close();
     }

@@ -28,7 +28,7 @@ export {
   type Wording,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
-export type { GateEvent } from './gate/events.ts';
+export type { EnvironmentStep, GateEvent } from './gate/events.ts';
 export type { GateResult } from './gate/plan/graph.ts';
 export type { GatesEvent } from './gate/plan/plan.ts';
 export type { Action, GateOverrides, Result, Verdict } from './gate/policy.ts';

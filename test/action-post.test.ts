@@ -12,6 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runPost, type Toolkit } from '../src/action.ts';
+import { jobOf } from '../src/ci/idempotency.ts';
+import { detectCi } from '../src/ci/provider.ts';
 import { asked, memoryIo, type Stage, stage, trigger } from './cli/harness.ts';
 import { withLimits } from './fake-clock.ts';
 
@@ -158,6 +160,15 @@ describe('the environment of a preview deployment', () => {
     expect(err).toContain(
       `environment ${key} was not deleted: a run may go on in it\n  → later, run: rungate env delete ${key}`,
     );
+  });
+
+  it('stays if a re-run of the job found it, and was stopped before it found the run', async () => {
+    const key = await killedInPreview();
+    const found = JSON.stringify({ event: 'environment', key, step: 'found', job: jobOf(detectCi({})) });
+    writeFileSync(journal, `${found}\n`);
+    const { err } = await post({ RUNGATE_TOKEN: on.mock.token });
+    expect(left()).toHaveLength(1);
+    expect(err).toContain(`environment ${key} was not deleted: a run may go on in it`);
   });
 
   it('is not looked for without end if the request that creates it never arrived', async () => {

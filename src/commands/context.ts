@@ -8,7 +8,7 @@ import { redactor } from '../redact.ts';
 import { sanitize } from '../sanitize.ts';
 import { receiptKeySecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
-import { parseApiUrl } from '../transport/address.ts';
+import { parseApiUrl, querySecrets } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { runsInCi } from './ci-context.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
@@ -172,6 +172,10 @@ export async function createContext(
     ...receiptKeySecrets(settings.receiptKey?.value ?? ''),
     ...sources.withheld.map(({ secret }) => secret),
     ...proxySecrets(io.env),
+    ...[settings, ...sources.gates.map((gate) => gate.settings)].flatMap((own) => [
+      ...querySecrets(own['preview.baseUrl']?.value),
+      ...querySecrets(own['preview.readyUrl']?.value),
+    ]),
   ].filter((secret) => secret !== undefined);
   const output = await createOutput(io, {
     format,

@@ -44,8 +44,8 @@ export interface RunJournal {
   created(step: KeyStep, run: { runId: string; appUrl: string | null }): void;
   /** Called when the job is done with the run: it has ended, or nothing waits for it. */
   settled(runId: string): void;
-  /** Called before the request that creates the environment of a preview deployment, when it exists, and when it is deleted. */
-  environment(key: string, step: 'creating' | 'created' | 'deleted'): void;
+  /** Called before the request that creates the environment of a preview deployment, and with each step from there on. */
+  environment(key: string, step: Exclude<EnvironmentStep, 'kept'>): void;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { type RungateError, type Say, type StopCause, StoppedError } from '../errors.ts';
+import { formatDuration } from '../duration.ts';
+import { type RungateError, type Say, type StopCause, StoppedError, TimeoutError } from '../errors.ts';
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
 import type { KeyStep } from './events.ts';
 import { doneBefore, turnToCreate } from './fleet/turns.ts';
@@ -214,7 +215,13 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
       signal,
       doneBefore(latest, (either) => prepare(turn, either), tools),
     );
-    if (inTime === false) return late(start.keys[0] as KeyStep, [], false);
+    if (inTime === false) {
+      const error = new TimeoutError(
+        `no run was created: what it needs did not exist within the timeout of ${formatDuration(timeoutMs)}`,
+        { hint: 'set a longer timeout' },
+      );
+      return { ...nothingStarted, uncreated: reportUncreated([elapsed()], error) };
+    }
   }
   if (signal.aborted && !isKnown) return nothingStarted;
   const watched = new Map<string, WatchedRun>();

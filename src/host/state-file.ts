@@ -1,7 +1,9 @@
 import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import process from 'node:process';
 import { systemClock } from '../clock.ts';
 import { makeFolders } from './paths.ts';
+import { stopSignals } from './process-events.ts';
 
 export interface StateText {
   readonly text: string;
@@ -20,8 +22,7 @@ interface StateFormat<Data> {
  * A small file that several rungate processes read and change, readable only by its owner (0600). A reader sees the text
  * before or after a change, never a mixture; concurrent changes are applied one after another.
  *
- * `conf` writes the file. It has no lock, so this module adds one. Reads do not use `conf`: once it is imported, the first
- * Ctrl-C arrives twice, and a gate would end without cancelling its run.
+ * `conf` writes the file. It has no lock, so this module adds one. Reads do not use `conf`, which takes time to import.
  */
 export interface StateFile {
   /** Returns null if the file does not exist. @throws a file system error */
@@ -98,6 +99,16 @@ function breakLock(lock: string, stale: string): void {
   }
 }
 
+/** Imports `conf` without its listeners, which would send the process each signal once more. */
+async function importConf() {
+  const before = stopSignals.map((signal) => process.listeners(signal));
+  const { default: Conf } = await import('conf');
+  for (const [at, signal] of stopSignals.entries())
+    for (const listener of process.listeners(signal))
+      if (before[at]?.includes(listener) === false) process.off(signal, listener);
+  return Conf;
+}
+
 export function openStateFile(
   filePath: string,
   { staleMs = 3000, giveUpMs = 20_000 }: StateFileOptions = {},
@@ -134,7 +145,7 @@ export function openStateFile(
   return {
     read: () => readState(filePath),
     async change(format, edit) {
-      const { default: Conf } = await import('conf');
+      const Conf = await importConf();
       const write = (path: string, isOurs: () => boolean) => {
         const conf = new Conf({
           cwd: dirname(path),

@@ -37,7 +37,7 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
   return withSession(options, [rules.intervalMs], async (session) => {
     if (trigger === undefined && options.preview !== undefined)
       throw new UsageError('preview needs trigger: the runs of runIds already have an environment');
-    const given = trigger === undefined ? [] : [{ trigger, preview: options.preview, ...rules }];
+    const given = trigger === undefined ? [] : [{ ...node, trigger, preview: options.preview }];
     const [own] = await withPreviews(given, options, session);
     const planned = own && (await planStart(own.trigger, options, session));
     const start = planned?.start;

@@ -90,12 +90,13 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
   const caller = await options.connect();
   let page: OpenDeployed | undefined;
   let hub: OpenHub | undefined;
+  let previews: ReturnType<typeof openPreviews> | undefined;
   const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
   try {
     hub = await openHubOf(options);
     await awaitEach(reporters, { type: 'begin', gates });
     page = await openBuildCheck(options, emit);
-    const previews = await openPreviewsOf(options, caller, emit);
+    previews = await openPreviewsOf(options, caller, emit);
     const result = await runPlan(
       {
         ...{ gates: previews === undefined ? gates : gates.map(previews.attach), failFast },
@@ -110,9 +111,10 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
       },
     );
     if (previews === undefined) return result;
-    const reports = await previews.close(result.outcomes);
+    const reports = await previews.removeAll(result.outcomes);
     return reports.length === 0 ? result : { ...result, parts: { ...result.parts, previews: reports } };
   } finally {
+    await previews?.end();
     await page?.close();
     await hub?.close();
     emitTo(reporters, { type: 'close' }, redact);
@@ -128,13 +130,16 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
   const single = gates.find(({ name }) => name === unnamed);
   let report: GateReport | GatesReport;
   let error: RungateError | null = null;
+  let previews: GateReport['previews'];
   try {
     const result = await runOpened(options, reporters);
+    previews = result.parts?.previews;
     report = single === undefined ? severalGates(result) : oneGate(result);
   } catch (cause) {
     if (!(cause instanceof RungateError)) throw cause;
     error = redactError(cause.word(options.say), redact);
     report = single === undefined ? unstartedGates(gates, cause) : reportUncreated(knownRuns(single), cause);
+    if (previews !== undefined) report.previews = previews;
   }
   const runs = () =>
     redactReport(

@@ -2,14 +2,15 @@ import { placeOf } from '../ci/idempotency.ts';
 import { detectCi } from '../ci/provider.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { usualDeployedMs } from '../gate/limits.ts';
+import type { PlanNode } from '../gate/plan/graph.ts';
 import type { GatePreview } from '../options/library-options.ts';
-import { checkToken, planPreviews, usualReadyMs } from '../preview/plan.ts';
+import { checkToken, planPreviews } from '../preview/plan.ts';
 import type { Preview } from '../preview/prepare.ts';
 import type { GateOptions } from './gate-options.ts';
 import type { Session } from './session.ts';
 import { completeBody } from './start-run.ts';
 
-interface Given {
+interface Given extends PlanNode {
   trigger: TriggerBody;
   preview: GatePreview | undefined;
   timeoutMs: number;
@@ -31,12 +32,9 @@ export async function withPreviews(
     return gates.map(({ trigger }) => ({ trigger, preview: undefined }));
   const { env = {}, idempotencyKey: given, idempotencySalt: salt = null, insecureHttp, deployed } = options;
   const deployedMs = deployed === undefined ? 0 : (deployed.timeoutMs ?? usualDeployedMs);
-  const needs = gates.map(
-    ({ preview, timeoutMs }) => timeoutMs + deployedMs + (preview?.readyTimeoutMs ?? usualReadyMs),
-  );
-  checkToken(options.token, clock.now(), Math.max(...needs));
   const builds = [deployed?.is ?? [], options.subjects ?? []].flat();
-  const asked = gates.map(({ trigger, preview }) => ({
+  const asked = gates.map(({ trigger, preview, timeoutMs, name, needs, advisory }) => ({
+    ...{ name, needs, advisory, waitMs: timeoutMs + deployedMs },
     body: completeBody(trigger, options.env),
     settings: preview && {
       ...preview,
@@ -44,6 +42,8 @@ export async function withPreviews(
       readyUrl: preview.readyUrl === undefined ? undefined : String(preview.readyUrl),
     },
   }));
+  checkToken(options.token, clock.now(), asked);
   const place = placeOf({ given, salt, builds, ci: detectCi(env) });
-  return planPreviews(asked, place, insecureHttp).map(({ body, preview }) => ({ trigger: body, preview }));
+  const planned = planPreviews(asked, { placeOf: place, insecureHttp });
+  return planned.map(({ body, preview }) => ({ trigger: body, preview }));
 }

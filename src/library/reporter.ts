@@ -67,9 +67,7 @@ export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'jour
     // Several gates share it, and their journals are for one job.
     environment({ key, step }) {
       if (step === 'kept') return;
-      gates
-        .find(({ journal }) => journal !== undefined)
-        ?.journal?.environment(key, step === 'found' ? 'created' : step);
+      gates.find(({ journal }) => journal !== undefined)?.journal?.environment(key, step);
     },
   };
 }

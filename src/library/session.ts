@@ -10,7 +10,7 @@ import type { GateEvent } from '../gate/events.ts';
 import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
 import { sayInLibrary } from '../options/spelling.ts';
 import { artifactsOf, versionsOf } from '../subject.ts';
-import { isLocal, parseApiUrl } from '../transport/address.ts';
+import { isLocal, parseApiUrl, querySecrets } from '../transport/address.ts';
 import type { GateOptions } from './gate-options.ts';
 import type { OpenGateOptions, OpenOptions } from './open-gate.ts';
 import type { Reporter } from './reporter.ts';
@@ -30,7 +30,7 @@ export async function withSession<Event, Result>(
   options: SharedOptions & {
     onProgress?: ((event: Event | GateEvent) => void) | undefined;
     trigger?: unknown;
-    gates?: Readonly<Record<string, { trigger: unknown }>>;
+    gates?: Readonly<Record<string, Pick<GateOptions, 'preview'> & { trigger: unknown }>>;
   },
   intervalsMs: readonly number[],
   use: (session: Session) => Promise<Result>,
@@ -42,8 +42,11 @@ export async function withSession<Event, Result>(
   const progress = observer.emit as NonNullable<Reporter['progress']>;
   // The names of gates say nothing about secrets.
   const triggers = [options.trigger, ...Object.values(options.gates ?? {}).map(({ trigger }) => trigger)];
+  const pages = [options.preview, ...Object.values(options.gates ?? {}).map(({ preview }) => preview)]
+    .flatMap((preview) => [preview?.baseUrl, preview?.readyUrl])
+    .flatMap((url) => querySecrets(url && String(url)));
   // The service may repeat the secrets of the request that creates a run.
-  const redact = ownRedactor(options, [hub?.token, ...bodySecrets({}, { body: triggers })]);
+  const redact = ownRedactor(options, [hub?.token, ...pages, ...bodySecrets({}, { body: triggers })]);
   const connection = { insecureHttp, caPem, proxyEnv };
   try {
     const base = parseApiUrl(options.apiUrl, insecureHttp);

@@ -406,8 +406,9 @@ export const rows = {
     library: 'preview.baseUrl',
     libraryHelp: "The deployment's URL.",
     required: ['library'],
-    note: 'auto: from the CI; needs a bearer token; --environment is the one to copy',
-    help: 'deployment to test: an environment is created for it and deleted afterwards',
+    common: true,
+    note: 'needs a bearer token',
+    help: 'deployment to test, or auto to take it from the CI: an environment is created for it and deleted afterwards',
   },
   'preview.copyVariables': {
     ...preview,
@@ -416,7 +417,7 @@ export const rows = {
     library: 'preview.copyVariables',
     libraryHelp:
       'Whether to copy the variables of the environment `trigger.environmentKey`, too; default false.',
-    help: 'also copy the variables of --environment',
+    help: 'create a copy of the environment with its variables, instead of without',
   },
   'preview.readyUrl': {
     ...preview,

@@ -23,9 +23,11 @@ interface Tools {
   clock: Clock;
 }
 
-/** Whether the service created nothing. A conflict says that another request did. */
-export const wasRefused = (error: unknown): boolean => surelyRefused(error) || isConflict(error);
-const isConflict = (error: unknown) => error instanceof HttpError && error.status === 409;
+/** Whether the service created nothing. */
+export const wasRefused = (error: unknown): boolean => surelyRefused(error) || mayBeDuplicate(error);
+/** Another process of the job may have created it just before. */
+const mayBeDuplicate = (error: unknown) =>
+  error instanceof HttpError && [400, 409, 422].includes(error.status);
 
 interface CreateTools extends Tools {
   /** A number from 0 up to 1. */
@@ -71,10 +73,9 @@ async function createOnce<Response, Found>(
     return { response: await send() };
   } catch (error) {
     if (!(error instanceof RungateError) || signal.aborted) throw error;
-    const lookFor = isConflict(error) ? lookMs : surelyRefused(error) ? 0 : commitMs;
+    const lookFor = mayBeDuplicate(error) ? lookMs : surelyRefused(error) ? 0 : commitMs;
     const end = clock.monotonic() + lookFor;
     for (;;) {
-      // Another job may have created it at the same time.
       const found = await find().catch(() => undefined);
       if (found !== undefined) return { found };
       if (signal.aborted || clock.monotonic() >= end) throw error;

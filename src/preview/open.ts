@@ -3,7 +3,6 @@ import type { ExchangeEvent } from '../client/options.ts';
 import { type Clock, within } from '../clock.ts';
 import {
   RungateError,
-  redactError,
   type Say,
   type StopCause,
   StoppedError,
@@ -16,11 +15,11 @@ import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
 import { isLimit } from '../gate/poll.ts';
 import type { PreviewReport, RunReport } from '../gate/result-types.ts';
-import { type Redact, redactor } from '../redact.ts';
 import { bareUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
-import { deleteOwn, lookMs, wasRefused } from './environments.ts';
+import { commitMs, deleteOwn, environmentsWithKey, wasRefused } from './environments.ts';
+import { isOwn } from './mark.ts';
 import { type Preview, prepareEnvironment } from './prepare.ts';
 import { untilReady } from './ready.ts';
 
@@ -46,11 +45,20 @@ interface PreviewTools {
 interface Open {
   key: string;
   preview: Preview;
-  redact: Redact;
-  ready?: Promise<void>;
-  prepared?: Promise<void>;
-  /** The last step; `undefined`: nothing was created or found. */
+  /** The job, or an earlier slice, may have created it before: the key is not random. */
+  isForeseeable: boolean;
+  created?: Promise<void> | undefined;
+  /** The last step; undefined if nothing was created or found. */
   step?: 'creating' | 'created' | 'found' | undefined;
+}
+
+class LateTurn extends TimeoutError {
+  static override readonly name = 'TimeoutError';
+  constructor() {
+    super('the environment was not created: its turn in the limits came too late', {
+      hint: 'set a longer timeout, or start fewer gates at the same time',
+    });
+  }
 }
 
 /** The time for deleting the environment of a gate that has ended, in milliseconds. */
@@ -72,7 +80,7 @@ function liveRuns({ entry, error }: GateOutcome): string[] {
 }
 
 /** Rejects with the signal's reason as soon as it is aborted. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+async function rejectIfAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   await Promise.race([work, untilAborted(signal)]);
   signal.throwIfAborted();
 }
@@ -123,14 +131,21 @@ export function openPreviews(tools: PreviewTools) {
     runs: readonly string[] = [],
   ) => emit({ type: 'environment', step, key, baseUrl: bareUrl(preview.baseUrl), error, runs });
 
-  async function ready({ preview, redact }: Open): Promise<void> {
-    const { readyUrl, readyTimeoutMs } = preview;
+  const pages = new Map<string, Promise<void>>();
+  /** Gates with one page share the wait for it. */
+  function pageReady({ readyUrl, readyTimeoutMs }: Preview): Promise<void> {
+    const page = `${readyUrl.href} ${readyTimeoutMs}`;
     const { signal } = preparing;
-    const warning = await untilReady(readyUrl, readyTimeoutMs, { transport, clock, onExchange, signal });
-    if (warning !== null) emit({ type: 'note', message: redact(warning) });
+    const waited =
+      pages.get(page) ??
+      untilReady(readyUrl, readyTimeoutMs, { transport, clock, onExchange, signal }).then((warning) => {
+        if (warning !== null) emit({ type: 'note', message: warning });
+      });
+    pages.set(page, waited);
+    return waited;
   }
 
-  async function prepare(one: Open, turn: () => Promise<boolean>): Promise<void> {
+  async function create(one: Open, turn: () => Promise<boolean>): Promise<void> {
     const { signal } = preparing;
     try {
       await prepareEnvironment(one.key, one.preview, {
@@ -138,9 +153,7 @@ export function openPreviews(tools: PreviewTools) {
         async turn() {
           if (await turn()) return;
           signal.throwIfAborted();
-          throw new TimeoutError('the environment was not created: its turn in the limits came too late', {
-            hint: 'set a longer timeout, or start fewer gates at the same time',
-          });
+          throw new LateTurn();
         },
         tell(step) {
           one.step = step;
@@ -153,41 +166,67 @@ export function openPreviews(tools: PreviewTools) {
         one.step = undefined;
         error.hint ??= 'rungate env prune deletes environments that gates have left';
       }
-      throw redactError(error.word(say), one.redact);
+      throw error.word(say);
     }
   }
 
-  async function close(one: Open, runs: readonly string[]): Promise<boolean> {
-    const { key, redact } = one;
-    if (runs.length > 0) {
-      tell(one, 'kept', null, runs);
-      return false;
+  /** Creates the environment once. A gate whose own turn comes in time does not fail because that of another gate did not. */
+  async function created(one: Open, turn: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const isFirst = one.created === undefined;
+      one.created ??= create(one, turn);
+      const { created } = one;
+      try {
+        return await rejectIfAborted(created, signal);
+      } catch (error) {
+        if (!(error instanceof LateTurn) || isFirst) throw error;
+        if (one.created === created) one.created = undefined;
+      }
     }
+  }
+
+  const keep = (one: Open, error: RungateError | null, runs: readonly string[] = []) => {
+    tell(one, 'kept', error, runs);
+    return false;
+  };
+
+  /** Returns whether the environment was deleted; null if there is none. */
+  async function removed(one: Open, outcomes: readonly GateOutcome[]): Promise<boolean | null> {
+    const { key, isForeseeable } = one;
+    const runs = outcomes.flatMap(liveRuns);
+    if (runs.length > 0) return keep(one, null, runs);
+    const hadRun = outcomes.some(({ entry }) => entry.runs.some(({ runId }) => runId !== null));
+    if (one.step === undefined && !hadRun && !isForeseeable) return null;
     try {
       // A stop does not end the request that creates it.
       await within(
         stopBudgetMs / 2,
-        (one.prepared ?? Promise.resolve()).catch(() => {}),
+        Promise.resolve(one.created).catch(() => {}),
         clock,
       );
-      const deletion = await deleteOwn(key, lookMs, { caller, clock }, deletingOptions);
-      if (deletion === 'deleted') {
+      // The job may have created it before its re-run, or in an earlier slice, and its run may go on.
+      if (!hadRun && (one.step === undefined || one.step === 'found')) {
+        const found =
+          one.step === 'found' || (await environmentsWithKey(key, { caller }, deletingOptions)).some(isOwn);
+        return found ? keep(one, null) : null;
+      }
+      const deletion = await deleteOwn(key, commitMs, { caller, clock }, deletingOptions);
+      // Another process of the job has deleted what this one has found.
+      if (deletion === 'deleted' || (deletion === 'missing' && one.step === 'found')) {
         tell(one, 'deleted');
         return true;
       }
-      const [problem, expected] = {
-        missing: [
-          `${one.step === 'creating' ? 'it may have been created, but ' : ''}the service does not list it`,
-          'the environment',
-        ],
-        foreign: ['its name is not the one that rungate gave it', 'the name'],
-      }[deletion] as [string, string];
-      const parts = { field: 'items', expected, received: 'something else' };
-      throw new UnexpectedResponseError(problem, parts);
+      const problem = {
+        missing: `${one.step === 'creating' ? 'it may have been created, but ' : ''}the service does not list it`,
+        foreign: 'the service does not list it with the name that rungate gave it',
+      }[deletion];
+      return keep(
+        one,
+        new UnexpectedResponseError(problem, { field: 'items', expected: key, received: 'none' }),
+      );
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      tell(one, 'kept', redactError(error.word(say), redact));
-      return false;
+      return one.step === undefined && !hadRun ? null : keep(one, error.word(say));
     }
   }
 
@@ -197,24 +236,16 @@ export function openPreviews(tools: PreviewTools) {
       const { name, start, preview } = gate;
       const key = start?.body.environmentKey;
       if (start === undefined || preview === undefined || typeof key !== 'string') return gate;
-      const one = all.get(key) ?? {
-        ...{ key, preview },
-        redact: redactor([preview.baseUrl.search.slice(1)]),
-      };
+      const isForeseeable = start.keys.some(({ origin }) => origin !== 'random');
+      const one = all.get(key) ?? { key, preview, isForeseeable };
       all.set(key, one);
       users.set(name, key);
       return {
         ...gate,
         start: {
           ...start,
-          ready(signal: AbortSignal) {
-            one.ready ??= ready(one);
-            return unlessAborted(one.ready, signal);
-          },
-          prepare(turn: () => Promise<boolean>, signal: AbortSignal) {
-            one.prepared ??= prepare(one, turn);
-            return unlessAborted(one.prepared, signal);
-          },
+          ready: (signal: AbortSignal) => rejectIfAborted(pageReady(preview), signal),
+          prepare: (turn: () => Promise<boolean>, signal: AbortSignal) => created(one, turn, signal),
         },
       };
     },
@@ -223,32 +254,27 @@ export function openPreviews(tools: PreviewTools) {
      * Deletes the environments of gates that have ended, unless a run may go on in them. The exit code stays that of the gates.
      * Returns a report on each environment that exists or existed.
      */
-    async close(outcomes: readonly GateOutcome[]): Promise<PreviewReport[]> {
+    async removeAll(outcomes: readonly GateOutcome[]): Promise<PreviewReport[]> {
       isClosing = true;
       preparing.abort(new TimeoutError('the gates have ended'));
       longestEnd = clock.monotonic() + longestDeleteMs;
       deleteEnd = clock.monotonic() + deleteMs;
       void endDeleting();
-      try {
-        const reports = [...all.values()].map(async (one): Promise<PreviewReport[]> => {
-          const own = outcomes.filter(({ entry }) => users.get(entry.name) === one.key);
-          // An earlier slice may have created it.
-          if (own.some(({ entry }) => entry.result === 'waiting')) return [];
-          const runs = own.flatMap(liveRuns);
-          if (
-            one.step === undefined &&
-            own.every(({ entry }) => entry.runs.every((run) => run.runId === null))
-          )
-            return [];
-          const deleted = await close(one, runs);
-          return [{ environmentKey: one.key, baseUrl: bareUrl(one.preview.baseUrl), deleted }];
-        });
-        return (await Promise.all(reports)).flat();
-      } finally {
-        closed.abort();
-        unsubscribe();
-        await transport.close();
-      }
+      const reports = [...all.values()].map(async (one): Promise<PreviewReport[]> => {
+        const own = outcomes.filter(({ entry }) => users.get(entry.name) === one.key);
+        // The next slice needs it.
+        if (own.some(({ entry }) => entry.result === 'waiting')) return [];
+        const deleted = await removed(one, own);
+        const { key, preview } = one;
+        return deleted === null ? [] : [{ environmentKey: key, baseUrl: bareUrl(preview.baseUrl), deleted }];
+      });
+      return (await Promise.all(reports)).flat();
+    },
+
+    async end(): Promise<void> {
+      closed.abort();
+      unsubscribe();
+      await transport.close();
     },
   };
 }

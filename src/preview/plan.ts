@@ -2,6 +2,7 @@ import { expiryOf, whenText } from '../client/credential-problems.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
 import { ConfigError } from '../errors.ts';
+import { longestPathMs, type PlanNode } from '../gate/plan/graph.ts';
 import { parseUrl } from '../parse-url.ts';
 import { parseApiUrl, type Receiver, toDeployment } from '../transport/address.ts';
 import { previewKey } from './mark.ts';
@@ -41,20 +42,33 @@ function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: b
   };
 }
 
+/** A gate with the preview that it asks for, and the body of its run. `waitMs`: the longest time that it takes after the deployment responds. */
+export interface AskedPreview extends PlanNode {
+  settings: PreviewSettings | undefined;
+  body: TriggerBody;
+  waitMs: number;
+}
+
 interface Planned {
   body: TriggerBody;
   preview: Preview | undefined;
 }
 
+/** The parts of a command or a call that previews need. */
+interface PlanTools {
+  /** Returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job. */
+  placeOf(text: string): string;
+  insecureHttp: boolean | undefined;
+}
+
 /**
  * Returns the previews of gates, and the bodies of their runs with the keys of their environments. Gates with the same deployment
  * share one.
- * @param placeOf returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job
+ * @throws ConfigError before anything is sent
  */
 export function planPreviews(
-  gates: readonly { settings: PreviewSettings | undefined; body: TriggerBody }[],
-  placeOf: (text: string) => string,
-  insecureHttp: boolean | undefined,
+  gates: readonly AskedPreview[],
+  { placeOf, insecureHttp }: PlanTools,
 ): Planned[] {
   const groups = new Map<string, TriggerBody[]>();
   const planned = gates.map(({ settings, body }) => {
@@ -76,17 +90,27 @@ export function planPreviews(
 }
 
 /**
- * Refuses a token that could not delete the environment at the end.
- * @param needMs the longest time that the gate may take
+ * Refuses a token that could not delete the environments at the end.
+ * @param sliceMs the time after which another command goes on, with its own token
  * @throws ConfigError
  */
-export function checkToken(token: string | undefined, now: number, needMs: number): void {
+export function checkToken(
+  token: string | undefined,
+  now: number,
+  gates: readonly AskedPreview[],
+  sliceMs = Number.POSITIVE_INFINITY,
+): void {
   if (token === undefined)
     throw new ConfigError(
       'no bearer token is set: rungate creates an environment for the deployment and deletes it, which an API key cannot do',
       { hint: (say) => say('give.bearer') },
     );
   const expiry = expiryOf(token);
+  const nodes = gates.map(({ settings, waitMs, ...node }) => ({
+    ...node,
+    ownMs: waitMs + (settings === undefined ? 0 : (settings.readyTimeoutMs ?? usualReadyMs)),
+  }));
+  const needMs = Math.min(longestPathMs(nodes), sliceMs);
   if (expiry === null || expiry >= now + needMs) return;
   const isOver = expiry < now;
   throw new ConfigError(

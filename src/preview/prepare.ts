@@ -3,7 +3,6 @@ import type { Listed } from '../client/environments.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError, UnexpectedResponseError } from '../errors.ts';
 import type { MemberText } from '../json/text.ts';
-import { parseUrl } from '../parse-url.ts';
 import { bareUrl } from '../transport/address.ts';
 import { copied, type Variable } from './copy.ts';
 import {
@@ -16,7 +15,7 @@ import {
   patient,
   variablesOf,
 } from './environments.ts';
-import { createdAt, previewName } from './mark.ts';
+import { isOwn, previewName } from './mark.ts';
 
 /** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
 export interface Preview {
@@ -103,8 +102,6 @@ async function addVariables(id: string, variables: readonly Variable[], tools: P
   }
 }
 
-const ownFields = ['name', 'key', 'baseUrl', 'version'];
-
 /** Creates the environment of a preview, or finds the one that this job created earlier. @throws RungateError or the signal's reason */
 export async function prepareEnvironment(key: string, preview: Preview, tools: PrepareTools): Promise<void> {
   const { caller, clock, signal, turn, tell } = tools;
@@ -112,24 +109,20 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
   const model = modelKey === null ? null : await modelOf(modelKey, copyVariables, tools);
   const found = await environmentsWithKey(key, { caller }, { ...patient, signal });
   let ids = found.map(({ id }) => id);
-  for (const one of found) checkFound(one, baseUrl);
+  found.forEach(checkFound);
   if (found.length > 0) tell('found');
   else {
     await turn();
-    const values = [
-      previewName(clock.now(), baseUrl.host),
+    const own = {
+      name: previewName(clock.now(), baseUrl.host),
       key,
-      `${bareUrl(baseUrl)}${baseUrl.search}`,
-      version,
-    ];
-    const fields = ownFields.flatMap((name, at): MemberText[] => {
-      const value = values[at] ?? null;
-      return value === null ? [] : [[name, JSON.stringify(value)]];
-    });
+      baseUrl: `${bareUrl(baseUrl)}${baseUrl.search}`,
+      ...(version !== null && { version }),
+    };
+    const fields = Object.entries(own).map(([name, value]): MemberText => [name, JSON.stringify(value)]);
+    const others = copied(model?.fields ?? [], ['name', 'key', 'baseUrl', 'version']);
     tell('creating');
-    ids = [
-      await createEnvironment(key, [...fields, ...copied(model?.fields ?? [], ownFields)], tools, signal),
-    ];
+    ids = [await createEnvironment(key, [...fields, ...others], tools, signal)];
     tell('created');
   }
   const { variables = [] } = model ?? {};
@@ -137,16 +130,14 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
     for (const id of ids) await addVariables(id ?? (await createdId(key, tools)), variables, tools);
 }
 
-/** Refuses an environment that has the key, but is another one. */
-function checkFound({ key, name, baseUrl = '' }: Listed, expected: URL): void {
-  const field = createdAt({ key, name }) === null ? 'name' : 'baseUrl';
-  if (field === 'baseUrl' && parseUrl(baseUrl)?.href === expected.href) return;
+/** Refuses an environment that has the key, but is not rungate's. The key is a hash of the deployment, so that it needs no check. */
+function checkFound(environment: Listed): void {
+  if (isOwn(environment)) return;
+  const { key } = environment;
   throw new UnexpectedResponseError(
-    `the environment ${key} exists, but its ${field} is not the one of this gate`,
+    `the environment ${key} exists, but its name is not the one of this gate`,
     {
-      field,
-      expected: 'what rungate writes',
-      received: 'something else',
+      ...{ field: 'name', expected: 'the name that rungate gives', received: 'another one' },
       hint: 'rename or delete it: rungate neither uses nor deletes it',
     },
   );

@@ -10,8 +10,6 @@ const everyMs = 1_000;
 const readMs = 10_000;
 /** A read that begins just before the deadline gets this time. */
 const leastReadMs = 1_000;
-/** Only the status code counts. */
-const maxBytes = 64 * 1024;
 
 export interface ReadyTools {
   transport: Transport;
@@ -33,7 +31,8 @@ async function readOnce(url: URL, timeoutMs: number, tools: ReadyTools): Promise
     url,
     path: url.pathname,
     headers: { 'user-agent': 'rungate', accept: '*/*', 'cache-control': 'no-cache' },
-    maxReplyBytes: maxBytes,
+    // Only the status code counts, and a stream may never end.
+    maxReplyBytes: 0,
     repeatable: true,
   };
   try {
@@ -81,7 +80,8 @@ export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools)
       if (reading.elsewhere === undefined) return null;
       return `${shown}: ${reading.elsewhere}: if that is a login page, the tests see it, too`;
     }
-    if (clock.monotonic() + everyMs > deadline)
+    const leftMs = deadline - clock.monotonic();
+    if (leftMs <= 0)
       throw new MismatchError(
         `the deployment did not respond within ${formatDuration(timeoutMs)}: ${shown}: ${reading.problem}`,
         {
@@ -93,6 +93,6 @@ export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools)
               `check that it is deployed and needs no login; ${say('preview.readyUrl')} names another page to wait for, ${say('preview.readyTimeout')} a longer time`),
         },
       );
-    await clock.sleep(everyMs, signal);
+    await clock.sleep(Math.min(everyMs, leftMs), signal);
   }
 }

@@ -94,6 +94,16 @@ export function bareUrl({ origin, pathname }: URL): string {
   return pathname === '/' ? origin : `${origin}${pathname}`;
 }
 
+/** Returns what may be secret in the query of a URL: all of it, and each longer value. */
+export function querySecrets(address: string | undefined): string[] {
+  const query = parseUrl(address ?? '')?.search.slice(1) ?? '';
+  const values = query.split('&').flatMap((pair) => {
+    const raw = pair.slice(pair.indexOf('=') + 1);
+    return [raw, ...new URLSearchParams(pair).values()];
+  });
+  return query === '' ? [] : [query, ...values.filter((value) => value.length >= 8)];
+}
+
 /** Returns why a value cannot be part of a path, as the end of a sentence, or null if it can. */
 export function paramProblem(value: string): string | null {
   if (value === '') return 'must not be empty';

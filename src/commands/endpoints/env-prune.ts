@@ -1,7 +1,7 @@
 import type { Listed } from '../../client/environments.ts';
 import { env } from '../../contract/env.ts';
 import { formatDuration, parseDuration } from '../../duration.ts';
-import { HttpError, RungateError } from '../../errors.ts';
+import { HttpError, RungateError, UnexpectedResponseError } from '../../errors.ts';
 import { exitCodeOf, exitCodes, mostSevere } from '../../exit.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { ownBefore } from '../../preview/environments.ts';
@@ -52,13 +52,17 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
     }
   }
   // A person may take a while to answer.
-  const now = found.length === 0 ? [] : await ownBefore(before, { caller });
+  const now = flags.yes === true || found.length === 0 ? found : await ownBefore(before, { caller });
   const environments: Pruned[] = [];
   const codes: number[] = [];
   for (const environment of now.filter((one) => found.some(isSame(one)))) {
     const facts = factsOf(environment);
     try {
-      const input = { params: { id: environment.id ?? '' } };
+      if (environment.id === undefined)
+        throw new UnexpectedResponseError('the service does not list its id', {
+          ...{ field: 'id', expected: 'an id', received: 'none' },
+        });
+      const input = { params: { id: environment.id } };
       await caller.exchange('env.delete', env['env.delete'], input, { pace: true });
       environments.push({ ...facts, deleted: true, error: null });
     } catch (error) {

@@ -39,7 +39,9 @@ async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
   const ci = await ciContext(own.io);
   const { settings } = own;
-  const all = await withPreviews(own, ownFlags, ci, [{ settings, body: triggerBody(settings, ci) }]);
+  const all = await withPreviews(own, ownFlags, ci, [
+    { name: unnamed, needs: [], advisory: false, settings, body: triggerBody(settings, ci) },
+  ]);
   const { context, flags } = all;
   const [{ body, preview }] = all.gates as [WithPreviews['gates'][number]];
   const planned = await planStart(context, { ...flags, retries: settings.retries?.value }, body, ci);

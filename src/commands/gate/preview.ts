@@ -4,6 +4,7 @@ import { prepareRequest } from '../../client/request.ts';
 import { run, type TriggerBody } from '../../contract/run.ts';
 import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { usualLimits } from '../../gate/limits.ts';
+import type { PlanNode } from '../../gate/plan/graph.ts';
 import { groupOf } from '../../options/table.ts';
 import { checkToken, pageUrl, planPreviews } from '../../preview/plan.ts';
 import type { Preview } from '../../preview/prepare.ts';
@@ -16,7 +17,7 @@ import type { GateFlags } from '../run/command-gate.ts';
 import { buildsOf } from '../run/start.ts';
 import { sayAlso, sayFrom } from '../source-names.ts';
 
-interface GivenGate {
+interface GivenGate extends PlanNode {
   settings: Settings;
   body: TriggerBody;
 }
@@ -28,12 +29,10 @@ export interface WithPreviews {
   gates: readonly { body: TriggerBody; preview: Preview | undefined }[];
 }
 
-/** The longest time that a gate may take, with what it waits for before it creates its run. */
-function longestMs(settings: Settings): number {
-  const { timeout } = settings;
-  const readyMs = settings['preview.readyTimeout']?.value ?? 0;
+/** The longest time that a gate may take after its deployment responds. */
+function waitMsOf({ timeout, ...settings }: Settings): number {
   const deployedMs = settings['deployed.url'] === undefined ? 0 : (settings['deployed.timeout']?.value ?? 0);
-  return readyMs + deployedMs + (timeout?.value ?? usualLimits.timeoutMs);
+  return deployedMs + (timeout?.value ?? usualLimits.timeoutMs);
 }
 
 /** Resolves `--deployed-url /version.json` at the deployment. @throws ConfigError if the gates test several */
@@ -79,23 +78,23 @@ export async function withPreviews(
   try {
     const asked = gates.map((gate) => {
       const { baseUrl, readyUrl, readyTimeout, copyVariables } = groupOf(gate.settings, 'preview');
-      if (baseUrl === undefined) return { ...gate, settings: undefined };
-      const url = baseUrl.value === 'auto' ? previewUrl(io.env, io.readFile).url : baseUrl.value;
+      const { name, needs, advisory, body } = gate;
+      const planned = { name, needs, advisory, body, waitMs: waitMsOf(gate.settings) };
+      if (baseUrl === undefined) return { ...planned, settings: undefined };
       const preview = {
-        baseUrl: url,
+        baseUrl: baseUrl.value === 'auto' ? previewUrl(io.env, io.readFile).url : baseUrl.value,
         readyUrl: readyUrl?.value,
         readyTimeoutMs: readyTimeout?.value,
         copyVariables: copyVariables?.value,
       };
-      return { ...gate, settings: preview };
+      return { ...planned, settings: preview };
     });
     // Loaded here, as for the keys of runs.
     const { placeOf } = await import('../../ci/idempotency.ts');
     const place = placeOf({ given: idempotencyKey, salt, builds: buildsOf(settings), ci });
-    const planned = planPreviews(asked, place, insecureHttp);
+    const planned = planPreviews(asked, { placeOf: place, insecureHttp });
     if (dryRun !== true) {
-      const needMs = Math.max(...gates.map((gate) => longestMs(gate.settings)));
-      checkToken(settings.token?.value, io.clock.now(), needMs);
+      checkToken(settings.token?.value, io.clock.now(), asked, given.slice);
       const target = {
         base: parseApiUrl(settings.apiUrl?.value ?? '', insecureHttp),
         apiKey: settings.apiKey?.value,

@@ -1,7 +1,7 @@
 import { dirname, join, relative } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
-import { inOrder } from '../../gate/plan/graph.ts';
+import { longestPathMs } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
 import { groupOf } from '../../options/table.ts';
 import { usualReadyMs } from '../../preview/plan.ts';
@@ -86,18 +86,6 @@ function deployedMsOf(values: FileGate['source']['values']): number {
   return url === undefined ? 0 : timeout;
 }
 
-/** For gates that wait for each other. `usualMs` is the timeout of a gate without its own, `beforeMs` what each waits before. */
-function longestPathMs(gates: readonly FileGate[], usualMs: number, beforeMs: number): number {
-  const ends = new Map<string, number>();
-  const nodes = gates.map((gate) => ({
-    ...planNode(gate),
-    ownMs: beforeMs + (gate.source.values.timeout ?? usualMs),
-  }));
-  for (const { name, needs, ownMs } of inOrder(nodes))
-    ends.set(name, ownMs + Math.max(0, ...needs.map((need) => ends.get(need) ?? 0)));
-  return Math.max(0, ...ends.values());
-}
-
 /**
  * Returns the longest time that `rungate gate` waits with this project file, in milliseconds.
  * @param one an option of the command says what to run, so that it does not run the gates of the file
@@ -112,7 +100,9 @@ export function longestWaitOf(fields: object, one: boolean, isPreview = false): 
     const readyMs = isPreview || baseUrl !== undefined ? readyTimeout : 0;
     const deployedMs = deployedMsOf(values);
     const gates = one ? [] : [...mergeGates(file.gates, section.gates).values()];
-    return readyMs + (gates.length === 0 ? deployedMs + timeout : longestPathMs(gates, timeout, deployedMs));
+    const msOf = (own = timeout) => readyMs + deployedMs + own;
+    const nodes = gates.map((gate) => ({ ...planNode(gate), ownMs: msOf(gate.source.values.timeout) }));
+    return nodes.length === 0 ? msOf() : longestPathMs(nodes);
   });
   return Math.max(...waits);
 }

@@ -10,19 +10,22 @@ const deleteMs = 60_000;
 /**
  * Deletes the environments that a stopped job has left, by their keys, with the last step of each. One in which a run may go on
  * stays.
- * @param open the runs that may go on
+ * @param runs the runs that the job has started, and those of them that may go on
  */
 export async function deleteLeft(
   context: Context,
   environments: ReturnType<typeof environmentsOf>,
-  open: readonly JournalRun[],
+  runs: { all: readonly JournalRun[]; open: readonly JournalRun[] },
 ): Promise<number> {
   const { io, output } = context;
   const { clock } = io;
   const caller = await context.connect();
-  const remove = async (key: string, mayCome: boolean): Promise<string | null> => {
+  const remove = async (key: string, step: string | undefined): Promise<string | null> => {
     const uses = ({ body }: JournalRun) => body === null || Object(body).environmentKey === key;
-    if (open.some(uses)) return 'a run may go on in it';
+    // The job created it before its re-run, and has not seen the run of that time.
+    const isUnsure = step === 'found' && !runs.all.some(uses);
+    if (isUnsure || runs.open.some(uses)) return 'a run may go on in it';
+    const mayCome = step === 'creating';
     const done = new AbortController();
     const limit = new AbortController();
     const lookFor = mayCome ? commitMs : lookMs;
@@ -47,7 +50,7 @@ export async function deleteLeft(
   };
   const outcomes = await Promise.all(
     [...environments].map(async ([key, step]) => {
-      const problem = await remove(key, step === 'creating');
+      const problem = await remove(key, step);
       if (problem === null) return exitCodes.ok;
       await output.alert(`environment ${key} was not deleted: ${output.excerpt(problem, 400)}`);
       await output.alert(`  → later, run: rungate env delete ${key}`);

@@ -168,13 +168,12 @@ export function progressLines(
       const what = `environment ${key}`;
       const url = excerpt(baseUrl, 500);
       if (step === 'created') return note({}, `created ${what} (${url})`);
-      if (step === 'found')
-        return note({}, `using ${what} (${url}), which this job created before its re-run`);
+      if (step === 'found') return note({}, `using ${what} (${url}), which this job created earlier`);
       if (step === 'deleted') return note({}, `deleted ${what}`);
       if (step !== 'kept') return;
-      const why =
-        error === null ? `: ${excerpt(runs.join(', '), 200)} may go on in it` : `: ${excerpt(error.message)}`;
-      alert({}, `${paint('warn', 'warning:')} ${what} was not deleted${why}`);
+      const by = runs.length === 0 ? 'a run that this job started earlier' : excerpt(runs.join(', '), 200);
+      const why = error === null ? `${by} may go on in it` : excerpt(error.message);
+      alert({}, `${paint('warn', 'warning:')} ${what} was not deleted: ${why}`);
       const [when, others] =
         error === null
           ? ['when nothing runs in it', '']

@@ -1,4 +1,5 @@
 import type { TriggerBody } from '../../contract/run.ts';
+import { ConfigError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import type { RunJournal } from '../../gate/events.ts';
 import { usualLimits } from '../../gate/limits.ts';
@@ -27,6 +28,11 @@ export async function triggerCommand(given: Context, givenFlags: TriggerFlags): 
   // An older receipt must not stay, whatever goes wrong from here on.
   const openReceipt = givenFlags.dryRun === true ? undefined : replaceReceipt(given, givenFlags.receipt);
   const [context, flags] = await withSubjectFiles(given, givenFlags);
+  const { 'preview.baseUrl': preview } = context.settings;
+  if (preview !== undefined)
+    throw new ConfigError('run trigger creates no environment for a preview deployment', {
+      hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
+    });
   const ci = await ciContext(context.io);
   const body = triggerBody(context.settings, ci);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;

@@ -159,3 +159,11 @@ export function nextGates(
   }
   return { begin, skip };
 }
+
+/** Returns the longest time that gates take which wait for each other, in milliseconds. */
+export function longestPathMs(nodes: readonly (PlanNode & { ownMs: number })[]): number {
+  const ends = new Map<string, number>();
+  for (const { name, needs, ownMs } of inOrder(nodes))
+    ends.set(name, ownMs + Math.max(0, ...needs.map((need) => ends.get(need) ?? 0)));
+  return Math.max(0, ...ends.values());
+}

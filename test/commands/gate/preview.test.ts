@@ -6,7 +6,7 @@ import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { textOf } from '../../docs/pages.ts';
 import { withLimits } from '../../fake-clock.ts';
-import { troubles } from './preview-troubles.ts';
+import { tokenUntil, troubles } from './preview-troubles.ts';
 
 let on: Stage;
 let server: Server;
@@ -190,7 +190,89 @@ describe('the environment stays', () => {
   });
 });
 
+it('does not wait for more environments, or speak of one that is left, after a refused create', async () => {
+  await begin({ faults: [{ kind: 'status', status: 403, endpoint: 'env.create' }] });
+  const { code, err } = await on.rungate(...gate, '--base-url', url);
+  expect([code, asked(on.mock)]).toEqual([
+    6,
+    ['env.list', 'env.list', 'env.list', 'env.create', 'env.list', 'env.list', 'env.list'],
+  ]);
+  expect(err).not.toContain('was not deleted');
+});
+
+it('keeps the query of the URL out of what the service repeats', async () => {
+  const secret = 'hidden-key-1';
+  const body = { error: `no run for ${url}/?key=${secret} (${secret})` };
+  await begin({ faults: [{ kind: 'status', status: 400, body, endpoint: 'run.trigger' }] });
+  const { err, out } = await on.rungate(...gate, '--json', '--base-url', `${url}/?key=${secret}`);
+  expect(err + out).toContain('no run for');
+  expect(err + out).not.toContain(secret);
+});
+
+it('waits for the page of each gate', async () => {
+  await begin();
+  page = (request, response) => void response.writeHead(request.url === '/b' ? 503 : 200).end();
+  const file = JSON.stringify({
+    project: 'shop',
+    preview: { baseUrl: url, readyTimeout: '5s' },
+    gates: { a: { process: 'a' }, b: { process: 'b', preview: { readyUrl: '/b' } } },
+  });
+  const { out } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('gate', '--json');
+  expect(JSON.parse(out).gates.map(({ exitCode }: { exitCode: number }) => exitCode)).toEqual([0, 8]);
+  expect(own()).toEqual([]);
+});
+
+it('needs a token for all gates that wait for each other', async () => {
+  await begin();
+  const needs = (...names: string[]) => ({ process: 'a', timeout: '10m', needs: names });
+  const file = JSON.stringify({
+    project: 'shop',
+    preview: { baseUrl: url },
+    gates: { a: needs(), b: needs('a'), c: needs('b') },
+  });
+  const env = { RUNGATE_TOKEN: tokenUntil(on.clock.now() + 40 * 60_000) };
+  const { code, err } = await on.with({ env, cwd: '/w', files: { '/w/.rungate.json': file } })('gate');
+  expect([code, asked(on.mock)]).toEqual([78, []]);
+  expect(err).toContain('but the gate may take 45 min');
+});
+
+it('is refused by run trigger, which creates no environment', async () => {
+  await begin();
+  const file = JSON.stringify({ project: 'shop', process: 'a', preview: { baseUrl: url } });
+  const { code, err } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('run', 'trigger');
+  expect([code, asked(on.mock)]).toEqual([78, []]);
+  expect(err).toContain(
+    'error: run trigger creates no environment for a preview deployment\n  → use rungate gate',
+  );
+});
+
 describe('a re-run of the job', () => {
+  const again = { ...github, GITHUB_RUN_ATTEMPT: '2' };
+  const killed = async () => {
+    await begin({ outcome: 'stuck' });
+    await on.with({ env: github })(...gate, '--base-url', url, '--timeout', '1m');
+    expect(own()).toHaveLength(1);
+  };
+
+  it.each<[string, () => void, number]>([
+    [
+      'cannot create its run',
+      () => on.mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.trigger' }),
+      6,
+    ],
+    ['finds that the deployment is gone', () => server.close(), 8],
+  ])('that %s keeps the environment, in which the earlier run may go on', async (_what, change, exitCode) => {
+    await killed();
+    const [{ key } = {}] = own();
+    change();
+    server.closeAllConnections();
+    const { code, err } = await on.with({ env: again })(...gate, '--base-url', url);
+    expect([code, own().length, sent('env.delete').length]).toEqual([exitCode, 1, 0]);
+    expect(err).toContain(
+      `environment ${key} was not deleted: a run that this job started earlier may go on in it`,
+    );
+  });
+
   it('finds the environment that was left, joins the run and deletes the environment', async () => {
     await begin({ outcome: 'passed', duration: 600_000 });
     const first = await on.with({ env: github })(...gate, '--base-url', url, '--timeout', '1m');
