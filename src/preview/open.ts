@@ -16,6 +16,7 @@ import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
 import { isLimit } from '../gate/poll.ts';
 import type { PreviewReport, RunReport } from '../gate/result-types.ts';
+import { surelyRefused } from '../gate/send-create.ts';
 import { type Redact, redactor } from '../redact.ts';
 import { bareUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
@@ -51,6 +52,8 @@ interface Open {
   prepared?: Promise<void>;
   /** Whether there may be something to delete. */
   mayExist: boolean;
+  /** Whether the service refused to create it. */
+  isRefused: boolean;
 }
 
 /** The time for deleting the environment of a gate that has ended, in milliseconds. */
@@ -132,6 +135,7 @@ export function openPreviews(tools: PreviewTools) {
 
   async function prepare(one: Open, turn: () => Promise<boolean>): Promise<void> {
     const { signal } = preparing;
+    let last: EnvironmentStep | undefined;
     try {
       await prepareEnvironment(one.key, one.preview, {
         ...{ caller, clock, random, signal },
@@ -144,15 +148,18 @@ export function openPreviews(tools: PreviewTools) {
         },
         tell(step) {
           one.mayExist = true;
+          last = step;
           tell(one, step);
         },
       });
     } catch (error) {
+      one.isRefused = last === 'creating' && surelyRefused(error);
       throw error instanceof RungateError ? redactError(error.word(say), one.redact) : error;
     }
   }
 
-  async function close(one: Open, runs: readonly string[]): Promise<boolean> {
+  /** Returns whether it was deleted; null if it never existed. */
+  async function close(one: Open, runs: readonly string[]): Promise<boolean | null> {
     const { key, redact } = one;
     if (runs.length > 0) {
       tell(one, 'kept', null, runs);
@@ -165,11 +172,13 @@ export function openPreviews(tools: PreviewTools) {
         (one.prepared ?? Promise.resolve()).catch(() => {}),
         clock,
       );
-      const deletion = await deleteOwn(key, lookMs, { caller, clock }, deletingOptions);
+      const deletion = await deleteOwn(key, one.isRefused ? 0 : lookMs, { caller, clock }, deletingOptions);
       if (deletion === 'deleted') {
         tell(one, 'deleted');
         return true;
       }
+      // An earlier run of the job may have created it late.
+      if (deletion === 'missing' && one.isRefused) return null;
       const [problem, expected] = {
         missing: ['the list of the environments does not show it', 'the environment'],
         foreign: ['its name is not the one that rungate gave it', 'the name'],
@@ -190,7 +199,7 @@ export function openPreviews(tools: PreviewTools) {
       const key = start?.body.environmentKey;
       if (start === undefined || preview === undefined || typeof key !== 'string') return gate;
       const one = all.get(key) ?? {
-        ...{ key, preview, mayExist: false },
+        ...{ key, preview, mayExist: false, isRefused: false },
         redact: redactor([preview.baseUrl.search.slice(1)]),
       };
       all.set(key, one);
@@ -230,6 +239,7 @@ export function openPreviews(tools: PreviewTools) {
           if (!one.mayExist && own.every(({ entry }) => entry.runs.every((run) => run.runId === null)))
             return [];
           const deleted = await close(one, runs);
+          if (deleted === null) return [];
           return [{ environmentKey: one.key, baseUrl: bareUrl(one.preview.baseUrl), deleted }];
         });
         return (await Promise.all(reports)).flat();
