@@ -95,6 +95,10 @@ async function sendUntilTaken(
   signal: AbortSignal,
 ): Promise<Exchange> {
   let [refusals, waitedMs, failures] = [0, 0, 0];
+  const untilAgain = (ms: number, error: unknown) =>
+    clock.sleep(ms, signal).catch(() => {
+      throw error;
+    });
   for (;;) {
     const began = clock.monotonic();
     try {
@@ -105,12 +109,12 @@ async function sendUntilTaken(
       if (kind === 'again') {
         failures += 1;
         if (failures >= mostRequests) throw error;
-        await clock.sleep(backoff(failures - 1, random), signal);
+        await untilAgain(backoff(failures - 1, random), error);
         continue;
       }
       const requestedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
       const leftMs = Number.POSITIVE_INFINITY;
-      await clock.sleep(limitWait({ refusals, waitedMs, requestedMs, leftMs }, random), signal);
+      await untilAgain(limitWait({ refusals, waitedMs, requestedMs, leftMs }, random), error);
       refusals += 1;
       waitedMs += clock.monotonic() - began;
     }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { until } from '../until.ts';
@@ -59,6 +62,20 @@ describe('run trigger --wait owns its run', () => {
     expect(err).toMatch(/rungate run cancel run_/);
   });
 });
+
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'a sliced gate cancels its run on %s and reports it, although it has written its state before',
+  async (signal) => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-stop-'));
+    const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--slice', '50s', '--json'];
+    const running = rungate([...gate, '--cancel-on-interrupt'], { ...env, RUNGATE_CONFIG_DIR: folder });
+    await running.shows(/in_progress/);
+    running.child.kill(signal);
+    const { out } = await running.ended;
+    expect(JSON.parse(out)).toMatchObject({ interruptedBy: signal, cancellation: 'requested' });
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
 
 describe('a signal while the create is in flight', () => {
   it('repeats the create with the same key and body, then cancels the run', async () => {

@@ -123,11 +123,3 @@ describe('the lock of a state file', () => {
     await expect(change).rejects.toMatchObject({ code: 'ELOCKED' });
   });
 });
-
-it('leaves no listener that would send the process a signal once more', async () => {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const before = signals.map((signal) => process.listeners(signal).length);
-  vi.resetModules();
-  await appendTo(path, 'x');
-  expect(signals.map((signal) => process.listeners(signal).length)).toEqual(before);
-});

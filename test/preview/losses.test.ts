@@ -105,6 +105,12 @@ describe.each<Fate>(['lost', 'late-503'])('a response that is %s once', (fate) =
   );
 });
 
+it('says nothing of an environment that the service refused to create', async () => {
+  const { ended, own, runs } = await gate({ fate: only('POST /api/environments (1)', 'refused') });
+  expect([ended.code, own, runs]).toEqual([exitCodes.service, [], []]);
+  expect(ended.err).not.toContain('was not deleted');
+});
+
 describe('a request that is lost once', () => {
   it.each(all.filter((name) => !name.startsWith('POST /api/env')))('%s changes nothing', async (name) => {
     expectRight(await gate({ fate: only(name, 'dropped') }));

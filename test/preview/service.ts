@@ -1,8 +1,8 @@
 import type { Later } from '../slice/machine.ts';
 import type { Course, ModelRequest, ModelResponse } from '../slice/service.ts';
 
-/** `lost`: the service acts, but the response never arrives. `dropped`: the request never arrives. `late-503`: it acts, and says 503. */
-export type Fate = 'ok' | 'lost' | 'dropped' | 'late-503';
+/** `lost`: the service acts, but the response never arrives. `dropped`: the request never arrives. `late-503`: it acts, and says 503. `refused`: 422. */
+export type Fate = 'ok' | 'refused' | 'lost' | 'dropped' | 'late-503';
 
 interface Variable {
   id: string;
@@ -219,6 +219,7 @@ export function previewService(options: ServiceOptions = {}) {
       const entry: Request = { ...request, at, fate, status: null };
       requests.push(entry);
       if (fate === 'dropped') return null;
+      if (fate === 'refused') return json(422, { error: 'invalid' });
       const told = (response: ModelResponse) => {
         entry.status = response?.status ?? null;
         if (fate === 'lost') return null;

@@ -87,6 +87,8 @@ export interface Machine {
   during<T>(work: Promise<T>): Promise<T>;
 }
 
+/** Counts the processes of all machines: the timeout of a request may wake a process that was killed on an earlier one. */
+let launched = 0;
 const never = new Promise<never>(() => {});
 
 /** A machine whose processes run in this process, on virtual time and against a service in memory. */
@@ -231,7 +233,6 @@ export function machine(
     return true;
   };
 
-  let launched = 0;
   const launch = ({
     argv,
     run,
