@@ -57,7 +57,11 @@ it('gives each of several gates its own preview, or that of all', async () => {
     gates: { a: { trigger }, b: own, c: { trigger } },
   });
   expect(result.result).toBe('pass');
-  expect(bodies('env.create').map((body) => body.baseUrl)).toEqual([baseUrl, `${baseUrl}/b`]);
+  expect(
+    bodies('env.create')
+      .map((body) => body.baseUrl)
+      .toSorted(),
+  ).toEqual([baseUrl, `${baseUrl}/b`]);
 });
 
 it('finds the environment again with the same idempotency key', async () => {

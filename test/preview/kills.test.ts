@@ -126,7 +126,7 @@ it('over random kills and signals: the post step or a re-run leaves no environme
     const own = environments.filter(({ by }) => by !== null);
     const [key] = new Set(own.map((one) => one.key));
 
-    // Whatever is foreign is untouched.
+    // Everything foreign is untouched.
     for (const { id, deletedAt, variables } of foreign) {
       expect(deletedAt).toBe(Number.POSITIVE_INFINITY);
       expect(variables).toHaveLength(id === foreign[0]?.id ? 2 : 0);
@@ -139,13 +139,13 @@ it('over random kills and signals: the post step or a re-run leaves no environme
       for (const other of own.slice(0, index))
         if (isAlive(other, one.createdAt))
           expect([uniqueKeys, one.isLate || other.isLate]).toEqual([false, true]);
-    // Each run had its environment until its end, or until the service was asked to cancel it.
+    // Each run had its environment until its end, or until its cancellation was requested.
     for (const run of runs) {
       expect(run.environment?.key, 'the environment of a run').toBe(key);
       const { deletedAt = 0 } = run.environment ?? {};
       expect(hasEnded(run, deletedAt)).toBe(true);
     }
-    // Nothing is left, but for a run that was not to be cancelled, or could not be. Its environment is named.
+    // Nothing is left, but for a run that was not to be cancelled, or could not be. The output names its environment.
     const knownAt = given.refuses ? stoppedAt : (steps.at(-1) as Ended).endedAt;
     const left = own.filter((one) => isAlive(one, now));
     const isKept = runs.some(

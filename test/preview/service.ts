@@ -15,7 +15,7 @@ export interface Environment {
   fields: Record<string, unknown>;
   key: string;
   variables: Variable[];
-  /** The process that created it; null for one that was there before. */
+  /** The process that created it; null for one that exists before. */
   by: string | null;
   createdAt: number;
   deletedAt: number;
@@ -220,7 +220,7 @@ export function previewService(options: ServiceOptions = {}) {
       requests.push(entry);
       if (fate === 'dropped') return null;
       if (fate === 'refused') return json(422, { error: 'invalid' });
-      const told = (response: ModelResponse) => {
+      const shown = (response: ModelResponse) => {
         entry.status = response?.status ?? null;
         if (fate === 'lost') return null;
         return fate === 'late-503' ? json(503, { error: 'down' }) : response;
@@ -228,9 +228,9 @@ export function previewService(options: ServiceOptions = {}) {
       const isEnvironment = request.path.startsWith('/api/environments');
       const response =
         limit(request.method, at) ?? (isEnvironment ? actOnEnvironment(request, at) : actOnRun(request, at));
-      if (response === null || !('respond' in response)) return told(response);
+      if (response === null || !('respond' in response)) return shown(response);
       const { at: committedAt, respond } = response;
-      return { at: committedAt, respond: () => told(respond()), broken: fate === 'lost' };
+      return { at: committedAt, respond: () => shown(respond()), broken: fate === 'lost' };
     },
   };
 }

@@ -56,9 +56,9 @@ it('deletes only environments whose key and name are of the form that a gate giv
 it('lists what it would delete, and deletes it only after a yes', async () => {
   await add('rg-0123456789ab', aged(3));
   const said: string[] = [];
-  const answer = (reply: string) => (question: string) => {
+  const answer = (word: string) => (question: string) => {
     said.push(question);
-    return reply;
+    return word;
   };
   const no = await on.with({ answer: answer('n') })('env', 'prune', '--older-than', '2h');
   expect(no.code).toBe(1);

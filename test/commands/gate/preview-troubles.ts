@@ -14,13 +14,13 @@ export interface Trouble {
   env?: Record<string, string | undefined>;
   flags?: string[];
   faults?: Fault[];
-  /** What the deployment responds with. */
+  /** The response of the deployment. */
   page?: { status: number; headers?: Record<string, string> } | 'down';
   /** Whether a run was created. */
   ran?: true;
 }
 
-/** What can go wrong around a preview deployment. docs/how-to/previews.md has the same table. */
+/** Troubles around a preview deployment. docs/how-to/previews.md has the same table. */
 export const troubles: readonly Trouble[] = [
   {
     what: 'no token',
