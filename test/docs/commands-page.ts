@@ -64,7 +64,7 @@ export function commandsPage(program: Command): string {
   });
   return `# Commands
 
-\`rungate <command> --help\` shows the common options of a command, and \`--help --all\` shows all of them, as this page does. Exit codes are in [gate.md](gate.md#exit-codes), settings in
+\`rungate <command> --help\` shows the common options of a command, and \`--help --all\` shows all of them, as this page does. Exit codes are in [exit-codes.md](exit-codes.md), settings in
 [settings.md](settings.md). \`npm run docs:commands\` generates this page from the program, and tests run its examples.
 
 ${index.join('\n')}

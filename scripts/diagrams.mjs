@@ -1,0 +1,265 @@
+// Draws the diagrams of the pages from the descriptions below: `npm run docs:diagrams`.
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** @typedef {'plain' | 'ask' | 'good' | 'warn' | 'bad' | 'busy'} Tone */
+/** @typedef {{ x: number, y: number, w: number, h: number }} Area */
+/** @typedef {Area & { tone: Tone, lines: readonly string[] }} Box */
+/** @typedef {readonly [x: number, y: number]} Point */
+/** @typedef {{ title: string, description: string, width: number, height: number, shapes: readonly string[] }} Diagram */
+
+const lineHeight = 18;
+/** The average width of a character, in pixels. */
+const characterWidth = 7.3;
+
+const style = `
+text { font: 14px system-ui, -apple-system, Helvetica, Arial, sans-serif; fill: #24292f; }
+text.head { font-weight: 600; } text.small { font-size: 12.5px; fill: #57606a; }
+.page { fill: #ffffff; stroke: #d0d7de; }
+.box { fill: #f6f8fa; stroke: #8c959f; } .ask { fill: #ddf4ff; stroke: #0969da; } .busy { fill: #eaeef2; stroke: #57606a; }
+.good { fill: #dafbe1; stroke: #1a7f37; } .warn { fill: #fff8c5; stroke: #9a6700; } .bad { fill: #ffebe9; stroke: #cf222e; }
+.line { fill: none; stroke: #57606a; stroke-width: 1.5; } .tip { fill: #57606a; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; } text.small { fill: #9198a1; }
+  .page { fill: #0d1117; stroke: #30363d; }
+  .box { fill: #161b22; stroke: #6e7681; } .ask { fill: #0c2d6b; stroke: #58a6ff; } .busy { fill: #21262d; stroke: #8b949e; }
+  .good { fill: #033a16; stroke: #3fb950; } .warn { fill: #4b2900; stroke: #d29922; } .bad { fill: #67060c; stroke: #f85149; }
+  .line { stroke: #9198a1; } .tip { fill: #9198a1; }
+}
+`;
+
+/** @param {string} text */
+const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** @param {Point} at @param {string} text @param {{ anchor?: string, kind?: string }} [look] */
+function label([x, y], text, { anchor = 'middle', kind = '' } = {}) {
+  const look = kind === '' ? '' : ` class="${kind}"`;
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${look}>${escaped(text)}</text>\n`;
+}
+
+/**
+ * Returns a box with centred lines of text.
+ * @param {Box} box
+ */
+function draw({ x, y, w, h, tone, lines }) {
+  for (const line of lines)
+    if (line.length * characterWidth > w - 12) throw new Error(`"${line}" is too long for ${w} pixels`);
+  const radius = tone === 'ask' ? h / 2 : 6;
+  const first = y + h / 2 - ((lines.length - 1) * lineHeight) / 2 + 5;
+  const texts = lines.map((line, index) => label([x + w / 2, first + index * lineHeight], line));
+  const look = tone === 'plain' ? 'box' : tone;
+  return `<rect class="${look}" x="${x}" y="${y}" width="${w}" height="${h}" rx="${radius}"/>\n${texts.join('')}`;
+}
+
+/**
+ * Returns an arrow through these points.
+ * @param {readonly Point[]} points
+ */
+function path(points) {
+  const [end, before] = [points.at(-1), points.at(-2)];
+  if (end === undefined || before === undefined) throw new Error('an arrow has at least two points');
+  const [dx, dy] = [Math.sign(end[0] - before[0]), Math.sign(end[1] - before[1])];
+  const [left, right] = [-1, 1].map((side) => [
+    end[0] - 9 * dx + 5 * side * dy,
+    end[1] - 9 * dy + 5 * side * dx,
+  ]);
+  return `<polyline class="line" points="${points.join(' ')}"/>\n<polygon class="tip" points="${end} ${left} ${right}"/>\n`;
+}
+
+/**
+ * Returns an arrow to a box on the right, with a label above it.
+ * @param {Area} from @param {Area} to @param {string} [text]
+ */
+function across(from, to, text) {
+  const y = from.y + from.h / 2;
+  const start = from.x + from.w;
+  const arrow = path([
+    [start, y],
+    [to.x, y],
+  ]);
+  return text === undefined
+    ? arrow
+    : arrow + label([start + 10, y - 6], text, { anchor: 'start', kind: 'small' });
+}
+
+/**
+ * Returns an arrow to a box below, with a label beside it.
+ * @param {Area} from @param {Area} to @param {string} [text]
+ */
+function down(from, to, text) {
+  const x = from.x + from.w / 2;
+  const start = from.y + from.h;
+  const arrow = path([
+    [x, start],
+    [x, to.y],
+  ]);
+  return text === undefined
+    ? arrow
+    : arrow + label([x + 8, (start + to.y) / 2 + 4], text, { anchor: 'start', kind: 'small' });
+}
+
+/** @returns {Diagram} */
+function verdict() {
+  /** @type {readonly (readonly [question: string, verdict: string, tone: Tone, action: string, code: string])[]} */
+  const rows = [
+    ['Did the last status read fail?', 'unobserved', 'bad', 'fail', '5, 6 or 7'],
+    ['Was another build deployed?', 'mismatch', 'bad', 'fail', '8'],
+    ['Was the time over before the run ended?', 'timeout', 'bad', 'fail', '3'],
+    ['Did something fail?', 'failed', 'bad', 'fail', '1'],
+    ['Was something blocked?', 'blocked', 'bad', 'fail', '2'],
+    ['Was the run cancelled?', 'cancelled', 'bad', 'fail', '4'],
+    ['Had an earlier run of the gate failed?', 'flaky', 'warn', 'warn', '0'],
+    ['None of these', 'passed', 'good', 'pass', '0'],
+  ];
+  const top = 110;
+  const pitch = 62;
+  const shapes = [
+    ...['question', 'verdict', 'action', 'exit code'].map((text, column) =>
+      label([[180, 485, 635, 785][column] ?? 0, 34], text, { kind: 'head' }),
+    ),
+    label([635, 52], 'default of rungate gate', { kind: 'small' }),
+  ];
+  /** @type {Box} */
+  let above = { x: 80, y: 50, w: 200, h: 36, tone: 'plain', lines: ['The wait ends'] };
+  shapes.push(draw(above));
+  for (const [index, [question, name, tone, action, code]] of rows.entries()) {
+    const y = top + index * pitch;
+    const last = index === rows.length - 1;
+    /** @type {Box} */
+    const ask = { x: 20, y, w: 320, h: 38, tone: last ? 'plain' : 'ask', lines: [question] };
+    /** @type {Box[]} */
+    const [one, two, three] = [name, action, code].map((text, column) => ({
+      ...{ x: 420 + column * 150, y, w: 130, h: 38 },
+      ...{ tone, lines: [text] },
+    }));
+    if (one === undefined || two === undefined || three === undefined) throw new Error('three columns');
+    shapes.push(down(above, ask, index === 0 ? undefined : 'no'), across(ask, one, last ? undefined : 'yes'));
+    shapes.push(across(one, two), across(two, three), ...[ask, one, two, three].map(draw));
+    above = ask;
+  }
+  return {
+    title: 'From the end of a wait to the exit code',
+    description:
+      'A flow chart. rungate asks one question after the other and stops at the first yes. Last status read failed: unobserved, fail, exit code 5, 6 or 7. Another build deployed: mismatch, fail, 8. Time over before the run ended: timeout, fail, 3. Something failed: failed, fail, 1. Something blocked: blocked, fail, 2. Run cancelled: cancelled, fail, 4. An earlier run of the gate failed: flaky, warn, 0. Otherwise: passed, pass, 0.',
+    ...{ width: 880, height: top + rows.length * pitch, shapes },
+  };
+}
+
+/** @returns {Diagram} */
+function rerun() {
+  /** @type {(row: number, tone: Tone, lines: string[]) => Box} */
+  const left = (row, tone, lines) => ({ x: 20, y: 20 + row * 84, w: 370, h: 50, tone, lines });
+  /** @type {(row: number, tone: Tone, lines: string[]) => Box} */
+  const right = (row, tone, lines) => ({ ...left(row, tone, lines), x: 470, w: 330 });
+  const start = left(0, 'plain', [
+    'The job sends the request that creates',
+    'a run, with an idempotency key',
+  ]);
+  const known = left(1, 'ask', ['Did an earlier request use this key?']);
+  const ended = left(2, 'ask', ['Has the run of that request ended?']);
+  const certain = left(3, 'ask', ['Is it certain that this gate started it?']);
+  const own = left(4, 'ask', ['Does the key belong to this re-run only?']);
+  const fails = left(5, 'ask', ['Does the policy fail on its verdict?']);
+  const fresh = right(1, 'good', ['Wait for the new run']);
+  const attached = right(2, 'good', ['Attach: wait for that run']);
+  const decides = right(3, 'good', ['The verdict of that run decides']);
+  const discarded = right(4, 'warn', ['Discard that run,', 'and take the next key']);
+  const failed = right(5, 'bad', ['That run decides: the gate fails,', 'or --retries starts a retry']);
+  const boxes = [start, known, ended, certain, own, fails, fresh, attached, decides, discarded, failed];
+  const back = 840;
+  const shapes = [
+    ...[down(start, known), down(known, ended, 'yes'), down(ended, certain, 'yes')],
+    ...[down(certain, own, 'no'), down(own, fails, 'yes')],
+    ...[across(known, fresh, 'no'), across(ended, attached, 'no'), across(certain, decides, 'yes')],
+    ...[across(own, discarded, 'no'), across(fails, failed, 'yes')],
+    // "no" of the last question leads up to the box that discards the run.
+    path([
+      [fails.x + fails.w - 30, fails.y + 2],
+      [fails.x + fails.w - 30, fails.y - 17],
+      [discarded.x + 60, fails.y - 17],
+      [discarded.x + 60, discarded.y + discarded.h],
+    ]),
+    label([fails.x + fails.w - 20, fails.y - 23], 'no', { anchor: 'start', kind: 'small' }),
+    path([
+      [discarded.x + discarded.w, discarded.y + 25],
+      [back, discarded.y + 25],
+      [back, start.y + 25],
+      [start.x + start.w, start.y + 25],
+    ]),
+    label([back - 10, start.y + 18], 'next key, at last a random one', { anchor: 'end', kind: 'small' }),
+    ...boxes.map(draw),
+  ];
+  return {
+    title: 'How a re-run CI job decides which run counts',
+    description:
+      'A decision tree. If no earlier request used the idempotency key, the job waits for the new run. If one did and its run is in progress, the job attaches to it. If that run has ended and certainly is this gate’s, its verdict decides. Otherwise, if the key belongs to this re-run only and the policy fails on the verdict, the gate fails or retries. In every other case rungate discards the run and takes the next key, at last a random one.',
+    ...{ width: 870, height: 20 + 6 * 84, shapes },
+  };
+}
+
+/** @returns {Diagram} */
+function deployedBuild() {
+  /** @type {(y: number, from: number, to: number, tone: Tone, text: string) => string} */
+  const bar = (y, from, to, tone, text) => draw({ x: from, y, w: to - from, h: 34, tone, lines: [text] });
+  /** @type {(x: number, tone: Tone) => string} */
+  const read = (x, tone) => `<circle class="${tone}" cx="${x}" cy="175" r="8"/>\n`;
+  const phases = /** @type {const} */ ([
+    [150, 430, 'before the run', 'a read every second', '--deployed-timeout'],
+    [450, 730, 'during the run', 'a read with each status read', '--timeout'],
+    [750, 880, 'after the verdict', 'three reads', 'up to 30 s'],
+  ]);
+  const shapes = [
+    ...phases.flatMap(([from, to, name, reads, limit]) => [
+      label([(from + to) / 2, 32], name, { kind: 'head' }),
+      label([(from + to) / 2, 50], reads, { kind: 'small' }),
+      `<polyline class="line" points="${from},72 ${from},64 ${to},64 ${to},72"/>\n`,
+      `<polyline class="line" points="${from},272 ${from},280 ${to},280 ${to},272"/>\n`,
+      label([(from + to) / 2, 300], limit, { kind: 'small' }),
+    ]),
+    ...['the page shows', 'rungate reads', 'the run', 'limit'].map((text, row) =>
+      label([20, [112, 180, 237, 300][row] ?? 0], text, { anchor: 'start', kind: row === 3 ? 'small' : '' }),
+    ),
+    bar(90, 150, 318, 'warn', 'old build'),
+    bar(90, 318, 880, 'good', 'expected build'),
+    bar(215, 450, 730, 'busy', 'in progress'),
+    ...[165, 203, 241, 279].map((x) => read(x, 'warn')),
+    ...[340, 378, 416, 480, 550, 620, 690, 765, 815, 865].map((x) => read(x, 'good')),
+    label([378, 204], '3 in a row', { kind: 'small' }),
+    path([
+      [416, 183],
+      [416, 232],
+      [450, 232],
+    ]),
+  ];
+  return {
+    title: 'When a gate reads the version page of a deployment',
+    description:
+      'A timeline. Before the run, rungate reads the page every second while it shows the old build, until three reads in a row show the expected build; --deployed-timeout limits this. Then rungate creates the run, and reads the page with each status read; --timeout limits this. After the verdict it reads the page three more times, for up to 30 seconds.',
+    ...{ width: 900, height: 325, shapes },
+  };
+}
+
+/**
+ * Returns a diagram as SVG for light and dark themes, which loads nothing.
+ * @param {Diagram} diagram
+ */
+function svgOf({ title, description, width, height, shapes }) {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc">
+<title id="title">${escaped(title)}</title>
+<desc id="desc">${escaped(description)}</desc>
+<style>${style}</style>
+<rect class="page" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
+${shapes.join('')}</svg>
+`;
+}
+
+/** The text of each file. */
+export const diagrams = {
+  'docs/why/verdict.svg': svgOf(verdict()),
+  'docs/why/re-runs.svg': svgOf(rerun()),
+  'docs/how-to/deployed-build.svg': svgOf(deployedBuild()),
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  for (const [file, svg] of Object.entries(diagrams))
+    writeFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), svg);
