@@ -114,6 +114,8 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/how-to/image.md: test/image runs it in the image',
     'docs/how-to/image.md: test/image runs it in the image',
     'docs/how-to/image.md: needs Docker with buildx',
+    'docs/how-to/migrate-from-a-loop.md: needs gh and a repository',
+    'docs/how-to/migrate-from-a-loop.md: needs a Datadog account',
     'docs/how-to/proof.md: needs Docker and a registry',
     'docs/project/fleet.md: takes half an hour; prints the table below',
     'docs/project/fleet.md: takes ten minutes; prints the tables',
