@@ -6,6 +6,7 @@ import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { bin, start } from '../e2e/built.ts';
 import { changed, commit, image, sealed, trusted } from '../receipt/table.ts';
+import { textOf } from './pages.ts';
 import type { ShellExample } from './shell-examples.ts';
 import { mark, scriptOf } from './shell-script.ts';
 
@@ -30,6 +31,8 @@ const files: Readonly<Record<string, string>> = {
   'receipt-policy.json': '{ "keys": ["ci.pub"], "environment": "staging", "maxAge": "24h" }\n',
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
+  'ci/loop.sh':
+    /```text\n(#!\/bin\/sh\n.*?)```/s.exec(textOf('docs/how-to/migrate-from-a-loop.md'))?.[1] ?? '',
   'deploy.sh': '#!/bin/sh\necho deployed\n',
   // A short interval keeps the tests fast; every other setting has its default.
   'home/.config/rungate/profiles.json':

@@ -27,7 +27,9 @@ interface Jobs {
 const pipelinesOf = (page: string) =>
   snippets(page).filter(({ language }) => /^(yaml|groovy)$/.test(language));
 const found = pipelinesOf('docs/how-to/proof.md');
-const keyless = pipelinesOf('docs/how-to/image-policies.md');
+const keyless = pipelinesOf('docs/how-to/image-policies.md').filter(
+  ({ name }) => name === 'Sign without a key / GitHub',
+);
 const textOf = (name: string) => found.find((one) => one.name === name)?.text ?? '';
 const tested = artifactText(image);
 const policy = snippets('docs/how-to/proof.md').find(({ language }) => language === 'json')?.text ?? '';

@@ -167,11 +167,11 @@ const other = `${image.name}@sha256:${'0'.repeat(64)}`;
 const refused = async (statement: Statement, pem?: string) =>
   refusalOf({ [shop]: [await signed(statement, pem)] }, { containers: [shop] });
 
-describe('the page', () => {
-  const page = read('docs/how-to/image-policies.md');
+describe('the pages', () => {
+  const page = read('docs/how-to/image-policies.md') + read('docs/reference/receipts.md');
   const named = (pattern: RegExp) => [...new Set(page.match(pattern))];
 
-  it('names the types that a gate writes', () => {
+  it('name the types that a gate writes', () => {
     expect(named(/https:\/\/in-toto\.io\/attestation\/[\w./-]+/g)).toEqual([written().predicateType]);
     expect(named(/application\/vnd\.dev\.sigstore\.[\w.+]+/g)).toEqual([bundleType]);
     expect(named(/application\/vnd\.in-toto[\w.+]+/g)).toEqual([payloadType]);
@@ -181,7 +181,7 @@ describe('the page', () => {
     ['docs/policies/kyverno.yaml', 2],
     ['docs/policies/conforma/policy.yaml', 3],
     ['docs/policies/conforma/rules/receipts.rego', 2],
-  ])('says, as %s does, that it was never run, and against which sources it was read', (file, count) => {
+  ])('say, as %s does, that it was never run, and against which sources it was read', (file, count) => {
     const [mark = ''] = /^# Read against .* never run: .*$/m.exec(read(file)) ?? [];
     const sources = [...mark.matchAll(/(\w+\/\w+) ([0-9a-f]{7,10})\b/g)];
     expect(sources).toHaveLength(count);

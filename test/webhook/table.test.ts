@@ -47,10 +47,10 @@ function rendered(): string {
 }
 
 // `npm run docs:webhooks` runs this test with --update, which writes the table.
-it('docs/how-to/webhooks.md has the current table (`npm run docs:webhooks` writes it)', async () => {
-  const file = new URL('../../docs/how-to/webhooks.md', import.meta.url);
+it('docs/reference/webhooks.md has the current table (`npm run docs:webhooks` writes it)', async () => {
+  const file = new URL('../../docs/reference/webhooks.md', import.meta.url);
   const page = readFileSync(file, 'utf8');
   const part = /(?<=<!-- table -->).*(?=<!-- end of table -->)/s;
   expect(page).toMatch(part);
-  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot('../../docs/how-to/webhooks.md');
+  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot('../../docs/reference/webhooks.md');
 });

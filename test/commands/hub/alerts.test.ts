@@ -44,9 +44,9 @@ describe('the metrics', () => {
     expect(used.size).toBeGreaterThan(8);
   });
 
-  it.skipIf(isRedisMissing)('are the table of docs/how-to/hub-operations.md', () => {
+  it.skipIf(isRedisMissing)('are the table of docs/reference/hub.md', () => {
     const shown = Array.from(
-      read('docs/how-to/hub-operations.md').matchAll(/^\| `(rungate_hub_\w+)/gm),
+      read('docs/reference/hub.md').matchAll(/^\| `(rungate_hub_\w+)/gm),
       ([, name]) => name,
     );
     const exported = Array.from(scrape.matchAll(/^# TYPE (rungate_hub_\w+)/gm), ([, name]) => name);

@@ -59,7 +59,7 @@ it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret
   expect(lines().join('')).not.toMatch(/hunter|\u001b/);
 });
 
-it('writes each event as docs/how-to/hub-operations.md shows it', async () => {
+it('writes each event as docs/reference/hub.md shows it', async () => {
   const { log, lines } = await logTo('plain');
   const examples: { [Type in LoggedEvent['type']]: LoggedEvent & { type: Type } } = {
     listening: { type: 'listening', url: 'http://127.0.0.1:4020' },
@@ -80,7 +80,7 @@ it('writes each event as docs/how-to/hub-operations.md shows it', async () => {
     stopping: { type: 'stopping', signal: 'SIGTERM' },
   };
   for (const event of Object.values(examples)) log(event);
-  const [, shown = ''] = /```text\n(listening [^`]*)```/.exec(read('docs/how-to/hub-operations.md')) ?? [];
+  const [, shown = ''] = /```text\n(listening [^`]*)```/.exec(read('docs/reference/hub.md')) ?? [];
   expect(shown.split('\n').slice(0, -1)).toEqual(lines());
 });
 

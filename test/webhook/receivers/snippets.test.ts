@@ -77,6 +77,7 @@ const starts: [string, () => Promise<Send>][] = [
       let server: ReturnType<typeof createServer> | undefined;
       const create = (listener: Parameters<typeof createServer>[1]) => {
         server = createServer(listener);
+        return { listen: () => undefined };
       };
       run('node:http', { createServer: create, ...onNode });
       return on((request, response) => server?.emit('request', request, response));
