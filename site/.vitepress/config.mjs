@@ -88,12 +88,6 @@ export default defineConfig({
     sidebar,
     outline: [2, 3],
     search: { provider: 'local' },
-    notFound: {
-      title: 'Page not found',
-      quote: 'No page has this address. Search for it, or start from the index.',
-      linkLabel: 'go to the index',
-      linkText: 'Go to the index',
-    },
   },
   buildEnd({ outDir }) {
     writeExitCodes(outDir);

@@ -1,5 +1,6 @@
-import { onContentUpdated } from 'vitepress';
+import { onContentUpdated, withBase } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
+import { h } from 'vue';
 import './style.css';
 
 /** Opens the tab that contains the target of the address. */
@@ -9,11 +10,24 @@ function openTab() {
   if (!panel) return;
   const at = [...panel.parentElement.children].indexOf(panel);
   panel.closest('.vp-code-group').querySelectorAll('input')[at].click();
-  target.scrollIntoView();
+  // The router has already asked for a frame in which to scroll to where the hidden target was.
+  requestAnimationFrame(() => target.scrollIntoView());
 }
+
+/** Unlike the page of the theme, this one has a landmark. */
+const notFound = () =>
+  h('main', { class: 'vp-doc not-found' }, [
+    h('h1', 'Page not found'),
+    h('p', [
+      'No page has this address. Search for it, or start from the ',
+      h('a', { href: withBase('/') }, 'index'),
+      '.',
+    ]),
+  ]);
 
 export default {
   extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { 'not-found': notFound }),
   setup() {
     onContentUpdated(openTab);
     if (!import.meta.env.SSR) addEventListener('hashchange', openTab);
