@@ -1,56 +1,45 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import manifest from '../../package.json';
 import { addressOf as repositoryOf } from '../../scripts/repository.mjs';
 import { exitCodes } from '../../src/exit.ts';
 import { anchorOf, plainText, relativeLinks, tabs } from './markdown.mjs';
-import { addressOf, readPages } from './pages.mjs';
+import { addressOf, isPage, readPages } from './pages.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const read = (path) => readFileSync(join(root, path), 'utf8');
-const manifest = JSON.parse(read('package.json'));
 const repository = repositoryOf(manifest);
 const source = repository === '' ? '' : `${repository}/blob/v${manifest.version}`;
 
 /** The path under which the site is served. Each version can have its own, and is written to the folder of that name. */
 const base = process.env.SITE_BASE ?? '/';
-const { pages, sections, titles } = readPages(root);
+const { sections, titles } = readPages(root);
+const pages = [...titles.keys()].filter(isPage);
 /** The files in docs/ that pages link to, besides pages. */
-const linked = new Set();
+const files = new Set([...titles.keys()].filter((path) => !isPage(path)));
 
-const isPage = (path) => extname(path) === '.md';
-const clean = (path) => `/${addressOf(path).replace(/(^index)?[.]md$/, '')}`;
-
+const link = (path) => `/${addressOf(path).replace(/(^index)?[.]md$/, '')}`;
 const sidebar = sections.map(({ title, paths }) => ({
   text: title,
-  items: paths.map((path) => {
-    if (isPage(path)) return { text: titles.get(path), link: clean(path) };
-    linked.add(path);
-    return { text: titles.get(path), link: clean(path), target: '_self' };
-  }),
+  items: paths.map((path) => ({ text: titles.get(path), link: link(path) })),
 }));
-
-const nav = sections
-  .filter(({ title }) => title !== undefined)
-  .map(({ title, paths }) => ({
-    text: title,
-    link: `/#${anchorOf(title)}`,
-    activeMatch: `^(${paths.map(clean).join('|')})$`,
-  }));
+const nav = sections.slice(1).map(({ title, paths }) => ({
+  text: title,
+  link: `/#${anchorOf(title)}`,
+  activeMatch: `^(${paths.map(link).join('|')})$`,
+}));
 
 /** Writes a short address for each exit code, which leads to the section about them. */
 function writeExitCodes(outDir) {
-  const page = pages.find((path) => /^#+ Exit codes$/m.test(read(path)));
-  const target = `../../${addressOf(page).replace(/md$/, 'html')}#exit-codes`;
+  const page = pages.find((path) => /^#+ Exit codes$/m.test(readFileSync(join(root, path), 'utf8')));
+  const section = `../../${addressOf(page).replace(/md$/, 'html')}#exit-codes`;
   for (const code of Object.values(exitCodes)) {
-    const folder = join(outDir, 'exit', String(code));
+    const folder = join(outDir, 'exit', `${code}`);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(
-      join(folder, 'index.html'),
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>Exit code ${code}</title>
-<meta http-equiv="refresh" content="0; url=${target}"><p><a href="${target}">Exit code ${code}</a></p></html>\n`,
-    );
+    const head = `<meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${section}">`;
+    const body = `<title>Exit code ${code}</title><p><a href="${section}">Exit code ${code}</a></p>`;
+    writeFileSync(join(folder, 'index.html'), `<!doctype html><html lang="en">${head}${body}</html>\n`);
   }
 }
 
@@ -69,8 +58,7 @@ export default defineConfig({
   srcDir: root,
   srcExclude: ['!(docs)/**/*.md', `!(${pages.filter((path) => !path.includes('/')).join('|')})*.md`],
   outDir: join(root, 'site/dist', base),
-  cacheDir: join(root, 'site/node_modules/.cache'),
-  rewrites: (path) => addressOf(path),
+  rewrites: addressOf,
   vite: { plugins: [externalVue] },
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
@@ -79,22 +67,18 @@ export default defineConfig({
     attrs: { disable: true },
     config(md) {
       plainText(md);
-      relativeLinks(md, { root, base, source, pages, titles, linked });
+      relativeLinks(md, { root, base, source, titles, files });
       tabs(md);
     },
   },
   themeConfig: {
-    nav: [...nav, { text: manifest.version, link: clean('CHANGELOG.md') }],
+    nav: [...nav, { text: manifest.version, link: link('CHANGELOG.md') }],
     sidebar,
     outline: [2, 3],
     search: { provider: 'local' },
   },
   buildEnd({ outDir }) {
     writeExitCodes(outDir);
-    for (const path of linked) {
-      const target = join(outDir, addressOf(path));
-      mkdirSync(dirname(target), { recursive: true });
-      copyFileSync(join(root, path), target);
-    }
+    for (const path of files) cpSync(join(root, path), join(outDir, addressOf(path)));
   },
 });

@@ -1,11 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
-import { basename, extname, join, posix } from 'node:path';
-import { addressOf } from './pages.mjs';
+import { basename, join, posix } from 'node:path';
+import { addressOf, isPage } from './pages.mjs';
 
 /** Returns the anchor of a heading by GitHub's rule, so that a link works there and on the site. */
 export const anchorOf = (heading) =>
   heading
-    .trim()
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
@@ -13,60 +12,50 @@ export const anchorOf = (heading) =>
 /** Shows raw HTML as text, hides comments, and keeps Vue from interpreting `{{ }}`. */
 export function plainText(md) {
   const { rules } = md.renderer;
-  const withoutBraces =
-    (rule) =>
-    (...args) =>
-      rule(...args).replaceAll('{{', '&#123;&#123;');
   const html = (tokens, at) => md.utils.escapeHtml(tokens[at].content.replace(/<!--.*?-->/gs, ''));
-  rules.text = withoutBraces(rules.text);
-  rules.code_inline = withoutBraces(rules.code_inline);
-  rules.html_block = rules.html_inline = withoutBraces(html);
+  rules.html_block = rules.html_inline = html;
+  for (const name of ['text', 'code_inline', 'html_block', 'html_inline']) {
+    const rule = rules[name];
+    rules[name] = (...args) => rule(...args).replaceAll('{{', '&#123;&#123;');
+  }
 }
 
 /**
- * Resolves relative links: to a page of the site, to a file in docs/, which `linked` collects, or to a file of the repository.
+ * Resolves relative links: to a page of the site, to a file in docs/, which `files` collects, or to a file of the repository.
  * While the address of the repository is unknown, the latter is not a link. A link whose text is a file name shows the title.
  */
-export function relativeLinks(md, { root, base, source, pages, titles, linked }) {
-  const sources = new Map(pages.map((path) => [addressOf(path), path]));
+export function relativeLinks(md, { root, base, source, titles, files }) {
+  const sources = new Map([...titles.keys()].map((path) => [addressOf(path), path]));
 
-  const resolve = (page, children, at) => {
-    const open = children[at];
-    const href = open.attrGet('href');
-    if (/^([a-z]+:|#)/i.test(href)) return;
-    const [file, anchor] = decodeURI(href).split('#');
-    const named = posix.join(posix.dirname(page), file).replace(/\/$/, '');
-    const path = existsSync(join(root, named, 'README.md')) ? `${named}/README.md` : named;
-    const place = join(root, path);
-    const text = children[at + 1];
-    if (basename(path) === text.content) text.content = titles.get(path) ?? text.content;
-    if (pages.includes(path)) {
-      open.attrSet('href', `/${addressOf(path)}${anchor === undefined ? '' : `#${anchor}`}`);
-    } else if (!existsSync(place)) {
-      throw new Error(`${page}: broken link: ${href}`);
-    } else if (path.startsWith('docs/') && statSync(place).isFile() && extname(path) !== '.md') {
-      linked.add(path);
-      open.attrs = [
-        ['href', `${base}${addressOf(path)}`],
-        ['target', '_self'],
-      ];
-    } else if (source === '') {
-      const close = children.find((token, i) => i > at && token.type === 'link_close');
-      open.tag = close.tag = 'span';
-      open.attrs = [['title', `${path} in the repository of rungate`]];
-    } else {
-      open.attrSet('href', `${source}/${path}`);
-    }
+  const { link_open: linkOpen } = md.renderer.rules;
+  md.renderer.rules.link_open = (tokens, at, options, env, self) => {
+    resolve(sources.get(env.relativePath) ?? env.relativePath, tokens, at);
+    return linkOpen(tokens, at, options, env, self);
   };
 
-  md.core.ruler.after('inline', 'relative-links', ({ tokens, env }) => {
-    const page = sources.get(env.relativePath) ?? env.relativePath;
-    for (const { children } of tokens) {
-      children?.forEach((token, at) => {
-        if (token.type === 'link_open') resolve(page, children, at);
-      });
+  function resolve(page, tokens, at) {
+    const open = tokens[at];
+    const href = open.attrGet('href');
+    if (/^([a-z]+:|#)/i.test(href)) return;
+    const [, file, anchor] = /^([^#]*)(.*)$/.exec(decodeURI(href));
+    const place = posix.join(posix.dirname(page), file, '.');
+    const path = existsSync(join(root, place, 'README.md')) ? posix.join(place, 'README.md') : place;
+    if (!existsSync(join(root, path))) throw new Error(`${page}: broken link: ${href}`);
+    const text = tokens[at + 1];
+    if (text.content === basename(path)) text.content = titles.get(path) ?? text.content;
+    if (isPage(path) && titles.has(path)) {
+      open.attrSet('href', `/${addressOf(path)}${anchor}`);
+    } else if (path.startsWith('docs/') && statSync(join(root, path)).isFile()) {
+      files.add(path);
+      open.attrSet('href', `${base}${addressOf(path)}`);
+      open.attrSet('target', '_self');
+    } else if (source !== '') {
+      open.attrSet('href', `${source}/${path}`);
+    } else {
+      open.tag = tokens.find(({ type }, i) => i > at && type === 'link_close').tag = 'span';
+      open.attrs = [['title', `${path} in the repository of rungate`]];
     }
-  });
+  }
 }
 
 /**
@@ -76,32 +65,29 @@ export function relativeLinks(md, { root, base, source, pages, titles, linked })
 export function tabs(md) {
   md.renderer.rules.tabs = (tokens, at) => tokens[at].content;
   md.core.ruler.after('block', 'tabs', (state) => {
-    const isComment = (token, text) => token.type === 'html_block' && token.content.trim() === text;
+    const placeOf = (comment) => state.tokens.findIndex(({ content }) => content.trim() === comment);
     const markup = (content) => Object.assign(new state.Token('tabs', '', 0), { content });
-    for (let group = 0; ; group += 1) {
-      const start = state.tokens.findIndex((token) => isComment(token, '<!-- tabs -->'));
-      if (start === -1) return;
-      const end = state.tokens.findIndex((token, at) => at > start && isComment(token, '<!-- /tabs -->'));
-      if (end === -1) throw new Error(`${state.env.relativePath}: <!-- tabs --> without <!-- /tabs -->`);
-      const inside = state.tokens.slice(start + 1, end);
-      const { tag } = inside[0];
+    for (let group = 0; placeOf('<!-- tabs -->') !== -1; group += 1) {
+      const start = placeOf('<!-- tabs -->');
+      const length = placeOf('<!-- /tabs -->') - start + 1;
+      if (length < 2) throw new Error(`${state.env.relativePath}: <!-- tabs --> without <!-- /tabs -->`);
+      const inside = state.tokens.slice(start + 1, start + length - 1);
       const labels = [];
       const panels = inside.flatMap((token, at) => {
         const title = inside[at + 1]?.content ?? '';
-        const isHeading = token.type === 'heading_open';
-        const isTitle =
-          token.level === 0 && token.tag === tag && (isHeading || /^\*\*[^*]+\*\*$/.test(title));
-        if (!isTitle || token.nesting !== 1) return [token];
-        const id = `tab-${group}-${labels.length}`;
-        const isFirst = labels.length === 0;
+        const isTitle = token.type === 'heading_open' || /^\*\*[^*]+\*\*$/.test(title);
+        if (token.tag !== inside[0].tag || token.nesting !== 1 || token.level > 0 || !isTitle) return [token];
+        const input = `<input type="radio" name="tabs-${group}" id="tab-${group}-${labels.length}"`;
         const text = md.utils.escapeHtml(title.replace(/\*\*|`/g, ''));
-        const input = `<input type="radio" name="tabs-${group}" id="${id}"${isFirst ? ' checked' : ''}>`;
-        labels.push(`${input}<label for="${id}">${text}</label>`);
+        const isFirst = labels.length === 0;
+        labels.push(
+          `${input}${isFirst ? ' checked' : ''}><label for="tab-${group}-${labels.length}">${text}</label>`,
+        );
         token.attrJoin('class', 'tab-title');
         return [markup(isFirst ? '<div class="panel active">' : '</div><div class="panel">'), token];
       });
       const open = `<div class="vp-code-group"><div class="tabs">${labels.join('')}</div><div class="blocks">`;
-      state.tokens.splice(start, end - start + 1, markup(open), ...panels, markup('</div></div></div>'));
+      state.tokens.splice(start, length, markup(open), ...panels, markup('</div></div></div>'));
     }
   });
 }

@@ -16,13 +16,9 @@ function openTab() {
 
 /** Unlike the page of the theme, this one has a landmark. */
 const notFound = () =>
-  h('main', { class: 'vp-doc not-found' }, [
+  h('main', { class: 'vp-doc', style: 'margin: 64px auto; max-width: 640px; padding: 0 24px' }, [
     h('h1', 'Page not found'),
-    h('p', [
-      'No page has this address. Search for it, or start from the ',
-      h('a', { href: withBase('/') }, 'index'),
-      '.',
-    ]),
+    h('p', ['Search for the page, or start from the ', h('a', { href: withBase('/') }, 'index'), '.']),
   ]);
 
 export default {
