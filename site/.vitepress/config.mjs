@@ -9,17 +9,17 @@ import { anchorOf, plainText, relativeLinks, tabs } from './markdown.mjs';
 import { addressOf, isPage, readPages } from './pages.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const repository = repositoryOf(manifest);
-const source = repository === '' ? '' : `${repository}/blob/v${manifest.version}`;
+const source = repositoryOf(manifest) && `${repositoryOf(manifest)}/blob/v${manifest.version}`;
 
 /** The path under which the site is served. Each version can have its own, and is written to the folder of that name. */
-const base = process.env.SITE_BASE ?? '/';
+const base = (process.env.SITE_BASE ?? '').replace(/\/?$/, '/');
 const { sections, titles } = readPages(root);
 const pages = [...titles.keys()].filter(isPage);
 /** The files in docs/ that pages link to, besides pages. */
 const files = new Set([...titles.keys()].filter((path) => !isPage(path)));
-
-const link = (path) => `/${addressOf(path).replace(/(^index)?[.]md$/, '')}`;
+/** Returns a link for VitePress, which adds the base and the ending to links to pages only. */
+const link = (path) =>
+  isPage(path) ? `/${addressOf(path).replace(/(^index)?[.]md$/, '')}` : `${base}${addressOf(path)}`;
 const sidebar = sections.map(({ title, paths }) => ({
   text: title,
   items: paths.map((path) => ({ text: titles.get(path), link: link(path) })),

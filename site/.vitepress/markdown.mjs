@@ -41,8 +41,8 @@ export function relativeLinks(md, { root, base, source, titles, files }) {
     const place = posix.join(posix.dirname(page), file, '.');
     const path = existsSync(join(root, place, 'README.md')) ? posix.join(place, 'README.md') : place;
     if (!existsSync(join(root, path))) throw new Error(`${page}: broken link: ${href}`);
-    const text = tokens[at + 1];
-    if (text.content === basename(path)) text.content = titles.get(path) ?? text.content;
+    if (tokens[at + 1].content === basename(path))
+      tokens[at + 1].content = titles.get(path) ?? basename(path);
     if (isPage(path) && titles.has(path)) {
       open.attrSet('href', `/${addressOf(path)}${anchor}`);
     } else if (path.startsWith('docs/') && statSync(join(root, path)).isFile()) {

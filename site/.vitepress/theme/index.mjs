@@ -10,7 +10,7 @@ function openTab() {
   if (!panel) return;
   const at = [...panel.parentElement.children].indexOf(panel);
   panel.closest('.vp-code-group').querySelectorAll('input')[at].click();
-  // The router has already asked for a frame in which to scroll to where the hidden target was.
+  // In the next frame, the router scrolls to where the hidden target was.
   requestAnimationFrame(() => target.scrollIntoView());
 }
 
