@@ -1,0 +1,306 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+// @ts-expect-error part of the site, which has no types
+import { addressOf, readPages } from '../../site/.vitepress/pages.mjs';
+import { exitCodes } from '../../src/exit.ts';
+import { version } from '../../src/version.ts';
+import { root } from '../e2e/built.ts';
+import { skipped as noBrowser, startBrowser } from './browser.ts';
+
+const installed = existsSync(join(root, 'site/node_modules/vitepress'));
+const skipped = noBrowser || (!installed && !process.env.REQUIRE_TOOLS);
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const served = join(root, 'site/dist');
+/** The site of one version, beside which there can be others. */
+const base = `/${version}/`;
+const built = join(served, base);
+
+const { titles } = readPages(root) as { titles: Map<string, string> };
+const listed = [...titles.keys()].filter((path) => path.endsWith('.md'));
+const addressIn = (path: string) =>
+  `${base}${(addressOf(path) as string).replace(/(^index)?\.md$/, (_all, index) => (index ? '' : '.html'))}`;
+/** Returns the address of the page whose file has this name, in any folder. */
+const address = (name: string) => addressIn(listed.find((path) => basename(path) === name) ?? name);
+
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+};
+
+/** A static server: it shows index.html for a folder, and 404.html for an unknown address. */
+const server: Server = createServer((request, response) => {
+  const path = decodeURIComponent(new URL(String(request.url), 'http://localhost').pathname);
+  const file = join(served, path, path.endsWith('/') ? 'index.html' : '');
+  if (existsSync(file) && statSync(file).isDirectory()) {
+    response.writeHead(301, { location: `${path}/` }).end();
+  } else if (existsSync(file)) {
+    response.writeHead(200, { 'content-type': types[extname(file)] ?? 'text/plain' }).end(readFileSync(file));
+  } else {
+    response.writeHead(404, { 'content-type': 'text/html' }).end(readFileSync(join(built, '404.html')));
+  }
+});
+
+let browser: Browser;
+let url: string;
+let context: BrowserContext;
+let page: Page;
+let errors: string[];
+let foreignRequests: string[];
+
+async function open(path: string, options: BrowserContextOptions = {}) {
+  errors = [];
+  foreignRequests = [];
+  context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  await context.route('**', (route) => {
+    if (route.request().url().startsWith(`${url}/`)) return route.continue();
+    foreignRequests.push(route.request().url());
+    return route.abort();
+  });
+  page = await context.newPage();
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => errors.push(message.text()));
+  const response = await page.goto(url + path);
+  await isReady();
+  return response;
+}
+
+/** Waits until the scripts of the page respond. */
+const isReady = () => page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined');
+
+async function seriousViolations(): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
+}
+
+const isWiderThanTheScreen = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+
+const htmlFiles = () =>
+  readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
+
+/** Returns the links of a built page, and the ids of its elements, without those in code blocks. */
+function parse(name: string): { links: string[]; ids: Set<string> } {
+  const html = readFileSync(join(built, name), 'utf8').replace(/<pre.*?<\/pre>/gs, '');
+  const values = (pattern: RegExp) =>
+    [...html.matchAll(pattern)].map(([, value = '']) => value.replaceAll('&amp;', '&'));
+  return { links: values(/\s(?:href|src)="([^"]*)"/g), ids: new Set(values(/\sid="([^"]*)"/g)) };
+}
+
+describe.skipIf(skipped)('the documentation site (skipped without Chromium or site/node_modules)', () => {
+  beforeAll(async () => {
+    const env = { ...process.env, SITE_BASE: base };
+    const { stdout, stderr } = await promisify(execFile)(
+      'npm',
+      ['run', '--silent', 'build', '--prefix', 'site'],
+      {
+        cwd: root,
+        env,
+      },
+    );
+    expect(`${stdout}${stderr}`).not.toMatch(/error|warn|not loaded/i);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    server.close();
+  });
+  afterEach(async () => {
+    await context?.close();
+  });
+
+  it('has every page that docs/README.md lists, in its sidebar', async () => {
+    await open(base);
+    const hrefs = (await page.evaluate(
+      '[...document.querySelectorAll(".VPSidebar a")].map((link) => link.getAttribute("href"))',
+    )) as string[];
+    expect(hrefs.toSorted()).toEqual([...titles.keys()].map(addressIn).toSorted());
+    const pages = htmlFiles().filter((name) => name !== '404.html' && !name.startsWith('exit/'));
+    expect(pages).toHaveLength(listed.length);
+    expect([errors, foreignRequests]).toEqual([[], []]);
+  });
+
+  it('shows the version with a link to the changelog', async () => {
+    await open(address('settings.md'));
+    const link = page.getByRole('navigation').getByRole('link', { name: version });
+    expect(await link.getAttribute('href')).toBe(address('CHANGELOG.md'));
+  });
+
+  it('has no broken link or anchor', () => {
+    const parsed = new Map(htmlFiles().map((name) => [name, parse(name)]));
+    const broken = [...parsed].flatMap(([name, { links }]) =>
+      links.filter((link) => {
+        const target = new URL(link, `http://site${base}${name}`);
+        if (target.host !== 'site') return false;
+        const path = decodeURIComponent(target.pathname).slice(base.length);
+        const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
+        if (!target.pathname.startsWith(base) || !existsSync(join(built, file))) return true;
+        const anchor = decodeURIComponent(target.hash.slice(1));
+        return anchor !== '' && !parsed.get(file)?.ids.has(anchor);
+      }),
+    );
+    expect([...parsed.values()].flatMap(({ links }) => links).length).toBeGreaterThan(1000);
+    expect(broken).toEqual([]);
+  });
+
+  it('shows braces and angle brackets as they are written', async () => {
+    await open(address('ci.md'));
+    await page.getByText('npx rungate selftest -- <your step>').waitFor();
+    await page.getByText('"{{matrix}}"').waitFor();
+    await page.getByText('${{ vars.RUNGATE_API_URL }}').first().waitFor();
+  });
+
+  it('finds the section on retries, and opens it', async () => {
+    await open(base);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('searchbox').fill('retries');
+    await page.locator('.result.selected', { hasText: 'Retries' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#retries$/);
+    await page.getByRole('heading', { name: 'Retries' }).waitFor();
+    expect([errors, foreignRequests]).toEqual([[], []]);
+  });
+
+  it('fits on screens of 390 and 1280 pixels: tables and code scroll', async () => {
+    // The scripts do not change the layout, and loading them takes most of the time.
+    context = await browser.newContext({ javaScriptEnabled: false });
+    page = await context.newPage();
+    const wide: string[] = [];
+    for (const path of listed) {
+      await page.goto(url + addressIn(path));
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        if (await isWiderThanTheScreen()) wide.push(`${path} at ${width} pixels`);
+      }
+    }
+    expect(wide).toEqual([]);
+    for (const [name, element] of [
+      ['reliability.md', 'table'],
+      ['ci.md', 'pre'],
+    ] as const) {
+      await page.goto(url + address(name));
+      const overflow = await page.evaluate(
+        `getComputedStyle(document.querySelector('${element}')).overflowX`,
+      );
+      expect(overflow, name).toBe('auto');
+    }
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no serious accessibility violations in %s mode',
+    async (colorScheme) => {
+      await open(base, { colorScheme });
+      for (const path of [base, address('settings.md'), address('ci.md'), `${base}nothing.html`]) {
+        await page.goto(url + path);
+        await isReady();
+        expect(await seriousViolations(), path).toEqual([]);
+      }
+      expect(foreignRequests).toEqual([]);
+    },
+  );
+
+  it('is dark if the user prefers that, or chooses it', async () => {
+    await open(base, { colorScheme: 'dark' });
+    const dark = await background();
+    await context.close();
+    await open(base, { colorScheme: 'light' });
+    expect(await background()).not.toBe(dark);
+    await page.getByRole('switch').first().click();
+    await expect.poll(background).toBe(dark);
+    await page.goto(url + address('settings.md'));
+    await expect.poll(background).toBe(dark);
+  });
+
+  it('opens the tab that a link names, and moves between tabs with the keyboard', async () => {
+    await open(`${address('ci.md')}#jenkins`);
+    const tab = (name: string) => page.getByRole('radio', { name });
+    const shows = (text: string) => page.getByText(text).first().waitFor();
+    await shows("credentials('rungate-api-key')");
+    expect(await tab('Jenkins').isChecked()).toBe(true);
+    await tab('Jenkins').focus();
+    await page.keyboard.press('ArrowRight');
+    await shows('vmImage: ubuntu-latest');
+    expect(await tab('Azure Pipelines').isChecked()).toBe(true);
+    await page.getByRole('main').getByRole('link', { name: 'CircleCI', exact: true }).first().click();
+    await shows('resource_class: small');
+    expect([errors, foreignRequests]).toEqual([[], []]);
+  });
+
+  it('has a page for unknown addresses', async () => {
+    const response = await open(`${base}no/such/page`);
+    expect(response?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.getByRole('link', { name: 'index' }).click();
+    await page.getByRole('heading', { name: 'Documentation' }).waitFor();
+    expect(foreignRequests).toEqual([]);
+  });
+
+  it.each(Object.values(exitCodes))('leads from /exit/%i to the exit codes', async (code) => {
+    const text = await (await fetch(`${url}${base}exit/${code}`)).text();
+    const [, target = ''] = /url=([^"]+)"/.exec(text) ?? [];
+    const { pathname, hash } = new URL(target, `${url}${base}exit/${code}/`);
+    expect([pathname, hash]).toEqual([address('gate.md'), '#exit-codes']);
+    expect((await fetch(url + pathname)).status).toBe(200);
+  });
+
+  it('contains the other files that its pages link to', async () => {
+    const file = await fetch(`${url}${base}openapi.json`);
+    expect(await file.text()).toBe(readFileSync(join(root, 'docs/openapi.json'), 'utf8'));
+  });
+});
+
+describe('the pages of the site', () => {
+  /** Returns the error for a repository with these files. */
+  async function errorFor(files: Record<string, string>): Promise<unknown> {
+    const folder = mkdtempSync(join(tmpdir(), 'site-'));
+    for (const [name, text] of Object.entries({ 'README.md': '# rungate\n', ...files })) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
+    try {
+      readPages(folder);
+    } catch (error) {
+      return error;
+    }
+  }
+  const index = '# Documentation\n\n## Reference\n\n| page |\n| --- |\n| [a](reference/a.md) |\n';
+
+  it('may be in any folder', async () => {
+    const files = { 'docs/README.md': index, 'docs/reference/a.md': '# A\n' };
+    expect(await errorFor(files)).toBeUndefined();
+  });
+
+  it('must all be in docs/README.md', async () => {
+    const files = { 'docs/README.md': index, 'docs/reference/a.md': '# A\n', 'docs/why/b.md': '# B\n' };
+    expect(await errorFor(files)).toEqual(new Error('docs/README.md does not list why/b.md'));
+  });
+
+  it('must have different addresses', async () => {
+    const files = {
+      'docs/README.md': `${index}| [b](../a.md) |\n| [c](a.md) |\n`,
+      'a.md': '',
+      'docs/a.md': '',
+    };
+    const error = await errorFor({ ...files, 'docs/reference/a.md': '# A\n' });
+    expect(error).toEqual(new Error('another page has the address of docs/a.md'));
+  });
+});
