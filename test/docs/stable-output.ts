@@ -6,7 +6,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
   [/\battempt \d+/g, 'attempt <n>'],
   // The column SECONDS of the selftest, whose width depends on its content.
-  [/ +(SECONDS|\d+\.\d) +(?=(RUNS|\d+)$)/gm, ' <seconds> '],
+  [/ +(SECONDS|\d+\.\d) +(?=(RUNS( +HINT)?|\d+)$)/gm, ' <seconds> '],
   [/\b(\d+ (h|min) )?\d+(\.\d+)? ?(ms|s|min|h)\b/g, '<duration>'],
 ];
 
