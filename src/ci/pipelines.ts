@@ -21,7 +21,7 @@ export interface Plan {
   readonly stage?: string;
 }
 
-/** The pipeline of one CI, as docs/how-to/ci.md shows it and `rungate init` writes it. */
+/** The pipeline of one CI, as a page in docs/how-to shows it and `rungate init` writes it. */
 export interface Pipeline {
   readonly provider: Provider;
   readonly title: string;

@@ -46,6 +46,37 @@ export function snippets(page: string): { name: string; language: string; text: 
   });
 }
 
+/** The pages with pipelines, each with the heading before the names of its snippets, if they need one to be unique. */
+const pipelinePages: Readonly<Record<string, string>> = {
+  'docs/how-to/ci.md': '',
+  'docs/how-to/github.md': 'GitHub Actions',
+  'docs/how-to/gitlab.md': 'GitLab CI',
+  'docs/how-to/jenkins.md': 'Jenkins',
+  'docs/how-to/other-ci.md': '',
+};
+
+export const pathsOfPipelinePages = Object.keys(pipelinePages);
+
+/** Returns every YAML and Groovy block of the pages with pipelines. */
+const pipelineBlocks = () =>
+  Object.entries(pipelinePages).flatMap(([page, title]) =>
+    snippets(page)
+      .filter(({ language }) => ['yaml', 'groovy'].includes(language))
+      .map((snippet) => ({
+        ...snippet,
+        name: [title, snippet.name].filter((part) => part !== '').join(' / '),
+      })),
+  );
+
+/** Whether a block runs the gate, by its command, the action or the template; others show a part without it. */
+const runsGate = ({ text }: { text: string }) => /\brungate\b(?=@| gate\b)|\bextends: \.rungate\b/.test(text);
+
+/** Returns the pipelines of the pages. */
+export const pipelineSnippets = () => pipelineBlocks().filter(runsGate);
+
+/** Returns the blocks that show a part of a pipeline without the gate. */
+export const pipelineParts = () => pipelineBlocks().filter((block) => !runsGate(block));
+
 /**
  * Reads a Jenkinsfile without a parser: brackets and quotes must balance. Returns a function that returns the only match of a
  * pattern in it.

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
+// @ts-expect-error a script, which has no types
+import { figuresOf } from '../../scripts/docs-figures.mjs';
 import { root } from '../e2e/built.ts';
 import { pages, textOf } from './pages.ts';
 
@@ -111,6 +113,9 @@ describe('the installed package', () => {
 
 describe('the README', () => {
   it('is short', () => expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(75));
+
+  it('has at most 450 words outside of code', () =>
+    expect(figuresOf(textOf('README.md')).words).toBeLessThanOrEqual(450));
 
   it('has the commands that CI runs', () => {
     for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) {

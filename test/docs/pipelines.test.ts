@@ -8,10 +8,10 @@ import { version } from '../../src/version.ts';
 import { planned } from '../ci/planned.ts';
 import { cli } from '../cli/harness.ts';
 import { root } from '../e2e/built.ts';
-import { snippets } from './ci-job.ts';
+import { pathsOfPipelinePages, snippets } from './ci-job.ts';
 import { commandIn } from './command-in.ts';
 
-const page = readFileSync(join(root, 'docs/how-to/ci.md'), 'utf8');
+const page = pathsOfPipelinePages.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
 const plan = planned;
 const selected = plan.flags;
 /** The plan of a step whose project file has the project and the process. */
@@ -37,7 +37,7 @@ it.each(['gitlab', 'jenkins'] as const)(
 describe.each(pipelines)('$title', (pipeline) => {
   const isYaml = pipeline.provider !== 'jenkins';
 
-  it('is on the page as rungate init writes it', () => {
+  it('is on a page as rungate init writes it', () => {
     expect(page).toContain(`\`\`\`${isYaml ? 'yaml' : 'groovy'}\n${pipeline.text(plan)}\`\`\`\n`);
   });
 
@@ -88,7 +88,7 @@ describe.each(pipelines)('$title', (pipeline) => {
   });
 });
 
-const workflows = ['docs/how-to/ci.md', 'docs/how-to/gates.md'].flatMap((path) =>
+const workflows = [...pathsOfPipelinePages, 'docs/how-to/gates.md'].flatMap((path) =>
   snippets(path)
     .filter(({ language, text }) => language === 'yaml' && /^ +runs-on:/m.test(text))
     .map(({ name, text }) => [`${path}: ${name}`, text] as const),
@@ -112,12 +112,12 @@ it('no pipeline writes a JUnit file that its CI does not collect', () => {
   }
 });
 
-it('the page shows the step that installs from the lockfile', () => {
+it('a page shows the step that installs from the lockfile', () => {
   const gitlab = pipelines.find(({ provider }) => provider === 'gitlab');
   expect(page).toContain(gitlab?.text({ ...plan, installation: lockfile }));
 });
 
-it('every command on the page and in the template is a gate that replaces the shell', () => {
+it('every command on the pages and in the template is a gate that replaces the shell', () => {
   const template = readFileSync(join(root, 'templates/gitlab/rungate.yml'), 'utf8');
   const commands = `${page}${template}`.split('\n').filter((line) => /\bnpx --.*rungate.* --/i.test(line));
   expect(commands.length).toBeGreaterThan(9);

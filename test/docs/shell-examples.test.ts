@@ -110,6 +110,11 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/how-to/deployed-build.md: needs a deployed shop',
     'docs/how-to/deployed-build.md: needs a deployed shop',
     'docs/how-to/deployed-build.md: needs a deployed shop',
+    'docs/how-to/github.md: needs a repository on GitHub',
+    'docs/how-to/github.md: needs a repository on GitHub',
+    'docs/how-to/github.md: needs a repository on GitHub',
+    'docs/how-to/gitlab.md: needs a project on GitLab',
+    'docs/how-to/gitlab.md: needs the package in node_modules',
     'docs/how-to/hub-operations.md: needs root and systemd',
     'docs/how-to/image-policies.md: needs a registry, cosign and oras',
     'docs/how-to/image-policies.md: needs a registry, cosign and an identity',
@@ -118,6 +123,8 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/how-to/image.md: test/image runs it in the image',
     'docs/how-to/migrate-from-a-loop.md: needs gh and a repository',
     'docs/how-to/migrate-from-a-loop.md: needs a Datadog account',
+    'docs/how-to/other-ci.md: needs an organization on CircleCI',
+    'docs/how-to/other-ci.md: needs a key',
     'docs/how-to/proof.md: needs Docker and a registry',
     'docs/project/fleet.md: takes half an hour; prints the table below',
     'docs/project/fleet.md: takes ten minutes; prints the tables',
@@ -127,5 +134,7 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/reference/receipts.md: needs a registry and oras',
     'docs/reference/reports.md: needs the Buildkite agent',
     'docs/reference/webhooks-cli.md: needs a receiver at that address',
+    'docs/start/first-steps.md: the project’s CI runs it',
+    'docs/start/first-steps.md: needs a clone',
   ]);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { signSync } from '../../src/webhook/node.ts';
-import { bin, start } from '../e2e/built.ts';
+import { bin, root, start } from '../e2e/built.ts';
 import { changed, commit, image, sealed, trusted } from '../receipt/table.ts';
 import { textOf } from './pages.ts';
 import type { ShellExample } from './shell-examples.ts';
@@ -33,10 +33,8 @@ const files: Readonly<Record<string, string>> = {
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
   'ci/loop.sh':
     /```text\n(#!\/bin\/sh\n.*?)```/s.exec(textOf('docs/how-to/migrate-from-a-loop.md'))?.[1] ?? '',
+  'loop.sh': readFileSync(join(root, 'fixtures/curl-loop.sh'), 'utf8'),
   'deploy.sh': '#!/bin/sh\necho deployed\n',
-  // A short interval keeps the tests fast; every other setting has its default.
-  'home/.config/rungate/profiles.json':
-    '{"version":1,"profiles":{"default":{"settings":{"interval":"200ms"},"secrets":{}}}}\n',
   'bin/rungate': `#!/bin/bash
 case "$1 $2" in
   # Use a free port, so that examples and other tests can run at the same time.
@@ -51,6 +49,12 @@ exec '${process.execPath}' '${bin}' "$@"
 exec rungate "\${@:2}"
 `,
 };
+
+/** A short interval keeps the tests fast; every other setting has its default, except that a terminal shows tables. */
+function profiles(needs: readonly string[]): string {
+  const settings = { interval: '200ms', ...(needs.includes('a terminal') ? { format: 'table' } : {}) };
+  return JSON.stringify({ version: 1, profiles: { default: { settings, secrets: {} } } });
+}
 
 const projectFile = `{
   "project": "shop",
@@ -78,9 +82,16 @@ export interface ExampleResult {
 
 /** Creates the folder of an example: a repository, a home directory, and the programs on the path. */
 function prepareFolder(folder: string, { needs }: ShellExample, { token, apiKey }: MockServer): void {
-  const base = { ...files, 'token.txt': `${token}\n`, 'key.txt': `${apiKey}\n` };
+  const base = {
+    ...files,
+    'home/.config/rungate/profiles.json': profiles(needs),
+    'token.txt': `${token}\n`,
+    'key.txt': `${apiKey}\n`,
+  };
   const settings = needs.includes('gates') ? gatesFile : projectFile;
-  const all = needs.length > 0 ? { ...base, 'work/.rungate.json': settings } : base;
+  const all = needs.some((need) => need !== 'a terminal')
+    ? { ...base, 'work/.rungate.json': settings }
+    : base;
   for (const [name, content] of Object.entries(all)) {
     const path = join(folder, /^(home|bin|work)\//.test(name) ? name : `work/${name}`);
     mkdirSync(dirname(path), { recursive: true });

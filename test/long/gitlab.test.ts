@@ -92,7 +92,7 @@ function textOn(page: string, pattern: RegExp): string {
   if (text === undefined) throw new Error(`${page} has no ${pattern}`);
   return text;
 }
-const template = textOn('docs/how-to/ci.md', /### The template\n.*?```yaml\n(include:.+?)```/s);
+const template = textOn('docs/how-to/gitlab.md', /## The template\n.*?```yaml\n(include:.+?)```/s);
 const severalGates = textOn('docs/how-to/gates.md', /### GitLab CI\n+```yaml\n(.+?)```/s);
 
 /** Returns the pipeline with a job after it that reads the dotenv report. */

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import {
   type Env,
+  pipelineParts,
+  pipelineSnippets,
   read,
   run,
   type Script,
@@ -95,6 +97,15 @@ function githubAction(doc: Yaml, store: Store): Step {
     artifacts: given.junit === undefined ? [] : [given.junit],
     retried: githubRetried,
   };
+}
+
+/** Reads a step alone, in the job of the page on GitHub Actions. */
+function githubStep(steps: Yaml, store: Store): Step {
+  const name = 'GitHub Actions / The plain command';
+  const doc = yaml(pipelineSnippets().find((snippet) => snippet.name === name)?.text ?? '');
+  const { e2e } = doc.jobs;
+  const env = e2e.steps.at(-1).env;
+  return githubRun({ ...doc, jobs: { e2e: { ...e2e, env, steps } } }, store);
 }
 
 const gitlabEnv = {
@@ -248,20 +259,21 @@ const readers: Record<string, Reader> = {
   'GitHub Actions / The plain command': githubRun,
   'GitLab CI / The template': gitlabTemplate,
   'GitLab CI / The plain command': (doc, store) => gitlabJob(doc.e2e, store),
+  'Common rules / One line': githubStep,
   CircleCI: circleci,
   Jenkins: jenkins,
   'Azure Pipelines': azure,
   'Bitbucket Pipelines': bitbucket,
   Buildkite: buildkite,
   Lockfiles: (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
-  'Matrix jobs': (doc, store) => githubRun(doc, store, '{"environment":"staging"}'),
+  'GitHub Actions / Matrix jobs': (doc, store) => githubRun(doc, store, '{"environment":"staging"}'),
   'Several gates / GitHub Actions': withGates(githubAction),
   'Several gates / GitLab CI': withGates((doc, store) => gitlabJob(doc.e2e, store)),
   'Several gates / Jenkins': withGates(jenkins),
 };
 
 const found = [
-  ...snippets('docs/how-to/ci.md'),
+  ...pipelineSnippets(),
   ...onGates
     .filter(({ language }) => ['yaml', 'groovy'].includes(language))
     .map((snippet) => ({ ...snippet, name: snippet.name.replace('Pipelines', 'Several gates') })),
@@ -317,6 +329,11 @@ const runsOf = ({ projectFile }: Step) =>
 it('every snippet has a reader here, and every reader a snippet', () => {
   expect(found.map((snippet) => snippet.name).sort()).toEqual([...names].sort());
   expect(new Set(found.map((snippet) => snippet.language))).toEqual(new Set(['yaml', 'groovy']));
+});
+
+it('every block without a gate is valid YAML', () => {
+  expect(pipelineParts().length).toBeGreaterThan(2);
+  for (const { name, text } of pipelineParts()) expect(yaml(text), name).toBeTypeOf('object');
 });
 
 it('no snippet contains a key or is longer than a screen', () => {
@@ -441,7 +458,7 @@ describe.concurrent.each(names.filter((name) => stepOf(name, placeholderStore).r
 
 it('each cell of a matrix starts its own run', () =>
   withMock('stuck', async (mock, store, folder) => {
-    const doc = yaml(found.find((snippet) => snippet.name === 'Matrix jobs')?.text ?? '');
+    const doc = yaml(found.find((snippet) => snippet.name === 'GitHub Actions / Matrix jobs')?.text ?? '');
     for (const cell of ['{"environment":"staging"}', '{"environment":"canary"}'])
       expect(await codeOf(withTwoReads(githubRun(doc, store, cell)), folder)).toBe(3);
     expect(mock.state.runs.size).toBe(2);

@@ -56,7 +56,7 @@ const lockfile = {
 const own = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`);
 const pages = [
   'README.md',
-  'docs/how-to/ci.md',
+  'docs/how-to/github.md',
   'docs/how-to/gates.md',
   'docs/how-to/image-policies.md',
   'docs/how-to/previews.md',
