@@ -30,7 +30,7 @@ const files: Readonly<Record<string, string>> = {
   'receipt-policy.json': '{ "keys": ["ci.pub"], "environment": "staging", "maxAge": "24h" }\n',
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
-  'loop.sh': readFileSync(join(root, 'fixtures/curl-loop.sh'), 'utf8'),
+  'fixtures/curl-loop.sh': readFileSync(join(root, 'fixtures/curl-loop.sh'), 'utf8'),
   'deploy.sh': '#!/bin/sh\necho deployed\n',
   'bin/rungate': `#!/bin/bash
 case "$1 $2" in
