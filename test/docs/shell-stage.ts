@@ -33,7 +33,7 @@ const files: Readonly<Record<string, string>> = {
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
   'ci/loop.sh':
     /```text\n(#!\/bin\/sh\n.*?)```/s.exec(textOf('docs/how-to/migrate-from-a-loop.md'))?.[1] ?? '',
-  'loop.sh': readFileSync(join(root, 'fixtures/curl-loop.sh'), 'utf8'),
+  'fixtures/curl-loop.sh': readFileSync(join(root, 'fixtures/curl-loop.sh'), 'utf8'),
   'deploy.sh': '#!/bin/sh\necho deployed\n',
   'bin/rungate': `#!/bin/bash
 case "$1 $2" in
