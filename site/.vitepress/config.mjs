@@ -32,9 +32,9 @@ const nav = sections.slice(1).map(({ title, paths }) => ({
 
 /** Writes a short address for each exit code, which leads to the section about them. */
 function writeExitCodes(outDir) {
-  const page = pages.find((path) => /^#+ Exit codes$/m.test(readFileSync(join(root, path), 'utf8')));
-  const section = `../../${addressOf(page).replace(/md$/, 'html')}#exit-codes`;
+  const page = pages.find((path) => /^# Exit codes$/m.test(readFileSync(join(root, path), 'utf8')));
   for (const code of Object.values(exitCodes)) {
+    const section = `../../${addressOf(page).replace(/md$/, 'html')}#${code}`;
     const folder = join(outDir, 'exit', `${code}`);
     mkdirSync(folder, { recursive: true });
     const head = `<meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${section}">`;
@@ -59,7 +59,11 @@ export default defineConfig({
   srcExclude: ['!(docs)/**/*.md', `!(${pages.filter((path) => !path.includes('/')).join('|')})*.md`],
   outDir: join(root, 'site/dist', base),
   rewrites: addressOf,
-  vite: { plugins: [externalVue] },
+  vite: {
+    // The index of the search has the text of all pages, and is loaded by the search only.
+    build: { chunkSizeWarningLimit: 2000 },
+    plugins: [externalVue],
+  },
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
