@@ -222,6 +222,6 @@ npm run bench:webhook          # verifying one delivery, compared with other lib
 npm run bench:fleet            # a fleet of gates against the documented limits, on a fake clock
 \`\`\`
 
-Their results: [webhooks verify](webhooks-cli.md#throughput), [webhooks](webhooks.md), [fleets](fleet.md).
+Their results: [webhooks verify](../reference/webhooks-cli.md#throughput), [webhooks](../how-to/webhooks.md), [fleets](fleet.md).
 `;
 }

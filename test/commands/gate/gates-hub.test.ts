@@ -48,7 +48,8 @@ it('ten gates with a hub have their verdicts within seconds after the deliveries
   await on.pass(300_000);
   const deliveredAt = on.time.clock.monotonic();
   for (const run of on.mock.state.runs.keys()) expect(await deliver({ run })).toBe(204);
-  await on.settle(() => running.result !== null, 250);
+  // In small steps: on a slow machine the responses take real time, in which the clock goes on.
+  await on.settle(() => running.result !== null, 25);
   expect(on.time.clock.monotonic() - deliveredAt).toBeLessThanOrEqual(15_000);
   const err = await expectVerdicts(running);
   expect(about(err, /^warning:/)).toEqual([]);
