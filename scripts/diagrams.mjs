@@ -239,6 +239,64 @@ function deployedBuild() {
   };
 }
 
+/** @returns {Diagram} */
+function hub() {
+  /** @type {Box} */
+  const service = { x: 20, y: 128, w: 150, h: 84, tone: 'plain', lines: ['service', 'runs the tests'] };
+  /** @type {Box} */
+  const middle = { ...service, x: 305, tone: 'busy', lines: ['hub', 'wakes gates,', 'shares the limit'] };
+  /** @type {Box} */
+  const gates = { ...service, x: 580, tone: 'good', lines: ['gates', 'one in each job'] };
+  /** @type {Box} */
+  const redis = { ...service, x: 305, y: 290, h: 54, lines: ['Redis (optional)', 'for several hubs'] };
+  /** @type {readonly (readonly Point[])[]} */
+  const arrows = [
+    [
+      [170, 170],
+      [305, 170],
+    ],
+    [
+      [455, 156],
+      [580, 156],
+    ],
+    [
+      [580, 184],
+      [455, 184],
+    ],
+    [
+      [655, 128],
+      [655, 62],
+      [95, 62],
+      [95, 128],
+    ],
+    [
+      [380, 212],
+      [380, 290],
+    ],
+    [
+      [380, 290],
+      [380, 212],
+    ],
+  ];
+  return {
+    title: 'The hub between the service, the gates and Redis',
+    description:
+      'The service sends deliveries to the hub by webhook. The hub wakes the gates and grants them requests. The gates create runs and read their status from the service, with their own API key. Several hubs share the budget and the wake-ups in Redis, which is optional.',
+    ...{ width: 760, height: 364 },
+    shapes: [
+      // Behind the first gate are those of other jobs.
+      ...[16, 8].map((by) => draw({ ...gates, x: gates.x + by, y: gates.y + by, lines: [] })),
+      ...[service, middle, gates, redis].map(draw),
+      ...arrows.map(path),
+      label([375, 50], 'create the run, read its status, with the API key', { kind: 'small' }),
+      label([237, 160], 'delivery', { kind: 'small' }),
+      label([517, 146], 'wake-up, grant', { kind: 'small' }),
+      label([517, 203], 'request for a grant', { kind: 'small' }),
+      label([392, 255], 'budget, wake-ups', { anchor: 'start', kind: 'small' }),
+    ],
+  };
+}
+
 /**
  * Returns a diagram as SVG for light and dark themes, which loads nothing.
  * @param {Diagram} diagram
@@ -258,6 +316,7 @@ export const diagrams = {
   'docs/why/verdict.svg': svgOf(verdict()),
   'docs/why/re-runs.svg': svgOf(rerun()),
   'docs/how-to/deployed-build.svg': svgOf(deployedBuild()),
+  'docs/how-to/hub.svg': svgOf(hub()),
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -1,4 +1,4 @@
-// Prints figures about the writing of the pages, by kind of page; with --pages, of each page. Aims are tested in test/docs/density.test.ts.
+// Prints figures about the writing of the pages, by kind of page; with --pages, of each page. test/docs/density.test.ts has the aims.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

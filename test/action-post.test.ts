@@ -111,17 +111,7 @@ describe('the environment of a preview deployment', () => {
   async function killedInPreview(last: (typeof commits)[number] = 'created'): Promise<string> {
     on = await stage({ outcome: 'stuck', deployed: 'v1' });
     const env = { RUNGATE_JOURNAL: journal };
-    const gate = [
-      'gate',
-      '--project',
-      'shop',
-      '--process',
-      'checkout',
-      '--interval',
-      '30s',
-      '--timeout',
-      '1m',
-    ];
+    const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--timeout', '1m'];
     const run = on.with({ env, clock: withLimits(on.clock) });
     await run(...gate, '--base-url', on.mock.url, '--ready-url', '/_mock/version');
     const lines = readFileSync(journal, 'utf8').split('\n');
@@ -150,6 +140,13 @@ describe('the environment of a preview deployment', () => {
       'env.delete',
     ]);
     expect(err).toContain(`deleted environment ${key}, which the stopped job left`);
+  });
+
+  it('is deleted even if the first ten reads of the list do not show it', async () => {
+    await killedInPreview();
+    on.mock.faults.add({ kind: 'reply', text: '{"items":[]}', endpoint: 'env.list', times: 10 });
+    const { code, asked } = await post({ RUNGATE_TOKEN: on.mock.token });
+    expect([code, left(), asked.includes('env.delete')]).toEqual([0, [], true]);
   });
 
   it('stays if the run could not be cancelled', async () => {

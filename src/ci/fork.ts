@@ -55,7 +55,7 @@ function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
     if (event.workflow_run != null) return isOutside(event.workflow_run.head_repository);
     // A fork's commit can be deployed by its id or its pull request, but not as a branch or a tag.
     if (event.deployment != null) return !/^refs\/(?:heads|tags)\//.test(env.GITHUB_REF ?? '');
-    // Vercel dispatches its deployments of forks, too, and its payload does not say so.
+    // Vercel also dispatches its deployments of forks, and its payload does not say so.
     if (event.client_payload?.git != null) return true;
     // The branches of the repository that contain the commit.
     if (name === 'status') return event.branches?.[0] === undefined;

@@ -19,9 +19,9 @@ export type JournalEvent =
   | ({ event: 'triggering'; key: string; round: number; body?: unknown } & Partial<Origin>)
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
   | { event: 'settled'; runId: string }
-  | { event: 'environment'; key: string; step: EnvironmentStep; job: string };
+  | { event: 'environment'; key: string; step: RecordedStep; job: string };
 
-type EnvironmentStep = Parameters<RunJournal['environment']>[1];
+type RecordedStep = Parameters<RunJournal['environment']>[1];
 
 /** A run in the journal. Its origin is that of the first process that used the key. */
 export interface JournalRun extends Origin {
@@ -85,8 +85,8 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
 }
 
 /** Returns the keys of the environments that a job created, or may have created, and has not deleted, with the last step of each. */
-export function environmentsOf(events: readonly JournalEvent[], job: string): Map<string, EnvironmentStep> {
-  const steps = new Map<string, EnvironmentStep>();
+export function environmentsOf(events: readonly JournalEvent[], job: string): Map<string, RecordedStep> {
+  const steps = new Map<string, RecordedStep>();
   for (const entry of events)
     if (entry.event === 'environment' && entry.job === job) steps.set(entry.key, entry.step);
   return new Map([...steps].filter(([, step]) => step !== 'deleted'));

@@ -217,7 +217,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
     );
     if (inTime === false) {
       const error = new TimeoutError(
-        `no run was created: what it needs did not exist within the timeout of ${formatDuration(timeoutMs)}`,
+        `no run was created: preparing its environment took longer than the timeout of ${formatDuration(timeoutMs)}`,
         { hint: 'set a longer timeout' },
       );
       return { ...nothingStarted, uncreated: reportUncreated([elapsed()], error) };

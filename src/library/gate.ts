@@ -9,7 +9,7 @@ import { artifactsOf } from '../subject.ts';
 import { bareUrl } from '../transport/address.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { openGate } from './open-gate.ts';
-import { withPreviews } from './preview.ts';
+import { planCallPreviews } from './preview.ts';
 import { type ReportWithReceipt, withReceipt } from './receipt.ts';
 import { sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
@@ -38,7 +38,7 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
     if (trigger === undefined && options.preview !== undefined)
       throw new UsageError('preview needs trigger: the runs of runIds already have an environment');
     const given = trigger === undefined ? [] : [{ ...node, trigger, preview: options.preview }];
-    const [own] = await withPreviews(given, options, session);
+    const [own] = await planCallPreviews(given, options, session);
     const planned = own && (await planStart(own.trigger, options, session));
     const start = planned?.start;
     const runs = { start, journal: planned?.journal, runIds: runIds && [...new Set(runIds)] };

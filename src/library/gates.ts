@@ -7,7 +7,7 @@ import type { PreviewGate } from '../preview/open.ts';
 import type { Preview } from '../preview/prepare.ts';
 import { type CheckedGate, checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
 import { openGate } from './open-gate.ts';
-import { withPreviews } from './preview.ts';
+import { planCallPreviews } from './preview.ts';
 import { type Session, sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
@@ -45,7 +45,7 @@ export async function gates(given: GatesOptions): Promise<GatesReport> {
   const checked = checkedGates(options);
   const intervals = checked.map(({ intervalMs }) => intervalMs);
   return withSession<GatesEvent, GatesReport>(options, intervals, async (session) => {
-    const own = await withPreviews(checked, options, session);
+    const own = await planCallPreviews(checked, options, session);
     const planned = await Promise.all(
       checked.map((gate, at) => planGate({ ...gate, ...own[at] } as OpenedGate, options, session)),
     );

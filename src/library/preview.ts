@@ -20,7 +20,7 @@ interface Given extends PlanNode {
  * Returns the bodies of runs with the environments of their previews.
  * @throws UsageError or ConfigError before anything is sent
  */
-export async function withPreviews(
+export async function planCallPreviews(
   gates: readonly Given[],
   options: Pick<
     GateOptions,

@@ -75,7 +75,7 @@ export interface GateHub {
 export interface GatePreview {
   /** The deployment's URL. */
   baseUrl: string | URL;
-  /** Whether to copy the variables of the environment `trigger.environmentKey`, too; default false. */
+  /** Whether to copy the variables of the environment `trigger.environmentKey` as well; default false. */
   copyVariables?: boolean | undefined;
   /** The page that has to respond with 2xx or 3xx before the environment is created; default: the deployment. */
   readyUrl?: string | URL | undefined;

@@ -416,8 +416,8 @@ export const rows = {
     flag: '--copy-variables',
     library: 'preview.copyVariables',
     libraryHelp:
-      'Whether to copy the variables of the environment `trigger.environmentKey`, too; default false.',
-    help: 'create a copy of the environment with its variables, instead of without',
+      'Whether to copy the variables of the environment `trigger.environmentKey` as well; default false.',
+    help: 'when an environment is copied, copy its variables as well',
   },
   'preview.readyUrl': {
     ...preview,

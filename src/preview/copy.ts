@@ -3,7 +3,7 @@ import { type MemberText, unquoted } from '../json/text.ts';
 /** Fields that the service sets itself, or that may stand for one environment only. */
 const ownToEach = /^(?:_?id|uuid|slug|isDefault|default|variables|.*(?:At|Count|By))$|^(?:created|updated)/i;
 
-/** Returns the fields of a record that another one may have, too, with their digits. */
+/** Returns the fields of a record that another one may have as well, with their digits. */
 export function copied(fields: Iterable<MemberText>, others: readonly string[] = []): MemberText[] {
   return [...fields].filter(([name]) => !ownToEach.test(name) && !others.includes(name));
 }

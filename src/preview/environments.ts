@@ -10,13 +10,13 @@ import { idText, itemTexts, type MemberText, membersOf, objectText, textAt, unqu
 import { type Variable, variableOf } from './copy.ts';
 import { createdAt, isOwn } from './mark.ts';
 
-/** A service commits a request whose response was lost within this time. */
+/** Within this time, a service commits a request whose response was lost, and its list shows what was created. */
 export const commitMs = 30_000;
 export const lookEveryMs = 2_000;
 /** A list that changes while it is read may contradict itself, or lack an environment. */
 export const mostReads = 3;
-/** A list may be older than the response to a create. */
-export const lookMs = 10_000;
+/** Another process of the job creates the same environment at the same time. */
+const duplicateMs = 10_000;
 
 interface Tools {
   caller: Caller;
@@ -73,7 +73,7 @@ async function createOnce<Response, Found>(
     return { response: await send() };
   } catch (error) {
     if (!(error instanceof RungateError) || signal.aborted) throw error;
-    const lookFor = mayBeDuplicate(error) ? lookMs : surelyRefused(error) ? 0 : commitMs;
+    const lookFor = mayBeDuplicate(error) ? duplicateMs : surelyRefused(error) ? 0 : commitMs;
     const end = clock.monotonic() + lookFor;
     for (;;) {
       const found = await find().catch(() => undefined);
@@ -184,6 +184,28 @@ export async function createVariable(
 /** The result of a deletion. `foreign`: one with that key exists, but rungate did not create it. */
 export type Deletion = 'deleted' | 'missing' | 'foreign';
 
+/** @throws UnexpectedResponseError if the service does not list it */
+export function idOf({ id }: Listed): string {
+  if (id !== undefined) return id;
+  const facts = { field: 'id', expected: 'an id', received: 'none' };
+  throw new UnexpectedResponseError('the service does not list its id', facts);
+}
+
+/** Deletes an environment that the list shows. @throws RungateError or the signal's reason */
+export async function deleteEnvironment(
+  environment: Listed,
+  { caller }: Pick<Tools, 'caller'>,
+  options: CallOptions,
+): Promise<void> {
+  const params = { id: idOf(environment) };
+  try {
+    await caller.exchange('env.delete', env['env.delete'], { params }, options);
+  } catch (error) {
+    // Another job of this run may have deleted it.
+    if (!(error instanceof HttpError) || error.status !== 404) throw error;
+  }
+}
+
 /** Deletes the environments with a key and a name that only rungate gives, as the list shows them just before. */
 async function deleteListed(
   key: string,
@@ -192,30 +214,21 @@ async function deleteListed(
 ): Promise<Deletion> {
   const found = await environmentsWithKey(key, { caller }, options);
   const own = found.filter(isOwn);
-  for (const { id = '' } of own) {
-    try {
-      await caller.exchange('env.delete', env['env.delete'], { params: { id } }, options);
-    } catch (error) {
-      // Another job of this run may have deleted it.
-      if (!(error instanceof HttpError) || error.status !== 404) throw error;
-    }
-  }
+  for (const environment of own) await deleteEnvironment(environment, { caller }, options);
   if (own.length > 0) return 'deleted';
   return found.length > 0 ? 'foreign' : 'missing';
 }
 
 /**
- * Deletes the environment that rungate created with a key.
- * @param lookMs how long the list may not show it yet, in milliseconds
+ * Deletes the environment that rungate created with a key; the list may not show it yet.
  * @throws RungateError or the signal's reason
  */
 export async function deleteOwn(
   key: string,
-  lookMs: number,
   { caller, clock }: Tools,
   options: CallOptions & { signal: AbortSignal },
 ): Promise<Deletion> {
-  const end = clock.monotonic() + lookMs;
+  const end = clock.monotonic() + commitMs;
   for (let read = 1; ; read += 1) {
     const deletion = await deleteListed(key, { caller }, options);
     if (deletion !== 'missing' || (clock.monotonic() >= end && read >= mostReads)) return deletion;

@@ -18,7 +18,7 @@ import type { PreviewReport, RunReport } from '../gate/result-types.ts';
 import { bareUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
-import { commitMs, deleteOwn, environmentsWithKey, wasRefused } from './environments.ts';
+import { deleteOwn, environmentsWithKey, wasRefused } from './environments.ts';
 import { isOwn } from './mark.ts';
 import { type Preview, prepareEnvironment } from './prepare.ts';
 import { untilReady } from './ready.ts';
@@ -210,7 +210,7 @@ export function openPreviews(tools: PreviewTools) {
           one.step === 'found' || (await environmentsWithKey(key, { caller }, deletingOptions)).some(isOwn);
         return found ? keep(one, null) : null;
       }
-      const deletion = await deleteOwn(key, commitMs, { caller, clock }, deletingOptions);
+      const deletion = await deleteOwn(key, { caller, clock }, deletingOptions);
       // Another process of the job has deleted what this one has found.
       if (deletion === 'deleted' || (deletion === 'missing' && one.step === 'found')) {
         tell(one, 'deleted');

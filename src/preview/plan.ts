@@ -55,7 +55,7 @@ interface Planned {
 }
 
 /** The parts of a command or a call that previews need. */
-interface PlanTools {
+interface PreviewPlanTools {
   /** Returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job. */
   placeOf(text: string): string;
   insecureHttp: boolean | undefined;
@@ -68,7 +68,7 @@ interface PlanTools {
  */
 export function planPreviews(
   gates: readonly AskedPreview[],
-  { placeOf, insecureHttp }: PlanTools,
+  { placeOf, insecureHttp }: PreviewPlanTools,
 ): Planned[] {
   const groups = new Map<string, TriggerBody[]>();
   const planned = gates.map(({ settings, body }) => {

@@ -6,11 +6,12 @@ import type { MemberText } from '../json/text.ts';
 import { bareUrl } from '../transport/address.ts';
 import { copied, type Variable } from './copy.ts';
 import {
+  commitMs,
   createEnvironment,
   createVariable,
   environmentsWithKey,
+  idOf,
   lookEveryMs,
-  lookMs,
   mostReads,
   patient,
   variablesOf,
@@ -62,8 +63,9 @@ async function environmentOf(key: string, caller: Caller, options: CallOptions):
 /** Reads what is copied before anything is created. */
 async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools): Promise<Model> {
   const { caller, signal } = tools;
-  const { id = '', fields } = await environmentOf(key, caller, { ...patient, signal });
-  const variables = copyVariables ? await variablesOf(id, { caller }, signal) : [];
+  const environment = await environmentOf(key, caller, { ...patient, signal });
+  const { fields } = environment;
+  const variables = copyVariables ? await variablesOf(idOf(environment), { caller }, signal) : [];
   const hidden = variables.filter(({ isShown }) => !isShown).map(({ name }) => name);
   if (hidden.length === 0) return { fields, variables };
   throw new ConfigError(
@@ -77,7 +79,7 @@ async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools)
 
 /** Returns the id of the environment that was just created, once the list shows it. */
 async function createdId(key: string, { caller, clock, signal }: PrepareTools): Promise<string> {
-  const end = clock.monotonic() + lookMs;
+  const end = clock.monotonic() + commitMs;
   for (;;) {
     const [{ id } = {}] = await environmentsWithKey(key, { caller }, { ...patient, signal });
     if (id !== undefined) return id;

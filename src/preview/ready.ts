@@ -78,14 +78,14 @@ export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools)
     });
     if (!('problem' in reading)) {
       if (reading.elsewhere === undefined) return null;
-      return `${shown}: ${reading.elsewhere}: if that is a login page, the tests see it, too`;
+      return `${shown}: ${reading.elsewhere}: if that is a login page, the tests see it as well`;
     }
     const leftMs = deadline - clock.monotonic();
     if (leftMs <= 0)
       throw new MismatchError(
         `the deployment did not respond within ${formatDuration(timeoutMs)}: ${shown}: ${reading.problem}`,
         {
-          // Its wording names the options, too.
+          // Its wording names the options as well.
           cause: reading.cause,
           hint:
             reading.cause?.hint ??

@@ -1,10 +1,9 @@
 import type { Listed } from '../../client/environments.ts';
-import { env } from '../../contract/env.ts';
 import { formatDuration, parseDuration } from '../../duration.ts';
-import { HttpError, RungateError, UnexpectedResponseError } from '../../errors.ts';
+import { RungateError } from '../../errors.ts';
 import { exitCodeOf, exitCodes, mostSevere } from '../../exit.ts';
 import { parseUrl } from '../../parse-url.ts';
-import { ownBefore } from '../../preview/environments.ts';
+import { deleteEnvironment, ownBefore } from '../../preview/environments.ts';
 import { createdAt } from '../../preview/mark.ts';
 import { bareUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
@@ -58,18 +57,12 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
   for (const environment of now.filter((one) => found.some(isSame(one)))) {
     const facts = factsOf(environment);
     try {
-      if (environment.id === undefined)
-        throw new UnexpectedResponseError('the service does not list its id', {
-          ...{ field: 'id', expected: 'an id', received: 'none' },
-        });
-      const input = { params: { id: environment.id } };
-      await caller.exchange('env.delete', env['env.delete'], input, { pace: true });
+      await deleteEnvironment(environment, { caller }, { pace: true });
       environments.push({ ...facts, deleted: true, error: null });
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      const isGone = error instanceof HttpError && error.status === 404;
-      environments.push({ ...facts, deleted: isGone, error: isGone ? null : error.message });
-      if (!isGone) codes.push(exitCodeOf(error));
+      environments.push({ ...facts, deleted: false, error: error.message });
+      codes.push(exitCodeOf(error));
     }
   }
   const rows = environments.map(({ key, createdAt, baseUrl, deleted, error }) =>

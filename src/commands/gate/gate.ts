@@ -15,7 +15,7 @@ import { runGates } from '../run/open-gate.ts';
 import { replaceReceipt, replaceReceipts, sourceOf } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
-import { type WithPreviews, withPreviews } from './preview.ts';
+import { planCommandPreviews, type WithPreviews } from './preview.ts';
 import type { openSlice, Slice } from './slice.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
@@ -39,7 +39,7 @@ async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
   const ci = await ciContext(own.io);
   const { settings } = own;
-  const all = await withPreviews(own, ownFlags, ci, [
+  const all = await planCommandPreviews(own, ownFlags, ci, [
     { name: unnamed, needs: [], advisory: false, settings, body: triggerBody(settings, ci) },
   ]);
   const { context, flags } = all;
@@ -71,7 +71,7 @@ async function gateSeveral(
   }
   const ci = await ciContext(own.io);
   const bodies = chosen.map((gate) => ({ ...gate, body: triggerBody(checked(gate), ci) }));
-  const { context, flags, gates: withPreview } = await withPreviews(own, ownFlags, ci, bodies);
+  const { context, flags, gates: withPreview } = await planCommandPreviews(own, ownFlags, ci, bodies);
   const plan: (CommandGate & PlannedStart)[] = [];
   for (const [at, { name, needs, advisory, settings }] of chosen.entries()) {
     const { body, preview } = withPreview[at] as WithPreviews['gates'][number];

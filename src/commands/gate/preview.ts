@@ -58,7 +58,7 @@ function withDeployedUrl({ context, flags, gates }: WithPreviews): WithPreviews 
  * created in vain.
  * @throws ConfigError or CredentialError before anything is sent
  */
-export async function withPreviews(
+export async function planCommandPreviews(
   context: Context,
   given: GateFlags,
   ci: CiContext,

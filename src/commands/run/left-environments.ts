@@ -1,11 +1,11 @@
 import type { environmentsOf, JournalRun } from '../../ci/journal.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { commitMs, deleteOwn, lookMs } from '../../preview/environments.ts';
+import { deleteOwn } from '../../preview/environments.ts';
 import type { Context } from '../context.ts';
 
-/** The time for reading the list and deleting, in milliseconds. */
-const deleteMs = 60_000;
+/** The time for finding and deleting one, in milliseconds. */
+const deleteMs = 90_000;
 
 /**
  * Deletes the environments that a stopped job has left, by their keys, with the last step of each. One in which a run may go on
@@ -25,16 +25,14 @@ export async function deleteLeft(
     // The job created it before its re-run, and has not seen the run of that time.
     const isUnsure = step === 'found' && !runs.all.some(uses);
     if (isUnsure || runs.open.some(uses)) return 'a run may go on in it';
-    const mayCome = step === 'creating';
     const done = new AbortController();
     const limit = new AbortController();
-    const lookFor = mayCome ? commitMs : lookMs;
-    clock.sleep(lookFor + deleteMs, done.signal).then(
+    clock.sleep(deleteMs, done.signal).then(
       () => limit.abort(),
       () => {},
     );
     try {
-      const deletion = await deleteOwn(key, lookFor, { caller, clock }, { signal: limit.signal });
+      const deletion = await deleteOwn(key, { caller, clock }, { signal: limit.signal });
       // The request that creates it may never have arrived, or the stopped job has deleted it.
       if (deletion === 'missing') return null;
       if (deletion === 'foreign') return 'its name is not the one that rungate gave it';

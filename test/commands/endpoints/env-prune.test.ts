@@ -107,3 +107,13 @@ it('goes on after one that cannot be deleted, and fails', async () => {
     { key: 'rg-1123456789ab', deleted: true, error: null },
   ]);
 });
+
+it('says that it cannot delete one whose id the service does not list', async () => {
+  const item = { key: 'rg-0123456789ab', name: aged(26), baseUrl: 'https://shop-42.example/' };
+  on.mock.faults.add({ kind: 'reply', text: JSON.stringify({ items: [item] }), endpoint: 'env.list' });
+  const { code, out } = await prune('--yes', '--json');
+  expect(code).toBe(5);
+  expect(JSON.parse(out).environments).toMatchObject([
+    { id: null, deleted: false, error: expect.stringContaining('the service does not list its id') },
+  ]);
+});

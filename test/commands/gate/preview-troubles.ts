@@ -76,7 +76,7 @@ export const troubles: readonly Trouble[] = [
     what: 'the deployment redirects to a login page',
     code: 0,
     message:
-      'the deployment redirects (302) to another origin, https://login.example: if that is a login page, the tests see it, too',
+      'the deployment redirects (302) to another origin, https://login.example: if that is a login page, the tests see it as well',
     page: { status: 302, headers: { location: 'https://login.example/?next=/' } },
     ran: true,
   },
