@@ -54,8 +54,8 @@ const shared: Options = {
   removeNodeProtocol: false,
   minify: true,
   esbuildOptions(options) {
-    // For an uncaught error, Node prints the line that threw it, which must not be the whole file.
-    options.lineLimit = 300;
+    // For an uncaught error, Node prints the line that threw it, which must not be the whole file. Shorter lines cost kilobytes.
+    options.lineLimit = 2000;
   },
   // CommonJS packages that are bundled (commander, undici) call require() for Node's own modules.
   banner: {
