@@ -46,7 +46,7 @@ export type {
   VersionRead,
 } from './gate/result-types.ts';
 export { gate } from './library/gate.ts';
-export type { GateDeployed, GateOptions, RuleOptions } from './library/gate-options.ts';
+export type { GateDeployed, GateOptions, RuleOptions, SharedGateOptions } from './library/gate-options.ts';
 export { gates } from './library/gates.ts';
 export type { GatesOptions, NamedGate } from './library/gates-options.ts';
 export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';

@@ -26,18 +26,11 @@ export interface RuleOptions extends Pick<LibraryOptions, (typeof ruleRows)[numb
   preview?: GatePreview | undefined;
 }
 
-/** The options of a gate; all times in milliseconds. The client options say how to reach the service. */
-export interface GateOptions
+/** What `gate` and `gates` both take; all times in milliseconds. The client options say how to reach the service. */
+export interface SharedGateOptions
   extends ClientOptions,
     RuleOptions,
-    Pick<
-      LibraryOptions,
-      (typeof cancelRows)[number] | (typeof startRows)[number] | 'idempotencyKey' | 'subjects'
-    > {
-  /** A run to start and wait for. Give either this or `runIds`. */
-  trigger?: TriggerBody | undefined;
-  /** The ids of existing runs to wait for. Give either this or `trigger`. */
-  runIds?: readonly string[] | undefined;
+    Pick<LibraryOptions, (typeof cancelRows)[number] | (typeof startRows)[number] | 'subjects'> {
   /**
    * The environment of a CI job, for example `process.env`. It gives the fields that `trigger` leaves out (repository, ref,
    * commit, event, URL of the build), the idempotency key, the temporary folder for the job's journal, and the job in the
@@ -55,9 +48,32 @@ export interface GateOptions
   signal?: AbortSignal | undefined;
   /** The reason sent to the service when a run is cancelled; default: the cause, and with `env` the job. */
   cancelReason?: string | undefined;
+}
+
+interface OneGateOptions extends SharedGateOptions, Pick<LibraryOptions, 'idempotencyKey'> {
   /** Receives each event as it happens. If it throws or rejects, the gate stops as after an abort, and `gate` throws the error. */
   onProgress?: ((event: GateEvent) => void) | undefined;
 }
+
+interface RunToStart {
+  /** A run to start and wait for. Give either this or `runIds`. */
+  trigger: TriggerBody;
+  runIds?: undefined;
+}
+
+interface ExistingRuns {
+  /** The ids of existing runs to wait for. Give either this or `trigger`. */
+  runIds: readonly string[];
+  trigger?: undefined;
+  retries?: 0 | undefined;
+  preview?: undefined;
+}
+
+/** The options of a gate, with either a run to start or the ids of existing runs. */
+export type GateOptions = OneGateOptions & (RunToStart | ExistingRuns);
+
+/** What can be checked of one option at a time: `gateRules` checks the rest. */
+type GivenOptions = OneGateOptions & { [K in 'trigger' | 'runIds']?: GateOptions[K] };
 
 export const triggerOption = option.owned(run['run.trigger'].body);
 
@@ -71,7 +87,7 @@ export const ruleShape: option.Shape<RuleOptions> = {
 };
 
 export const startShape: option.Shape<
-  ClientOptions & Pick<GateOptions, 'env' | 'idempotencySalt' | 'idPointer' | 'hub' | 'signal'>
+  ClientOptions & Pick<SharedGateOptions, 'env' | 'idempotencySalt' | 'idPointer' | 'hub' | 'signal'>
 > = {
   ...clientShape,
   env: z.optional(option.record),
@@ -80,9 +96,7 @@ export const startShape: option.Shape<
   signal: z.optional(option.signal),
 };
 
-export const sharedShape: option.Shape<
-  Omit<GateOptions, 'trigger' | 'runIds' | 'idempotencyKey' | 'onProgress'>
-> = {
+export const sharedShape: option.Shape<SharedGateOptions> = {
   ...startShape,
   ...ruleShape,
   deployed: z.optional(
@@ -95,15 +109,15 @@ export const sharedShape: option.Shape<
   cancelReason: z.optional(option.text),
 };
 
-export const gateOptions = option.optionsOf<GateOptions>({
+export const gateOptions = option.optionsOf<GivenOptions>({
   ...sharedShape,
   trigger: z.optional(triggerOption),
   runIds: z.optional(option.texts),
   ...option.rowShape('', ['idempotencyKey']),
-  onProgress: z.optional(option.func<NonNullable<GateOptions['onProgress']>>()),
+  onProgress: z.optional(option.func<NonNullable<OneGateOptions['onProgress']>>()),
 });
 
-function policyOf({ strict = true, on = {} }: Pick<GateOptions, 'strict' | 'on'>): Policy {
+function policyOf({ strict = true, on = {} }: Pick<RuleOptions, 'strict' | 'on'>): Policy {
   const overrides = Object.entries(on).flatMap(([verdict, action]) => {
     if (action === undefined) return [];
     try {
@@ -118,7 +132,7 @@ function policyOf({ strict = true, on = {} }: Pick<GateOptions, 'strict' | 'on'>
 
 /** @throws UsageError if two options contradict each other, before anything is sent */
 export function gateRules(
-  options: option.Checked<GateOptions>,
+  options: option.Checked<GivenOptions>,
 ): Limits & { policy: Policy; retries: number } {
   const { trigger, runIds, retries = 0, intervalMs, timeoutMs, maxAttempts } = options;
   if ((trigger === undefined) === (runIds === undefined)) {

@@ -9,10 +9,10 @@ import type { LibraryOptions } from '../options/library-options.ts';
 import { ownCopy } from '../own-options.ts';
 import { echoed } from '../suggest.ts';
 import {
-  type GateOptions,
   gateRules,
   type RuleOptions,
   ruleShape,
+  type SharedGateOptions,
   sharedShape,
   triggerOption,
 } from './gate-options.ts';
@@ -24,9 +24,7 @@ export interface NamedGate extends RuleOptions, Pick<LibraryOptions, 'needs' | '
 }
 
 /** The options of several gates. `strict`, `on`, the limits and `retries` are defaults for each of them. */
-export interface GatesOptions
-  extends Omit<GateOptions, 'trigger' | 'runIds' | 'idempotencyKey' | 'onProgress'>,
-    Pick<LibraryOptions, 'failFast'> {
+export interface GatesOptions extends SharedGateOptions, Pick<LibraryOptions, 'failFast'> {
   /** The gates by name: up to 64 letters, digits, dots, hyphens and underscores. */
   gates: Readonly<Record<string, NamedGate>>;
   /** Receives each event as it happens, with the name of its gate. If it throws or rejects, all gates stop, and `gates` throws the error. */

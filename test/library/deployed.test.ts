@@ -5,6 +5,7 @@ import {
   gate,
   type Mock,
   type MockOptions,
+  type SharedGateOptions,
   startMock,
 } from '../../src/index.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
@@ -16,7 +17,10 @@ afterEach(() => mock?.close());
 const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
 const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
 
-async function run(options: MockOptions, own: Partial<GateOptions> = {}) {
+async function run(
+  options: MockOptions,
+  own: Partial<SharedGateOptions & Pick<GateOptions, 'onProgress'>> = {},
+) {
   clock = fakeClock();
   mock = await startMock({ clock, duration: 60_000, ...options });
   const deployed = { url: `${mock.url}/_mock/version`, is: 'v2', ...own.deployed };
@@ -99,7 +103,7 @@ describe('the option deployed', () => {
     expect(JSON.stringify(report)).not.toContain('page-secret');
   });
 
-  it('can be stopped before the create', async () => {
+  it('can be stopped before the run is created', async () => {
     const stop = new AbortController();
     const onProgress = ({ type }: GateEvent) => {
       if (type === 'deployed') stop.abort();

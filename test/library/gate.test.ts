@@ -12,6 +12,7 @@ import {
   type Mock,
   type MockOptions,
   NetworkError,
+  type SharedGateOptions,
   startMock,
   UsageError,
 } from '../../src/index.ts';
@@ -32,8 +33,12 @@ afterEach(async () => {
   await mock?.close();
 });
 
-const run = (options: Partial<GateOptions>) =>
-  gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, ...options });
+type Call = Partial<SharedGateOptions & Pick<GateOptions, 'idempotencyKey' | 'onProgress'>> & {
+  trigger?: object;
+  runIds?: readonly string[];
+};
+const run = (options: Call) =>
+  gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, ...options } as never);
 const requestsTo = (endpoint: string) => mock.requests.filter((request) => request.endpoint === endpoint);
 const keys = () => requestsTo('run.trigger').map((request) => request.headers['idempotency-key']);
 
@@ -119,7 +124,7 @@ describe('retries', () => {
 });
 
 describe('an invalid call is refused before anything is sent:', () => {
-  it.each<[string, Partial<GateOptions>, RegExp]>([
+  it.each<[string, object, RegExp]>([
     ['neither trigger nor runs', {}, /either trigger/],
     ['both', { trigger, runIds: ['a'] }, /either trigger/],
     ['an empty list of runs', { runIds: [] }, /runIds is empty/],
@@ -128,10 +133,10 @@ describe('an invalid call is refused before anything is sent:', () => {
     ['endless retries', { trigger, retries: Number.POSITIVE_INFINITY }, /retries must be/],
     ['retries of existing runs', { runIds: ['r'], retries: 1 }, /retries only work with trigger/],
     ['retries with one key', { trigger, retries: 1, idempotencyKey: 'k' }, /retries cannot use a given/],
-    ['a pass for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
-    ['another action for passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
-    ['an unknown verdict', { trigger, on: { broken: 'fail' } as never }, /unknown option "on\.broken"/],
-    ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /cannot be combined/],
+    ['a pass for a timeout', { trigger, on: { timeout: 'pass' } }, /timeout cannot pass/],
+    ['another action for passed', { trigger, on: { passed: 'fail' } }, /passed/],
+    ['an unknown verdict', { trigger, on: { broken: 'fail' } }, /unknown option "on\.broken"/],
+    ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } }, /cannot be combined/],
     ['a salt without env', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
     ['a pointer to the run id that is not one', { trigger, idPointer: 'run' }, /idPointer/],
     ['an address that is not a URL', { trigger, apiUrl: 'nonsense' }, /not a URL/],
@@ -218,7 +223,7 @@ describe('an abort', () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it('while the create is under way finds the run and cancels it', async () => {
+  it('while the run is being created finds the run and cancels it', async () => {
     await play({ outcome: 'stuck' });
     mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     const report = await run({ trigger, ...abortOn('retry') });

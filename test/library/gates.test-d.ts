@@ -51,6 +51,8 @@ test('valid options compile', () => {
     gates: { api: { trigger, strict: false, on: { failed: 'warn' }, timeoutMs: 1 } },
   });
   void gates({ ...service, gates: Object.fromEntries([['api', { trigger }]]) });
+  void gate({ ...service, trigger, retries: 1, preview: { baseUrl: 'https://shop.example' } });
+  void gate({ ...service, runIds: ['r'], retries: 0 });
 });
 
 test('invalid options do not compile', () => {
@@ -66,6 +68,14 @@ test('invalid options do not compile', () => {
   void gates({ ...service, gates: { api: { trigger, on: { timeout: 'pass' } } } });
   // @ts-expect-error needs is a list
   void gates({ ...service, gates: { api: { trigger, needs: 'web' } } });
+  // @ts-expect-error neither a run to start nor existing runs
+  void gate({ ...service });
+  // @ts-expect-error both
+  void gate({ ...service, trigger, runIds: ['r'] });
+  // @ts-expect-error existing runs are not started again
+  void gate({ ...service, runIds: ['r'], retries: 1 });
+  // @ts-expect-error existing runs have an environment
+  void gate({ ...service, runIds: ['r'], preview: { baseUrl: 'https://shop.example' } });
   // @ts-expect-error only gates fails fast
   void gate({ ...service, trigger, failFast: true });
 });

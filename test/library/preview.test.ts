@@ -81,7 +81,7 @@ it('finds the environment again with the same idempotency key', async () => {
   ]).toEqual([1, 1]);
 });
 
-it.each<[string, Partial<GateOptions>, string]>([
+it.each<[string, object, string]>([
   ['without a token', { token: undefined }, 'no bearer token is set'],
   ['for existing runs', { trigger: undefined, runIds: ['run_1'] }, 'preview needs trigger'],
   [
@@ -95,6 +95,7 @@ it.each<[string, Partial<GateOptions>, string]>([
     'no environment to copy',
   ],
 ])('is refused %s, before anything is sent', async (_what, options, message) => {
-  await expect(gate({ ...service(), trigger, preview: { baseUrl }, ...options })).rejects.toThrow(message);
+  const call = { ...service(), trigger, preview: { baseUrl }, ...options };
+  await expect(gate(call as GateOptions)).rejects.toThrow(message);
   expect(mock.requests).toEqual([]);
 });

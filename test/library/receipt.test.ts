@@ -1,10 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
 import {
-  type GateOptions,
   gate,
   type Mock,
   type MockOptions,
+  type SharedGateOptions,
   startMock,
+  type TriggerBody,
   UsageError,
 } from '../../src/index.ts';
 import { verifyReceipt } from '../../src/receipt/index.ts';
@@ -22,9 +23,12 @@ const trigger = {
   repository: 'acme/shop',
 };
 const clock = fakeClock();
-async function result(options: MockOptions = {}, more: Partial<GateOptions> = {}) {
+async function result(
+  options: MockOptions = {},
+  { trigger: body = trigger, ...more }: Partial<SharedGateOptions> & { trigger?: TriggerBody } = {},
+) {
   mock = await startMock({ clock, outcome: 'passed', ...options });
-  return gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, trigger, ...more });
+  return gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, trigger: body, ...more });
 }
 const verified = (receipt: unknown, more = {}) =>
   verifyReceipt({

@@ -42,7 +42,7 @@ async function drained(items: AsyncIterable<unknown>): Promise<void> {
 }
 
 const running = { state: 'in_progress' };
-/** The places in which a service may send a secret back, for the create, the reads and the pages. */
+/** The places in which a service may send a secret back: when it creates a run, in reads and in pages. */
 const places: Readonly<Record<string, (text: string, endpoint: string) => RawResponse>> = {
   'an error': (text) => ({ status: 400, text: JSON.stringify({ error: text, details: { given: [text] } }) }),
   'a long error': (text) => ({
