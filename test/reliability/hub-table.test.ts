@@ -155,11 +155,11 @@ async function cells(row: Row): Promise<string[]> {
   return [row.name, `${passed.codes} or ${failed.codes}`, String(warnings), String(reads), seconds(lateMs)];
 }
 
-const page = readFileSync(new URL('../../docs/reference/hub.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/project/fleet.md', import.meta.url), 'utf8');
 const part = /(?<=<!-- table -->\n\n).*(?=\n<!-- end of table -->)/s;
 
 // `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
-it('writes the table of failures into docs/reference/hub.md, unchanged', async () => {
+it('writes the table of failures into docs/project/fleet.md, unchanged', async () => {
   const head = ['failure', 'exit code', 'warnings', 'status reads', 'the gate ends after the run'];
   const table = [head, ...(await Promise.all(rows.map(cells)))];
   const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
@@ -172,5 +172,5 @@ it('writes the table of failures into docs/reference/hub.md, unchanged', async (
     `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
   const text = table.map(line).join('');
   expect(page).toMatch(part);
-  await expect(page.replace(part, () => text)).toMatchFileSnapshot('../../docs/reference/hub.md');
+  await expect(page.replace(part, () => text)).toMatchFileSnapshot('../../docs/project/fleet.md');
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Fault } from '../../src/mock/faults/faults.ts';
 import { outageHead, outageRow, playOutages } from './outages.ts';
@@ -54,6 +55,12 @@ function table(rows: readonly (readonly string[])[], head: readonly string[]): s
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
+/** The table of another test, which this one leaves as it is. */
+function sliceTable(): string {
+  const page = readFileSync(new URL('../../docs/project/reliability.md', import.meta.url), 'utf8');
+  return /<!-- table -->.*<!-- end of table -->/s.exec(page)?.[0] ?? '';
+}
+
 const text = (once: string, forGood: string, defaults: string, outages: string) => `# Reliability
 
 This page shows how four commands handle each fault of the service or the network. Each cell has, in this order:
@@ -93,6 +100,20 @@ Twenty gates start within 10 seconds, while the service fails each create. The o
 refuses those above 20 creates a minute with 429. Runs take 1 to 2 minutes; every fourth one fails. The timeout is an hour, and 10 minutes with a hub. The clock is virtual.
 
 ${outages}
+## Slices
+
+The table compares two loops in a shell that stops each command after 120 seconds:
+
+- With \`--slice 45s\`, the loop runs the command in \`next\` while the exit code is 75. If the shell stopped a command, the loop repeats the last one it knows.
+- Without \`--slice\`, the loop repeats the same command until it exits, 6 times at most. The shell stops it with SIGKILL or SIGTERM.
+
+A run takes 10 minutes and passes, unless the row says otherwise. Each cell shows the exit code and the verdict, the number of runs that the service created, the number
+of commands, and the time. A bold exit code is the right one.
+
+${sliceTable()}
+
+\`test/slice/tasks.test.ts\` plays every cell on a virtual clock, against the mock over a real socket. \`test/long/slices.test.ts\` plays two runs of 3 minutes with real processes.
+
 ## More tests
 
 - \`test/long/reliability.test.ts\` plays a thousand waits with random faults (from a seed), and \`kill -9\` at any point of \`run trigger --wait\`.

@@ -35,11 +35,11 @@ const columns: readonly Column[] = [
   { name: '`gate`, SIGTERM', play: (task) => playPlain(task, 'SIGTERM') },
 ];
 
-const page = readFileSync(new URL('../../docs/reference/slices.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/project/reliability.md', import.meta.url), 'utf8');
 const part = /(?<=<!-- table -->\n\n).*(?=\n<!-- end of table -->)/s;
 
 // `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
-it('writes the table of tasks into docs/reference/slices.md, unchanged', async () => {
+it('writes the table of slices into docs/project/reliability.md, unchanged', async () => {
   const totals = columns.map(() => ({ right: 0, runs: 0, calls: 0 }));
   const rows: string[][] = [];
   for (const task of tasks) {
@@ -59,5 +59,7 @@ it('writes the table of tasks into docs/reference/slices.md, unchanged', async (
   );
   const table = alignedTable([['gate', ...columns.map(({ name }) => name)], ...rows, ['all', ...sums]]);
   expect(page).toMatch(part);
-  await expect(page.replace(part, () => `${table}\n`)).toMatchFileSnapshot('../../docs/reference/slices.md');
+  await expect(page.replace(part, () => `${table}\n`)).toMatchFileSnapshot(
+    '../../docs/project/reliability.md',
+  );
 });
