@@ -47,10 +47,12 @@ function rendered(): string {
 }
 
 // `npm run docs:webhooks` runs this test with --update, which writes the table.
-it('docs/reference/webhooks.md has the current table (`npm run docs:webhooks` writes it)', async () => {
-  const file = new URL('../../docs/reference/webhooks.md', import.meta.url);
+it('docs/project/webhook-vectors.md has the current table (`npm run docs:webhooks` writes it)', async () => {
+  const file = new URL('../../docs/project/webhook-vectors.md', import.meta.url);
   const page = readFileSync(file, 'utf8');
   const part = /(?<=<!-- table -->).*(?=<!-- end of table -->)/s;
   expect(page).toMatch(part);
-  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot('../../docs/reference/webhooks.md');
+  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot(
+    '../../docs/project/webhook-vectors.md',
+  );
 });

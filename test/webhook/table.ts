@@ -1,4 +1,4 @@
-// The expected results of `verify`, run on every runtime and shown in docs/reference/webhooks.md. Do not use Node's modules here.
+// The expected results of `verify`, run on every runtime and shown in docs/project/webhook-vectors.md. Do not use Node's modules here.
 import type { WebhookErrorCode } from '../../src/webhook/error.ts';
 import { bodyOf, secretOf, text, vector } from './vectors.ts';
 
