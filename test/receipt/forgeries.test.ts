@@ -161,11 +161,11 @@ function rendered(): string {
 }
 
 // `npm run docs:webhooks` runs this test with --update, which writes the table.
-it('docs/reference/receipt-format.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
-  const page = readFileSync(new URL('../../docs/reference/receipt-format.md', import.meta.url), 'utf8');
+it('docs/project/receipt-format.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
+  const page = readFileSync(new URL('../../docs/project/receipt-format.md', import.meta.url), 'utf8');
   const part = /(?<=<!-- forgeries -->).*(?=<!-- end of forgeries -->)/s;
   expect(page).toMatch(part);
   await expect(page.replace(part, () => rendered())).toMatchFileSnapshot(
-    '../../docs/reference/receipt-format.md',
+    '../../docs/project/receipt-format.md',
   );
 });

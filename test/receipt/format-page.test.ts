@@ -5,7 +5,7 @@ import { gate, run } from '../ci/reports/samples.ts';
 import { read, snippets } from '../docs/ci-job.ts';
 import { commit, finishedAt, image, statement } from './table.ts';
 
-const page = 'docs/reference/receipt-format.md';
+const page = 'docs/project/receipt-format.md';
 
 describe(page, () => {
   it('shows the statement that a gate writes', () => {
