@@ -180,7 +180,11 @@ it('the types compile with the types of a browser instead of those of Node', () 
 });
 
 /** The examples of the pages, each as a separate module. */
-const examples = ['docs/reference/library.md', 'docs/reference/mock.md'].flatMap((page) => {
+const examples = [
+  'docs/reference/library.md',
+  'docs/reference/mock.md',
+  'docs/reference/webhooks.md',
+].flatMap((page) => {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match, index) => {
     const before = text.slice(0, match.index);
