@@ -32,7 +32,7 @@ const requests = tableOf(
     ([kind, { gets, takesEffect, parameters }]): Row => [
       named(kind, parameters === undefined ? [] : [parameters]),
       gets,
-      takesEffect ? 'yes' : 'no',
+      takesEffect ? 'yes' : '',
     ],
   ),
 );
