@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { exactly, judge } from './aims.mjs';
 import { ratios, summary } from './statistics.mjs';
+
+/** The script on the page. */
+const fetchScript = readFileSync(new URL('compared/fetch.mjs', import.meta.url), 'utf8').trimEnd();
 
 const mib = (bytes) => (bytes / 2 ** 20).toFixed(1);
 const count = (number) => new Intl.NumberFormat('en-US').format(number);
@@ -27,8 +31,8 @@ export function aimsTable(aims) {
 const commands = {
   node: '`node -e 0`',
   version: '`rungate --version`',
-  fetch: 'three lines with `fetch`',
-  nodeHttp: 'a few lines with `node:http`',
+  fetch: '`fetch.mjs`',
+  nodeHttp: '`node-http.mjs`',
   wait: '`rungate run wait`',
 };
 
@@ -74,8 +78,7 @@ function npxTable({ ms }) {
 }
 
 function machineText({ date, node, cpu, cores, memoryGiB, system, load, loadAfter }) {
-  return `${date}, Node ${node}, ${system}, ${cpu}, ${cores} cores, ${memoryGiB} GiB; load average ${load} at the start, ${loadAfter} at the
-  end. The benchmark itself causes a load of about 1; a load above the number of cores means that other programs slowed it down.`;
+  return `${date}, Node ${node}, ${system}, ${cpu}, ${cores} cores, ${memoryGiB} GiB. Load average: ${load} at the start, ${loadAfter} at the end.`;
 }
 
 function peersPart(stored) {
@@ -100,8 +103,8 @@ function peersPart(stored) {
     .map((peer) => `\n\n${peer.name}: not measured (${peer.failed}).`);
   return `${table([...head, ...more], rows)}${failed.join('')}
 
-Each package in the version that npm chooses for this Node, installed once with an empty npm cache and without its install scripts. The install time is
-mostly network time. These tools do more than \`rungate\`.
+These tools do more than \`rungate\`. npm chose the versions for this Node, and installed each once, with an empty cache and without install scripts. The
+install time is mostly network time.
 
 ${machineText(stored.machine)}`;
 }
@@ -141,8 +144,8 @@ ${table(['process', 'ms', '10 – 90 %', 'peak MiB'], rows)}
 
 ${table(['file', 'bytes', 'packed with xz'], sizes)}
 
-The executable is that for Linux, x64. The package runs on the same Node, ${stored.machine.node}. The other tools are single files in the npm registry, written in Go and in Rust; they
-do other work. Each time is the median of ${rounds} runs.
+The executable is for Linux, x64. The package runs on the same Node, ${stored.machine.node}. The other tools are single files from the npm registry, written in Go
+and Rust. They do other work. Each time is the median of ${rounds} runs.
 
 ${machineText(stored.machine)}`;
 }
@@ -163,29 +166,37 @@ This page compares the time and memory of \`rungate\` with those of a script tha
 
 ${aimsTable(aims)}
 
-Each figure is the median of ${rounds} runs, with the 10th and 90th percentiles. The programs run in turn, each in its own process. \`rungate\` is
-the built package. A ratio is calculated for each round; the table shows the median and the percentiles of the ratios.
+Each figure is the median of ${rounds} runs, with the 10th and 90th percentiles. The built package and the scripts run in turn, each in its own process. Each
+round gives one ratio, and the table shows the median of these ratios.
 
 ${machineText(machine)}
 
+The benchmark itself causes a load of about 1. If a load is above the number of cores, other programs slowed the benchmark down.
+
 ## One status read
 
-The service is a \`node:http\` server in another process on the same machine, and the run has ended. The scripts are
-[fetch.mjs](../bench/compared/fetch.mjs) and [node-http.mjs](../bench/compared/node-http.mjs): they check nothing, do not retry
-and have no timeout. Memory is the peak that the operating system reports.
+\`rungate run wait\` reads the status of a run that has ended. The service is a \`node:http\` server in another process on the same machine. The shorter script is
+[fetch.mjs](../../bench/compared/fetch.mjs):
+
+\`\`\`js
+${fetchScript}
+\`\`\`
+
+[node-http.mjs](../../bench/compared/node-http.mjs) does the same with \`node:http\`. Neither script validates the response, retries, or sets a timeout. Memory is the peak
+that the operating system reports.
 
 ${gateTable(gate)}
 
 ## The client
 
-Each process reads a status 11,000 times. The table shows the first thousand reads, and the last thousand (after warm-up).
+Each process reads a status 11,000 times. The table shows the first thousand reads, and the last thousand, after warm-up.
 
 ${clientTable(client)}
 
 ## Installation
 
-The tarball has ${count(npx.tarballBytes)} bytes and takes ${mib(npx.installedBytes)} MiB when installed. It has no dependencies, so it is installed
-here with a registry address where nothing listens.
+The tarball contains ${count(npx.tarballBytes)} bytes, and takes ${mib(npx.installedBytes)} MiB when installed. It needs no other package, so these processes run
+without a registry.
 
 ${npxTable(npx)}
 
@@ -209,9 +220,7 @@ npm run bench -- --peers       # measures the other tools again, from the regist
 npm run bench -- --binary      # measures the executable again, and writes bench/binary.json
 \`\`\`
 
-It exits with 1 if an aim is not met.
-
-Other benchmarks only print their figures:
+The command exits with 1 if an aim is not met. Other benchmarks only print their figures:
 
 <!-- not run: takes minutes on an otherwise idle machine -->
 
@@ -222,6 +231,6 @@ npm run bench:webhook          # verifying one delivery, compared with other lib
 npm run bench:fleet            # a fleet of gates against the documented limits, on a fake clock
 \`\`\`
 
-Their results: [webhooks verify](../reference/webhooks-cli.md#throughput), [webhooks](../how-to/webhooks.md), [fleets](fleet.md).
+The results are on other pages: [webhooks verify](../reference/webhooks-cli.md#throughput), [webhooks](../how-to/webhooks.md), [fleets](fleet.md).
 `;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { CiContext } from '../../src/ci/context.ts';
 import { rows } from '../../src/ci/provider.ts';
 import { type Description, descriptions, type Fixture, fixtures, places } from './provider-fixtures.ts';
 
@@ -7,60 +8,112 @@ function cell(value: string | number | null): string {
   return value === null ? '' : `\`${String(value).replaceAll('|', '\\|')}\``;
 }
 
-function rowOf({ name, note, fork, expected }: Fixture): string {
-  const { event, rawEvent, ref, commitSha, pullRequest, attempt, parallelIndex, parallelTotal } = expected;
-  const { job, jobId, step, matrix } = expected;
-  const place = [job, step, matrix].map((part) => cell(part) || '–').join(' / ');
-  return [
-    '',
-    `**${name}**: ${note}${fork ? ' (fork)' : ''}`,
-    cell(event) + (rawEvent === null ? '' : ` (${cell(rawEvent)})`),
-    cell(ref),
-    cell(commitSha?.slice(0, 12) ?? null),
-    cell(pullRequest),
-    cell(attempt && attempt - 1),
-    [job, step, matrix].every((part) => part === null) ? '' : place,
-    cell(jobId?.slice(0, 13) ?? null),
+/** Returns the event, followed by the CI's own name for it if that differs. */
+function eventCell({ event, rawEvent }: CiContext): string {
+  return cell(event) + (rawEvent === null || rawEvent === event ? '' : ` (${cell(rawEvent)})`);
+}
+
+type Cells = Readonly<Record<string, (facts: CiContext) => string>>;
+
+/** The facts with a column, by its head. */
+const columns: Cells = {
+  event: eventCell,
+  ref: ({ ref }) => cell(ref),
+  'pull request': ({ pullRequest }) => cell(pullRequest),
+};
+
+/** The other facts: below a table are their usual values, and its last column contains the values that differ. */
+const others: Cells = {
+  commit: ({ commitSha }) => cell(commitSha?.slice(0, 12) ?? null),
+  're-run': ({ attempt }) => cell(attempt && attempt - 1),
+  job: ({ job }) => cell(job),
+  step: ({ step }) => cell(step),
+  matrix: ({ matrix }) => cell(matrix),
+  'job id': ({ jobId }) => cell(jobId?.slice(0, 13) ?? null),
+  parallel: ({ parallelIndex, parallelTotal }) =>
     parallelIndex === null ? '' : `${parallelIndex} of ${parallelTotal}`,
-    '',
-  ]
-    .join(' | ')
-    .trim();
+  repository: ({ repository }) => cell(repository),
+  'run id': ({ runId }) => cell(runId),
+  URL: ({ buildUrl }) => cell(buildUrl),
+  'temporary folder': ({ temporaryFolder }) => cell(temporaryFolder),
+};
+/** Of these, the last column shows only that they are missing: their values are arbitrary. */
+const examples: readonly string[] = ['repository', 'run id', 'URL', 'temporary folder'];
+
+function nameCell({ name, note, fork }: Fixture): string {
+  return `**${name}**${note === undefined ? '' : `: ${note}`}${fork ? ' (fork)' : ''}`;
+}
+
+/** Returns the value that most environments have; the first of several. */
+function usualOf(values: readonly string[]): string {
+  const count = (value: string) => values.filter((one) => one === value).length;
+  return values.toSorted((a, b) => count(b) - count(a))[0] ?? '';
+}
+
+/** Returns the usual value of a fact, or an example. It is empty if most environments lack the fact. */
+function usualValue(name: string, values: readonly string[]): string {
+  const known = values.filter((value) => value !== '');
+  return examples.includes(name) && 2 * known.length > values.length ? usualOf(known) : usualOf(values);
+}
+
+/** Returns the lines of the table, and those of the list of usual values. */
+function tableOf(own: readonly Fixture[]): { table: string[]; usual: string[] } {
+  const valuesOf = (of: Cells[string]) => own.map(({ expected }) => of(expected));
+  const shown = Object.entries(columns).filter(([, of]) => new Set(valuesOf(of)).size > 1);
+  const listed = Object.entries(others).map(([name, of]) => ({
+    name,
+    of,
+    usual: usualValue(name, valuesOf(of)),
+  }));
+  const differences = ({ expected }: Fixture) =>
+    listed
+      .map(({ name, of, usual }) => ({ name, usual, value: of(expected) }))
+      .filter(({ name, usual, value }) => value !== usual && (value === '' || !examples.includes(name)))
+      .map(({ name, value }) => (value === '' ? `no ${name}` : `${name} ${value}`))
+      .join(', ');
+  const heads = ['environment', ...shown.map(([head]) => head), 'differences'];
+  const rows = own.map((one) => [
+    nameCell(one),
+    ...shown.map(([, of]) => of(one.expected)),
+    differences(one),
+  ]);
+  return {
+    table: [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`),
+    usual: listed.filter(({ usual }) => usual !== '').map(({ name, usual }) => `- ${name}: ${usual}`),
+  };
+}
+
+/** The names of facts, if they differ from those of their fields. */
+const names: Readonly<Record<string, string>> = {
+  rawEvent: 'event name',
+  pullRequest: 'pull request',
+  buildUrl: 'URL',
+  runId: 'run id',
+  jobId: 'job id',
+  attempt: 're-run',
+  parallelIndex: 'parallel',
+  parallelTotal: 'parallel',
+  temporaryFolder: 'temporary folder',
+};
+
+/** Returns a line for each reason, with the facts that are null for it. */
+function nullLines(nulls: Description['nulls']): string[] {
+  return [...new Set(Object.values(nulls))].map((reason) => {
+    const fields = Object.keys(nulls).filter((field) => nulls[field] === reason);
+    return `- ${[...new Set(fields.map((field) => names[field] ?? field))].join(', ')}: ${reason}`;
+  });
 }
 
 function sectionOf(place: (typeof places)[number]): string {
   const { name, retry, nulls } = descriptions[place] as Description;
   const own = fixtures.filter((one) => one.place === place);
-  const [sample] = own.filter((one) => one.expected.buildUrl !== null);
   const variables = [...new Set(own.flatMap((one) => one.expected.variables))].toSorted();
-  const lines = [
-    `## ${name}`,
-    '',
-    '| environment | event | ref | commit | pull request | re-run | job / step / matrix | job id | parallel |',
-    '|---|---|---|---|---|---|---|---|---|',
-    ...own.map(rowOf),
-    '',
-    `**Re-runs.** ${retry}`,
-    '',
-  ];
-  if (sample !== undefined) {
-    const { repository, runId, buildUrl, temporaryFolder } = sample.expected;
-    const parts = Object.entries({ repository, runId, buildUrl, temporaryFolder });
-    lines.push(
-      ...parts.filter(([, value]) => value !== null).map(([field, value]) => `- ${field}: ${cell(value)}`),
-      '',
-    );
-  }
-  const reasons = Object.entries(nulls);
-  if (reasons.length > 0) {
-    lines.push(
-      'Never known:',
-      '',
-      ...reasons.map(([field, reason]) => `- ${field === 'attempt' ? 're-run' : cell(field)}: ${reason}`),
-      '',
-    );
-  }
-  if (variables.length > 0) lines.push(`Read from: ${variables.map((one) => `\`${one}\``).join(' ')}`, '');
+  const { table, usual } = tableOf(own);
+  const lines = [`## ${name}`, '', ...table, '', ...usual, ''];
+  lines.push(`**Re-runs.** ${retry}`, '');
+  if (Object.keys(nulls).length > 0) lines.push('**Never known:**', '', ...nullLines(nulls), '');
+  if (variables.length > 0)
+    lines.push(`**Read from:** ${variables.map((one) => `\`${one}\``).join(' ')}`, '');
   return lines.join('\n');
 }
 
@@ -70,29 +123,59 @@ test('docs/project/ci-detection.md matches the fixtures; `npx vitest run test/ci
 
 <!-- Written by test/ci/provider-docs.test.ts from fixtures/ci. Do not edit: change a fixture and run the test with --update. -->
 
-\`rungate gate\` reads the repository, ref, commit, event and URL of the pipeline from the CI's environment variables. It makes its
-idempotency key from the run of the pipeline (\`runId\`), the job, the step and the matrix cell. On this page, a run is a run of the pipeline.
-rungate leaves out facts that the CI does not provide, and never guesses them. If the environment matches several CIs, the first one in this
-order wins, so a CI that runs inside another comes before it:
-${rows.map((row) => row.provider).join(', ')}.
+\`rungate gate\` reads the environment variables of your CI system. It sends the repository, ref, commit, event and URL of the pipeline to the service.
+It makes the [idempotency key](../reference/idempotency.md#keys) from the pipeline and the job. \`--dry-run\` shows both:
 
-- **Commits.** The commit of a pull request is its head, never the merge commit that the CI generates. In GitHub Actions, only the file that
-  GITHUB_EVENT_PATH names contains the head; if rungate cannot read it, there is no commit. Jenkins provides the head only with the GitLab
-  plugin or the pull request builder plugin, and in a job whose branch name ends in \`-head\`.
-- **Git.** If the CI does not provide them, rungate reads the owner and name of the repository from the git remote, and the branch and the
-  commit from the working copy. In a pull request, it uses only the remote, since the working copy may be the merge commit.
-- **Events.** The event is the cause of the pipeline. If the CI provides no event but builds a tag or a pull request, that is the event.
+\`\`\`console
+$ export GITHUB_ACTIONS=true GITHUB_REPOSITORY=octocat/hello-world GITHUB_RUN_ID=1658821493 GITHUB_JOB=gate
+$ export GITHUB_EVENT_NAME=push GITHUB_REF=refs/heads/main GITHUB_SHA=83a20ec058e2fb00e7fa4558c4c6e81e2dcf253d
+$ rungate gate --project shop --process checkout --dry-run
+…
+made from:
+  provider: github
+  repository: octocat/hello-world
+  runId: 1658821493
+  job: gate
+  step: (unknown)
+…
+{
+  "projectSlug": "shop",
+  "processSlug": "checkout",
+  "repository": "octocat/hello-world",
+  "ref": "main",
+  "commitSha": "83a20ec058e2fb00e7fa4558c4c6e81e2dcf253d",
+  "event": "push"
+}
+…
+\`\`\`
+
+rungate leaves out the facts that your CI system does not provide. It never guesses them.
+
+- **Several CI systems.** One may run inside another, and pass its variables on. The first of these that matches wins:
+  ${rows.map((row) => row.provider).join(', ')}.
+- **Commits.** The commit of a pull request is its head, never a generated merge commit. On GitHub, only the file in \`GITHUB_EVENT_PATH\` contains
+  the head. Without this file, there is no commit. Jenkins provides the head with the GitLab or pull request builder plugin, and if \`BRANCH_NAME\`
+  ends in \`-head\`.
+- **Git.** A missing repository comes from the git remote. A missing branch or commit comes from the working copy, but not in a pull request, where
+  the working copy may be the merge commit.
+- **Events.** The event is the cause of the pipeline. Without one, a tag or a pull request is the event.
+- **Forks.** The tables mark the environments that belong to a fork, or may do so, with (fork). [Security](../reference/settings.md#security) lists
+  the CI systems that do not report forks.
 - **Credentials.** rungate removes credentials from addresses. It does not use an address with an unexpected \`@\`.
-- **Forks.** rungate compares the repository that a change comes from with the one that it goes to, or reads a variable that the CI sets for
-  forks. If it cannot read one of the two, as after a fork was deleted, the change counts as one from a fork. The tables mark these
-  environments with (fork). Bitbucket runs no pipeline for a fork. CodeBuild, Drone, TeamCity and Woodpecker do not show whether a change comes
-  from a fork: set \`RUNGATE_API_URL\` there.
 - **Invalid values.** rungate does not use values with control characters or with more than 1000 characters.
 
-Each table shows environments (\`fixtures/ci\`) and the facts that rungate derives from them. The environments follow the documentation of the
-providers, have example values, and contain only variables that the provider sets. \`fixtures/ci/<provider>/variables.txt\` lists these
-variables with their source. For the few variables that a provider sets but does not document, the source is a recorded run or the source code
-of the CI.
+## How to read the tables
+
+A table lists environments from \`fixtures/ci\`, and the facts that rungate derives from them:
+
+- Parentheses behind an event contain the CI system's own name for it, if that differs.
+- The list below the table contains the usual values of the other facts, and an example of the repository, run id, URL and temporary folder.
+- The last column contains different values and missing facts.
+- *Run* means a run of the pipeline. *Parallel* counts from 0.
+- *In no variable* means that the provider documents no variable for the fact.
+
+The environments contain only variables that the provider sets, with example values. \`variables.txt\` in the provider's folder lists the variables with their
+sources: the provider's documentation, or else a recorded run or the CI system's source code.
 `;
   const text = [intro, ...places.map(sectionOf)].join('\n');
   await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot('../../docs/project/ci-detection.md');

@@ -7,7 +7,8 @@ export interface Fixture {
   name: string;
   /** The real cause of the pipeline, whether its variables contain it or not. */
   event: CiEvent | 'none';
-  note: string;
+  /** Says what is special about the environment, if its name does not. */
+  note?: string;
   /** The change is from a fork, or may be. */
   fork?: true;
   /** The sources of the variables: headings of `variables.txt`. */

@@ -57,13 +57,7 @@ export function playOutages(): Promise<PlayedOutage[]> {
   return Promise.all(cases.map((one) => play(...one)));
 }
 
-export const outageHead = [
-  'outage',
-  'right verdicts',
-  'creates of one gate in its first minute',
-  'creates of all gates in a minute, at most',
-  'last verdict after',
-];
+export const outageHead = ['outage', 'right verdicts', 'per gate', 'per minute', 'last verdict after'];
 
 export const outageRow = ({ name, right, perGate, perMinute, lastMs }: PlayedOutage) => [
   name,

@@ -51,8 +51,15 @@ const headOf = (first: string, columns: readonly { name: string }[]) => [
   ...columns.map(({ name }) => `\`${name}\``),
 ];
 
+/** Returns a table in which rows with the same cells are one row. */
 function table(rows: readonly (readonly string[])[], head: readonly string[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+  const namesOf = new Map<string, string[]>();
+  for (const [name = '', ...cells] of rows) {
+    const text = cells.join(' | ');
+    namesOf.set(text, [...(namesOf.get(text) ?? []), name]);
+  }
+  const merged = [...namesOf].map(([text, names]) => [names.join('<br>'), text]);
+  return [head, head.map(() => '---'), ...merged].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
 /** The table of another test, which this one leaves as it is. */
@@ -63,41 +70,86 @@ function sliceTable(): string {
 
 const text = (once: string, forGood: string, defaults: string, outages: string) => `# Reliability
 
-This page shows how four commands handle each fault of the service or the network. Each cell has, in this order:
+This page shows how four commands handle each fault of the service or the network. For example, the service starts a run, but its response is lost:
 
-- the **exit code**: 0 passed or done, 5 the service responded with an error, or not as its API says, 6 credentials refused, 7 not reached;
-- the number of requests that reached the endpoint;
-- the time on a clock that only advances during waits. A request that stalls takes \`--request-timeout\` (30 s) more;
-- the runs or keys that were created: at most one, however often the request was sent.
+\`\`\`console
+$ rungate mock exec --retry-after 1 --fault reset-after-commit@create -- rungate gate --project shop --process checkout
+creating the run failed: the connection to 127.0.0.1:42567 broke before the response was complete: read ECONNRESET; retrying in 1.3 s, for up to 5 min
+created run: run_79e0tee2vbs7 (shop / checkout) https://app.example.test/projects/shop/runs/run_79e0tee2vbs7
+…
+✓ shop / checkout (run run_79e0tee2vbs7) passed: 0 failed, 0 blocked https://app.example.test/projects/shop/runs/run_79e0tee2vbs7
+\`\`\`
 
-The fault occurs when \`gate\` creates the run, when \`run wait\` reads the status for the second time (both with \`--max-attempts 6\`), when \`env list
---all\` reads its second page, and when \`keys create\` creates the key. The run passes after 15 s. \`gate\` uses the same wait as \`run wait\`. The cells of
-\`run trigger --wait\` are those of \`gate\`, except for [their defaults](#defaults).
+The tables call this fault *lost response after commit*. Each cell contains, in this order:
 
-\`test/reliability/table.test.ts\` plays every cell against the mock over a real socket and fails if this page differs; \`npm run docs:reliability\` writes it again.
+- the **exit code**: 0 passed or done, 3 timeout, 4 cancelled, 5 error or invalid response, 6 credentials refused, 7 not reached
+- the number of requests that reached the endpoint
+- the time on a clock that only advances during waits. Add \`--request-timeout\` (30 s) for each request that stalls
+- the created runs or keys: never more than one
+
+For *reset after the response*, the number and the time vary, so the cells leave them out.
+
+| command | the fault occurs |
+| --- | --- |
+| \`gate --max-attempts 6\` | when it creates the run |
+| \`run wait --max-attempts 6\` | at its second status read |
+| \`env list --all\` | at its second page |
+| \`keys create\` | when it creates the key |
+
+The run passes after 15 s. \`gate\` waits like \`run wait\`. The cells of \`run trigger --wait\` are those of \`gate\`, except for [its defaults](#defaults).
+
+\`test/reliability/table.test.ts\` plays every cell against the mock over a real socket, and fails if this page differs. \`npm run docs:reliability\` writes it again.
 
 ## Temporary faults
 
-The fault affects one call (three calls for a burst; for 1 s, if connections are refused). Later calls succeed. \`keys create\` has no
-idempotency key in the API, so rungate retries it only if the first request certainly did nothing. If the response is lost, it reports that and does not
-create a second key.
+The fault affects one call, and later calls succeed. A burst affects three calls. Connections are refused for 1 s.
+
+The API defines no idempotency key for \`keys create\`. rungate retries it only if the first request certainly did nothing. After a lost response, it creates no
+second key:
+
+\`\`\`console
+$ rungate mock exec --fault reset-after-commit@keys.create -- rungate keys create --name ci # exits 7
+error: the connection to 127.0.0.1:36727 broke before the response was complete: read ECONNRESET
+  → the service may have acted on the request: check that before you send it again; a key named "ci" may exist now, but its token is lost: look for it in the service's settings, delete it there or with rungate keys delete <id>, then create another one
+\`\`\`
 
 ${once}
 ## Permanent faults
 
-The fault affects every call from then on. A \`0\` in this table is a fault that does not hide the verdict; the gate never passes without having read it.
+The fault affects every call from then on. The exit code is \`0\` only if the fault does not hide the verdict. The gate never passes without reading its verdict:
+
+\`\`\`console
+$ rungate mock exec --retry-after 1 --fault 503@status:all -- rungate gate --project shop --process checkout --max-attempts 2 # exits 5
+…
+✗ shop / checkout (run run_79e0tee2vbs7) could not be observed: the service failed (503) for GET /api/ci/runs/run_79e0tee2vbs7: Fault: status 503
+  → try again later
+gate failed (exit 5)
+unobserved: https://app.example.test/projects/shop/runs/run_79e0tee2vbs7
+\`\`\`
 
 ${forGood}
 ## Defaults
 
-\`gate\` is strict and reads the status until its timeout, an hour. \`run trigger --wait\` and \`run wait\` read it 60 times, and a cancelled run is a warning. Without options,
-the number of requests is that of status reads:
+\`gate\` is strict, and reads the status until its timeout of an hour. \`run trigger --wait\` and \`run wait\` read it 60 times. They warn about a cancelled run:
+
+\`\`\`console
+$ rungate mock exec --retry-after 1 --outcome cancelled -- rungate run trigger --project shop --process checkout --wait --timeout 5m
+…
+! WARNING: shop / checkout (run run_79e0tee2vbs7) was cancelled before it finished https://app.example.test/projects/shop/runs/run_79e0tee2vbs7
+  → the gate lets it pass; --on cancelled=fail makes it fail
+\`\`\`
+
+This table shows the commands without options. The number of requests is that of status reads:
 
 ${defaults}
 ## Outages
 
-Twenty gates start within 10 seconds, while the service fails each create. The outage begins before them and lasts 12 or 60 s. The service counts all requests, and
-refuses those above 20 creates a minute with 429. Runs take 1 to 2 minutes; every fourth one fails. The timeout is an hour, and 10 minutes with a hub. The clock is virtual.
+Twenty gates start within 10 s, while the service fails every request that creates a run. The outage begins before them and lasts 12 or 60 s. The service allows 20
+of these requests a minute, and also counts those that it refuses with 429.
+
+Runs take 1 to 2 minutes, and every fourth one fails. The timeout is an hour, or 10 minutes with a hub. The clock is virtual.
+
+*Per gate* is the largest number of requests by one gate in its first minute. *Per minute* is the largest number by all gates.
 
 ${outages}
 ## Slices
@@ -118,8 +170,17 @@ ${sliceTable()}
 
 - \`test/long/reliability.test.ts\` plays a thousand waits with random faults (from a seed), and \`kill -9\` at any point of \`run trigger --wait\`.
 - \`test/reliability/fuzz.test.ts\` plays thousands of hostile responses, headers and \`Retry-After\` values.
-- \`test/reliability/bounds.test.ts\` tests the limits: 16 MiB, 500,000 values and 500 levels in a response, 5 redirects within the origin, 4 requests, 2 minutes
-  per call, 2,000 characters of an explanation.
+- \`test/reliability/bounds.test.ts\` plays responses that are too large, too deep or too long, and checks that the output stays short.
+
+These limits apply:
+
+| limit | value |
+| --- | --- |
+| response | 16 MiB, or 1 MiB for a run or an error |
+| JSON in it | 500,000 values, 500 levels |
+| explanation in an error | 2,000 characters |
+| redirects within the origin | 5 |
+| one call | 4 requests, 2 minutes ([more](../reference/creating-runs.md#outages) if a gate creates its run) |
 `;
 
 /** Checks the rules that hold for every cell. */
