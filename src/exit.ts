@@ -51,7 +51,19 @@ export function mostSevere(codes: readonly number[]): number {
   return failing.toSorted((a, b) => severity.indexOf(a) - severity.indexOf(b))[0] ?? exitCodes.ok;
 }
 
-/** Maps an error to an exit code. Any error that is not a RungateError is a bug in rungate. */
+/**
+ * Maps an error to an exit code. Any error that is not a RungateError is a bug in rungate.
+ * @example
+ * ```ts
+ * import { exitCodeOf, gate } from 'rungate';
+ *
+ * try {
+ *   await gate({ apiUrl: 'https://service.example.com', runIds: ['run_79e0'] });
+ * } catch (error) {
+ *   process.exitCode = exitCodeOf(error); // 6: no API key
+ * }
+ * ```
+ */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof ConfigError) return exitCodes.config;

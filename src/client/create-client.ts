@@ -97,6 +97,15 @@ export function bindApi(caller: Pick<Caller, 'exchange'>, redact: Redact): Omit<
  * Returns a typed client for the whole service. It opens no connection before the first call, and
  * does not read the environment. The first call that needs an address or a credential throws if it cannot be used.
  * @throws UsageError if an option is unknown, has the wrong type, or if there is no address
+ * @example
+ * ```ts
+ * import { createClient } from 'rungate';
+ *
+ * const client = createClient({ apiUrl: 'https://service.example.com', token: process.env.RUNGATE_TOKEN });
+ * const { items } = await client.env.list({ pageSize: 10 });
+ * console.log(items.map(({ key }) => key));
+ * await client.close();
+ * ```
  */
 export function createClient(options: ClientOptions): ServiceClient {
   const checked = checkOptions(clientOptions, options, 'createClient');

@@ -26,7 +26,7 @@ export interface RuleOptions extends Pick<LibraryOptions, (typeof ruleRows)[numb
   preview?: GatePreview | undefined;
 }
 
-/** What `gate` and `gates` both take; all times in milliseconds. The client options say how to reach the service. */
+/** The options that `gate` and `gates` share; all times in milliseconds. The client options say how to reach the service. */
 export interface SharedGateOptions
   extends ClientOptions,
     RuleOptions,
@@ -72,7 +72,7 @@ interface ExistingRuns {
 /** The options of a gate, with either a run to start or the ids of existing runs. */
 export type GateOptions = OneGateOptions & (RunToStart | ExistingRuns);
 
-/** What can be checked of one option at a time: `gateRules` checks the rest. */
+/** The options of which each is valid alone; `gateRules` checks them together. */
 type GivenOptions = OneGateOptions & { [K in 'trigger' | 'runIds']?: GateOptions[K] };
 
 export const triggerOption = option.owned(run['run.trigger'].body);

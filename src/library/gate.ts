@@ -27,6 +27,17 @@ function factsOfJob(env: GateOptions['env']) {
  * @throws RungateError if there is nothing to report on: the options are invalid, a credential is missing, or no run could be
  * created. `exitCodeOf(error)` is the exit code of the command line. Later errors are in the run's `error`. An abort does not
  * throw: the report has `interruptedBy` and the state of the runs.
+ * @example
+ * ```ts
+ * import { gate } from 'rungate';
+ *
+ * const report = await gate({
+ *   apiUrl: 'https://service.example.com',
+ *   apiKey: process.env.RUNGATE_API_KEY,
+ *   trigger: { projectSlug: 'shop', processSlug: 'checkout' },
+ * });
+ * if (report.result === 'fail') process.exitCode = report.exitCode;
+ * ```
  */
 export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
   const options = checkOptions(gateOptions, given, 'gate');

@@ -39,6 +39,20 @@ async function planGate(
  * passed. A gate whose run could not be started fails, with the `error`; the others go on
  * @throws RungateError if the options of a gate are invalid or a credential is missing; then nothing was sent. An abort does not throw: the
  * report has `interruptedBy`
+ * @example
+ * ```ts
+ * import { gates } from 'rungate';
+ *
+ * const report = await gates({
+ *   apiUrl: 'https://service.example.com',
+ *   apiKey: process.env.RUNGATE_API_KEY,
+ *   gates: {
+ *     smoke: { trigger: { projectSlug: 'shop', tags: ['smoke'] } },
+ *     checkout: { trigger: { projectSlug: 'shop', processSlug: 'checkout' }, needs: ['smoke'] },
+ *   },
+ * });
+ * for (const { name, result } of report.gates) console.log(name, result);
+ * ```
  */
 export async function gates(given: GatesOptions): Promise<GatesReport> {
   const options = checkOptions(gatesOptions, given, 'gates');

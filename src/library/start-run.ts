@@ -117,6 +117,17 @@ function mayExist(idempotencyKey: string): NetworkError {
  * give its id to `gate`.
  * @throws RungateError if no run could be created. After an abort it still checks whether the request created a run: it returns
  * that run, or else rejects with the signal's reason
+ * @example
+ * ```ts
+ * import { startRun } from 'rungate';
+ *
+ * const { runId } = await startRun({
+ *   apiUrl: 'https://service.example.com',
+ *   apiKey: process.env.RUNGATE_API_KEY,
+ *   trigger: { projectSlug: 'shop', processSlug: 'checkout' },
+ * });
+ * console.log(runId);
+ * ```
  */
 export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   const options = checkOptions(startOptions, given, 'startRun');

@@ -177,6 +177,18 @@ async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination
  * Makes the checks in the order of
  * their names in `CheckName`, and trusts nothing in the receipt before its signature is verified.
  * @throws ReceiptError, and no other error; `code` names the first check that failed
+ * @example
+ * ```ts
+ * import { readFileSync } from 'node:fs';
+ * import { verifyReceipt } from 'rungate/receipt';
+ *
+ * const { result } = await verifyReceipt({
+ *   receipt: readFileSync('receipt.json'),
+ *   keys: readFileSync('receipt.pub', 'utf8'),
+ *   commit: '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c',
+ * });
+ * console.log(result); // PASSED
+ * ```
  */
 export async function verifyReceipt(options: VerifyReceiptOptions): Promise<VerifiedReceipt> {
   try {

@@ -20,7 +20,15 @@ function hmac(key: Key, timestamp: string, body: string | Uint8Array): Buffer {
   return openHmac(key).update(`${timestamp}.`).update(body).digest();
 }
 
-/** Signs like `sign`, but synchronously. */
+/**
+ * Signs like `sign`, but synchronously.
+ * @example
+ * ```ts
+ * import { signSync } from 'rungate/webhook/node';
+ *
+ * const { timestamp, signature } = signSync({ body: '{"event":"run.completed"}', secret: 'whsec_1' });
+ * ```
+ */
 export function signSync(options: SignOptions): Signed {
   try {
     const { timestamp, key, body } = readSignOptions(options);
@@ -30,7 +38,18 @@ export function signSync(options: SignOptions): Signed {
   }
 }
 
-/** Verifies like `verify`, but synchronously. */
+/**
+ * Verifies like `verify`, but synchronously.
+ * @example
+ * ```ts
+ * import { signSync, verifySync } from 'rungate/webhook/node';
+ *
+ * const body = '{"event":"run.completed"}'; // the raw body of the request
+ * const { timestamp, signature } = signSync({ body, secret: 'whsec_1' });
+ * const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+ * const { ageSeconds } = verifySync({ body, headers, secrets: 'whsec_1' });
+ * ```
+ */
 export function verifySync(options: VerifyOptions): Verified {
   try {
     const candidate = readUnchecked(options);
@@ -45,6 +64,12 @@ export function verifySync(options: VerifyOptions): Verified {
 /**
  * Signs a body as the service signs its deliveries.
  * @throws WebhookVerificationError, and no other error
+ * @example
+ * ```ts
+ * import { sign } from 'rungate/webhook/node';
+ *
+ * const { timestamp, signature } = await sign({ body: '{"event":"run.completed"}', secret: 'whsec_1' });
+ * ```
  */
 export async function sign(options: SignOptions): Promise<Signed> {
   return signSync(options);
@@ -53,6 +78,15 @@ export async function sign(options: SignOptions): Promise<Signed> {
 /**
  * Verifies a delivery. Decodes nothing before the signature is verified.
  * @throws WebhookVerificationError, and no other error
+ * @example
+ * ```ts
+ * import { sign, verify } from 'rungate/webhook/node';
+ *
+ * const body = '{"event":"run.completed"}'; // the raw body of the request
+ * const { timestamp, signature } = await sign({ body, secret: 'whsec_1' });
+ * const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+ * const { ageSeconds } = await verify({ body, headers, secrets: 'whsec_1' });
+ * ```
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   return verifySync(options);

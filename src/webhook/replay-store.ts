@@ -19,6 +19,12 @@ export interface MemoryStoreOptions {
 /**
  * Creates a store for one process. When it is full of deliveries that have not expired, it throws: forgetting one early
  * would let a replay pass.
+ * @example
+ * ```ts
+ * import { createReplayGuard, memoryStore } from 'rungate/webhook/replay';
+ *
+ * const guard = createReplayGuard({ store: memoryStore({ maxEntries: 10_000 }) });
+ * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
   const { maxEntries = 100_000, now = () => performance.now() } = ownOptions(options, ['maxEntries', 'now']);
@@ -103,7 +109,17 @@ function setter(client: Client): SetIfAbsent {
   );
 }
 
-/** Creates a store that receivers on several machines share. */
+/**
+ * Creates a store that receivers on several machines share.
+ * @example
+ * ```ts
+ * import { createClient } from '@redis/client';
+ * import { createReplayGuard, redisStore } from 'rungate/webhook/replay';
+ *
+ * const redis = await createClient({ url: process.env.REDIS_URL ?? 'redis://127.0.0.1' }).connect();
+ * const guard = createReplayGuard({ store: redisStore(redis) });
+ * ```
+ */
 export function redisStore(redis: RedisClient): ReplayStore {
   const client = redis as Client;
   const set = setter(client);

@@ -97,7 +97,21 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
-/** Creates a guard that lets each delivery be handled only once. */
+/**
+ * Creates a guard that lets each delivery be handled only once.
+ * @example
+ * ```ts
+ * import { receive } from 'rungate/webhook/fetch';
+ * import { createReplayGuard } from 'rungate/webhook/replay';
+ *
+ * const guard = createReplayGuard();
+ * export async function POST(request: Request): Promise<Response> {
+ *   const delivery = await receive(request, { secrets: process.env.HOOK_SECRET });
+ *   const { replay } = await guard.once(delivery, ({ json }) => console.log(json()));
+ *   return new Response(replay ? 'known' : 'handled');
+ * }
+ * ```
+ */
 export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
   const options = ownOptions(given, ['store', 'maxAge', 'maxFuture', 'ttlSeconds', 'prefix', 'timeoutMs']);
   const { prefix = 'rungate:replay:' } = options;

@@ -64,6 +64,12 @@ function equalHex(a: string, b: string): boolean {
 /**
  * Signs a body as the service signs its deliveries.
  * @throws WebhookVerificationError, and no other error
+ * @example
+ * ```ts
+ * import { sign } from 'rungate/webhook';
+ *
+ * const { timestamp, signature } = await sign({ body: '{"event":"run.completed"}', secret: 'whsec_1' });
+ * ```
  */
 export async function sign(options: SignOptions): Promise<Signed> {
   try {
@@ -77,6 +83,15 @@ export async function sign(options: SignOptions): Promise<Signed> {
 /**
  * Verifies a delivery. Decodes nothing before the signature is verified.
  * @throws WebhookVerificationError, and no other error
+ * @example
+ * ```ts
+ * import { sign, verify } from 'rungate/webhook';
+ *
+ * const body = '{"event":"run.completed"}'; // the raw body of the request
+ * const { timestamp, signature } = await sign({ body, secret: 'whsec_1' });
+ * const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+ * const { ageSeconds } = await verify({ body, headers, secrets: 'whsec_1' });
+ * ```
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   try {

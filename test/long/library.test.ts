@@ -18,7 +18,15 @@ import { root, start } from '../e2e/built.ts';
 /** A user's project, with the tarball and common tools installed. */
 let project: string;
 
-const tools = ['typescript', 'vitest', '@types/node', '@types/express', 'fastify', 'undici-types'];
+const tools = [
+  'typescript',
+  'vitest',
+  '@types/node',
+  '@types/express',
+  'fastify',
+  '@redis/client',
+  'undici-types',
+];
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'rungate-consumer-'));
@@ -177,6 +185,64 @@ it('the types compile with the types of a browser instead of those of Node', () 
   const [, [, resolution]] = resolutions;
   const web = { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: [] };
   expect(compileErrors(['consumer.ts'], { ...resolution, ...web, skipLibCheck: false })).toEqual([]);
+});
+
+/** Returns the functions of every public entry, with the code of the `@example` in their doc comments. */
+function publicFunctions(): { name: string; entry: string; code: string | undefined }[] {
+  const manifest = JSON.parse(readFileSync(join(project, 'node_modules/rungate/package.json'), 'utf8'));
+  const entries = Object.entries<{ types?: string }>(manifest.exports).flatMap(([entry, { types }]) =>
+    types === undefined
+      ? []
+      : [{ entry: entry.replace('.', 'rungate'), file: join(project, 'node_modules/rungate', types) }],
+  );
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    { ...resolutions[1][1], skipLibCheck: true, types: ['node'] },
+  );
+  const checker = program.getTypeChecker();
+  return entries.flatMap(({ entry, file }) => {
+    const source = program.getSourceFile(file);
+    const module = source && checker.getSymbolAtLocation(source);
+    return checker.getExportsOfModule(module as ts.Symbol).flatMap((exported) => {
+      const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+      if ((symbol.flags & ts.SymbolFlags.Function) === 0) return [];
+      const tag = symbol.getJsDocTags(checker).find(({ name }) => name === 'example');
+      const code = /```ts\n(.*?)```/s.exec(ts.displayPartsToString(tag?.text))?.[1];
+      return [{ name: exported.name, entry, code }];
+    });
+  });
+}
+
+describe('the doc comments of the public functions', () => {
+  it('have an example each, which compiles', () => {
+    const all = publicFunctions();
+    expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['gate', 'receive', 'verifyReceipt']));
+    expect(all.filter(({ code }) => code === undefined)).toEqual([]);
+    const files = all.map(({ name, entry, code }) => {
+      const file = `${entry.replace(/\W/g, '-')}-${name}.ts`;
+      writeFileSync(join(project, file), String(code));
+      return file;
+    });
+    const [, [, resolution]] = resolutions;
+    expect(compileErrors(files, { ...resolution, skipLibCheck: true, esModuleInterop: true })).toEqual([]);
+  });
+
+  it('have examples for the main entry that run against the mock', async () => {
+    for (const { name, code } of publicFunctions().filter(({ entry }) => entry === 'rungate')) {
+      const mock = await startMock({ duration: 0 });
+      const text = String(code).replaceAll('https://service.example.com', mock.url);
+      writeFileSync(
+        join(project, `${name}.mjs`),
+        ts.transpile(text, { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 }),
+      );
+      const env = { RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
+      const ended = await start(process.execPath, [`${name}.mjs`], env, project).ended;
+      await mock.close();
+      const expected = Number(/process\.exitCode = .*; \/\/ (\d+)/.exec(text)?.[1] ?? 0);
+      expect(ended, name).toMatchObject({ code: expected, err: '' });
+      for (const output of expectedOutput(text)) expect(ended.out).toContain(`${output}\n`);
+    }
+  });
 });
 
 /** The examples of the pages, each as a separate module. */

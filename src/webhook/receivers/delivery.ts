@@ -124,6 +124,17 @@ export async function reportErrors(
 /**
  * Returns the delivery that `webhook()` put on a request.
  * @throws `bad_option` if the request has none
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { deliveryOf, webhook } from 'rungate/webhook/express';
+ *
+ * const app = express();
+ * app.post('/hook', webhook({ secrets: process.env.HOOK_SECRET }), (request, response) => {
+ *   console.log(deliveryOf(request).json());
+ *   response.sendStatus(204);
+ * });
+ * ```
  */
 export function deliveryOf(request: object): Delivery {
   const { webhook } = ownOptions(request as { webhook?: unknown }, ['webhook']);

@@ -57,6 +57,17 @@ function handleError(error: unknown, _request: unknown, response: ExpressRespons
 /**
  * Returns middleware for Express 4 and 5 that verifies a delivery and sets `request.webhook` (see `deliveryOf`). It reads
  * the body itself and sets `request.body` to the raw bytes, or uses the bytes that `express.raw` read.
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { deliveryOf, webhook } from 'rungate/webhook/express';
+ *
+ * const app = express();
+ * app.post('/hook', webhook({ secrets: process.env.HOOK_SECRET }), (request, response) => {
+ *   console.log(deliveryOf(request).json());
+ *   response.sendStatus(204);
+ * });
+ * ```
  */
 export function webhook<Request extends ExpressRequest, Response extends ExpressResponse>(
   options: ExpressOptions<Request, Response>,

@@ -62,6 +62,19 @@ const remedy =
 /**
  * Verifies a request whose body a content type parser left as a Buffer. For routes that set up their scope themselves.
  * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
+ * @example
+ * ```ts
+ * import { fastify } from 'fastify';
+ * import { receive } from 'rungate/webhook/fastify';
+ *
+ * const app = fastify();
+ * app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+ * app.post('/hook', async (request, reply) => {
+ *   const delivery = await receive(request, { secrets: process.env.HOOK_SECRET });
+ *   console.log(delivery.json());
+ *   return reply.code(204).send();
+ * });
+ * ```
  */
 export async function receive(request: FastifyRequest, options: ReceiveOptions): Promise<Delivery> {
   return reportErrors(options, () => verifyRequest(request, options));
@@ -85,6 +98,20 @@ function handleError(error: unknown, _request: unknown, reply: FastifyReply): un
  * Makes every route of a scope accept only deliveries: bodies stay raw, and are verified before validation and handler.
  * Read the delivery with `deliveryOf(request)`. Call `webhook` inside `app.register(async (scope) => …)`, so that the
  * rest of the app keeps its parsers.
+ * @example
+ * ```ts
+ * import { fastify } from 'fastify';
+ * import { deliveryOf, webhook } from 'rungate/webhook/fastify';
+ *
+ * const app = fastify();
+ * app.register(async (scope) => {
+ *   webhook(scope, { secrets: process.env.HOOK_SECRET });
+ *   scope.post('/hook', async (request, reply) => {
+ *     console.log(deliveryOf(request).json());
+ *     return reply.code(204).send();
+ *   });
+ * });
+ * ```
  */
 export function webhook(scope: FastifyScope, options: FastifyOptions): void {
   const bodyLimit = maxBytesOf(options);

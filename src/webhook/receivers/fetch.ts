@@ -48,6 +48,20 @@ async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8
  * Reads and verifies a `Request` of the Fetch API: Workers, Deno, Bun, Hono (`c.req.raw`), route handlers of Next.
  * Consumes the body of the request; afterwards only the delivery has it.
  * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
+ * @example
+ * ```ts
+ * import { receive, statusOf } from 'rungate/webhook/fetch';
+ *
+ * export async function POST(request: Request): Promise<Response> {
+ *   try {
+ *     const delivery = await receive(request, { secrets: process.env.HOOK_SECRET });
+ *     console.log(delivery.json());
+ *     return new Response(null, { status: 204 });
+ *   } catch (error) {
+ *     return new Response(null, { status: statusOf(error) });
+ *   }
+ * }
+ * ```
  */
 export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
   return reportErrors(options, () => verifyRequest(request, options));

@@ -33,6 +33,20 @@ function bodyBytes({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
 /**
  * Verifies an HTTP event of Lambda.
  * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
+ * @example
+ * ```ts
+ * import { type LambdaEvent, receive, statusOf } from 'rungate/webhook/lambda';
+ *
+ * export async function handler(event: LambdaEvent) {
+ *   try {
+ *     const delivery = await receive(event, { secrets: process.env.HOOK_SECRET });
+ *     console.log(delivery.json());
+ *     return { statusCode: 204 };
+ *   } catch (error) {
+ *     return { statusCode: statusOf(error) };
+ *   }
+ * }
+ * ```
  */
 export async function receive(event: LambdaEvent, options: ReceiveOptions): Promise<Delivery> {
   return reportErrors(options, async () => {

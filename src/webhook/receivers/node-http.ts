@@ -12,6 +12,21 @@ const remedy =
  * Reads and verifies a request of `node:http`, `node:https` or `node:http2`. After an error, respond with
  * `statusOf(error)`; Node then discards the rest of the body.
  * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { receive, statusOf } from 'rungate/webhook/node-http';
+ *
+ * createServer(async (request, response) => {
+ *   try {
+ *     const delivery = await receive(request, { secrets: process.env.HOOK_SECRET });
+ *     console.log(delivery.json());
+ *     response.writeHead(204).end();
+ *   } catch (error) {
+ *     response.writeHead(statusOf(error)).end();
+ *   }
+ * }).listen(3000);
+ * ```
  */
 export async function receive(request: IncomingRequest, options: ReceiveOptions): Promise<Delivery> {
   return reportErrors(options, () => receiveIncoming(request, options, remedy));

@@ -66,7 +66,19 @@ const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStat
   store_timeout: 500,
 };
 
-/** Returns the status code to respond with to an error; 500 for an error that is not about the delivery. */
+/**
+ * Returns the status code to respond with to an error; 500 for an error that is not about the delivery.
+ * @example
+ * ```ts
+ * import { receive, statusOf } from 'rungate/webhook/fetch';
+ *
+ * export const respond = (request: Request) =>
+ *   receive(request, { secrets: process.env.HOOK_SECRET }).then(
+ *     () => new Response(null, { status: 204 }),
+ *     (error: unknown) => new Response(null, { status: statusOf(error) }),
+ *   );
+ * ```
+ */
 export function statusOf(error: unknown): RefusalStatus {
   const isKnown = error instanceof WebhookVerificationError || error instanceof WebhookReceiveError;
   return isKnown ? statuses[error.code] : 500;
