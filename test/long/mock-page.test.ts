@@ -1,12 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { rungate, start } from '../e2e/built.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { skipped, startBrowser } from './browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -328,4 +330,53 @@ it('mock serve prints the URL of the page on standard error, and the page is sma
   await again.ended;
   expect(page.out).toMatch(/^<!doctype html>/i);
   expect(gzipSync(page.out).length).toBeLessThan(8000);
+});
+
+const picture = fileURLToPath(new URL('../../docs/reference/mock-page.png', import.meta.url));
+
+/** Returns the share of pixels in which two pictures differ visibly, or 1 if their sizes differ. */
+const difference = (one: Buffer, other: Buffer) =>
+  page.evaluate(
+    `(async (all) => {
+      const [a, b] = await Promise.all(all.map(async (data) => {
+        const image = await createImageBitmap(await (await fetch('data:image/png;base64,' + data)).blob());
+        const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        context.drawImage(image, 0, 0);
+        return context.getImageData(0, 0, image.width, image.height);
+      }));
+      if (a.width !== b.width || a.height !== b.height) return 1;
+      let different = 0;
+      for (let at = 0; at < a.data.length; at += 4)
+        if (Math.abs(a.data[at] - b.data[at]) + Math.abs(a.data[at + 1] - b.data[at + 1]) > 96) different += 1;
+      return different / (a.data.length / 4);
+    })(${JSON.stringify([one, other].map((image) => image.toString('base64')))})`,
+  ) as Promise<number>;
+
+// `npm run docs:picture` sets PICTURE=write: this test then takes the picture instead of comparing it.
+it.skipIf(skipped)('the picture in docs/reference/mock.md shows the page', async () => {
+  await mock.close();
+  mock = await startMock({
+    page: true,
+    clock: fakeClock(),
+    seed: 1,
+    outcome: ['failed', 'stuck'],
+    duration: 0,
+    deliveries: 'loopback',
+  });
+  await makeRun();
+  await makeRun({ projectSlug: 'shop', tags: ['smoke'] });
+  await open('/', {
+    viewport: { width: 1000, height: 640 },
+    colorScheme: 'light',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+  });
+  await page.getByLabel('Show deliveries that were not sent').check();
+  const taken = await page.screenshot({ animations: 'disabled' });
+  if (process.env.PICTURE === 'write') writeFileSync(picture, taken);
+  await context.close();
+  // The page itself may not load pictures.
+  context = await browser.newContext();
+  page = await context.newPage();
+  expect(await difference(readFileSync(picture), taken)).toBeLessThan(0.0002);
 });
