@@ -36,8 +36,28 @@ function exampleBlock(examples: readonly string[]): string {
   return `\n${needs}\`\`\`sh\n${lines}\n\`\`\`\n`;
 }
 
-function section(command: HelpCommand): string {
-  const { name, description, usage, options, notes, examples, commands } = command;
+const linkTo = (name: string) => `[\`${name}\`](#${name.replaceAll(' ', '-')})`;
+
+/** Returns the sentences about the options that earlier commands have with the same meaning. */
+function sameOptions(options: readonly HelpOption[], known: ReadonlyMap<string, string>): string {
+  const names = [...new Set(options.map((one) => known.get(keyOf(one)) ?? ''))];
+  return names
+    .map((name) => {
+      const flags = options.filter((one) => known.get(keyOf(one)) === name);
+      return `\nAs in ${linkTo(name)}: ${flags.map((one) => code(flagsOf(one))).join(', ')}.\n`;
+    })
+    .join('');
+}
+
+const keyOf = (option: HelpOption) => `${flagsOf(option)} ${option.description}`;
+
+/** @param known the command that describes an option, for each option of the commands before this one */
+function section(command: HelpCommand, known: Map<string, string>): string {
+  const { name, description, usage, notes, examples, commands } = command;
+  const options = command.options.filter((one) => !known.has(keyOf(one)));
+  const repeated = command.options.filter((one) => known.has(keyOf(one)));
+  const same = sameOptions(repeated, known);
+  for (const one of options) known.set(keyOf(one), name);
   const depth = Math.min(name.split(' ').length, 4);
   const named = command.arguments.filter((one) => one.description !== '');
   const rows = named.map((one) => [code(one.name), plain(one.description)] as const);
@@ -47,6 +67,7 @@ function section(command: HelpCommand): string {
     commands.length > 0 ? '' : `\n\`\`\`text\n${usage}\n\`\`\`\n`,
     rows.length === 0 ? '' : `\n${table(['Arguments', ''], rows)}`,
     optionTables(options),
+    same,
     notes === '' ? '' : `\n\`\`\`text\n${notes}\n\`\`\`\n`,
     exampleBlock(examples),
   ].join('');
@@ -56,16 +77,16 @@ function section(command: HelpCommand): string {
 export function commandsPage(program: Command): string {
   const { globalOptions, commands } = describeHelp(program);
   const [whole, ...below] = commands;
+  const known = new Map<string, string>();
   const groups = below.filter(({ name }) => whole?.commands.includes(name));
   const index = byGroup(groups).map(([heading, ones]) => {
-    const link = ({ name, summary }: HelpCommand) =>
-      [`[\`${name}\`](#${name.replaceAll(' ', '-')})`, plain(summary)] as const;
+    const link = ({ name, summary }: HelpCommand) => [linkTo(name), plain(summary)] as const;
     return table([heading, ''], ones.map(link));
   });
   return `# Commands
 
 \`rungate <command> --help\` shows the common options of a command, and \`--help --all\` shows all of them, as this page does. Exit codes are in [exit-codes.md](exit-codes.md), settings in
-[settings.md](settings.md). \`npm run docs:commands\` generates this page from the program, and tests run its examples.
+[settings.md](settings.md). An option that several commands have with the same meaning is described at the first one. \`npm run docs:commands\` generates this page from the program, and tests run its examples.
 
 ${index.join('\n')}
 ## Options of every command
@@ -80,5 +101,5 @@ columns. \`--columns id,name,baseUrl\` shows exactly these fields, with objects 
 
 In a file or a pipe, a list has the same columns as tab-separated values, without a header. A missing
 field is an empty value. In scripts that must not depend on the order of columns, use \`--json\`.
-${below.map(section).join('')}`;
+${below.map((command) => section(command, known)).join('')}`;
 }
