@@ -3,22 +3,45 @@ import { describe, expect, it } from 'vitest';
 import { figuresOf, kindOf, sumOf } from '../../scripts/docs-figures.mjs';
 import { pages, textOf } from './pages.ts';
 
-describe.each(['start', 'how-to'])('the pages of docs/%s', (kind) => {
-  const { words, samples, sentences, long, itemSemicolons } = sumOf(
-    pages.filter((page) => kindOf(page) === kind).map((page) => figuresOf(textOf(page))),
-  );
+interface Figures {
+  words: number;
+  samples: number;
+  sentences: number;
+  long: number;
+  itemSemicolons: number;
+}
+const figures = (page: string): Figures => figuresOf(textOf(page));
+const sum = (...kinds: string[]): Figures =>
+  sumOf(pages.filter((page) => kinds.includes(kindOf(page))).map(figures));
+const leading = pages.filter((page) => ['start', 'how-to'].includes(kindOf(page)));
 
-  it('have at least 15 samples of code for every 1,000 words', () => {
+describe('the pages of docs/start and docs/how-to', () => {
+  it('have at most 15,000 words, and at least 15 samples of code for every 1,000', () => {
+    const { words, samples } = sum('start', 'how-to');
+    expect(words).toBeLessThanOrEqual(15_000);
     expect(samples / words).toBeGreaterThanOrEqual(15 / 1000);
   });
 
-  it('have more than 25 words in at most 2 % of the sentences', () => {
-    expect(long / sentences).toBeLessThanOrEqual(0.02);
+  it('have no sentence above 25 words', () => {
+    expect(leading.filter((page) => figures(page).long > 0)).toEqual([]);
   });
 
-  it('have no semicolon in a list', () => {
-    expect(itemSemicolons).toBe(0);
+  it('each have a sample of code for every 150 words', () => {
+    expect(leading.filter((page) => figures(page).samples * 150 < figures(page).words)).toEqual([]);
   });
+});
+
+it('the pages for users have at most 35,000 words', () => {
+  expect(sum('start', 'how-to', 'reference', 'why').words).toBeLessThanOrEqual(35_000);
+});
+
+it('at most 2 % of the sentences of any kind of page are above 25 words', () => {
+  for (const kind of new Set(pages.map(kindOf)))
+    expect(sum(kind).long / sum(kind).sentences, kind).toBeLessThanOrEqual(0.02);
+});
+
+it('no page has a semicolon in a list', () => {
+  expect(pages.filter((page) => figures(page).itemSemicolons > 0)).toEqual([]);
 });
 
 it('counts words without code, samples, long sentences, and semicolons in lists', () => {
