@@ -128,7 +128,7 @@ export interface Total {
   last: number;
   /** The most requests in any minute after the first two. */
   peak: number;
-  /** When each gate sent its creates. */
+  /** When each gate sent its requests to create a run. */
   createdAt: number[][];
 }
 
@@ -243,13 +243,13 @@ function deliveryAfter(deliveries: Deliveries | undefined, random: () => number)
   return lost ? null : 200 + random() * 800;
 }
 
-/** A fault of every create until a certain time. `lost`: the run is created, but its response never arrives. */
+/** A fault of every request that creates a run until a certain time. `lost`: the run is created, but its response never arrives. */
 export interface Outage {
   fault: '500' | 'reset' | 'lost' | 'stall';
   untilMs: number;
 }
 
-/** Plays a create during an outage. */
+/** Plays a request that creates a run during an outage. */
 async function fail({ fault }: Outage, limitMs: number, clock: Clock): Promise<RawReply> {
   await clock.sleep(fault === 'stall' ? limitMs : 100);
   if (fault === '500') return json(500, { error: 'out of order' });

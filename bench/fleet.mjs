@@ -30,7 +30,7 @@ const intervalMs = 10 * second;
 const create = { send: 'create' };
 const read = { send: 'read' };
 
-/** Polls every 10 s, 60 times, whatever the response; the same for the create. */
+/** Polls every 10 s, 60 times, whatever the response; the same for the request that creates the run. */
 function* naive() {
   for (let attempts = 1; (yield create) === 'limited'; attempts += 1) {
     if (attempts === 60) return false;

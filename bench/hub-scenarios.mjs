@@ -9,7 +9,7 @@ const redisCli = (port, ...command) => execute('redis-cli', ['-p', String(port),
 const always = Number.POSITIVE_INFINITY;
 const minute = 60_000;
 
-/** Repeats, delays and reorders deliveries, and responds to every create slowly. */
+/** Repeats, delays and reorders deliveries, and is slow to create runs. */
 function addChaos(mock) {
   const deliveries = [
     { kind: 'duplicate', chance: 0.2 },
@@ -21,7 +21,7 @@ function addChaos(mock) {
   mock.faults.add({ kind: 'drip', everyMs: 20, endpoint: 'run.trigger', times: always });
 }
 
-/** Ends every sixth run at once: its delivery arrives before the response to its create. */
+/** Ends every sixth run at once: its delivery arrives before the response with its id. */
 async function endSomeEarly({ mock, size, outcomes, until }) {
   for (let at = 5; at < size; at += 6) {
     await until(() => mock.runs.length > at);

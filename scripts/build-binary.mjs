@@ -49,7 +49,7 @@ const licenceOf = (node) =>
 function compile(node, file) {
   const mock = [join(root, 'bin/rungate.js'), 'mock', 'exec', '--duration', '1ms', '--retry-after', '0.1'];
   const gate = [node, join(root, 'scripts/code-cache.cjs'), file];
-  // Without the variables of a CI, to which a gate reports, and without the user's settings.
+  // Without the variables of a CI system, to which a gate reports, and without the user's settings.
   const { PATH, SystemRoot } = process.env;
   const env = { PATH, SystemRoot, RUNGATE_CONFIG_DIR: dirname(file) };
   execFileSync(process.execPath, [...mock, '--', ...gate], { cwd: dirname(file), env, stdio: 'ignore' });

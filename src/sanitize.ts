@@ -36,7 +36,7 @@ export function excerpt(text: string, limit = 200): string {
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
 }
 
-/** Escapes the characters of JSON text that could control a terminal or a CI; its value stays the same. */
+/** Escapes the characters of JSON text that could control a terminal or a CI system; its value stays the same. */
 export function escapeJson(json: string): string {
   // Most text is ASCII, in which only these two can occur; replacing them directly takes a fraction of the time.
   if (Buffer.byteLength(json) === json.length)

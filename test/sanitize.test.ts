@@ -50,7 +50,7 @@ describe('sanitize', () => {
     (space) => expect(sanitize(`${space}::error::owned`).trim()).not.toMatch(/^::/),
   );
 
-  test('returns one line that cannot control a terminal or a CI', () => {
+  test('returns one line that cannot control a terminal or a CI system', () => {
     fc.assert(
       fc.property(nasty, (text) => {
         const shown = sanitize(text);
@@ -108,7 +108,7 @@ describe('escapeJson', () => {
     expect(JSON.parse(escapeJson(JSON.stringify(text)))).toBe(text);
   });
 
-  test('does not change any value and leaves nothing that could control a terminal or a CI', () => {
+  test('does not change any value and leaves nothing that could control a terminal or a CI system', () => {
     const value = fc.oneof(fc.jsonValue(), nasty, fc.dictionary(nasty, nasty), fc.array(nasty));
     fc.assert(
       fc.property(value, fc.constantFrom(0, 2), (json, indent) => {

@@ -1,4 +1,4 @@
-/** The CIs that rungate recognises, as reports and idempotency keys name them. */
+/** The CI systems that rungate recognises, as reports and idempotency keys name them. */
 export const providers = [
   'github',
   'gitlab',
@@ -18,7 +18,7 @@ export const providers = [
 ] as const;
 export type Provider = (typeof providers)[number];
 
-/** The cause of the pipeline, normalised across CIs. */
+/** The cause of the pipeline, normalised across CI systems. */
 export type CiEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'api' | 'other';
 
 /** The CI job that rungate runs in. Facts that the CI does not provide are null: nothing is guessed. */

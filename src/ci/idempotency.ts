@@ -195,12 +195,12 @@ export function placeOf({ given, salt, builds, ci }: Pick<KeyRequest, 'given' | 
 export interface PlannedKeys {
   keys: readonly KeyStep[];
   journal?: Journal | undefined;
-  /** The ingredients of the keys and the path of the journal; set only for keys made from a CI's facts. */
+  /** The ingredients of the keys and the path of the journal; set only for keys made from a CI system's facts. */
   made?: { ingredients: Ingredients; path: string };
 }
 
 /**
- * Returns the idempotency keys of a start: the user's key; in a CI, the keys that a job and its re-runs share; otherwise a
+ * Returns the idempotency keys of a start: the user's key; in CI, the keys that a job and its re-runs share; otherwise a
  * random key, the same in all retries of the request.
  */
 export function planKeys(request: KeyRequest): PlannedKeys {

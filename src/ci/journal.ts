@@ -30,9 +30,9 @@ export interface JournalRun extends Origin {
   readonly round: number;
   /** The job is done with the run: it saw the run end, or it only had to start it. */
   settled: boolean;
-  /** Null until the create has a response. */
+  /** Null until the service has responded with it. */
   runId: string | null;
-  /** The body of the create, so that a create without a response can be sent again; null if it is not in the journal. */
+  /** The body of the request that creates the run, to send it again if it got no response; null if it is not in the journal. */
   readonly body: unknown;
 }
 

@@ -1,6 +1,6 @@
 import type { Provider } from './context.ts';
 
-/** The files and folders that show that a repository uses a CI, in the order in which the CIs are offered. */
+/** The files and folders that show that a repository uses a CI system, in the order in which the CI systems are offered. */
 const markers: Readonly<Record<Provider, readonly string[]>> = {
   github: ['.github/workflows'],
   gitlab: ['.gitlab-ci.yml'],
@@ -22,7 +22,7 @@ const markers: Readonly<Record<Provider, readonly string[]>> = {
 /** This folder has other uses too, so it counts only if nothing else does. */
 const weakMarker = '.github';
 
-/** The CIs that belong to the host of a remote. */
+/** The CI systems that belong to the host of a remote. */
 const hosts: readonly (readonly [RegExp, Provider])[] = [
   [/^github\.com$/, 'github'],
   [/^gitlab\.|\.gitlab\./, 'gitlab'],
@@ -45,7 +45,7 @@ export interface Clues {
 }
 
 /**
- * Returns the CI that a repository most likely uses, or several if they are equally likely. A CI whose files exist comes
+ * Returns the CI that a repository most likely uses, or several if they are equally likely. A CI system whose files exist comes
  * first (of several, the one that belongs to the remote's host), then the CI of that host, then the CI that rungate runs in.
  */
 export function likelyProviders({ exists, remote, running }: Clues): Provider[] {

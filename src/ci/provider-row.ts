@@ -7,7 +7,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 type Read<Value> = (...names: readonly string[]) => Value | null;
 
 /**
- * Reads a CI's variables and records which of them were used. The values are untrusted: they are trimmed, and a value that is
+ * Reads a CI system's variables and records which of them were used. The values are untrusted: they are trimmed, and a value that is
  * empty, too long or contains control characters is read as null.
  */
 export interface Reader {
@@ -122,7 +122,7 @@ export interface ProviderRow extends Sources {
   readonly tag?: Source<string>;
   /** The meaning of each value of `rawEvent`; any other value is `other`. */
   readonly events?: Readonly<Record<string, CiEvent>>;
-  /** The event, for a CI that does not have it in one variable. */
+  /** The event, for a CI system that does not have it in one variable. */
   readonly event?: (read: Reader) => CiEvent | null;
   /** Whether the job is for a pull request; by default, whether it has a `pullRequest`. */
   readonly isPullRequest?: (read: Reader) => boolean;
@@ -132,7 +132,7 @@ export interface ProviderRow extends Sources {
   readonly parallel?: readonly [position: string, total: string, first: 0 | 1];
 }
 
-/** The number in a CI where a re-run is a new pipeline, with a new `runId`. */
+/** The number in CI where a re-run is a new pipeline, with a new `runId`. */
 export const oneAttempt = () => 1;
 
 /** No CI re-runs a job this often. Each re-run adds an idempotency key. */

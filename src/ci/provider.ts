@@ -17,11 +17,11 @@ import { appveyor, circleci, codebuild, jenkins, semaphore } from './providers/s
 
 /*
  * No library fits (reviewed in November 2026). ci-info 4.4 provides little more than the CI's name, and reads process.env when
- * it is loaded. env-ci 11 runs git, provides no event, attempt or parallel position, and for five CIs reports the merge commit
+ * it is loaded. env-ci 11 runs git, provides no event, attempt or parallel position, and for five CI systems reports the merge commit
  * of a pull request as its head.
  *
- * If an environment matches several CIs, the first row wins: a CI that runs inside another comes before it. CodeBuild,
- * TeamCity and Jenkins start the agents of other CIs, which inherit their variables. Cloud Build is last because its
+ * If an environment matches several CI systems, the first row wins: a CI system that runs inside another comes before it. CodeBuild,
+ * TeamCity and Jenkins start the agents of other CI systems, which inherit their variables. Cloud Build is last because its
  * variables have common names.
  */
 export const rows: readonly ProviderRow[] = [

@@ -14,7 +14,7 @@ function textOf(io: Io, variable: string): string | undefined {
   }
 }
 
-/** Returns whether this is a CI job, also of a CI that rungate does not know. */
+/** Returns whether this is a CI job, also of a CI system that rungate does not know. */
 export function runsInCi(env: Io['env']): boolean {
   return inCi(env) || detectCi(env).provider !== null;
 }

@@ -421,7 +421,7 @@ export const documents = {
       dryRun: flag('Whether nothing was written.'),
       ci: field(z.enum([...providers, 'none']), 'The CI that the pipeline is for.'),
       files: list(plannedFile, 'The files.'),
-      command: textOrNull('The command for a CI that rungate writes no pipeline for; otherwise null.'),
+      command: textOrNull('The command for a CI system that rungate writes no pipeline for; otherwise null.'),
     }),
     commands: ['init'],
   },

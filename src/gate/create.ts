@@ -41,7 +41,7 @@ export type Creation = CreatedRun | { kind: 'none' } | { kind: 'unknown' };
 /** The time for the response and for a second request, within the 5 s that a stop may take. */
 const graceMs = 2_000;
 const secondRequestMs = 1_400;
-/** Adds the key, by which a person can find the run, to the error of a create after which a run may exist. */
+/** Adds the key, by which a person can find the run, to an error after which a run may exist. */
 function addKey(error: unknown, key: string): void {
   if (!(error instanceof RungateError)) return;
   error.facts = { ...error.facts, runMayExist: true };

@@ -57,7 +57,7 @@ export type EnvironmentStep = 'creating' | 'created' | 'found' | 'deleted' | 'ke
 /** An event of a gate, emitted as it happens. Times in milliseconds. The texts of the service are untrusted; reporters get them without secrets. */
 export type GateEvent =
   /**
-   * The create failed and is retried with the same key and the same bytes, for at most `leftMs`. `leftRequests`: how many more
+   * Creating the run failed and is retried with the same key and the same bytes, for at most `leftMs`. `leftRequests`: how many more
    * requests the service gets, if its address is probably wrong.
    */
   | {

@@ -274,8 +274,8 @@ export interface GateHooks {
   /** Returns the outcome of a run, given its own one; null if a stop prevented the work after the verdicts. */
   judge(outcome: RunOutcome, policy: Policy): RunOutcome | null;
   report(): Partial<GateReport>;
-  /** Returns the hooks for another run of the gate, which may delay its create for `leftMs` at most. */
+  /** Returns the hooks for another run of the gate, which may delay its creation for `leftMs` at most. */
   again(leftMs: number): GateHooks;
-  /** Returns the hooks of one of several gates, which share the work before the create and with the reads. */
+  /** Returns the hooks of one of several gates, which share the work before the run is created and with the reads. */
   ofGate(): GateHooks;
 }

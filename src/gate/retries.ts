@@ -50,7 +50,7 @@ export function decide(reports: readonly GateReport[], policy: Policy, doubt = f
 function allRuns(reports: readonly GateReport[], at: number, deciding: readonly RunReport[]): RunReport[] {
   const earlier = reports.slice(0, at).flatMap(({ runs }) => runs);
   const later = reports.slice(at + 1).flatMap(({ runs }) => runs);
-  // A stop before the create of a retry leaves the runs so far.
+  // A stop before the run is created of a retry leaves the runs so far.
   const own = deciding.length > 0 ? deciding : earlier.splice(-1);
   if (earlier.length + later.length === 0) return [...own];
   const marked = (runs: readonly RunReport[], decides: boolean) => runs.map((run) => ({ ...run, decides }));

@@ -30,7 +30,7 @@ export interface CreateTools {
   budget?: Budget | undefined;
 }
 
-/** The times of a start on the monotonic clock: the last one for a create, and the end of the timeout. */
+/** The times of a start on the monotonic clock: the last one for creating the run, and the end of the timeout. */
 export interface StartTimes {
   latest: number;
   deadline: number;

@@ -166,7 +166,7 @@ export const lostError = (timeoutMs: number, key: string) =>
     { hint: 'look for it on the page of the project' },
   );
 
-/** A run of this gate cannot have ended so soon after its create, in milliseconds. */
+/** A run of this gate cannot have ended so soon after it was created, in milliseconds. */
 const soonestMs = 5_000;
 
 /**

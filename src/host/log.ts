@@ -50,7 +50,7 @@ export function sharesOutput(parent: number): boolean {
   // Messages that are thrown away or saved apart say nothing about the result.
   const isApart = own.errStats.isCharacterDevice() || (own.errStats.isFile() && own.out !== own.err);
   if (isApart) return false;
-  // `npx` and its shell pass on the streams that the script gave them; an agent of a CI has others.
+  // `npx` and its shell pass on the streams that the script gave them; an agent of a CI system has others.
   const { runner } = readLineage(parent);
   const given = runner === null ? null : streamsOf(runner);
   const isPassedOn = given?.out === own.out && given.err === own.err;

@@ -21,12 +21,12 @@ export interface Motion {
   end(): void;
 }
 
-/** Whether the environment variable `CI` is set, as most CIs do. */
+/** Whether the environment variable `CI` is set, as most CI systems do. */
 export function inCi({ CI }: Io['env']): boolean {
   return CI !== undefined && !['', '0', 'false'].includes(CI);
 }
 
-/** Whether the terminal can be animated. Not in a CI: even if it gives jobs a terminal, it keeps the output as a log. */
+/** Whether the terminal can be animated. Not in CI: even if it gives jobs a terminal, it keeps the output as a log. */
 function canMove({ env, err }: Io, quiet: boolean): boolean {
   return err.isTTY && env.TERM !== 'dumb' && !inCi(env) && !quiet;
 }

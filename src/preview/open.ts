@@ -74,7 +74,7 @@ function mayGoOn({ runId, state, cancellation, idempotencyKey }: RunReport): boo
 
 /** Returns the runs that may still use an environment; of a run without a known id, its idempotency key. */
 function liveRuns({ entry, error }: GateOutcome): string[] {
-  // An error before the create has no run.
+  // An error before the run is created has no run.
   if (error !== undefined && error.facts.runMayExist !== true) return [];
   return entry.runs.filter(mayGoOn).map(({ runId, idempotencyKey }) => runId ?? String(idempotencyKey));
 }

@@ -69,7 +69,7 @@ function readPem(pem: unknown): { label: string; der: Uint8Array<ArrayBuffer> } 
   if (blocks.length === 0) badKey('the key is not PEM', whole);
   const label = block.slice(0, Math.max(0, block.indexOf('-----')));
   const end = block.indexOf(`-----END ${label}-----`);
-  // In a variable of a CI, a line break may have become a space or the two characters \n.
+  // In a variable of a CI system, a line break may have become a space or the two characters \n.
   const base64 = block.slice(label.length + 5, end).replaceAll(/\s|\\[nr]/g, '');
   const der = end < 0 ? null : fromBase64(base64);
   if (der === null) badKey('the key is not complete PEM', whole);

@@ -11,7 +11,7 @@ export interface SavedKey {
   key: string;
   origin: KeyOrigin;
   retry?: number | undefined;
-  /** A create with it may have arrived. */
+  /** A request with it may have arrived. */
   sent?: true;
   run?: KnownRun;
 }

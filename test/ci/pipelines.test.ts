@@ -25,7 +25,7 @@ describe('the CI that a repository uses', () => {
     ['nothing without a marker', {}, []],
     ['a file', { files: ['.gitlab-ci.yml'] }, ['gitlab']],
     ['a folder', { files: ['.circleci'] }, ['circleci']],
-    ['a file of a CI that rungate has no pipeline for', { files: ['.travis.yml'] }, ['travis']],
+    ['a file of a CI system that rungate has no pipeline for', { files: ['.travis.yml'] }, ['travis']],
     ['the remote over ssh', { remote: 'git@github.com:acme/shop.git' }, ['github']],
     ['the remote over https', { remote: 'https://user:pass@bitbucket.org/acme/shop' }, ['bitbucket']],
     ['the remote with a port', { remote: 'ssh://git@gitlab.acme.example:2222/a/b.git' }, ['gitlab']],
@@ -38,11 +38,15 @@ describe('the CI that a repository uses', () => {
       ['github'],
     ],
     [
-      'the remote, among the files of two CIs',
+      'the remote, among the files of two CI systems',
       { files: ['.github/workflows', 'Jenkinsfile'], remote: 'git@github.com:a/b' },
       ['github'],
     ],
-    ['files of two CIs without a remote', { files: ['.circleci', 'Jenkinsfile'] }, ['circleci', 'jenkins']],
+    [
+      'files of two CI systems without a remote',
+      { files: ['.circleci', 'Jenkinsfile'] },
+      ['circleci', 'jenkins'],
+    ],
     [
       'another CI before .github, which may have only issue templates',
       { files: ['.github', '.circleci'] },

@@ -4,7 +4,7 @@ import { providers } from '../../src/ci/context.ts';
 import { detectCi, rows } from '../../src/ci/provider.ts';
 import { detect, type Fixture, fixtures, lists, places, titled, wrongCommit } from './provider-fixtures.ts';
 
-describe('a CI', () => {
+describe('a CI system', () => {
   test('is not detected by variables that other programs set too', () => {
     const nothing = [
       { CI: 'true' },
@@ -31,7 +31,7 @@ describe('a CI', () => {
     const sample = (place: string) =>
       fixtures.find((one) => one.place === place && one.name !== 'no-automap')?.env;
     for (const [outer, inner] of order.flatMap((a, i) => order.slice(0, i).map((b) => [a, b] as const))) {
-      // Some CIs share names: the inner CI overwrites the variables that it inherits.
+      // Some CI systems share names: the inner CI overwrites the variables that it inherits.
       const env = { ...sample(outer), ...sample(inner) };
       const reversed = Object.fromEntries(Object.entries(env).toReversed());
       expect([outer, inner, detectCi(env).provider]).toEqual([outer, inner, inner]);

@@ -63,5 +63,5 @@ export const detect = ({ env, git, eventPayload }: Pick<Fixture, 'env' | 'git' |
 
 export const titled = fixtures.map((fixture) => [`${fixture.place}/${fixture.name}`, fixture] as const);
 
-/** In the fixtures, replaces every commit that a CI generated or that does not belong to the pull request. */
+/** In the fixtures, replaces every commit that a CI system generated or that does not belong to the pull request. */
 export const wrongCommit = 'badc0debadc0debadc0debadc0debadc0debadc0';

@@ -50,7 +50,7 @@ describe('detectCi, in the environments that the providers document,', () => {
     expect(wrong.map(({ place, name }) => `${place}/${name}`)).toEqual([]);
   });
 
-  test('never returns a commit that a CI generated, although many environments contain one', () => {
+  test('never returns a commit that a CI system generated, although many environments contain one', () => {
     expect(fixtures.filter((one) => JSON.stringify(one.env).includes(wrongCommit)).length).toBeGreaterThan(
       12,
     );

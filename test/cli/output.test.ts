@@ -7,7 +7,7 @@ afterEach(() => on?.close());
 const hostile =
   '\u001b[2J\u202e::error::pwned\n::error::pwned\n##vso[task.complete result=Succeeded]##teamcity[x]\u0085';
 
-describe('text from the service cannot control a terminal or a CI', () => {
+describe('text from the service cannot control a terminal or a CI system', () => {
   async function everything(text: string) {
     on = await stage({ outcome: 'failed', duration: 0 });
     const status = { state: 'completed', failed: 1, blocked: 0, appUrl: text };

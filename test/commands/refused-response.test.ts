@@ -101,7 +101,7 @@ describe('the hint for a refused response', () => {
     expect((await on.rungate('api', 'GET', '/api/ci/runs/r-1')).out).toBe('{\n  "state": "completed"\n}\n');
   });
 
-  it('does not suggest repeating a create that the service accepted', async () => {
+  it('does not suggest repeating a request whose record the service has created', async () => {
     respondWith('{"id":"k"}');
     expect(await hint('keys', 'create', '--name', 'n')).not.toContain('rungate api');
   });

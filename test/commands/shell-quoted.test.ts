@@ -23,7 +23,7 @@ it('a quoted argument is one argument of sh, whatever it contains', () => {
     '-c',
     `printf '%s\\n' ${texts.map((text) => shellQuoted(text)).join(' ')}`,
   ]);
-  // `::` would be a command of a CI in a log, wherever it is printed.
+  // `::` would be a command of a CI system in a log, wherever it is printed.
   expect(out.toString()).toBe(texts.map((text) => `${sanitize(text)}\n`).join(''));
 });
 

@@ -19,7 +19,7 @@ const fromFile = { ...plan, flags: '', checkout: true };
 const lockfile = { install: 'npm ci --ignore-scripts', start: 'npx --no-install rungate', caveat: null };
 const installations = { 'by its version': pinned(version), 'from the lockfile': lockfile };
 
-/** The CIs that pass a secret only to a step that names it. */
+/** The CI systems that pass a secret only to a step that names it. */
 const namesSecrets = ['github', 'jenkins', 'azure', 'buildkite'];
 
 it.each(['gitlab', 'jenkins'] as const)(

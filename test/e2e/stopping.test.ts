@@ -77,8 +77,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-describe('a signal while the create is in flight', () => {
-  it('repeats the create with the same key and body, then cancels the run', async () => {
+describe('a signal while the run is being created', () => {
+  it('repeats the request with the same key and body, then cancels the run', async () => {
     // The service creates the run, but its response never arrives.
     mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
     const running = rungate([...trigger, '--wait', '--json'], env);

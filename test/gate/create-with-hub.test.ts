@@ -15,7 +15,7 @@ afterEach(() => {
   process.off('unhandledRejection', onUnhandled);
 });
 
-/** Starts a create whose first response is a 429 with `Retry-After: 5`. */
+/** Creates a run with a service whose first response is a 429 with `Retry-After: 5`. */
 async function start(time: VirtualTime, hub: FakeHub, timeoutMs: number) {
   const { clock } = time;
   const sent: number[] = [];
@@ -44,7 +44,7 @@ async function start(time: VirtualTime, hub: FakeHub, timeoutMs: number) {
   return { creation, stop, sent, link };
 }
 
-describe('a create that is refused with 429, with a hub', () => {
+describe('creating a run after a 429, with a hub', () => {
   it('is reported, and sent again after the time that the service asks for and the grant of the hub', async () => {
     const time = virtualTime();
     const hub = fakeHub(undefined, () => {});

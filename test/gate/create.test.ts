@@ -109,7 +109,7 @@ const faults: readonly [string, () => ReturnType<Course>][] = [
   ['half of the JSON', () => ({ ...created, text: created.text.slice(0, 9) })],
   ['a refused connection', () => refusedAt('192.0.2.1')],
   ['an unreachable network', () => new NetworkError('connect', 'no route')],
-  ['a create in progress', () => json(409, { error: 'Request in progress' })],
+  ['a run that is still being created', () => json(409, { error: 'Request in progress' })],
 ].map(([name, fault]) => [name, fault] as [string, () => ReturnType<Course>]);
 
 describe.each([12, 60, 200])('an outage of %i s that begins before the run is created', (seconds) => {
@@ -120,7 +120,7 @@ describe.each([12, 60, 200])('an outage of %i s that begins before the run is cr
   });
 });
 
-describe('a create that fails', () => {
+describe('a request that creates no run', () => {
   it.each(faults)('is sent at most 8 times in the first minute: %s', async (_name, fault) => {
     for (const random of [() => 0, () => 0.999]) {
       const { sent } = await play(fault, { random });
@@ -277,7 +277,7 @@ describe('with a hub', () => {
     expect(sent).toEqual([0, 10 * minute, 20 * minute, 30 * minute]);
   });
 
-  it('a create without a grant is not repeated, and ends at the timeout', async () => {
+  it('without a grant, the request is not repeated, and the wait ends at the timeout', async () => {
     const hub = () => fakeHub(undefined, () => {});
     const { error, sent, endedAt } = await play(() => status(500), { hub, timeoutMs: 10 * minute });
     expect(error).toMatchObject({ status: 500 });

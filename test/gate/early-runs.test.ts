@@ -277,7 +277,7 @@ describe('a run that ended before its first clear status read', () => {
       const left = discarded.find(({ verdict }) => verdict === row.result);
       expect(exitCode, titleOf(row)).toBe(0);
       expect(left?.reason, titleOf(row)).toBe('this job may have started it before its re-run');
-      // These reads come more than 5 s after the create.
+      // These reads come more than 5 s after the run was created.
       const isLate = ['429', 'stalled', 'unknown state'].includes(row.firstRead);
       const doubt = isLate && row.result !== 'cancelled';
       expect([titleOf(row), run?.verdict]).toEqual([titleOf(row), doubt ? 'flaky' : 'passed']);

@@ -29,6 +29,9 @@ test.each([
   [60_000, 30_000, 4 / 3],
   [3_600_000, 10_000, 15],
   [3_600_000, 600_000, 1],
-])('a create delayed by %i ms stretches an interval of %i ms by %d', (limitedMs, intervalMs, stretch) => {
-  expect(stretchAfter(limitedMs, intervalMs)).toBeCloseTo(stretch, 9);
-});
+])(
+  'a run that is created %i ms late stretches an interval of %i ms by %d',
+  (limitedMs, intervalMs, stretch) => {
+    expect(stretchAfter(limitedMs, intervalMs)).toBeCloseTo(stretch, 9);
+  },
+);

@@ -211,7 +211,7 @@ test.each([
   [30_000, 2],
   [225_000, 15],
   [3_600_000, 15],
-])('a create that a limit delayed by %i ms stretches an interval of 10 s by %i', (limitedMs, stretch) => {
+])('a run that a limit delayed by %i ms stretches an interval of 10 s by %i', (limitedMs, stretch) => {
   expect(stretchAfter(limitedMs, 10_000)).toBe(stretch);
 });
 

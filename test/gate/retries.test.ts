@@ -169,7 +169,7 @@ describe('each run of a gate with retries', () => {
     expect(report.deployed?.expected).toBe('first+');
   });
 
-  test('has the key of its create in the result and in the hint, even if the create gets no response', async () => {
+  test('has its idempotency key in the result and in the hint, even if the service does not respond', async () => {
     const lost = (nth: number) => {
       if (nth === 1) return 'run_1';
       throw new NetworkError('broken', 'no response', { hint: 'try again' });

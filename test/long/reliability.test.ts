@@ -174,7 +174,7 @@ describe('kill -9 at any point of run trigger --wait', () => {
     const args = [bin, ...trigger, ...keyOption];
     const what = `RELIABILITY_SEED=${seed}, point ${point}`;
     try {
-      // Every fourth process is killed during its create: the service has created the run, but its response hangs.
+      // Every fourth process is killed while it creates its run: the service has created the run, but its response hangs.
       const inFlight = point % 4 === 1;
       if (inFlight) mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
       const first = start(process.execPath, args, env);

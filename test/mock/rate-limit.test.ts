@@ -27,7 +27,7 @@ describe('one request', () => {
     ['the 61st read', requests('read', 60), 'read', 10, { allowed: false, name: 'read', resetMs: 59_990 }],
     ['the 21st create', requests('create', 20), 'create', 0, { allowed: false, name: 'create', limit: 20 }],
     [
-      'a create after 60 reads',
+      'a new run after 60 reads',
       requests('read', 60),
       'create',
       0,

@@ -66,7 +66,7 @@ describe('the spinner', () => {
 
   it.each([
     ['with --quiet', {}, ['--quiet']],
-    ['in a CI, even on a terminal', { env: { CI: 'true' } }, []],
+    ['in CI, even on a terminal', { env: { CI: 'true' } }, []],
     ['if TERM is dumb', { env: { TERM: 'dumb' } }, []],
     ['if standard error is not a terminal', { isTTY: false }, []],
   ] as const)('is not shown %s', async (_where, settings, flags) => {

@@ -133,7 +133,7 @@ it('over random kills and signals: the post step or a re-run leaves no environme
       for (const { path, method } of requests)
         if (path.split(/[/?]/).includes(id)) expect(method).toBe('GET');
     }
-    // All own environments have one key, and no two exist at once, but for a create that was committed late.
+    // All own environments have one key, and no two exist at once, unless one was created late.
     expect(own.every((one) => one.key === key && one.key !== othersKey)).toBe(true);
     for (const [index, one] of own.entries())
       for (const other of own.slice(0, index))
@@ -160,7 +160,7 @@ it('over random kills and signals: the post step or a re-run leaves no environme
       expect(given.refuses || !given.cancelOnTimeout).toBe(true);
       expect(steps.map(({ err }) => err).join('')).toContain(`environment ${key} was not deleted: `);
     }
-    // A create that the service commits after the last look is left: the post step looks for 30 s, a re-run while it needs it.
+    // An environment that the service creates after the last look is left: the post step looks for 30 s, a re-run while it needs it.
     const lists = requests.filter(({ method, path }) => method === 'GET' && /environments(\?|$)/.test(path));
     const lookedAt = Math.max(lists.at(-1)?.at ?? 0, after === 're-run' ? 0 : stoppedAt + postMs + commitMs);
     for (const one of left.filter((one) => !kept.includes(one))) {

@@ -98,7 +98,7 @@ describe.each<Fate>(['lost', 'late-503'])('a response that is %s once', (fate) =
   });
 
   it.each([1_000, 12_000, 29_000])(
-    'of the create that is committed after %i ms changes nothing',
+    'of the request that takes effect after %i ms changes nothing',
     async (commit) => {
       expectRight(await gate({ fate: only('POST /api/environments (1)', fate), commits: [commit] }));
     },

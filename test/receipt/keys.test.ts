@@ -73,7 +73,7 @@ describe('a private key', () => {
     ['\\r\\n', '\\r\\n'],
     ['spaces', ' '],
     ['CRLF', '\r\n'],
-  ])('may have %s as line breaks, as variables of a CI do', async (_name, lineBreak) => {
+  ])('may have %s as line breaks, as variables of a CI system do', async (_name, lineBreak) => {
     const pem = trusted.privatePem.replaceAll('\n', lineBreak);
     expect((await keys.readPrivateKey(pem)).publicPem).toBe(trusted.publicPem);
   });

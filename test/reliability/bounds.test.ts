@@ -17,7 +17,7 @@ describe('--request-timeout', () => {
   });
 });
 
-describe('a create with an empty response', () => {
+describe('an empty response to the request that creates the run', () => {
   it('is retried with the same key, which starts one run', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'empty-200', endpoint: 'run.trigger' });

@@ -20,7 +20,7 @@ interface Row {
   /** Plays the failure once the gate has read the status for the first time. */
   after?(scene: Scene): Promise<unknown>;
   env?: Record<string, string>;
-  /** The create itself waits for the hub, so time must pass before the run is in progress. */
+  /** Creating the run waits for the hub, so time must pass before the run is in progress. */
   startsLate?: boolean;
 }
 

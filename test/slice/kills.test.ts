@@ -83,7 +83,7 @@ function codeOf(runs: readonly ServiceRun[], at: number): number {
 
 /**
  * Returns whether no slice may have looked for this run: the slice that created it was killed before it had saved the id, and the
- * next one would have repeated the create less than an interval before the timeout. Such a gate never passes.
+ * next one would have repeated its request less than an interval before the timeout. Such a gate never passes.
  */
 function isTooLateToFind(run: ServiceRun, { code, ended, commands }: Held, { timeout }: World): boolean {
   const creator = commands.find(({ id }) => id === run.by);

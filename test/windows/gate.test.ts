@@ -55,7 +55,7 @@ describe('the gate', () => {
     expect(await rungate(gate, { cwd: folder })).toMatchObject({ code: 78 });
   });
 
-  it('creates one run if the response to the create is lost', async () => {
+  it('creates one run if the first response is lost', async () => {
     const on = await service({
       outcome: 'passed',
       faults: [{ kind: 'reset', endpoint: 'run.trigger', times: 1 }],

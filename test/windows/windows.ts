@@ -89,7 +89,7 @@ export function folderWithSpace(): string {
   return folder;
 }
 
-/** The variables of a CI or of npm around the tests, which would change what rungate does. */
+/** The variables of a CI system or of npm around the tests, which would change what rungate does. */
 const outside = /^(?:CI$|GITHUB_|RUNNER_|RUNGATE_|npm_)/i;
 
 /**

@@ -1,7 +1,7 @@
 import { groupOf, oneAttempt, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
-// The CIs whose variables need little interpretation.
+// The CI systems whose variables need little interpretation.
 
 /** Bitbucket's steps are jobs. Its variables contain a step's id but not its name. A re-run step has run number 2. */
 export const bitbucket: ProviderRow = {

@@ -3,7 +3,7 @@ import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
 import { count, describeOther, headline, messageLines, othersOf, runTitle } from './wording.ts';
 
-// Commands that a CI reads from a job's log, one per line.
+// Commands that a CI system reads from a job's log, one per line.
 
 /** Replaces the characters in this order: the escape character must be first. */
 function escaped(text: string, escapes: Readonly<Record<string, string>>): string {

@@ -83,7 +83,7 @@ export function withheldSecretHint({ env, readFile }: Pick<Io, 'env' | 'readFile
   return emptySecret(env) === undefined ? null : withheldHint(env, readFile);
 }
 
-/** Returns better hints for a missing credential if its variable is set but empty: that is how a CI withholds a secret. */
+/** Returns better hints for a missing credential if its variable is set but empty: that is how a CI system withholds a secret. */
 export function emptySecretHints(io: Pick<Io, 'env' | 'readFile'>): Readonly<Record<string, string>> {
   const empty = emptySecret(io.env);
   if (empty === undefined) return {};

@@ -27,7 +27,7 @@ const shortestSliceMs = 5_000;
 const sha256 = (...parts: readonly unknown[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 
-/** Returns the body with the deployment instead of its environment, whose key is random outside a CI. */
+/** Returns the body with the deployment instead of its environment, whose key is random outside CI. */
 function bodyOf({ start, preview }: CommandGate) {
   if (start === undefined || preview === undefined) return start?.body;
   return { ...start.body, environmentKey: [preview.baseUrl.href, preview.model, preview.copyVariables] };
@@ -92,7 +92,7 @@ export async function openSlice(
   const bodies = planned.map((gate) => [gate.name, bodyOf(gate)]);
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
   const { runId, job, attempt, jobId, matrix, parallelIndex } = ci;
-  // A job of a CI does not join the run of another job, or of itself before its re-run: that may have ended before.
+  // A job of a CI system does not join the run of another job, or of itself before its re-run: that may have ended before.
   const place = [folder, runId, job, attempt, jobId, matrix, parallelIndex];
   const ownName = sha256(place, apiUrl, build, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
   const file = gatesFile(context);

@@ -235,7 +235,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const { path, shadowed } = target;
   const ci = named ?? (await plannedCi(context, root, asked, flags.preview !== undefined));
   if (file === null && ci === 'none') {
-    throw new UsageError('--pipeline-only needs a CI', { hint: 'choose one with --ci' });
+    throw new UsageError('--pipeline-only needs a CI system', { hint: 'choose one with --ci' });
   }
   checkGithubOptions(ci, flags);
   const folders = [root, dirname(path)];

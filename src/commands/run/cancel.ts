@@ -42,7 +42,7 @@ export async function cancelCommand(
 /** The limit of each request; the CI gives a post step little time. */
 const timeoutMs = 30_000;
 
-/** Returns the id of a run. If the response to its create was lost, the same key and bytes get it again. */
+/** Returns the id of a run. If the response with it was lost, the same key and bytes get it again. */
 async function idOf(run: JournalRun, service: RunService, context: Context): Promise<string | null> {
   if (run.runId !== null) return run.runId;
   if (run.body === null) return null;

@@ -27,7 +27,7 @@ function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<strin
   return new Set(notes);
 }
 
-/** Returns whether a report is requested or a CI reads one; otherwise the formats are not loaded. */
+/** Returns whether a report is requested or a CI system reads one; otherwise the formats are not loaded. */
 function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
   const requested = junit !== undefined || report !== undefined;
   return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;

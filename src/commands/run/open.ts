@@ -12,7 +12,7 @@ import type { JsonDocument } from '../result-schemas.ts';
 
 type Environment = Pick<Io, 'env' | 'platform' | 'out'>;
 
-/** Best first. None in a CI, without a terminal, over SSH and without a display; BROWSER overrides them, `none` disables them. */
+/** Best first. None in CI, without a terminal, over SSH and without a display; BROWSER overrides them, `none` disables them. */
 export function browserCommands({ env, platform, out }: Environment): readonly (readonly string[])[] {
   const filled = (name: string) => env[name]?.trim() || undefined;
   if (!out.isTTY || inCi(env) || detectCi(env).provider !== null) return [];

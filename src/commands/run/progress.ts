@@ -25,7 +25,7 @@ function endOf({ result, reason, runs }: NamedGateReport): string {
     .join('; ');
 }
 
-/** Returns how the lines about the version page are chosen. Before the create, builds may alternate from read to read. */
+/** Returns how the lines about the version page are chosen. Before the run is created, builds may alternate from read to read. */
 function buildLines({ clock }: Pick<Io, 'clock'>, { excerpt, paint }: Output) {
   const shown = new Map<string, number>();
   let last = '';
@@ -215,7 +215,7 @@ export async function progressReporters(
   gates: readonly PlannedGate[],
 ): Promise<Reporter[]> {
   if (!output.motion.possible) return [progressLines(io, output, gates)];
-  // Loaded on a terminal only: a gate in a CI does not need it.
+  // Loaded on a terminal only: a gate in CI does not need it.
   const { liveReporter } = await import('./live.ts');
   await output.motion.load();
   return [liveReporter(io, output, gates), progressLines(io, output, gates, true)];

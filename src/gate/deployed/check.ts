@@ -29,7 +29,7 @@ export interface DeployedCheckOptions {
   pointer?: string | undefined;
   /** The reads of earlier slices of the gate. */
   seen?: SeenBuild | undefined;
-  /** How long to wait for the build before the create, in milliseconds. */
+  /** How long to wait for the build before the run is created, in milliseconds. */
   timeoutMs: number;
   /** The timeout of one request to the service: a read takes no longer. */
   requestTimeoutMs?: number | undefined;

@@ -26,7 +26,7 @@ export interface SeenBuild {
   readonly inARow: number;
   /** The reads after the verdicts that showed a version. */
   readonly after: number;
-  /** The first read since the create that showed another version. */
+  /** The first read since the run was created that showed another version. */
   readonly other: VersionRead | null;
   /** The error of the last read that failed. */
   readonly error: RungateError | null;
@@ -42,7 +42,7 @@ export const nothingSeen: SeenBuild = {
   error: null,
 };
 
-/** Reads in a row that must agree before the create: a load balancer may have several builds behind it. */
+/** Reads in a row that must agree before the run is created: a load balancer may have several builds behind it. */
 const agreeingReads = 3;
 
 const differs = (a: VersionRead, b: VersionRead | null) =>
@@ -52,7 +52,7 @@ const differs = (a: VersionRead, b: VersionRead | null) =>
 export function withReading(seen: SeenBuild, phase: Phase, reading: PageReading, now: number): SeenBuild {
   const failed = 'error' in reading;
   const version = failed || !reading.matches ? null : (reading.version ?? reading.text);
-  // Before the create, the build may still change.
+  // Before the run is created, the build may still change.
   const isSame = phase === 'before' || seen.build === null || version === seen.build;
   const last: VersionRead = {
     at: new Date(now).toISOString(),

@@ -8,7 +8,7 @@ export const commonVersion = (others: readonly unknown[]): number | undefined =>
 /** The service counts in minutes; the way to it takes some requests up to 2 s longer than others. */
 export const windowMs = 62_000;
 
-/** The kinds of requests that a hub grants: the create, the first read of a run, the read after a wake-up, any other read. */
+/** The kinds of requests that a hub grants: creating a run, the first read of a run, the read after a wake-up, any other read. */
 export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
 export type RequestClass = (typeof requestClasses)[number];
 

@@ -102,7 +102,7 @@ async function grantedCreate(hub: HubLink, signal: AbortSignal): Promise<void> {
   await hub.granted('create', null, signal);
 }
 
-/** A create that waits longer than this for its grant gets a message, in milliseconds. */
+/** The longest silent wait for the grant to create a run, in milliseconds. */
 const patienceMs = 5_000;
 
 export interface CreateTurnTools extends TurnTools {
@@ -112,8 +112,8 @@ export interface CreateTurnTools extends TurnTools {
 }
 
 /**
- * Waits for the hub's grant of a create and for room in the minute. Returns false if they come too late, or the gate is stopped.
- * @param latest the last time at which the create may be sent, on the monotonic clock
+ * Waits for the hub's grant to create a run, and for room in the minute. Returns false if they come too late, or the gate is stopped.
+ * @param latest the last time at which the request may be sent, on the monotonic clock
  */
 export async function turnToCreate(
   latest: number,

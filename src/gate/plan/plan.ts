@@ -126,7 +126,7 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
 
 /**
  * Returns the report of a gate that could not start a run. No policy lets it pass.
- * @param known the facts about the run, with the key of its create, by which a lost run can be found
+ * @param known the facts about the run, with its idempotency key, by which a lost run can be found
  */
 export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): NamedGateReport {
   return { ...endedGate(node, reportUncreated([known], error), null), error: reportError(error) };
@@ -192,7 +192,7 @@ export function flatReport({ gates, ...report }: GatesReport, plan: readonly Gat
     });
     const subject = subjects.get(name);
     const entry = subject === undefined ? named(name) : titled(subject);
-    // A run without an id was stopped before its create.
+    // A run without an id was stopped before it was created.
     const runs =
       result === 'skipped' || gate.runs.length === 0
         ? [skippedRun(entry, reason ?? (result === 'skipped' ? '' : 'rungate was stopped'))]

@@ -50,7 +50,7 @@ const newWebhook = z.looseObject({
 /** Fields that a body cannot set. */
 const readOnlyFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
 
-/** Returns a webhook as sent: without the secret, which only the create and rotate responses have. */
+/** Returns a webhook as sent: without the secret, which only the responses to creating and rotating have. */
 function sentWebhook({ secret: _secret, deliveries: _deliveries, others, ...webhook }: StoredWebhook) {
   return { ...others, ...webhook };
 }

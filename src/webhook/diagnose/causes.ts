@@ -93,7 +93,7 @@ export const causes = {
   ],
   secret_quoted: [
     'the configured secret has quotes around it',
-    'remove the quotes: env files of Docker and of CIs keep them as part of the value',
+    'remove the quotes: env files of Docker and of CI systems keep them as part of the value',
   ],
   secret_list: ['the configured secret contains several secrets in one line', 'write one secret per line'],
   secret_prefix: [

@@ -25,7 +25,7 @@ describe('the outputs', () => {
   });
 
   it.each(['a\nb', '::error::x', 'https://a/##vso[task.complete]', 'a\u202eb', '\u001b[31m'])(
-    'leave out an id or an address that a CI could execute in its log: %j',
+    'leave out an id or an address that a CI system could execute in its log: %j',
     (text) => {
       expect(gateOutputs(gate([run({ runId: text, appUrl: text })]))).toMatchObject({
         runId: '',

@@ -1,4 +1,4 @@
-// Reads reports as the CIs do, after the sources of GitHub's runner (ActionCommand.cs, FileCommandManager.cs), Azure's agent
+// Reads reports as the CI systems do, after the sources of GitHub's runner (ActionCommand.cs, FileCommandManager.cs), Azure's agent
 // (Command.cs) and GitLab (parse_dotenv_artifact_service.rb), and after TeamCity's documentation.
 
 export interface Command {

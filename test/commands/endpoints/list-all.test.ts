@@ -58,7 +58,7 @@ describe('--all', () => {
     ]);
   });
 
-  test("keeps digits, puts each item on one line, and escapes commands to a CI's log", async () => {
+  test("keeps digits, puts each item on one line, and escapes commands to a CI system's log", async () => {
     const items = [
       '{\n  "id": 12345678901234567890,\n  "total": 10.50\n}',
       '{"note":"##vso[task.complete]\u009b31m ’ü"}',

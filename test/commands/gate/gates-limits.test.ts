@@ -31,7 +31,7 @@ it('twenty gates with needs stay within the documented limits, and take at most 
   expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(1.2 * 4 * duration);
 });
 
-describe('the turn of a create', () => {
+describe('the turn to create a run', () => {
   interface Scene {
     count: number;
     settings: object;

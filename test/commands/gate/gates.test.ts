@@ -102,7 +102,7 @@ describe('rungate gate', () => {
     ]);
   });
 
-  it('gives gates with the same request different runs, also on a CI', async () => {
+  it('gives gates with the same request different runs, also in CI', async () => {
     const file = fileOf({ a: { process: 'x' }, b: { process: 'x' } });
     const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: String(Math.random()), GITHUB_RUN_ATTEMPT: '1' };
     const { code, report } = await gates({ outcome: 'passed' }, { ...file, env }, '--no-ci-report');

@@ -349,7 +349,7 @@ describe('in the pipeline, rungate', () => {
     expect(err).toMatch(/the pipeline runs rungate@[\d.]+[\s\S]*cannot write a step that uses bun\.lock/);
   });
 
-  it('is installed and started in one line for a CI without a known pipeline format', async () => {
+  it('is installed and started in one line for a CI system without a known pipeline format', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], set('package-lock.json'));
     expect(out).toContain(
       'npm ci --ignore-scripts && exec npx --no-install rungate gate --junit rungate.xml\n',
@@ -424,7 +424,7 @@ describe('several gates', () => {
     expect(world.files[`/repo/${pipeline.file}`]).toBe(text);
   });
 
-  it('are run in one line by a CI without a known pipeline format', async () => {
+  it('are run in one line by a CI system without a known pipeline format', async () => {
     const { out } = await cli(['init', ...several, '--ci', 'drone'], repository());
     expect(out).toMatch(/ {4}exec npx --yes rungate@\S+ gate --junit rungate\.xml\n/);
   });
@@ -790,7 +790,7 @@ describe('an existing file', () => {
     },
   );
 
-  it('of two CIs makes init ask for --ci', async () => {
+  it('of two CI systems makes init ask for --ci', async () => {
     const world = repository({ files: { '/repo/Jenkinsfile': '', '/repo/.circleci': '' } });
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(0);
@@ -808,7 +808,7 @@ describe('an existing file', () => {
     expect(err).not.toContain('pipeline');
   });
 
-  it('of a CI without a known pipeline format makes init show the command', async () => {
+  it('of a CI system without a known pipeline format makes init show the command', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], repository());
     expect(out).toMatch(
       /the step for drone:\n\n {4}exec npx --yes rungate@[\d.]+ gate --junit rungate\.xml\n/,
@@ -849,9 +849,9 @@ describe('--pipeline-only', () => {
 
   it.each<[string, readonly string[], RegExp]>([
     ['no project and no process', [], /settings are missing/],
-    ['no CI', ['--ci', 'none', ...flags], /--pipeline-only needs a CI/],
+    ['no CI', ['--ci', 'none', ...flags], /--pipeline-only needs a CI system/],
     [
-      'an argument that a CI might expand',
+      'an argument that a CI system might expand',
       ['--project', 'shop', '--process', 'a$(b)'],
       /--process "a\$\(b\)" has characters/,
     ],

@@ -61,7 +61,7 @@ describe('the deployed build', () => {
   it.each<[string, Rollout, { verdict: string; code: number; creates: number }]>([
     ['is new all the time', { deployed: 'new' }, passed],
     ['is old all the time', { deployed: 'old' }, never],
-    ['becomes new before the create', { deployed: 'old,new@1m' }, passed],
+    ['becomes new before the run is created', { deployed: 'old,new@1m' }, passed],
     ['becomes new just in time', { deployed: 'old,new@298s' }, passed],
     ['becomes new too late', { deployed: 'old,new@299s' }, never],
     ['alternates until it is new', { deployed: 'old,old/new@10s,new@1m' }, passed],
@@ -92,7 +92,7 @@ describe('the deployed build', () => {
     ['is deployed only after a while', { deployed: 'new@1m' }, passed],
 
     [
-      'responds with 500 before the create',
+      'responds with 500 before the run is created',
       { deployed: 'new', faults: [some({ kind: 'status', status: 500 }, 0, 20)] },
       passed,
     ],
@@ -117,12 +117,12 @@ describe('the deployed build', () => {
       passed,
     ],
     [
-      'responds with 401 after the create',
+      'responds with 401 after the run was created',
       { deployed: 'new', faults: [always({ kind: 'status', status: 401 }, 3)] },
       unknown(5),
     ],
     [
-      'responds with 404 after the create',
+      'responds with 404 after the run was created',
       { deployed: 'new', faults: [always({ kind: 'status', status: 404 }, 3)] },
       unknown(5),
     ],
@@ -132,17 +132,17 @@ describe('the deployed build', () => {
       changed,
     ],
     [
-      'resets the connection after the create',
+      'resets the connection after the run was created',
       { deployed: 'new', faults: [always({ kind: 'reset' }, 3)] },
       unknown(7),
     ],
     [
-      'is cut off after the create',
+      'is cut off after the run was created',
       { deployed: 'new', faults: [always({ kind: 'truncated' }, 3)] },
       unknown(7),
     ],
     [
-      'is a part of a response after the create',
+      'is a part of a response after the run was created',
       { deployed: 'new', faults: [always({ kind: 'status', status: 206, body: 'old' }, 3)] },
       unknown(5),
     ],
@@ -160,7 +160,7 @@ describe('the deployed build', () => {
     ['always redirects to itself', { deployed: 'new', faults: [always({ kind: 'redirect-same' })] }, never],
     ['redirects to another origin', { deployed: 'new', faults: [always({ kind: 'redirect-other' })] }, never],
     [
-      'redirects to another origin after the create',
+      'redirects to another origin after the run was created',
       { deployed: 'new', faults: [always({ kind: 'redirect-other' }, 3)] },
       unknown(5),
     ],
@@ -176,7 +176,11 @@ describe('the deployed build', () => {
       passed,
     ],
     ['is too large', { deployed: 'new', faults: [some({ kind: 'huge' }, 0, 3)] }, passed],
-    ['is too large after the create', { deployed: 'new', faults: [always({ kind: 'huge' }, 3)] }, unknown(5)],
+    [
+      'is too large after the run was created',
+      { deployed: 'new', faults: [always({ kind: 'huge' }, 3)] },
+      unknown(5),
+    ],
   ])('%s', async (_what, { deployed, faults, outcome, flags = [] }, expected) => {
     on = await stage({ ...options, deployed: seconds(deployed), faults, outcome });
     // One row tries the default, five minutes, which is 300 reads.
@@ -297,7 +301,7 @@ describe('the deployed build', () => {
 });
 
 describe('the reads of the version page', () => {
-  it('are three before the create, one with each status read, and three after the verdict', async () => {
+  it('are three before the run is created, one with each status read, and three after the verdict', async () => {
     on = await stage({ ...options, deployed: new7 });
     const { out } = await on.rungate(...gate, '--deployed-url', page());
     const order = on.mock.requests.map(({ endpoint, path }) => endpoint ?? path.slice(7));
@@ -307,7 +311,7 @@ describe('the reads of the version page', () => {
     expect(reads()).toHaveLength(3 + attempts + 3);
   });
 
-  it('come once a second before the create, each on its own connection, past caches', async () => {
+  it('come once a second before the run is created, each on its own connection, past caches', async () => {
     on = await stage({ ...options, deployed: `old,${new7}@5s` });
     const { out } = await on.rungate(...gate, '--deployed-url', page());
     const times = reads().map(({ at }) => at - (reads()[0]?.at ?? 0));
@@ -608,7 +612,7 @@ it('a gate without a URL has no deployed build in its result', async () => {
   expect(reads()).toEqual([]);
 });
 
-describe('each create is sent once', () => {
+describe('each run is created by one request', () => {
   const triggers = () => runs().map(({ headers }) => headers['idempotency-key']);
 
   it('with a lost response, which is retried with the same key', async () => {

@@ -142,7 +142,7 @@ describe('the live view of a wait', () => {
 
   it.each([
     ['TERM=dumb', { env: { TERM: 'dumb' } }, []],
-    ['in a CI whose jobs have a terminal', { env: { CI: 'true' } }, []],
+    ['in CI whose jobs have a terminal', { env: { CI: 'true' } }, []],
     ['without a terminal', { isTTY: false }, []],
     ['with --quiet', {}, ['--quiet']],
   ] as const)('does not appear %s', async (_name, settings, flags) => {

@@ -138,8 +138,8 @@ describe('a browser', () => {
     ['is disabled if BROWSER is none', 'darwin', { BROWSER: 'none' }, []],
     ['is disabled without a display', 'linux', {}, []],
     ['is disabled over SSH', 'darwin', { SSH_CONNECTION: '1' }, []],
-    ['is disabled in a CI', 'linux', { CI: 'true', DISPLAY: ':0', BROWSER: 'firefox' }, []],
-    ['is disabled in a CI that does not set CI', 'linux', { TF_BUILD: 'True', DISPLAY: ':0' }, []],
+    ['is disabled in CI', 'linux', { CI: 'true', DISPLAY: ':0', BROWSER: 'firefox' }, []],
+    ['is disabled in CI that does not set CI', 'linux', { TF_BUILD: 'True', DISPLAY: ':0' }, []],
   ])('%s', (_what, platform, env, expected) => {
     expect(commands(platform, env)).toEqual(expected);
     expect(commands(platform, env, false)).toEqual([]);

@@ -266,7 +266,7 @@ describe('in GitHub Actions', () => {
   });
 });
 
-describe('in other CIs', () => {
+describe('in other CI systems', () => {
   it('writes logging commands for Azure to standard error', async () => {
     const { err, out } = await gate({ outcome: 'blocked' }, [], { env: { TF_BUILD: 'True' } });
     const commands = linesOf(err)

@@ -191,7 +191,7 @@ describe('one job', () => {
   });
 });
 
-describe('in a CI that numbers jobs and not re-runs, a re-run job', () => {
+describe('in CI that numbers jobs and not re-runs, a re-run job', () => {
   it('attaches to its run while that is in progress', async () => {
     await serve({ outcome: 'stuck' });
     await gitlab('5001')(...gate, '--max-attempts', '1');
@@ -210,7 +210,7 @@ describe('in a CI that numbers jobs and not re-runs, a re-run job', () => {
 });
 
 describe('if the service does not send Idempotency-Replayed, a re-run job', () => {
-  /** Removes the header from every response to a create. */
+  /** Removes the header from every response with a new run. */
   function silent() {
     for (let i = 0; i < 20; i += 1) {
       on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
@@ -266,7 +266,7 @@ describe('a run that was found, but whose state is unclear at first', () => {
 });
 
 describe('--explain-key', () => {
-  it('prints the ingredients in a CI, without secrets', async () => {
+  it('prints the ingredients in CI, without secrets', async () => {
     await serve({ outcome: 'stuck' });
     const { err, out } = await github({ attempt: 2 })(
       ...trigger,

@@ -45,7 +45,7 @@ it('a stop while rungate waits for a rate limit creates no run', async () => {
   expect(asked(on.mock)).toEqual(['run.trigger']);
 });
 
-describe('a stop while the create is in flight', () => {
+describe('a stop while the run is being created', () => {
   async function stopDuring(...argv: readonly string[]) {
     let stop: (signal: StopSignal) => void = () => {};
     const onStop = (handler: typeof stop) => {

@@ -172,7 +172,7 @@ describe('run trigger', () => {
   });
 });
 
-describe('a create', () => {
+describe('the request that creates a run', () => {
   it.each<[string, Fault]>([
     ['a lost response', { kind: 'reset-after-commit' }],
     [

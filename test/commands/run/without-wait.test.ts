@@ -13,7 +13,7 @@ const withFile = (settings: object): Settings => ({
   files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(settings) },
 });
 
-describe('run trigger without --wait, in a CI', () => {
+describe('run trigger without --wait, in CI', () => {
   it.each<[string, Settings, RegExp]>([
     [
       'strict in the environment',
@@ -28,7 +28,7 @@ describe('run trigger without --wait, in a CI', () => {
     ['a policy', { env: github, ...withFile({ on: { failed: 'warn' } }) }, /: on \(/],
     ['an interval', { env: github, ...withFile({ interval: '30s' }) }, /: interval \(/],
     ['a limit of reads', { env: github, ...withFile({ maxAttempts: 5 }) }, /: maxAttempts \(/],
-    ['a CI that only sets CI', { env: { CI: 'true', RUNGATE_STRICT: '1' } }, /strict/],
+    ['a CI system that only sets CI', { env: { CI: 'true', RUNGATE_STRICT: '1' } }, /strict/],
     [
       'two settings',
       { env: github, ...withFile({ strict: true, timeout: '30m' }) },
@@ -53,7 +53,7 @@ describe('run trigger without --wait, in a CI', () => {
   it.each<[string, Settings]>([
     ['without any setting', { env: github }],
     ['with settings that are not about a gate', { env: github, ...withFile({ environment: 'staging' }) }],
-    ['in a CI that only sets CI', { env: { CI: 'true' } }],
+    ['in CI that only sets CI', { env: { CI: 'true' } }],
   ])('warns once that nothing waits for the run, %s', async (_name, settings) => {
     const { code, out, err } = await on.with(settings)(...trigger);
     expect(code).toBe(0);
@@ -94,7 +94,7 @@ describe('run trigger without --wait, in a CI', () => {
 
 describe('options of a wait on a run trigger that does not wait', () => {
   it.each([[['--strict']], [['--timeout', '30m']], [['--junit', 'a.xml']]])(
-    '%j without --wait is a usage error, in a CI and elsewhere',
+    '%j without --wait is a usage error, in CI and elsewhere',
     async (given) => {
       for (const env of [{}, github]) {
         const { code, err } = await on.with({ env })(...trigger, ...given);

@@ -27,7 +27,7 @@ const readings: Record<string, PageReading> = {
   x: { error: failure },
 };
 
-/** Returns what the reads have shown: `ONNN|NN|NNN` has those before the create, during the run and after it. */
+/** Returns what the reads have shown: `ONNN|NN|NNN` has those before the run is created, during the run and after it. */
 function seenIn(reads: string): SeenBuild {
   let [seen, at]: [SeenBuild, number] = [nothingSeen, Date.UTC(2026, 0, 15)];
   const phases: Phase[] = ['before', 'during', 'after'];
@@ -62,7 +62,7 @@ describe('the runs tested', () => {
   it.each([
     ['only the expected build', 'NNN|NN|NNN', true],
     ['only the expected build, which could not always be read', 'NNN|xNx|xxN', true],
-    ['only the expected build, after another one before the create', 'OONNN|N|NNN', true],
+    ['only the expected build, after another one before the run is created', 'OONNN|N|NNN', true],
     ['another build at the end', 'NNN|NO|OOO', false],
     ['another build in between', 'NNN|NON|NNN', false],
     ['another build after the run', 'NNN|NN|NNO', false],
@@ -73,7 +73,7 @@ describe('the runs tested', () => {
     expect(matchOf(seenIn(reads))).toBe(matches);
   });
 
-  it('only the expected build, if it was the only one that the reads since the create showed', () => {
+  it('only the expected build, if it was the only one that the reads since the run was created showed', () => {
     const part = (letters: string) => fc.stringMatching(new RegExp(`^[${letters}]{0,6}$`));
     fc.assert(
       fc.property(part('NOPx'), part('NOx'), part('NOx'), (before, during, after) => {

@@ -20,7 +20,7 @@ import { virtualTime } from '../../virtual-time.ts';
 export interface Course {
   end: 'passed' | 'failed' | 'blocked' | 'cancelled' | 'stuck';
   seconds: number;
-  /** The fate of the create. `lost`: the run exists, but the response never arrives. */
+  /** The fate of the request that creates the run. `lost`: the run exists, but the response never arrives. */
   create: 'ok' | 'slow' | '422' | '503' | 'lost';
   /** The status codes of the first reads; 200 is a read that succeeds. */
   reads: readonly number[];
@@ -49,7 +49,7 @@ export interface WorldOptions {
   stop?: { at: number; by: StopCause } | null;
   /** The time that the subscription to the hub takes, in milliseconds; default: there is no hub. */
   hubMs?: number;
-  /** The time at which the job is killed and re-run, as by a CI, in milliseconds. */
+  /** The time at which the job is killed and re-run, as by a CI system, in milliseconds. */
   killAt?: number | null;
   /** A folder for the journals of the gates; default: there are none, as on another machine. */
   journals?: string | null;
