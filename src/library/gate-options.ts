@@ -50,30 +50,30 @@ export interface SharedGateOptions
   cancelReason?: string | undefined;
 }
 
-interface OneGateOptions extends SharedGateOptions, Pick<LibraryOptions, 'idempotencyKey'> {
-  /** Receives each event as it happens. If it throws or rejects, the gate stops as after an abort, and `gate` throws the error. */
-  onProgress?: ((event: GateEvent) => void) | undefined;
-}
-
-interface RunToStart {
-  /** A run to start and wait for. Give either this or `runIds`. */
-  trigger: TriggerBody;
-  runIds?: undefined;
-}
-
-interface ExistingRuns {
-  /** The ids of existing runs to wait for. Give either this or `trigger`. */
-  runIds: readonly string[];
-  trigger?: undefined;
-  retries?: 0 | undefined;
-  preview?: undefined;
-}
-
 /** The options of a gate, with either a run to start or the ids of existing runs. */
-export type GateOptions = OneGateOptions & (RunToStart | ExistingRuns);
+export type GateOptions = SharedGateOptions &
+  Pick<LibraryOptions, 'idempotencyKey'> & {
+    /** Receives each event as it happens. If it throws or rejects, the gate stops as after an abort, and `gate` throws the error. */
+    onProgress?: ((event: GateEvent) => void) | undefined;
+  } & (
+    | {
+        /** A run to start and wait for. Give either this or `runIds`. */
+        trigger: TriggerBody;
+        runIds?: undefined;
+      }
+    | {
+        /** The ids of existing runs to wait for. Give either this or `trigger`. */
+        runIds: readonly string[];
+        trigger?: undefined;
+        retries?: 0 | undefined;
+        preview?: undefined;
+      }
+  );
 
 /** The options of which each is valid alone; `gateRules` checks them together. */
-type GivenOptions = OneGateOptions & { [K in 'trigger' | 'runIds']?: GateOptions[K] };
+type GivenOptions = SharedGateOptions & {
+  [K in 'trigger' | 'runIds' | 'idempotencyKey' | 'onProgress']?: GateOptions[K];
+};
 
 export const triggerOption = option.owned(run['run.trigger'].body);
 
@@ -114,7 +114,7 @@ export const gateOptions = option.optionsOf<GivenOptions>({
   trigger: z.optional(triggerOption),
   runIds: z.optional(option.texts),
   ...option.rowShape('', ['idempotencyKey']),
-  onProgress: z.optional(option.func<NonNullable<OneGateOptions['onProgress']>>()),
+  onProgress: z.optional(option.func<NonNullable<GateOptions['onProgress']>>()),
 });
 
 function policyOf({ strict = true, on = {} }: Pick<RuleOptions, 'strict' | 'on'>): Policy {
