@@ -91,7 +91,7 @@ export function commandsPage(program: Command): string {
 ${index.join('\n')}
 ## Options of every command
 
-Put them before or after the command's name. \`rungate --version\`, \`rungate -V\` and \`rungate version\` show the version. Write durations as \`250ms\`, \`10s\`, \`5m\` or \`1h\`; a number without a unit is in seconds.
+Put them before or after the command's name. \`rungate --version\`, \`rungate -V\` and \`rungate version\` show the version. Write durations as \`250ms\`, \`10s\`, \`5m\`, \`1h\` or \`1d\`; a number without a unit is in seconds.
 Put variables in quotes. To use the name of an option as a value, write \`=\`: \`--ref=--wait\`.
 ${optionTables(globalOptions)}
 ## Tables
