@@ -13,7 +13,6 @@ describe('the rule for several tags', () => {
     'docs/reference/commands.md',
     'docs/openapi.json',
     'docs/rungate.schema.json',
-    'docs/reference/settings.md',
     'src/contract/run.ts',
   ])('is in %s', (path) => expect(read(path)).toContain(rule));
 

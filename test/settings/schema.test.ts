@@ -129,10 +129,10 @@ function settingsPage(page: string): string {
     const row = rowOf(id);
     const option = flagName(row);
     const options = row.no === undefined ? [option] : [option, `--no-${option.slice(2)}`];
-    return [code(id), row.help, options.map(code).join(', '), code(row.env ?? '')];
+    return [code(id), options.map(code).join(', '), code(row.env ?? '')];
   });
-  const table = alignedTable([['setting', 'meaning', 'option', 'environment variable'], ...rows]);
-  return page.replace(/\| setting +\| meaning[\s\S]*?\n(?!\|)/, () => `${table}\n`);
+  const table = alignedTable([['setting', 'option', 'environment variable'], ...rows]);
+  return page.replace(/\| setting +\| option[\s\S]*?\n(?!\|)/, () => `${table}\n`);
 }
 
 // `npm run docs:schema` writes the table that this compares.
