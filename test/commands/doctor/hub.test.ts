@@ -30,8 +30,8 @@ describe('doctor', () => {
     const hub = await on.hub(0, false);
     expect((await examine(hub.url)).check).toMatchObject({
       status: 'warn',
-      detail: expect.stringContaining('its Redis does not work'),
-      remedy: expect.stringContaining('check Redis'),
+      detail: expect.stringContaining('it is degraded'),
+      remedy: expect.stringContaining('GET /readyz'),
     });
   });
 
