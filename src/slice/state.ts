@@ -46,19 +46,22 @@ export interface SavedGates {
   build?: SeenBuild;
 }
 
-export function newGates(
+/** @param waits whether the gate first waits for its needs or a deployment: its timeout begins afterwards */
+export function newGates<Gate extends PlannedGate>(
   { id, request, startedAt }: Pick<SavedGates, 'id' | 'request' | 'startedAt'>,
-  gates: readonly PlannedGate[],
+  gates: readonly Gate[],
+  waits: (gate: Gate) => boolean,
   redact: Redact,
 ): SavedGates {
   // A body that has a secret in it is not kept.
   const kept = (body: TriggerBody | undefined) =>
     redact(JSON.stringify(body) ?? '') === (JSON.stringify(body) ?? '') ? body : undefined;
-  const saved = gates.map(({ name, start }): [string, SavedGate] => [
-    name,
+  const saved = gates.map((gate): [string, SavedGate] => [
+    gate.name,
     {
-      ...{ body: kept(start?.body), keys: savedKeys(start?.keys ?? []) },
-      ...{ begunAt: null, failed: [], discarded: [], doubt: false },
+      ...{ body: kept(gate.start?.body), keys: savedKeys(gate.start?.keys ?? []) },
+      // A slice that is killed before it can save this must not lengthen the timeout.
+      ...{ begunAt: waits(gate) ? null : startedAt, failed: [], discarded: [], doubt: false },
     },
   ]);
   const longest = Math.max(...gates.map(({ timeoutMs }) => timeoutMs));

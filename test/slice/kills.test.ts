@@ -132,6 +132,23 @@ function checkEnd(held: Held, service: Service, given: World) {
   expect(codes).toContain(code);
 }
 
+/** The first slice is killed before it can save that its gate has begun. */
+const killedAtOnce: World = {
+  several: false,
+  courses: [
+    { end: 'failed', seconds: 1 },
+    { end: 'passed', seconds: 25 },
+    { end: 'passed', seconds: 1 },
+  ],
+  ...{ retries: 1, slice: 30, timeout: 120 },
+  commands: [
+    { repeats: false, pause: 0, edit: null, kill: { step: 8 }, signal: null },
+    { repeats: false, pause: 52, edit: null, kill: { step: 20 }, signal: null },
+    { repeats: false, pause: 33, edit: null, kill: { step: 21 }, signal: null },
+  ],
+  ...{ stateUsable: true, saysReplayed: false, creates: ['ok', '429'], reads: [], latencies: [850] },
+};
+
 test('over random kills, slices and ends: no second run, no lost failure, and no 0 without a passed run', async () => {
   const play = async (given: World, { service, on, rules }: ReturnType<typeof open>) => {
     const held = await hold(on, service, rules, given.commands);
@@ -155,6 +172,6 @@ test('over random kills, slices and ends: no second run, no lost failure, and no
       const opened = open(given);
       await opened.on.during(play(given, opened));
     }),
-    { numRuns },
+    { numRuns, examples: [[killedAtOnce]] },
   );
 });

@@ -97,7 +97,10 @@ export async function openSlice(
   const ownName = sha256(place, apiUrl, build, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
   const file = gatesFile(context);
 
-  const fresh = newGates({ id: crypto.randomUUID().slice(0, 8), request, startedAt }, planned, output.redact);
+  const waits = ({ needs, preview }: CommandGate) =>
+    needs.length > 0 || preview !== undefined || url !== undefined;
+  const own = { id: crypto.randomUUID().slice(0, 8), request, startedAt };
+  const fresh = newGates(own, planned, waits, output.redact);
   const choose = (known: KnownGates) => {
     const [name, found] =
       resume === undefined ? [ownName, known[ownName]] : resumed(resume, request, known, ownName);
