@@ -38,6 +38,7 @@ function github(text: string, store: Store, cell: string): string {
       'vars.RUNGATE_API_URL': store.RUNGATE_API_URL,
       'secrets.RUNGATE_API_KEY': store.RUNGATE_API_KEY,
       'toJSON(matrix)': cell,
+      'matrix.environment': JSON.parse(cell)?.environment,
     };
     const value = values[expression];
     if (value === undefined) throw new Error(`unknown expression: ${expression}`);
