@@ -107,5 +107,6 @@ export async function checkSelection(
   if (problems.length > 0) return check(name, 'warn', detail, 'set environment to a key of rungate env list');
   const remedy =
     'write "project" and "process" or "tags" into .rungate.json, as rungate init does, or give them to the gate as options';
-  return missing.length > 0 ? check(name, 'skip', detail, remedy) : check(name, 'ok', detail);
+  if (missing.length > 0) return check(name, 'skip', detail, remedy);
+  return check(name, known.length > 0 ? 'ok' : 'skip', detail);
 }

@@ -375,7 +375,7 @@ describe('the project, the process and the environment', () => {
   });
 
   it.each([
-    [{ RUNGATE_PROJECT: 'nowhere' }, 'ok', /only a run can tell: project nowhere, process checkout$/],
+    [{ RUNGATE_PROJECT: 'nowhere' }, 'skip', /only a run can tell: project nowhere, process checkout$/],
     [
       { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'stagin' },
       'warn',
@@ -390,7 +390,7 @@ describe('the project, the process and the environment', () => {
     [{}, 'skip', /not set: project$/],
     [
       { RUNGATE_PROJECT: 'shop', RUNGATE_TOKEN: undefined },
-      'ok',
+      'skip',
       /^not checked, which needs the service and a bearer token: project shop;/,
     ],
   ])('with %j', async (env, status, detail) => {
