@@ -47,10 +47,12 @@ test('starts one run even if the response is lost', async () => {
 });
 
 test('cancels its run when it is stopped', async () => {
+  const slow = await startMock({ outcome: 'stuck' });
   const stop = new AbortController();
-  const going = deployGate(service(), stop.signal);
-  await expect.poll(() => mock.runs.length).toBe(1);
+  const going = deployGate({ apiUrl: slow.url, apiKey: slow.apiKey }, stop.signal);
+  await expect.poll(() => slow.runs.length).toBe(1);
   stop.abort();
   expect(await going).toMatchObject({ result: 'fail', interruptedBy: 'abort', cancellation: 'requested' });
-  expect(mock.runs[0]?.state).toBe('cancelled');
+  expect(slow.runs[0]?.state).toBe('cancelled');
+  await slow.close();
 });
