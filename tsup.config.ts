@@ -55,7 +55,7 @@ const shared: Options = {
   minify: true,
   esbuildOptions(options) {
     // For an uncaught error, Node prints the line that threw it, which must not be the whole file. Shorter lines cost kilobytes.
-    options.lineLimit = 1000;
+    options.lineLimit = 1600;
   },
   // CommonJS packages that are bundled (commander, undici) call require() for Node's own modules.
   banner: {

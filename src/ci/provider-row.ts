@@ -132,7 +132,7 @@ export interface ProviderRow extends Sources {
   readonly parallel?: readonly [position: string, total: string, first: 0 | 1];
 }
 
-/** The number in CI where a re-run is a new pipeline, with a new `runId`. */
+/** The number in a CI system where a re-run is a new pipeline, with a new `runId`. */
 export const oneAttempt = () => 1;
 
 /** No CI re-runs a job this often. Each re-run adds an idempotency key. */

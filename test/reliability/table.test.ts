@@ -164,7 +164,7 @@ of commands, and the time. A bold exit code is the right one.
 
 ${sliceTable()}
 
-\`test/slice/tasks.test.ts\` plays every cell on a virtual clock, against the mock over a real socket. \`test/long/slices.test.ts\` plays two runs of 3 minutes with real processes.
+\`test/slice/tasks.test.ts\` plays every cell on a virtual clock, against the mock over a real socket. \`test/long/slices.test.ts\` plays two runs of more than 3 minutes with real processes.
 
 ## More tests
 

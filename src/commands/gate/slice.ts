@@ -92,7 +92,7 @@ export async function openSlice(
   const bodies = planned.map((gate) => [gate.name, bodyOf(gate)]);
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
   const { runId, job, attempt, jobId, matrix, parallelIndex } = ci;
-  // A job of a CI system does not join the run of another job, or of itself before its re-run: that may have ended before.
+  // A CI job does not join the run of another job, or of itself before its re-run: that may have ended before.
   const place = [folder, runId, job, attempt, jobId, matrix, parallelIndex];
   const ownName = sha256(place, apiUrl, build, bodies, idempotencyKey, idempotencySalt).slice(0, 22);
   const file = gatesFile(context);
