@@ -46,14 +46,20 @@ License: MIT
 
 This software is licensed under the MIT License.
 
-Copyright Fedor Indutny, 2018.
-
-${mit}`;
+Copyright Fedor Indutny, 2018.`;
 
 /** From the repositories of packages that are published without their licence file. */
 const unpublished = {
   '@redis/client': `MIT License\n\nCopyright (c) 2022-2023, Redis, inc.\n\n${mit}`,
 };
+
+const inWords = (text) => text.replace(/\s+/g, ' ').replace(/[“”]/g, '"').trim();
+
+/** Returns what precedes the terms of the MIT licence, which are the same for most packages; null for another licence. */
+function mitNotice(text) {
+  const at = text.indexOf('Permission is hereby granted');
+  return at >= 0 && inWords(text.slice(at)) === inWords(mit) ? text.slice(0, at).trim() : null;
+}
 
 const tidy = (text) =>
   text
@@ -84,10 +90,11 @@ export function licences(root, folders) {
   // If several packages have the same text, it appears once, below all of their names.
   const titles = new Map();
   for (const { title, text } of all) titles.set(text, [...(titles.get(text) ?? []), title]);
-  const parts = [...titles].map(([text, of]) => [...of, text].join('\n\n'));
+  const parts = [...titles].map(([text, of]) => [...of, mitNotice(text) ?? text].join('\n\n'));
   const rule = `\n\n${'-'.repeat(80)}\n\n`;
   const head = 'The files beside this one contain the following packages, under the licenses given here.';
-  return `${[head, ...parts, llhttp].join(rule)}\n`;
+  const terms = `The terms of the MIT License, for each notice above that does not repeat them:\n\n${mit}`;
+  return `${[head, ...parts, llhttp, terms].join(rule)}\n`;
 }
 
 function write(root) {
