@@ -2,66 +2,6 @@ import { UsageError } from '../../errors.ts';
 import { readProblem } from '../../host/read-file.ts';
 import { JsonSyntaxError, lineAndColumn, parseJson } from '../../json/parse.ts';
 
-/** An `--input` that is not JSON. */
-interface InvalidInput {
-  /** The name for messages: the path, or standard input. */
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly text: string;
-  /** The text from the first error on, and the text before it. */
-  readonly rest: string;
-  readonly before: string;
-}
-
-type InputMistake = readonly [
-  is: (given: InvalidInput) => boolean,
-  what: string,
-  hint: (given: InvalidInput) => string,
-];
-
-const quoted = 'write names and texts in double quotes: {"name": "value"}';
-
-/** The likely mistakes, most certain first. No message quotes the input, which may contain a secret. */
-const mistakes: readonly InputMistake[] = [
-  [
-    ({ bytes: [a, b] }) => (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || a === 0 || b === 0,
-    'is UTF-16 text',
-    () => 'save it as UTF-8; in Windows PowerShell, use Set-Content -Encoding ascii instead of >',
-  ],
-  [
-    ({ text }) => text.trim() === '',
-    'is empty',
-    ({ name }) =>
-      name === 'standard input'
-        ? 'pipe the JSON into the command, or give its file instead of -'
-        : 'write the fields as JSON: {"name": "value"}',
-  ],
-  [
-    ({ text }) => /^(?:---|%YAML|[\w-]+:(?:\s|$)|- )/m.test(text) && !/^\s*[[{"]/.test(text),
-    'is YAML, not JSON',
-    ({ name }) =>
-      `convert it, for example with yq -o json${name === 'standard input' ? '' : ` ${name}`}, and pipe that to --input -`,
-  ],
-  [
-    ({ rest, before }) => /^[\]}]/.test(rest) && /,\s*$/.test(before),
-    'has a comma after the last item',
-    () => 'remove that comma',
-  ],
-  [
-    ({ rest }) => /^(?:\/[/*]|#)/.test(rest),
-    'has a comment',
-    () => 'remove the comment: JSON does not allow comments',
-  ],
-  [({ rest }) => /^['‘’“”]/.test(rest), 'has quotes that are not JSON', () => quoted],
-  [
-    ({ rest, text }) => rest === '' && text !== '',
-    'ends too early',
-    () => 'check that each bracket and quote is closed',
-  ],
-  [({ rest }) => /^[\w$]/.test(rest), 'has a name or text without quotes', () => quoted],
-  [() => true, 'is not JSON', () => 'check the text at that place; a JSON body looks like {"name": "value"}'],
-];
-
 function errorIndex(text: string): number {
   try {
     return parseJson(text).end;
@@ -71,16 +11,22 @@ function errorIndex(text: string): number {
   }
 }
 
+/** Returns the error of an `--input` that is not JSON. It does not quote the input, which may contain a secret. */
 export function notJsonInput(name: string, bytes: Uint8Array): UsageError {
+  const [first, second] = bytes;
+  if (first === 0xff || first === 0xfe || first === 0 || second === 0)
+    return new UsageError(`--input: ${name} is UTF-16 text`, {
+      hint: 'save it as UTF-8; in Windows PowerShell, use Set-Content -Encoding ascii instead of >',
+    });
   const text = new TextDecoder().decode(bytes);
-  const index = errorIndex(text);
-  const input = { name, bytes, text, rest: text.slice(index), before: text.slice(0, index) };
-  const row = mistakes.findIndex(([is]) => is(input));
-  const [, what, hint] = mistakes[row] as InputMistake;
-  const { line, column } = lineAndColumn(text, index);
-  // The first ones are mistakes of the whole input.
-  const where = row < 3 ? '' : `, at line ${line}, column ${column}`;
-  return new UsageError(`--input: ${name} ${what}${where}`, { hint: hint(input) });
+  if (text.trim() === '')
+    return new UsageError(`--input: ${name} is empty`, {
+      hint: 'check what writes it; a JSON body looks like {"name": "value"}',
+    });
+  const { line, column } = lineAndColumn(text, errorIndex(text));
+  return new UsageError(`--input: ${name} is not JSON, at line ${line}, column ${column}`, {
+    hint: 'check the text at that place; a JSON body looks like {"name": "value"}, without comments',
+  });
 }
 
 /** Mistakes in the path. The message does not repeat a path that may be a body with secrets. */

@@ -19,47 +19,16 @@ const refusal = async (path: string, content: string | Uint8Array) => {
 
 describe('--input', () => {
   it.each<[string, string | Uint8Array, string, RegExp]>([
-    ['a YAML file', 'name: a\nkey: s3cret\n', 'is YAML, not JSON', /yq -o json body/],
-    ['a YAML file with a marker', '---\nname: a\n', 'is YAML, not JSON', /yq/],
     ['a UTF-16 file', utf16('{"name":"a"}'), 'is UTF-16 text', /UTF-8/],
-    ['an empty file', ' \n', 'is empty', /write the fields as JSON/],
+    ['an empty file', ' \n', 'is empty', /looks like/],
+    ['a YAML file', 'name: a\nkey: s3cret\n', 'is not JSON, at line 1, column 1', /looks like/],
     [
       'a comma after the last member',
       '{\n  "name": "s3cret",\n}',
-      'has a comma after the last item, at line 3, column 1',
-      /remove/,
+      'is not JSON, at line 3, column 1',
+      /that place/,
     ],
-    [
-      'a comma after the last element',
-      '{"a": [1, 2, ]}',
-      'has a comma after the last item, at line 1, column 14',
-      /remove/,
-    ],
-    [
-      'a comment',
-      '{\n  // s3cret\n  "a": 1}',
-      'has a comment, at line 2, column 3',
-      /does not allow comments/,
-    ],
-    [
-      'single quotes',
-      "{'name': 's3cret'}",
-      'has quotes that are not JSON, at line 1, column 2',
-      /double quotes/,
-    ],
-    [
-      'a name without quotes',
-      '{name: "s3cret"}',
-      'has a name or text without quotes, at line 1, column 2',
-      /double quotes/,
-    ],
-    [
-      'text without quotes',
-      '{"name": s3cret}',
-      'has a name or text without quotes, at line 1, column 10',
-      /double quotes/,
-    ],
-    ['a truncated body', '{"name": "a"', 'ends too early, at line 1, column 13', /closed/],
+    ['a truncated body', '{"name": "s3cret"', 'is not JSON, at line 1, column 18', /that place/],
     ['two bodies', '{"a": 1} {"b": 2}', 'is not JSON, at line 1, column 10', /that place/],
   ])('explains %s and the fix', async (_name, content, problem, hint) => {
     const err = await refusal('body', content);
@@ -69,9 +38,7 @@ describe('--input', () => {
   });
 
   it('explains empty standard input', async () => {
-    const err = await refusal('-', '');
-    expect(err).toContain('error: --input: standard input is empty\n');
-    expect(err).toContain('pipe the JSON into the command');
+    expect(await refusal('-', '')).toContain('error: --input: standard input is empty\n');
   });
 
   it('refuses JSON instead of a path, without repeating it', async () => {
