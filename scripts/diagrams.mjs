@@ -1,6 +1,4 @@
-// Draws the diagrams of the pages from the descriptions below: `npm run docs:diagrams`.
-import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+// Draws the diagrams of the pages from the descriptions below.
 
 /** @typedef {'plain' | 'ask' | 'good' | 'warn' | 'bad' | 'busy'} Tone */
 /** @typedef {{ x: number, y: number, w: number, h: number }} Area */
@@ -318,7 +316,3 @@ export const diagrams = {
   'docs/how-to/deployed-build.svg': svgOf(deployedBuild()),
   'docs/how-to/hub.svg': svgOf(hub()),
 };
-
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  for (const [file, svg] of Object.entries(diagrams))
-    writeFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), svg);

@@ -70,13 +70,13 @@ function isOnOrigin() {
 
 /** Returns what is missing in package.json about the repository, from which the help and the docs get its address. */
 function repositoryProblem(manifest) {
-  const remedy = 'npm pkg set repository=https://<host>/<owner>/rungate && npm run repository';
+  const remedy = 'npm pkg set repository=https://<host>/<owner>/rungate && npm run generate';
   try {
     if (addressOf(manifest) === '') return `package.json names no repository: ${remedy}`;
     const source = readFileSync('src/repository.ts', 'utf8');
     const isDerived =
       isDeepStrictEqual(manifest, withRepository(manifest)) && source.includes(`'${addressOf(manifest)}'`);
-    return isDerived ? null : 'package.json has a repository that other places lack: npm run repository';
+    return isDerived ? null : 'package.json has a repository that other places lack: npm run generate';
   } catch (error) {
     return error.message;
   }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { argumentRows, argvOf, ownInputs, variableRows } from '../src/action/inputs.ts';
+import { argumentRows, argvOf } from '../src/action/inputs.ts';
 import { runMain } from '../src/action.ts';
 import { githubOutputs } from '../src/ci/reports/outputs.ts';
-import { flagName, gateRow, inputName, type OptionRow, sentence } from '../src/options/table.ts';
+import { flagName } from '../src/options/table.ts';
 import { cli, memoryIo } from './cli/harness.ts';
 
 const manifest = readFileSync(new URL('../action.yml', import.meta.url), 'utf8');
@@ -14,43 +14,7 @@ function names(section: string): string[] {
   return [...text.matchAll(/^ {2}["']?([a-z-]+)["']?:$/gm)].map((match) => String(match[1]));
 }
 
-/** Returns the inputs as action.yml declares them: the required ones first, those about the connection last. */
-function declaredInputs(): string {
-  const isRequired = (row?: OptionRow) => row?.required?.includes('input') === true;
-  const quoted = (value: string) => (/: |^["'`]|^[a-z]*$/.test(value) ? JSON.stringify(value) : value);
-  const entry = (name: string, about: string, value?: string, row?: OptionRow) =>
-    [
-      `  ${name === 'on' ? '"on"' : name}:`,
-      `    description: ${quoted(about)}`,
-      `    required: ${isRequired(row)}`,
-      ...(value === undefined ? [] : [`    default: ${quoted(value)}`]),
-    ].join('\n');
-  const place = (row: OptionRow) => (isRequired(row) ? 0 : row.group === 'Global options:' ? 2 : 1);
-  const rows = [...argumentRows, ...variableRows].toSorted((a, b) => place(a) - place(b));
-  const entries = rows.map((row) => {
-    const about = sentence(gateRow(row));
-    const isList = row.type.kind === 'list' || row.type.kind === 'overrides';
-    const more =
-      row.secret !== undefined
-        ? ' GitHub masks it in the log.'
-        : isList
-          ? ' One per line, or separated by commas.'
-          : '';
-    return entry(inputName(row) ?? '', `${about}${more}`, undefined, row);
-  });
-  const own = [entry('gates', ownInputs.gates), entry('matrix', ownInputs.matrix, '${{ toJSON(matrix) }}')];
-  return `inputs:\n${[...entries, ...own].join('\n')}\n`;
-}
-
 describe('action.yml', () => {
-  // `npm run docs:action` writes the inputs that this compares.
-  it('declares the inputs of the rows', async () => {
-    const inputs = manifest.slice(manifest.indexOf('inputs:\n'), manifest.indexOf('outputs:\n'));
-    await expect(manifest.replace(inputs, () => `${declaredInputs()}\n`)).toMatchFileSnapshot(
-      '../action.yml',
-    );
-  });
-
   it('declares exactly the outputs that rungate writes', () => {
     const written = githubOutputs(
       { schemaVersion: 1, result: 'fail', exitCode: 1, runs: [] },

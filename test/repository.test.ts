@@ -1,26 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 // @ts-expect-error a build script, which has no types
 import { addressOf, ownerOf, withRepository } from '../scripts/repository.mjs';
 import { root } from './e2e/built.ts';
 
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const manifest = JSON.parse(read('package.json'));
-
-// `npm run repository` is this test with --update, together with that of the docs: it then writes the files.
-describe('the address of the repository in package.json', () => {
-  it('gives author, homepage and bugs', async () => {
-    const text = `${JSON.stringify(withRepository(manifest), null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot(join(root, 'package.json'));
-  });
-
-  it('is the one from which messages name the docs', async () => {
-    const path = 'src/repository.ts';
-    const text = read(path).replace(/(?<=const repository: string = ')[^']*/, addressOf(manifest));
-    await expect(text).toMatchFileSnapshot(join(root, path));
-  });
-});
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 const address = 'https://git.example.test/acme/rungate';
 

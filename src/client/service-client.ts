@@ -1,4 +1,4 @@
-// Generated from src/contract by `npm run client`; do not edit. A test fails while it is stale.
+// Generated from src/contract by `npm run generate`; do not edit. A test fails while it is stale.
 import type { TriggerBody } from '../contract/run.ts';
 import type {
   Delivery,

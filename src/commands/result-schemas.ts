@@ -9,7 +9,7 @@ import type { Statement } from '../receipt/statement.ts';
 import { origins } from '../settings/names.ts';
 
 /*
- * The documents that commands print with `--json`. `npm run docs:schemas` writes docs/schemas from this file, and types are
+ * The documents that commands print with `--json`. `npm run generate` writes docs/schemas from this file, and types are
  * inferred from it. As gate/result-schema.ts, no command loads it: the tests check every document that a command prints.
  */
 

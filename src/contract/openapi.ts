@@ -8,7 +8,7 @@ type JsonObject = Record<string, unknown>;
 const description = `Test runs, environments, observations, webhooks and API keys of a test-automation platform, and the read
 API of its order administration.
 
-Generated from rungate's code by \`npm run openapi\`. Responses and bodies that the service does not describe are open
+Generated from rungate's code by \`npm run generate\`. Responses and bodies that the service does not describe are open
 here: any JSON, or none.`;
 
 const tags: Record<string, string> = {

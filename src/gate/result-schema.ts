@@ -5,7 +5,7 @@ import { gateResults } from './plan/graph.ts';
 import { results, verdicts } from './policy.ts';
 
 /*
- * The results as `--json`, the reports and the library have them. `npm run client` writes result-types.ts from this file.
+ * The results as `--json`, the reports and the library have them. `npm run generate` writes result-types.ts from this file.
  * rungate does not load it: only a test checks results.
  */
 

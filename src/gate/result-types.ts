@@ -1,4 +1,4 @@
-// Generated from result-schema.ts by `npm run client`; do not edit. A test fails while it is stale.
+// Generated from result-schema.ts by `npm run generate`; do not edit. A test fails while it is stale.
 import type { ErrorReport, StopCause } from '../errors.ts';
 import type { GateResult } from '../gate/plan/graph.ts';
 import type { Result, Verdict } from '../gate/policy.ts';

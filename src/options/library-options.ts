@@ -1,4 +1,4 @@
-// Generated from the rows by `npm run options`; do not edit. A test fails while it is stale.
+// Generated from the rows by `npm run generate`; do not edit. A test fails while it is stale.
 import type { GateOverrides } from '../gate/policy.ts';
 
 /** The options of the library that the command line has, too. Each function takes some of them. */

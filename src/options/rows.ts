@@ -1,3 +1,4 @@
+// After a change, run `npm run generate`. It writes the schemas, types, pages and inputs that follow from the rows.
 import { priorities } from '../gate/fleet/protocol.ts';
 import {
   belowDeployment,

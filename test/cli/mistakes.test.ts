@@ -210,8 +210,8 @@ describe('the mistakes of a new user', () => {
 
   it('are listed with their messages in fixtures/mistakes.txt', async () => {
     expect(page).toHaveLength(mistakes.length);
-    // To update it: npx vitest run --project runtime test/cli/mistakes.test.ts --update
-    await expect(page.join('\n')).toMatchFileSnapshot('../../fixtures/mistakes.txt');
+    const stale = 'fixtures/mistakes.txt is stale: run npm run generate';
+    await expect(page.join('\n'), stale).toMatchFileSnapshot('../../fixtures/mistakes.txt');
   });
 });
 

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { toJSONSchema } from 'zod/v4/core';
 import { documents } from '../../src/commands/result-schemas.ts';
 import { shown } from '../../src/contract/fields.ts';
-import { alignedTable } from '../docs/aligned-table.ts';
 
 export type JsonObject = Record<string, unknown>;
 export type DocumentName = keyof typeof documents;
@@ -39,15 +38,4 @@ export function closedSchema(name: DocumentName): JsonObject {
       ? { ...value, additionalProperties: false }
       : value,
   );
-}
-
-/** Returns docs/reference/json.md with the table of the schemas. */
-export function jsonPage(page: string): string {
-  const code = (text: string) => `\`${text}\``;
-  const rows = documentNames.map((name) => {
-    const { about, commands } = documents[name];
-    return [code(`${name}.json`), commands.map(code).join(', '), about];
-  });
-  const table = alignedTable([['schema', 'commands', 'document'], ...rows]);
-  return page.replace(/\| schema +\| commands[\s\S]*?\n(?!\|)/, () => `${table}\n`);
 }

@@ -19,10 +19,6 @@ function elementsOf(svg: string): string[] {
 }
 
 describe.each(Object.entries(diagrams))('%s', (file, svg) => {
-  it('is up to date', async () => {
-    await expect(svg).toMatchFileSnapshot(`../../${file}`);
-  });
-
   it('has a title and a description, and loads nothing', () => {
     expect(elementsOf(svg)).toEqual(expect.arrayContaining(['title', 'desc']));
     expect(svg).not.toMatch(/url\(|@import|href=/);

@@ -56,7 +56,7 @@ function edit(file: string, from: RegExp, to: string): void {
   writeFileSync(join(clone, file), text.replace(from, to));
 }
 
-/** Sets the repository as `npm run repository` does; an empty address removes it. */
+/** Sets the repository as `npm run generate` does; an empty address removes it. */
 function setRepository(where: string, address: string): void {
   const [manifest, source] = [join(where, 'package.json'), join(where, 'src/repository.ts')];
   const fields = { ...JSON.parse(readFileSync(manifest, 'utf8')), repository: address || undefined };
@@ -249,7 +249,7 @@ describe('npm run release', () => {
       'a repository that the other fields lack',
       '1.2.3',
       () => edit('package.json', /"author": "acme",/, '"author": "other",'),
-      /other places lack: npm run repository/,
+      /other places lack: npm run generate/,
     ],
     [
       'an address that is not that of a repository',

@@ -25,7 +25,7 @@ const { cli } = await import('../cli/harness.ts');
 const { argvOf } = await import('../../src/action/inputs.ts');
 const { createSettingsSchema } = await import('../../src/settings/schema.ts');
 const { readProjectFile } = await import('../../src/settings/project-file.ts');
-const { libraryOptions } = await import('./library-options.ts');
+const { libraryOptions } = await import('../generated/library-options.ts');
 const { rowShape } = await import('../../src/client/check-options.ts');
 const { bytesOf } = await import('../settings/samples.ts');
 

@@ -1,6 +1,5 @@
 // Which forgeries are refused by us, by @sigstore/verify and by in-toto's Python packages.
 import { createPublicKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { bundleFromJSON } from '@sigstore/bundle';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { describe, expect, it, test } from 'vitest';
@@ -134,38 +133,5 @@ it.skipIf(isMissing)("in-toto's Python packages accept the receipt, and refuse w
   expect(first).toBe(true);
   expect(others.map((accepts, at) => [rows[at]?.name, accepts ? 'accepts' : 'refuses'])).toEqual(
     rows.map(({ name, inToto }) => [name, inToto]),
-  );
-});
-
-function rendered(): string {
-  const head = ['forgery', 'signed by', 'our check', '`@sigstore/verify`', 'in-toto'];
-  const cells = forgeries.map(({ name, signer, check, sigstore, inToto }) => [
-    name,
-    signer === 'unsigned change' ? '—' : signer,
-    `\`${check}\``,
-    sigstore,
-    inToto ?? 'reads no bundle',
-  ]);
-  const widths = head.map((_title, at) => Math.max(...[head, ...cells].map((line) => line[at]?.length ?? 0)));
-  const line = (texts: readonly string[], fill = ' ') =>
-    `| ${texts.map((text, at) => text.padEnd(widths[at] ?? 0, fill)).join(' | ')} |`;
-  const rule = line(
-    head.map(() => ''),
-    '-',
-  );
-  const countOf = (by: 'sigstore' | 'inToto', answer: string | null) =>
-    forgeries.filter((one) => one[by] === answer).length;
-  const envelopes = forgeries.length - countOf('inToto', null);
-  const counts = `\`@sigstore/verify\` accepts ${countOf('sigstore', 'accepts')} of the ${forgeries.length}, and in-toto's packages accept ${countOf('inToto', 'accepts')} of ${envelopes}.`;
-  return `\n\n${counts}\n\n${[line(head), rule, ...cells.map((texts) => line(texts))].join('\n')}\n\n`;
-}
-
-// `npm run docs:webhooks` runs this test with --update, which writes the table.
-it('docs/project/receipt-format.md has the current table of forgeries (`npm run docs:webhooks` writes it)', async () => {
-  const page = readFileSync(new URL('../../docs/project/receipt-format.md', import.meta.url), 'utf8');
-  const part = /(?<=<!-- forgeries -->).*(?=<!-- end of forgeries -->)/s;
-  expect(page).toMatch(part);
-  await expect(page.replace(part, () => rendered())).toMatchFileSnapshot(
-    '../../docs/project/receipt-format.md',
   );
 });

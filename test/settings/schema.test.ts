@@ -4,10 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { actions, verdicts } from '../../src/gate/policy.ts';
-import { fileIds, flagName, rowOf } from '../../src/options/table.ts';
+import { fileIds } from '../../src/options/table.ts';
 import { readProjectFile } from '../../src/settings/project-file.ts';
 import { createSettingsSchema } from '../../src/settings/schema.ts';
-import { alignedTable } from '../docs/aligned-table.ts';
 import { bytesOf, sampleNames, samples } from './samples.ts';
 
 const ajv = new Ajv({ strict: true, strictRequired: false, formats: { uri: true }, allowUnionTypes: true });
@@ -28,12 +27,6 @@ function nested(name: string, value: unknown): unknown {
   const [group = '', part] = name.split('.');
   return part === undefined ? { [group]: value } : { [group]: { [part]: value } };
 }
-
-// `npm run docs:schema` writes the file that this compares.
-it('docs/rungate.schema.json is up to date with the table of settings', async () => {
-  const text = `${JSON.stringify(createSettingsSchema(), null, 2)}\n`;
-  await expect(text).toMatchFileSnapshot('../../docs/rungate.schema.json');
-});
 
 describe('the schema and the reader', () => {
   it('have the same settings', () => expect(sampleNames.toSorted()).toEqual(fileIds.toSorted()));
@@ -120,25 +113,6 @@ describe('the schema and the reader', () => {
       { numRuns: 200 },
     );
   });
-});
-
-/** Returns the table of settings as docs/reference/settings.md has it. */
-function settingsPage(page: string): string {
-  const code = (text: string) => (text === '' ? '' : `\`${text}\``);
-  const rows = fileIds.map((id) => {
-    const row = rowOf(id);
-    const option = flagName(row);
-    const options = row.no === undefined ? [option] : [option, `--no-${option.slice(2)}`];
-    return [code(id), options.map(code).join(', '), code(row.env ?? '')];
-  });
-  const table = alignedTable([['setting', 'option', 'environment variable'], ...rows]);
-  return page.replace(/\| setting +\| option[\s\S]*?\n(?!\|)/, () => `${table}\n`);
-}
-
-// `npm run docs:schema` writes the table that this compares.
-it('docs/reference/settings.md has the table of the settings', async () => {
-  const page = readFileSync(new URL('../../docs/reference/settings.md', import.meta.url), 'utf8');
-  await expect(settingsPage(page)).toMatchFileSnapshot('../../docs/reference/settings.md');
 });
 
 it('docs/reference/settings.md shows a valid project file', () => {

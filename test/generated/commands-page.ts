@@ -86,7 +86,7 @@ export function commandsPage(program: Command): string {
   return `# Commands
 
 \`rungate <command> --help\` shows the common options of a command, and \`--help --all\` shows all of them, as this page does. Exit codes are in [exit-codes.md](exit-codes.md), settings in
-[settings.md](settings.md). An option that several commands have with the same meaning is described at the first one. \`npm run docs:commands\` generates this page from the program, and tests run its examples.
+[settings.md](settings.md). An option that several commands have with the same meaning is described at the first one. \`npm run generate\` writes this page from the program, and tests run its examples.
 
 ${index.join('\n')}
 ## Options of every command

@@ -69,7 +69,7 @@ export function libraryOptions(): string {
     return `${comment(about, '')}\nexport interface ${type} {\n${own.map(fieldOf).join('\n')}\n}`;
   });
   return [
-    '// Generated from the rows by `npm run options`; do not edit. A test fails while it is stale.',
+    '// Generated from the rows by `npm run generate`; do not edit. A test fails while it is stale.',
     "import type { GateOverrides } from '../gate/policy.ts';",
     '',
     interfaces.join('\n\n'),

@@ -152,7 +152,7 @@ function typeText(schema: Schema, named: Named): string {
     const own = written[id]?.name;
     if (own !== undefined) return own;
     const doc = docs[id] ?? meta?.description;
-    if (doc === undefined) throw new Error(`${id} needs a doc comment in test/contract/service-types.ts`);
+    if (doc === undefined) throw new Error(`${id} needs a doc comment in test/generated/service-types.ts`);
     const { entries: choices } = definition(schema);
     if (choices !== undefined) {
       named.set(id, `${comment(String(doc))}export type ${id} = ${quoted(Object.values(choices))};\n`);
@@ -257,7 +257,7 @@ function groupText({ methods, groups }: Group): string {
 }
 
 const generated =
-  '// Generated from src/contract by `npm run client`; do not edit. A test fails while it is stale.\n';
+  '// Generated from src/contract by `npm run generate`; do not edit. A test fails while it is stale.\n';
 
 /** Returns the two files: the types of the API, and the methods of the client. */
 export function serviceTypes(): { types: string; client: string } {

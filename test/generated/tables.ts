@@ -1,0 +1,98 @@
+import { documents } from '../../src/commands/result-schemas.ts';
+import { durationParameters, type FaultKind } from '../../src/mock/faults/fault-kinds.ts';
+import { deliveryFaultTexts, requestFaultTexts } from '../../src/mock/faults/fault-texts.ts';
+import { fileIds, flagName, rowOf } from '../../src/options/table.ts';
+import { alignedTable } from '../docs/aligned-table.ts';
+import { forgeries } from '../receipt/forgeries.ts';
+import { type Expected, table as vectors } from '../webhook/table.ts';
+
+const code = (text: string) => (text === '' ? '' : `\`${text}\``);
+
+/** Replaces a part of a page. @throws if the page has no such part */
+function replaced(page: string, part: RegExp, text: string): string {
+  if (!part.test(page)) throw new Error(`no part of the page matches ${part}`);
+  return page.replace(part, () => text);
+}
+
+/** Returns docs/reference/settings.md with the table of the settings. */
+export function withSettings(page: string): string {
+  const rows = fileIds.map((id) => {
+    const row = rowOf(id);
+    const option = flagName(row);
+    const options = row.no === undefined ? [option] : [option, `--no-${option.slice(2)}`];
+    return [code(id), options.map(code).join(', '), code(row.env ?? '')];
+  });
+  const table = alignedTable([['setting', 'option', 'environment variable'], ...rows]);
+  return replaced(page, /\| setting +\| option[\s\S]*?\n(?!\|)/, `${table}\n`);
+}
+
+/** Returns docs/reference/json.md with the table of the schemas. */
+export function withSchemas(page: string): string {
+  const rows = Object.entries(documents).map(([name, { about, commands }]) => [
+    code(`${name}.json`),
+    commands.map(code).join(', '),
+    about,
+  ]);
+  const table = alignedTable([['schema', 'commands', 'document'], ...rows]);
+  return replaced(page, /\| schema +\| commands[\s\S]*?\n(?!\|)/, `${table}\n`);
+}
+
+/** Returns a kind of fault with its parameters. */
+function faultCell(kind: string, parameters: string[] = []): string {
+  const duration = durationParameters[kind as FaultKind];
+  const all = [...parameters, ...(duration === undefined ? [] : [`\`${duration}?\``])];
+  return `\`${kind}\`${all.length === 0 ? '' : ` (${all.join(', ')})`}`;
+}
+
+/** Returns docs/reference/mock.md with the tables of the faults. */
+export function withFaults(page: string): string {
+  const requests = Object.entries(requestFaultTexts).map(([kind, { gets, takesEffect, parameters }]) => [
+    faultCell(kind, parameters === undefined ? [] : [parameters]),
+    gets,
+    takesEffect ? 'yes' : '',
+  ]);
+  const deliveries = Object.entries(deliveryFaultTexts).map(([kind, gets]) => [faultCell(kind), gets]);
+  const ofRequests = alignedTable([['kind', 'the client gets', 'request takes effect'], ...requests]);
+  const ofDeliveries = alignedTable([['kind', 'the receiver gets'], ...deliveries]);
+  return replaced(
+    replaced(page, /(?<=<!-- faults of requests -->).*?(?=<!-- end -->)/s, `\n\n${ofRequests}\n\n`),
+    /(?<=<!-- faults of deliveries -->).*?(?=<!-- end -->)/s,
+    `\n\n${ofDeliveries}\n\n`,
+  );
+}
+
+function resultCell(expected: Expected): string {
+  if (typeof expected === 'string') return code(expected);
+  return expected.secretIndex === 0 ? 'accepted' : `accepted, \`secretIndex\` ${expected.secretIndex}`;
+}
+
+/** Returns docs/project/webhook-vectors.md with the tables of the expected results. */
+export function withVectors(page: string): string {
+  const tables = vectors.map(({ title, rows }) =>
+    alignedTable([[title, 'Result'], ...rows.map(({ name, expected }) => [name, resultCell(expected)])]),
+  );
+  return replaced(page, /(?<=<!-- table -->).*(?=<!-- end of table -->)/s, `\n\n${tables.join('\n\n')}\n\n`);
+}
+
+/** Returns docs/project/receipt-format.md with the table of the forgeries. */
+export function withForgeries(page: string): string {
+  const rows = forgeries.map(({ name, signer, check, sigstore, inToto }) => [
+    name,
+    signer === 'unsigned change' ? '—' : signer,
+    code(check),
+    sigstore,
+    inToto ?? 'reads no bundle',
+  ]);
+  const table = alignedTable([
+    ['forgery', 'signed by', 'our check', '`@sigstore/verify`', 'in-toto'],
+    ...rows,
+  ]);
+  const accepted = (by: 'sigstore' | 'inToto') => forgeries.filter((one) => one[by] === 'accepts').length;
+  const envelopes = forgeries.filter(({ inToto }) => inToto !== null).length;
+  const counts = `\`@sigstore/verify\` accepts ${accepted('sigstore')} of the ${forgeries.length}, and in-toto's packages accept ${accepted('inToto')} of ${envelopes}.`;
+  return replaced(
+    page,
+    /(?<=<!-- forgeries -->).*(?=<!-- end of forgeries -->)/s,
+    `\n\n${counts}\n\n${table}\n\n`,
+  );
+}
