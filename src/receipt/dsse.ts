@@ -1,4 +1,3 @@
-import { envelopeIn } from './bundle.ts';
 import { Refused } from './error.ts';
 import { isObject, own, parseObject, refuseDuplicates } from './json.ts';
 import { fromBase64, type PrivateKey, sign, toBase64 } from './keys.ts';
@@ -77,13 +76,12 @@ function signatureOf(value: unknown, index: number): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads an envelope, also one in a Sigstore bundle. Nothing in it is trusted yet.
+ * Reads an envelope. Nothing in it is trusted yet.
  * @throws Refused
  */
 export function openEnvelope(bytes: Uint8Array): OpenEnvelope {
   if (bytes.length > maxBytes) throw new Refused('the file is larger than 4 MiB');
-  const { text, value: file } = parseObject(bytes, 'the file');
-  const value = envelopeIn(file);
+  const { text, value } = parseObject(bytes, 'the file');
   if (own(value, '_type') !== undefined && own(value, 'payload') === undefined)
     throw new Refused(
       'the file is a statement without a signature',

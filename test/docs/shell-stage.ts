@@ -28,7 +28,6 @@ const files: Readonly<Record<string, string>> = {
   'receipts/api.json': await receiptOf({ gate: 'api' }),
   'receipts/web.json': await receiptOf({ gate: 'web' }),
   'ci.pub': trusted.publicPem,
-  'receipt-policy.json': '{ "keys": ["ci.pub"], "environment": "staging", "maxAge": "24h" }\n',
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate gate --project shop --process checkout\n',
   'ci/loop.sh':

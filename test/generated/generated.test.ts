@@ -19,7 +19,7 @@ import { exportsList } from './exports.ts';
 import { libraryOptions } from './library-options.ts';
 import { withVersion } from './named-version.ts';
 import { resultTypes, serviceTypes } from './service-types.ts';
-import { withFaults, withForgeries, withSchemas, withSettings, withVectors } from './tables.ts';
+import { withFaults, withSchemas, withSettings, withVectors } from './tables.ts';
 
 /** Returns the next text of a file, from its current text. */
 type Write = (current: string) => string | Promise<string>;
@@ -63,7 +63,6 @@ const writers: readonly Writer[] = [
   ['docs/reference/mock.md', withFaults],
   ['docs/reference/settings.md', withSettings],
   ['docs/project/ci-detection.md', ciDetectionPage],
-  ['docs/project/receipt-format.md', withForgeries],
   ['docs/project/webhook-vectors.md', withVectors],
   ...drawn.map(([path, svg]): Writer => [path, () => svg]),
   ...versioned.map((path): Writer => [path, withVersion]),

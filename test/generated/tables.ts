@@ -3,7 +3,6 @@ import { durationParameters, type FaultKind } from '../../src/mock/faults/fault-
 import { deliveryFaultTexts, requestFaultTexts } from '../../src/mock/faults/fault-texts.ts';
 import { fileIds, flagName, rowOf } from '../../src/options/table.ts';
 import { alignedTable } from '../docs/aligned-table.ts';
-import { forgeries } from '../receipt/forgeries.ts';
 import { type Expected, table as vectors } from '../webhook/table.ts';
 
 const code = (text: string) => (text === '' ? '' : `\`${text}\``);
@@ -72,27 +71,4 @@ export function withVectors(page: string): string {
     alignedTable([[title, 'Result'], ...rows.map(({ name, expected }) => [name, resultCell(expected)])]),
   );
   return replaced(page, /(?<=<!-- table -->).*(?=<!-- end of table -->)/s, `\n\n${tables.join('\n\n')}\n\n`);
-}
-
-/** Returns docs/project/receipt-format.md with the table of the forgeries. */
-export function withForgeries(page: string): string {
-  const rows = forgeries.map(({ name, signer, check, sigstore, inToto }) => [
-    name,
-    signer === 'unsigned change' ? '—' : signer,
-    code(check),
-    sigstore,
-    inToto ?? 'reads no bundle',
-  ]);
-  const table = alignedTable([
-    ['forgery', 'signed by', 'our check', '`@sigstore/verify`', 'in-toto'],
-    ...rows,
-  ]);
-  const accepted = (by: 'sigstore' | 'inToto') => forgeries.filter((one) => one[by] === 'accepts').length;
-  const envelopes = forgeries.filter(({ inToto }) => inToto !== null).length;
-  const counts = `\`@sigstore/verify\` accepts ${accepted('sigstore')} of the ${forgeries.length}, and in-toto's packages accept ${accepted('inToto')} of ${envelopes}.`;
-  return replaced(
-    page,
-    /(?<=<!-- forgeries -->).*(?=<!-- end of forgeries -->)/s,
-    `\n\n${counts}\n\n${table}\n\n`,
-  );
 }

@@ -58,7 +58,6 @@ const pages = [
   'README.md',
   'docs/how-to/github.md',
   'docs/how-to/gates.md',
-  'docs/how-to/image-policies.md',
   'docs/how-to/previews.md',
   'docs/how-to/proof.md',
 ].flatMap((page) =>

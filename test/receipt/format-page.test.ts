@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { preAuthEncoding } from '../../src/receipt/dsse.ts';
 import { gateStatement } from '../../src/receipt/gate-statement.ts';
+import type { ResourceDescriptor } from '../../src/receipt/statement.ts';
 import { examine } from '../../src/receipt/verify.ts';
 import { gate, run } from '../ci/reports/samples.ts';
 import { read, snippets } from '../docs/ci-job.ts';
+import { gateReceipt } from './gate-receipt.ts';
 import { commit, finishedAt, image, statement } from './table.ts';
 
 const page = 'docs/project/receipt-format.md';
@@ -41,4 +44,51 @@ describe(page, () => {
     );
     expect(listed).toEqual(checks.map(({ check }) => check));
   });
+});
+
+it('the signed bytes are those of the example in the DSSE specification, whose lengths are in bytes', () => {
+  const encoded = (type: string, payload: string) =>
+    Buffer.from(preAuthEncoding(type, Buffer.from(payload))).toString();
+  expect(encoded('http://example.com/HelloWorld', 'hello world')).toBe(
+    'DSSEv1 29 http://example.com/HelloWorld 11 hello world',
+  );
+  expect(encoded('é', '🐎')).toBe('DSSEv1 2 é 4 🐎');
+});
+
+/** The fields that in-toto's specification names: Statement v1, test-result v0.1 and ResourceDescriptor, and those that it requires. */
+const specified = {
+  statement: { required: ['_type', 'subject', 'predicateType'], optional: ['predicate'] },
+  predicate: {
+    required: ['result', 'configuration'],
+    optional: ['url', 'passedTests', 'warnedTests', 'failedTests'],
+  },
+  descriptor: {
+    required: [],
+    optional: ['name', 'uri', 'digest', 'content', 'downloadLocation', 'mediaType', 'annotations'],
+  },
+};
+
+// Strict parsers, such as those of cosign and sigstore-go, refuse other fields of a statement.
+it("in-toto's specification names every field of a gate's statement, which has each one that it requires", async () => {
+  const expectFields = (
+    object: object,
+    { required, optional }: { required: string[]; optional: string[] },
+  ) => {
+    const names = Object.keys(object);
+    expect([...required, ...optional]).toEqual(expect.arrayContaining(names));
+    expect(names).toEqual(expect.arrayContaining(required));
+  };
+  const { statement } = await gateReceipt();
+  const { subject, predicate } = statement;
+  expectFields(statement, specified.statement);
+  expectFields(predicate, specified.predicate);
+  const descriptors: ResourceDescriptor[] = [...subject, ...predicate.configuration];
+  expect(descriptors).toHaveLength(6);
+  for (const descriptor of descriptors) {
+    expectFields(descriptor, specified.descriptor);
+    expect(descriptor.uri ?? descriptor.digest ?? descriptor.content).toBeTruthy();
+  }
+  // A name tells subjects and configurations apart.
+  for (const list of [subject, predicate.configuration])
+    expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
 });

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { bundleOf } from '../../src/receipt/bundle.ts';
 import type { Envelope } from '../../src/receipt/dsse.ts';
 import type { Statement } from '../../src/receipt/statement.ts';
 import { artifactText } from '../../src/subject.ts';
@@ -17,14 +16,12 @@ export const subjects = {
 /** The base URL that the receipt names. */
 export const baseUrl = 'https://pr-7.shop.example.com';
 
-/** A receipt in a bundle, and the gate that wrote it. */
+/** A receipt, and the gate that wrote it. */
 export interface GateReceipt {
   /** The exit code of the gate. */
   code: number;
   /** The standard output of the gate. */
   out: string;
-  /** The file. */
-  bundle: string;
   envelope: Envelope;
   statement: Statement;
   /** When the gate ended, in milliseconds since the epoch. */
@@ -42,21 +39,20 @@ export async function gateReceipt(deployed: string = image.digest.sha256): Promi
       'build/shop.tar': content,
     };
     const env = { RUNGATE_RECEIPT_KEY: trusted.privatePem };
-    const [path, page] = ['r.sigstore.json', `${on.mock.url}/_mock/version`];
+    const [path, page] = ['r.json', `${on.mock.url}/_mock/version`];
     const { code, out, err } = await on.with({ cwd: '/repo', files, env })(
       ...['gate', 'web', '--commit-sha', commit, '--repository', 'acme/shop', '--deployed-url', page],
       ...['--subject', artifactText(image), '--subject-file', 'build/shop.tar', '--receipt', path, '--json'],
     );
     const written = files[path];
     if (written === undefined) throw new Error(err);
-    const { payload } = JSON.parse(written).dsseEnvelope;
+    const { payload } = JSON.parse(written);
     const statement: Statement = JSON.parse(Buffer.from(payload, 'base64').toString());
     // The gate ran in an environment that exists, so it named no base URL.
     const [, environment] = statement.predicate.configuration;
     Object.assign(environment?.annotations ?? {}, { baseUrl });
     const envelope = await sealed(JSON.stringify(statement));
-    const bundle = `${JSON.stringify(bundleOf(envelope))}\n`;
-    return { code, out, bundle, envelope, statement, endedAt: on.clock.now() };
+    return { code, out, envelope, statement, endedAt: on.clock.now() };
   } finally {
     await on.close();
   }

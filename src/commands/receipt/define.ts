@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { collect, once } from '../options.ts';
-import { addDemands } from './demands.ts';
+import type { VerifyFlags } from './demands.ts';
 import { keygenCommand } from './keygen.ts';
 import { showCommand } from './show.ts';
-import { type VerifyFlags, verifyReceiptCommand } from './verify.ts';
+import { verifyReceiptCommand } from './verify.ts';
 
 function defineVerify(group: Command, bind: Bind): void {
   const command = group
@@ -15,6 +15,7 @@ function defineVerify(group: Command, bind: Bind): void {
     )
     .argument('<file...>', 'receipt, folder with receipts (*.json), or - for standard input')
     .optionsGroup('Options:')
+    .option('--key <file>', 'public key to trust, PEM (repeatable: any of them may have signed)', collect)
     .option('--commit <sha>', 'the commit that must have been tested, in full', once('--commit'))
     .option(
       '--subject <name@sha256:hex>',
@@ -22,16 +23,27 @@ function defineVerify(group: Command, bind: Bind): void {
       collect,
     )
     .option('--subject-file <file>', 'file that must have been tested, by its content (repeatable)', collect)
+    .option('--gate <name>', 'gate that must have a receipt (repeatable)', collect)
+    .option('--repository <name>', 'expected repository', once('--repository'))
+    .option('-p, --project <slug>', 'expected project', once('--project'))
+    .option('--process <slug>', 'expected process', once('--process'))
+    .option('--tag <tag>', 'expected tag (repeatable, or separated by commas): exactly these', collect)
+    .option('-e, --environment <key>', 'expected environment', once('--environment'))
+    .option('--base-url <url>', 'expected URL of a preview deployment, without a query', once('--base-url'))
+    .option('--require-deployed', 'refuse a receipt whose gate did not check which build was deployed')
     .option(
-      '--policy <file>',
-      'JSON file with the demands below, which options cannot change',
-      once('--policy'),
+      '--max-age <duration>',
+      'maximum time since the runs ended, such as 24h (default: any)',
+      once('--max-age'),
+    )
+    .option(
+      '--allow-warned',
+      'also accept WARNED: a run that failed, or passed only on a retry, which the policy let through',
     );
-  addDemands(command);
   examples(
     command,
     'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"',
-    'rungate receipt verify receipt.json --policy receipt-policy.json \\\n    --subject "$IMAGE@$DIGEST"',
+    'rungate receipt verify receipt.json --key ci.pub --subject "$IMAGE@$DIGEST" \\\n    --environment staging --require-deployed --max-age 24h',
     'rungate receipt verify receipts/ --gate web --gate api \\\n    --key ci.pub --commit "$GITHUB_SHA"',
   );
   bind(command, {

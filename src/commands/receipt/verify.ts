@@ -5,23 +5,14 @@ import type { Io } from '../../host/io.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
 import { factsOf } from '../../receipt/statement.ts';
-import { ageOf, type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
-import { parseSought, type SoughtArtifact } from '../../subject.ts';
-import { echoed, instead } from '../../suggest.ts';
+import { ageOf, type Examination, type Expected, examine } from '../../receipt/verify.ts';
+import { instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import type { JsonDocument } from '../result-schemas.ts';
-import { digestOf } from '../run/subjects.ts';
-import { demandsOf } from './demands.ts';
+import { demandsOf, type VerifyFlags } from './demands.ts';
 import { namedReceipts } from './files.ts';
 import { readReceipt } from './show.ts';
-
-/** The parts of the release. The facts that a receipt must have are in `Demands`. */
-export interface VerifyFlags extends Readonly<Record<string, unknown>> {
-  readonly commit?: string;
-  readonly subject?: readonly string[];
-  readonly subjectFile?: readonly string[];
-}
 
 interface TrustedKey extends PublicKey {
   readonly path: string;
@@ -30,10 +21,11 @@ interface TrustedKey extends PublicKey {
 async function readKeys({ io }: Context, paths: readonly string[] | undefined): Promise<TrustedKey[]> {
   if (paths === undefined)
     throw new UsageError('no key to trust', {
-      hint: 'give --key <file>: the .pub that rungate receipt keygen wrote; repeat --key for several, or name them in the policy file',
+      hint: 'give --key <file>: the .pub that rungate receipt keygen wrote; repeat --key for several',
     });
   return Promise.all(
     paths.map(async (path) => {
+      filled('--key', path);
       const pem = new TextDecoder().decode(await readReceipt(io, 'key', path));
       try {
         return { path, ...(await readPublicKey(pem)) };
@@ -43,40 +35,6 @@ async function readKeys({ io }: Context, paths: readonly string[] | undefined): 
       }
     }),
   );
-}
-
-function wholeCommitOf(text: string): string {
-  const commit = wholeCommit(text);
-  if (commit !== null) return commit;
-  throw new UsageError(`--commit: "${text}" is not a whole commit of 40 or 64 hex digits`, {
-    hint: 'an abbreviation could name another commit: give the output of git rev-parse <commit>',
-  });
-}
-
-function soughtOf(text: string): SoughtArtifact {
-  const sought = parseSought(text);
-  if (sought !== null) return sought;
-  throw new UsageError(`--subject: ${echoed(text)} is not <name>@sha256:<64 hex digits>`, {
-    hint: 'write the name and the digest of the image, or sha256:<hex> for any name; a tag can move',
-  });
-}
-
-/** Returns what ties the receipt to the release: a commit, images and files, or both. @throws UsageError */
-async function releaseOf(io: Io, { commit, subject = [], subjectFile = [] }: VerifyFlags) {
-  if (commit === undefined && subject.length === 0 && subjectFile.length === 0)
-    throw new UsageError('nothing to compare the receipt with', {
-      hint: 'say what this job releases: --commit "$(git rev-parse HEAD)", --subject "$IMAGE@$DIGEST" or --subject-file <file>',
-    });
-  const subjects = subject.map(soughtOf);
-  for (const path of subjectFile)
-    subjects.push({
-      name: null,
-      sha256: await digestOf(io, '--subject-file', filled('--subject-file', path) ?? ''),
-    });
-  return {
-    commit: commit === undefined ? undefined : wholeCommitOf(commit),
-    subjects: subjects.length === 0 ? undefined : subjects,
-  };
 }
 
 /** A receipt with the result of its checks. */
@@ -221,10 +179,10 @@ export async function verifyReceiptCommand(
   flags: VerifyFlags,
 ): Promise<number> {
   const { io } = context;
-  const { keys: keyPaths, gates: named, maxAge: maxAgeMs, ...facts } = demandsOf(io, flags);
-  const expected = { ...facts, ...(await releaseOf(io, flags)), maxAgeMs, now: io.clock.now() };
-  const gates = [...new Set(named)];
-  const keys = await readKeys(context, keyPaths);
+  const expected = { ...(await demandsOf(io, flags)), now: io.clock.now() };
+  const gates = [...new Set(flags.gate)];
+  for (const gate of gates) filled('--gate', gate);
+  const keys = await readKeys(context, flags.key);
   const { paths, empty, hasFolder } = namedReceipts(io, files);
   const receipts: Verification[] = [];
   for (const path of paths) receipts.push(await verificationOf(io, path, expected, keys));

@@ -6,14 +6,13 @@ import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
-import { bundleOf } from '../../receipt/bundle.ts';
-import { type Envelope, maxBytes } from '../../receipt/dsse.ts';
+import { maxBytes } from '../../receipt/dsse.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, buildFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
 import type { Settings } from '../../settings/names.ts';
-import { type Artifact, artifactsOf, artifactText } from '../../subject.ts';
+import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import type { CommandGate } from './command-gate.ts';
@@ -105,27 +104,6 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
   };
 }
 
-/** A Sigstore bundle has the name that Sigstore's tools give it. */
-const isBundle = (path: string) => /\.sigstore\.json$/i.test(path);
-
-/** Refuses a bundle that no tool could verify. @throws UsageError or ConfigError */
-function checkBundle(key: PrivateKey | null, subjects: readonly Artifact[]): void {
-  if (key === null)
-    throw new ConfigError(
-      '--receipt: a Sigstore bundle needs a signature, and RUNGATE_RECEIPT_KEY is not set',
-      {
-        hint: 'set the key, or write the statement for another signer into a file with another name',
-      },
-    );
-  if (subjects.length === 0)
-    throw new UsageError(
-      '--receipt: a Sigstore bundle needs the digest of an image or a file, and there is no subject',
-      {
-        hint: 'give --subject <name@sha256:hex> or --subject-file <file>, or write the receipt into a file with another name',
-      },
-    );
-}
-
 /** Returns the reporter that writes the receipts. Checks everything that they need before anything is sent. */
 async function writerOf(context: Context, path: string, targets: readonly Target[]): Promise<Reporter[]> {
   const { io, output, settings } = context;
@@ -139,9 +117,6 @@ async function writerOf(context: Context, path: string, targets: readonly Target
     return { ...target, shown: output.excerpt(target.path), facts };
   });
   const key = await signingKey(context);
-  // In a folder, the file has the name of its gate.
-  const asBundle = isBundle(path) && targets.every((target) => target.path === path);
-  if (asBundle) checkBundle(key, subjects);
   const named = output.excerpt(subjects.map(artifactText).join(', '), 500);
   const about = named === '' ? '' : ` about ${named}`;
   const started = new Map<string, number>();
@@ -158,8 +133,7 @@ async function writerOf(context: Context, path: string, targets: readonly Target
       return false;
     }
     try {
-      const content = asBundle ? bundleOf(receipt as Envelope) : receipt;
-      io.writeFile(path, renderJson(content, key === null ? 2 : 0));
+      io.writeFile(path, renderJson(receipt, key === null ? 2 : 0));
     } catch (error) {
       const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
       await output.alert(`${output.paint('bad', 'error:')} ${what}`);

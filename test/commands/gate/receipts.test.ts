@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { bundleType } from '../../../src/receipt/bundle.ts';
 import { environmentOf, type Statement } from '../../../src/receipt/statement.ts';
 import { type Artifact, artifactText } from '../../../src/subject.ts';
 import { type Settings, type Stage, stage } from '../../cli/harness.ts';
@@ -54,29 +53,17 @@ describe('gate --receipt with several gates', () => {
     expect(web?.finishedAt).not.toBe(api?.finishedAt);
   });
 
-  it('gives each receipt the same subjects, and never writes a Sigstore bundle into a folder', async () => {
+  it('gives each receipt the same subjects', async () => {
     const app = `app.tgz@sha256:${createHash('sha256').update('app').digest('hex')}`;
-    const argv = ['--receipt', 'r/x.sigstore.json', '--subject', image, '--subject-file', 'app.tgz'];
-    const more = { 'r/x.sigstore.json/old.txt': '', 'app.tgz': 'app' };
-    const gates = { 'web.sigstore': { process: 'web' }, api: { process: 'api' } };
-    const { code, statementOf } = await gate(gates, {}, argv, more);
+    const argv = ['--receipt', 'r/', '--subject', image, '--subject-file', 'app.tgz'];
+    const { code, receipts, statementOf } = await gate(usual, {}, argv, { 'app.tgz': 'app' });
     expect(code).toBe(0);
-    for (const file of ['r/x.sigstore.json/api.json', 'r/x.sigstore.json/web.sigstore.json'])
+    for (const file of receipts)
       expect(
         statementOf(file)
           .subject.slice(1)
           .map((artifact) => artifactText(artifact as Artifact)),
       ).toEqual([image, app]);
-  });
-
-  it('writes a Sigstore bundle of one gate of the file', async () => {
-    const argv = ['api', '--receipt', 'api.sigstore.json', '--subject', image];
-    const { code, files, verify } = await gate(usual, {}, argv);
-    expect([code, JSON.parse(files['api.sigstore.json'] ?? '')]).toMatchObject([
-      0,
-      { mediaType: bundleType },
-    ]);
-    expect((await verify('api.sigstore.json', '--gate', 'api')).code).toBe(0);
   });
 
   it('writes none for a skipped gate, and removes older receipts of these gates first', async () => {

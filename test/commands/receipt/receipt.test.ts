@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   mkdtempSync,
   readdirSync,
@@ -19,6 +20,8 @@ import {
   changed,
   commit,
   finishedAt,
+  image,
+  imageDigest,
   preview,
   sealed,
   second,
@@ -123,6 +126,8 @@ describe('receipt verify', () => {
     ['process', {}, ['--process', 'other'], 'it has the process "checkout"'],
     ['tags', {}, ['--tag', 'a,b', '--tag', 'c'], 'it does not name the tags'],
     ['repository', {}, ['--repository', 'acme/other'], 'it has the repository "acme/shop"'],
+    ['project', {}, ['--project', 'other'], 'it has the project "shop"'],
+    ['deployed', {}, ['--require-deployed'], 'did not check which build was deployed'],
     ['age', {}, ['--max-age', '1s'], 'it is 5 s old, more than 1 s'],
     ['envelope', { 'receipt.json': JSON.stringify(statement) }, [], 'a statement without a signature'],
   ] as const)('exits with 1 and names the check: %s', async (check, more, options, reason) => {
@@ -159,7 +164,7 @@ describe('receipt verify', () => {
     const { code, err } = await run([...verify, '--base-url', 'https://a:b@pr-7.example.com/?token=secret']);
     expect([code, err]).toEqual([
       64,
-      'error: --base-url: expected an http or https URL without user name, query and fragment\n' +
+      'error: --base-url: expected an http or https URL without user name, password, query and fragment\n' +
         '  → write it like https://pr-7.example.com: a receipt has the base URL without its query\n',
     ]);
   });
@@ -218,6 +223,42 @@ describe('receipt verify', () => {
     const { code, err, out } = await run(argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toContain(message);
+  });
+
+  it.each([
+    ['--commit', commit],
+    ['--environment', 'staging'],
+    ['--base-url', 'https://pr-7.example.com'],
+    ['--max-age', '1h'],
+  ])('refuses a second %s: an earlier one must not be lost', async (option, value) => {
+    const argv = ['verify', 'receipt.json', '--key', 'ci.pub', option, value, option, value];
+    const { code, err } = await run(argv);
+    expect([code, err]).toEqual([64, `error: ${option} is given twice\n  → give it once\n`]);
+  });
+
+  const subject = `${image.name}@sha256:${imageDigest}`;
+  it.each([
+    [['--subject', subject], 0],
+    [['--subject', `sha256:${imageDigest}`], 0],
+    [['--subject', subject, '--commit', commit], 0],
+    [['--subject', subject, '--commit', '0'.repeat(40)], 1],
+    [['--subject', subject, '--subject', `sha256:${'0'.repeat(64)}`], 1],
+    [['--subject', `ghcr.io/acme/other@sha256:${imageDigest}`], 1],
+  ])('with %j the exit code is %i', async (argv, code) => {
+    expect((await run([...verify.slice(0, 4), ...argv])).code).toBe(code);
+  });
+
+  it('compares the content of a file, regardless of its name', async () => {
+    const sha256 = createHash('sha256').update('content').digest('hex');
+    const own = { ...statement, subject: [statement.subject[0], { name: 'app.tgz', digest: { sha256 } }] };
+    const more = {
+      'receipt.json': JSON.stringify(await sealed(JSON.stringify(own))),
+      'renamed.tgz': 'content',
+    };
+    const argv = [...verify.slice(0, 4), '--subject-file', 'renamed.tgz'];
+    expect((await run(argv, { files: more })).code).toBe(0);
+    const { code, err } = await run(argv, { files: { ...more, 'renamed.tgz': 'Content' } });
+    expect([code, err]).toEqual([1, expect.stringContaining('(subject)')]);
   });
 
   it('shows the texts of a receipt on one line, without escape sequences', async () => {

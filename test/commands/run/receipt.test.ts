@@ -1,11 +1,8 @@
-import { bundleFromJSON } from '@sigstore/bundle';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
 import { replaceReceipt } from '../../../src/commands/run/receipt.ts';
 import type { MockOptions } from '../../../src/mock/server.ts';
-import { bundleType } from '../../../src/receipt/bundle.ts';
 import { type ResourceDescriptor, type Statement, verifyReceipt } from '../../../src/receipt/index.ts';
-import { payloadType } from '../../../src/receipt/statement.ts';
 import { cli, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { commit, second, trusted } from '../../receipt/table.ts';
 
@@ -173,48 +170,6 @@ describe('--receipt of run trigger', () => {
       files: { 'receipt.json': older },
     });
     expect((await verified(text)).result).toBe('PASSED');
-  });
-});
-
-describe('a Sigstore bundle', () => {
-  const image = `ghcr.io/acme/shop@sha256:${'ab'.repeat(32)}`;
-  const argv = [...trigger, '--wait', ...sha, '--receipt', 'shop.sigstore.json', '--subject', image];
-
-  it.each([
-    ['passed', [], 'PASSED', [0, 0]],
-    ['cancelled', [], 'WARNED', [0, 1]],
-    ['failed', ['--strict'], 'FAILED', [1, 1]],
-  ] as const)(
-    'of a %s run with %j is %s, and is read like a receipt',
-    async (outcome, flags, result, codes) => {
-      const { code, files, err } = await run({ outcome }, [...argv, ...flags]);
-      const bundle = JSON.parse(files['shop.sigstore.json'] ?? '');
-      const { content } = bundleFromJSON(bundle);
-      expect(content).toMatchObject({
-        $case: 'dsseEnvelope',
-        dsseEnvelope: { signatures: [{ keyid: trusted.id }] },
-      });
-      const given: Settings = { files: { ...files, 'ci.pub': trusted.publicPem } };
-      const rungate = on.with(given);
-      const verify = ['receipt', 'verify', 'shop.sigstore.json', '--key', 'ci.pub', '--commit', commit];
-      expect([code, (await rungate(...verify)).code]).toEqual(codes);
-      const shown = JSON.parse((await rungate('receipt', 'show', 'shop.sigstore.json', '--json')).out);
-      expect(shown.statement).toMatchObject({ predicate: { result } });
-      expect(err).toMatch(
-        new RegExp(`the receipt shop.sigstore.json about .*@sha256:.*, signed with the key ${trusted.id}`),
-      );
-    },
-  );
-
-  it('is written for any case of the name, and replaces an older one', async () => {
-    const name = 'shop.SIGSTORE.json';
-    const older = JSON.stringify({ mediaType: bundleType, dsseEnvelope: { payloadType } });
-    const settings = { files: { [name]: older } };
-    const { code, files } = await run({ outcome: 'passed' }, [...argv, '--receipt', name], settings);
-    expect([code, JSON.parse(files[name] ?? '')]).toMatchObject([
-      0,
-      { mediaType: bundleType, verificationMaterial: { publicKey: { hint: trusted.id } } },
-    ]);
   });
 });
 
