@@ -1,4 +1,4 @@
-// Prints figures about the writing of the pages, by kind of page; with --pages, of each page. test/docs/density.test.ts has the aims.
+// Prints figures about the writing of the pages, by kind of page; with --pages, of each page.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -7,11 +7,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** @param {string} path */
 export const kindOf = (path) => /^docs\/([a-z-]+)\//.exec(path)?.[1] ?? 'root';
 
-/** Returns the paths of all pages. */
-export function pagePaths() {
-  const inDocs = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' });
+/** Returns the paths of all pages, in this working tree or another. */
+export function pagePaths(tree = root) {
+  const inDocs = readdirSync(`${tree}/docs`, { recursive: true, encoding: 'utf8' });
   return [
-    ...readdirSync(root).filter((name) => name.endsWith('.md')),
+    ...readdirSync(tree).filter((name) => name.endsWith('.md')),
     ...inDocs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name.replaceAll('\\', '/')}`),
   ].toSorted();
 }

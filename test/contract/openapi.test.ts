@@ -98,7 +98,6 @@ describe('the document', () => {
       Object.values(path).map((one) => one.operationId),
     );
     expect(ids.toSorted()).toEqual(Object.keys(api).toSorted());
-    expect(ids).toHaveLength(37);
   });
 
   it.each(Object.entries<Endpoint>(api))('describes %s as its declaration does', (name, endpoint) => {

@@ -11,7 +11,7 @@ it('the page has every command and every option', async () => {
   const program = await everyCommand();
   const page = commandsPage(program);
   const commands = leaves(program);
-  expect(commands.length).toBeGreaterThan(50);
+  expect(commands).not.toEqual([]);
   for (const command of commands) {
     const { name, parent } = { name: command.name(), parent: command.parent?.name() };
     expect(page).toMatch(new RegExp(`^#{2,4} rungate (.* )?(${parent} )?${name}$`, 'm'));

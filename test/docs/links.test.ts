@@ -3,8 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-// @ts-expect-error a script, which has no types
-import { figuresOf } from '../../scripts/docs-figures.mjs';
 import { root } from '../e2e/built.ts';
 import { pages, textOf } from './pages.ts';
 
@@ -112,11 +110,6 @@ describe('the installed package', () => {
 });
 
 describe('the README', () => {
-  it('is short', () => expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(75));
-
-  it('has at most 450 words outside of code', () =>
-    expect(figuresOf(textOf('README.md')).words).toBeLessThanOrEqual(450));
-
   it('has the commands that CI runs', () => {
     for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) {
       expect(textOf('README.md')).toMatch(new RegExp(`^${command} `, 'm'));
@@ -130,25 +123,21 @@ const filesNamedIn = (text: string) =>
 /** Files that are not in the repository: they are built, or belong to another project. */
 const elsewhere = /^(dist\/|node_modules\/|ci\/(gate|loop)\.sh$)/;
 
-it.each([
-  ['docs/project/architecture.md', 10],
-  ['SECURITY.md', 10],
-  ['CONTRIBUTING.md', 10],
-  ['AGENTS.md', 8],
-])('%s names only existing files', (page, least) => {
-  const names = filesNamedIn(textOf(page)).filter((name) => !elsewhere.test(name));
-  expect(names.length).toBeGreaterThan(least);
-  const exists = (name: string) => existsSync(join(root, name)) || existsSync(join(root, 'src', name));
-  expect(names.filter((name) => !exists(name))).toEqual([]);
-});
-
-it('AGENTS.md is short', () => expect(textOf('AGENTS.md').split('\n').length).toBeLessThanOrEqual(60));
+it.each(['docs/project/architecture.md', 'SECURITY.md', 'CONTRIBUTING.md', 'AGENTS.md'])(
+  '%s names only existing files',
+  (page) => {
+    const names = filesNamedIn(textOf(page)).filter((name) => !elsewhere.test(name));
+    expect(names).not.toEqual([]);
+    const exists = (name: string) => existsSync(join(root, name)) || existsSync(join(root, 'src', name));
+    expect(names.filter((name) => !exists(name))).toEqual([]);
+  },
+);
 
 it('docs/project/architecture.md lists every folder of src', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   );
-  expect(folders.length).toBeGreaterThan(8);
+  expect(folders).not.toEqual([]);
   const text = textOf('docs/project/architecture.md');
   expect(folders.map(({ name }) => `\`src/${name}/\``).filter((name) => !text.includes(`| ${name}`))).toEqual(
     [],
@@ -160,6 +149,6 @@ it('every npm script that a page names exists', () => {
   const names = pages.flatMap((page) =>
     [...textOf(page).matchAll(/\bnpm (?:run )?(test|(?<=run )[\w:-]+)/g)].map((match) => match[1] ?? ''),
   );
-  expect(names.length).toBeGreaterThan(10);
+  expect(names).toContain('test');
   expect(names.filter((name) => !(name in scripts))).toEqual([]);
 });

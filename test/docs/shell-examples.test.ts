@@ -92,7 +92,6 @@ describe('the comparison of output', () => {
 
 it('every example is run except these, for the reason that the page gives', () => {
   const examples = pages.flatMap((page) => shellExamples(page, textOf(page)));
-  expect(examples.length).toBeGreaterThan(60);
   const left = examples.flatMap(({ page, notRun }) => (notRun === null ? [] : [`${page}: ${notRun}`]));
   expect(left).toEqual([
     'AGENTS.md: they run tests, this one included',

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,11 +12,6 @@ beforeEach(async () => {
   mock = await startMock({ duration: 0 });
 });
 afterEach(() => mock.close());
-
-/** The most bytes that a gate may load before its first request; undici is more than half of them. */
-const maxBytes = 770_000;
-/** Each additional file costs about 1 ms. */
-const maxFiles = 15;
 
 interface Metafile {
   outputs: Record<string, { inputs: Record<string, unknown> }>;
@@ -53,9 +48,6 @@ it('run wait on a run that has ended loads only what it needs', async () => {
   }).ended;
   const { files, list } = await loaded(['run', 'wait', created.out.trim(), '--quiet']);
   expect(files).toContain('dist/cli.js');
-  expect(files.length).toBeLessThanOrEqual(maxFiles);
-  const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
-  expect(bytes).toBeLessThan(maxBytes);
   for (const unwanted of [
     'string-width',
     'src/commands/run/live.ts',
@@ -163,8 +155,7 @@ describe('the library', () => {
       });
       return String(outputFiles[0]?.text);
     };
-    const client = await bundle('createClient');
-    expect(client).not.toContain('_mock');
-    expect((await bundle('createClient, startMock')).length - client.length).toBeGreaterThan(50_000);
+    expect(await bundle('createClient')).not.toContain('_mock');
+    expect(await bundle('createClient, startMock')).toContain('_mock');
   });
 });

@@ -337,10 +337,9 @@ it('every block without a gate is valid YAML', () => {
   for (const { name, text } of pipelineParts()) expect(yaml(text), name).toBeTypeOf('object');
 });
 
-it('no snippet contains a key or is longer than a screen', () => {
+it('no snippet contains a key', () => {
   for (const { name, text } of found) {
     expect(text, name).not.toMatch(/RUNGATE_API_KEY\s*[:=]\s*['"]?(rg_|[A-Za-z0-9]{16})/);
-    expect(text.split('\n').length, name).toBeLessThan(40);
   }
 });
 

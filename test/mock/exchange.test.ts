@@ -79,9 +79,8 @@ function observation() {
 }
 
 describe('the router', () => {
-  it('has each of the 37 endpoints in this table', () => {
+  it('has each endpoint in this table', () => {
     expect(table.map(([name]) => name).sort()).toEqual(Object.keys(api).sort());
-    expect(table).toHaveLength(37);
     for (const [name, method] of table) expect((api[name] as Endpoint).method).toBe(method);
   });
 

@@ -21,11 +21,11 @@ import {
 
 /*
  * A table of (endpoint × odd response), through the command line and the library. A row has a response, the endpoints that
- * get it, and a check of the outcome. A row for every endpoint has 37 cells.
+ * get it, and a check of the outcome.
  */
 interface Row {
   name: string;
-  /** Default: all 37. */
+  /** Default: all of them. */
   endpoints?: readonly EndpointName[];
   response(name: EndpointName): OddResponse;
   /** Additional arguments of the command. */

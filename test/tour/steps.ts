@@ -72,7 +72,7 @@ function fresh(made: string): Step {
   };
 }
 
-/** All 37 endpoints, ordered so that each step has the ids that it needs. */
+/** All endpoints, ordered so that each step has the ids that it needs. */
 export const steps: readonly Step[] = [
   {
     name: 'orders.list',

