@@ -71,16 +71,24 @@ export interface RedisClient {
   del(...args: never): Promise<unknown>;
 }
 
-/** The methods that every supported client has. */
+/** The methods that every supported client has, and what tells the kinds of clients apart. */
 interface Client {
   call?: unknown;
   sendCommand?: unknown;
+  connect?: unknown;
+  multi?: unknown;
+  options?: { legacyMode?: unknown } | undefined;
   set(key: string, value: string, ...options: unknown[]): Promise<unknown>;
   get(key: string): Promise<unknown>;
   del(key: string): Promise<unknown>;
 }
 
 type SetIfAbsent = (key: string, value: string, ttlMs: number) => Promise<unknown>;
+
+/** Returns whether the client is redis 3, or a later one in legacy mode: their commands return nothing. */
+function takesCallbacks({ connect, multi, options }: Client): boolean {
+  return options?.legacyMode === true || (typeof multi === 'function' && typeof connect !== 'function');
+}
 
 /**
  * Returns a function that runs `SET key value NX PX ttl` with the client.
@@ -91,6 +99,12 @@ function setter(client: Client): SetIfAbsent {
   if (typeof given?.set === 'function') {
     if (typeof given.call === 'function') {
       return (key, value, ttlMs) => given.set(key, value, 'PX', ttlMs, 'NX');
+    }
+    if (takesCallbacks(given)) {
+      badOption(
+        'the Redis client takes callbacks instead of returning promises',
+        'pass a client of node-redis 4 or later without legacyMode and legacy(), or client.v4',
+      );
     }
     if (typeof given.sendCommand === 'function') {
       // Version 4 reads NX and PX; from version 5 on, condition and expiration take precedence.
@@ -129,7 +143,9 @@ export function redisStore(redis: RedisClient): ReplayStore {
       const result = await set(key, token, Math.ceil(ttlMs));
       if (String(result) === 'OK') return true;
       // A client that reconnects repeats the command, and may find the key that it set itself.
-      return String(await client.get(key)) === token;
+      const found = result === null ? await client.get(key) : undefined;
+      if (found === undefined) badOption('the Redis client returned no answer, or an unknown one');
+      return String(found) === token;
     },
     delete: (key) => client.del(key),
   };
@@ -149,6 +165,13 @@ function orTimeout<Value>(promise: Promise<Value>, timeoutMs: number): Promise<V
     const timer = setTimeout(() => reject(timeoutError(timeoutMs)), timeoutMs);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
+}
+
+/** @throws `bad_option` for any other answer than a boolean, which says neither first nor replay */
+async function claimIn(store: ReplayStore, key: string, ttlMs: number): Promise<boolean> {
+  const claimed: unknown = await store.setIfAbsent(key, ttlMs);
+  if (typeof claimed === 'boolean') return claimed;
+  badOption('setIfAbsent of the replay store must return a boolean', 'see ReplayStore for its contract');
 }
 
 /**
@@ -172,7 +195,7 @@ export function withTimeout(store: ReplayStore, timeoutMs: number): ReplayStore 
 
   return {
     async setIfAbsent(key, ttlMs) {
-      const claim = late.get(key) ?? Promise.resolve(store.setIfAbsent(key, ttlMs));
+      const claim = late.get(key) ?? claimIn(store, key, ttlMs);
       late.delete(key);
       try {
         return await orTimeout(claim, timeoutMs);

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { createClient } from '@redis/client';
 import type { Redis } from 'ioredis';
+import { createClient as createClient4 } from 'redis4';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createReplayGuard, redisStore } from '../../src/webhook/replay.ts';
@@ -208,7 +210,53 @@ describe.skipIf(!isInstalled && !process.env.REQUIRE_TOOLS)('redisStore on a rea
   });
 });
 
+/** A client with these properties whose `set` and `get` return these values. */
+const answering = (set: unknown, get: unknown, more: object = {}) => ({
+  set: async () => set,
+  get: async () => get,
+  del: async () => 1,
+  ...more,
+});
+
 describe('redisStore', () => {
+  test.each([
+    ['redis 3', { set() {}, get() {}, del() {}, sendCommand() {}, multi() {}, options: {} }],
+    ['node-redis 4 in legacyMode', createClient4({ legacyMode: true })],
+    ['.legacy() of node-redis 6', createClient().legacy()],
+  ])('rejects a client that takes callbacks: %s', (_what, client) => {
+    expect(() => redisStore(client as never)).toThrow(
+      expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('callbacks') }),
+    );
+  });
+
+  test('accepts the promises of node-redis 4 in legacyMode', () => {
+    expect(() => redisStore(createClient4({ legacyMode: true }).v4 as never)).not.toThrow();
+  });
+
+  test.each([
+    ['nothing', undefined, null],
+    ['an unknown text', 'QUEUED', null],
+    ['a number', 1, null],
+    ['nothing for the value of the key', null, undefined],
+  ])('throws before the handler if the client returns %s', async (_what, set, get) => {
+    const guard = createReplayGuard({ store: redisStore(answering(set, get, { call() {} })) });
+    const handle = vi.fn();
+    await expect(guard.once({ verified, signature: signature(6) }, handle)).rejects.toMatchObject({
+      code: 'bad_option',
+    });
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['OK', 'OK', null, 'first'],
+    ['a Buffer of OK', Buffer.from('OK'), null, 'first'],
+    ['null, and the key has another value', null, 'other', 'replay'],
+    ['null, and the key has expired', null, null, 'replay'],
+  ])('understands %s', async (_what, set, get, outcome) => {
+    const guard = createReplayGuard({ store: redisStore(answering(set, get, { sendCommand() {} })) });
+    expect(await guard.check(verified, signature(7))).toBe(outcome);
+  });
+
   test.each([
     ['nothing', undefined],
     ['null', null],

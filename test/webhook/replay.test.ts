@@ -133,6 +133,14 @@ test('a store may return values instead of promises', async () => {
   expect(await guard.check(verified, signature)).toBe('replay');
 });
 
+test.each([undefined, null, 1, 'OK'])('throws before the handler if a store returns %j', async (answer) => {
+  const store = { setIfAbsent: async () => answer, delete: async () => 1 } as unknown as ReplayStore;
+  const handle = vi.fn();
+  const outcome = createReplayGuard({ store }).once({ verified, signature }, handle);
+  await expect(outcome).rejects.toMatchObject({ code: 'bad_option' });
+  expect(handle).not.toHaveBeenCalled();
+});
+
 describe('with a store that does not respond, a replay guard', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
