@@ -497,7 +497,7 @@ export const rows = {
     ...reports,
     type: items,
     flag: '--report <file>',
-    help: 'file for the result as JSON, or in the format of its extension .md, .env or .teamcity',
+    help: 'file for the result as JSON, or in the format of its extension .md or .env',
   },
   receipt: {
     ...reports,

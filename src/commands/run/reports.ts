@@ -1,5 +1,5 @@
 import { junitReport } from '../../ci/reports/junit.ts';
-import { azureCommands, githubAnnotations, teamcityMessages } from '../../ci/reports/log-commands.ts';
+import { azureCommands, githubAnnotations } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
 import { exitCodes } from '../../exit.ts';
@@ -14,7 +14,6 @@ import type { ReportFlags } from './wait-flags.ts';
 const formats: readonly (readonly [ending: string, format: (report: GateReport) => string])[] = [
   ['.md', (report) => markdownReport(report)],
   ['.env', gitlabDotenv],
-  ['.teamcity', (report) => `${teamcityMessages(report).join('\n')}\n`],
 ];
 
 /** Returns the report with the exit code, which a receipt that could not be written has changed. */
@@ -73,10 +72,7 @@ async function append(context: Context, variable: string, textAfter: (content: U
   }
 }
 
-/**
- * Reports to the CI. Commands go to standard error, which GitHub's runner and Azure's agent parse like standard output.
- * TeamCity only promises to parse standard output, which carries the result.
- */
+/** Reports to the CI. Commands go to standard error, which GitHub's runner and Azure's agent parse like standard output. */
 async function reportToCi(context: Context, report: GateReport, receipt: string | null): Promise<void> {
   const { io, output } = context;
   if (io.env.GITHUB_ACTIONS === 'true') {

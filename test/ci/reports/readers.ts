@@ -1,5 +1,5 @@
 // Reads reports as the CI systems do, after the sources of GitHub's runner (ActionCommand.cs, FileCommandManager.cs), Azure's agent
-// (Command.cs) and GitLab (parse_dotenv_artifact_service.rb), and after TeamCity's documentation.
+// (Command.cs) and GitLab (parse_dotenv_artifact_service.rb).
 
 export interface Command {
   name: string;
@@ -92,26 +92,6 @@ export function azureCommand(line: string): Command | null {
   const [name = '', ...rest] = line.slice(start + 6, end).split(' ');
   const plain = (value: string) => decode(value, azureMappings);
   return { name, properties: propertiesOf(rest.join(' '), ';', plain), data: plain(line.slice(end + 1)) };
-}
-
-function teamcityText(text: string): string {
-  return text.replace(/\|(?:0x([0-9A-F]{4})|(.))/gs, (_all, code, char) => {
-    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
-    return ({ n: '\n', r: '\r' } as Record<string, string>)[char] ?? char;
-  });
-}
-
-/** Parses a line that is one service message of TeamCity and nothing else. */
-export function teamcityMessage(line: string): Command | null {
-  const value = String.raw`'((?:[^|'\[\]\r\n]|\|0x[0-9A-F]{4}|\|['nr|\[\]])*)'`;
-  const whole = new RegExp(String.raw`^##teamcity\[([A-Za-z]+)((?: [A-Za-z]+=${value})+)\]$`).exec(line);
-  if (whole === null) return null;
-  const properties = [...(whole[2] ?? '').matchAll(new RegExp(` ([A-Za-z]+)=${value}`, 'g'))];
-  return {
-    name: whole[1] ?? '',
-    properties: Object.fromEntries(properties.map(([, key = '', text = '']) => [key, teamcityText(text)])),
-    data: '',
-  };
 }
 
 /** Parses a dotenv artefact as GitLab does. @throws if GitLab would reject it */

@@ -4,7 +4,7 @@ import { type Stage, stage, trigger } from '../../cli/harness.ts';
 let on: Stage;
 afterEach(() => on?.close());
 
-const reports = ['--junit', 'junit.xml', '--report', 'gate.md', '--report', 'gate.teamcity', '--json'];
+const reports = ['--junit', 'junit.xml', '--report', 'gate.md', '--json'];
 
 /** Returns a command's JSON and the names of its test cases. */
 async function named(...argv: string[]) {
@@ -21,16 +21,15 @@ async function named(...argv: string[]) {
     cases,
     summary: files['gate.md'],
     runs: out === '' ? [] : JSON.parse(out).runs,
-    files,
   };
 }
 
 const byTags = ['run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'web', '--wait'];
 
 describe('a run that is triggered', () => {
-  it('takes its name from its project and process in JSON, JUnit, the summary, TeamCity and the log', async () => {
+  it('takes its name from its project and process in JSON, JUnit, the summary and the log', async () => {
     on = await stage({ outcome: 'failed' });
-    const { runs, cases, junit, summary, files, err } = await named(...trigger, '--wait');
+    const { runs, cases, junit, summary, err } = await named(...trigger, '--wait');
     const [{ runId }] = runs;
     expect(runs).toMatchObject([
       { name: 'shop / checkout', project: 'shop', process: 'checkout', tags: null },
@@ -39,7 +38,6 @@ describe('a run that is triggered', () => {
     expect(junit).toContain(`<property name="run.1.runId" value="${runId}"/>`);
     expect(summary).toContain(`| \`shop / checkout\` (\`${runId}\`) | failed |`);
     expect(summary).toContain(`- \`shop / checkout\` (run \`${runId}\`) failed: 2 failed`);
-    expect(files['gate.teamcity']).toContain("testStarted name='shop / checkout'");
     expect(err).toContain(`✗ shop / checkout (run ${runId}) failed: 2 failed, 0 blocked`);
   });
 

@@ -6,7 +6,6 @@ import {
   githubFile,
   gitlabVariables,
   linesOf,
-  teamcityMessage,
 } from '../../ci/reports/readers.ts';
 import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 
@@ -72,18 +71,8 @@ describe('the requested reports', () => {
   });
 
   it('have the format of their file ending', async () => {
-    const { files } = await gate({ outcome: 'failed' }, [
-      '--report',
-      'a.md',
-      '--report',
-      'b.teamcity',
-      '--report',
-      'c',
-    ]);
+    const { files } = await gate({ outcome: 'failed' }, ['--report', 'a.md', '--report', 'c']);
     expect(files['a.md']).toMatch(/^### ❌ rungate: gate failed/);
-    expect(linesOf(files['b.teamcity'] ?? '').map((line) => teamcityMessage(line)?.name)).toContain(
-      'buildProblem',
-    );
     expect(JSON.parse(files.c ?? '')).toMatchObject({ schemaVersion: 1 });
   });
 
