@@ -127,7 +127,7 @@ describe('the environment of a preview deployment', () => {
     return String([...on.mock.state.runs.values()][0]?.request.environmentKey);
   }
   const left = () =>
-    [...on.mock.state.account('tenant_1').environments.values()].filter(({ key }) => key?.startsWith('rg-'));
+    [...on.mock.state.account.environments.values()].filter(({ key }) => key?.startsWith('rg-'));
 
   it.each(commits)('is deleted once its run was cancelled, if the last step was %s', async (last) => {
     const key = await killedInPreview(last);
@@ -170,7 +170,7 @@ describe('the environment of a preview deployment', () => {
 
   it('is not looked for without end if the request that creates it never arrived', async () => {
     await killedInPreview('creating');
-    for (const { id } of left()) on.mock.state.account('tenant_1').environments.delete(id);
+    for (const { id } of left()) on.mock.state.account.environments.delete(id);
     const before = on.clock.monotonic();
     expect((await post({ RUNGATE_TOKEN: on.mock.token })).code).toBe(0);
     expect(on.clock.monotonic() - before).toBeLessThan(120_000);

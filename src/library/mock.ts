@@ -1,7 +1,5 @@
 import { systemClock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { automationScopes, seededCredentials } from '../mock/auth.ts';
-import { homeTenant, otherSeed, otherTenant } from '../mock/data/account.ts';
 import type { DeliveryStatus } from '../mock/data/webhooks.ts';
 import type { RecordedRequest } from '../mock/exchange.ts';
 import type { Fault } from '../mock/faults/faults.ts';
@@ -60,8 +58,6 @@ export interface Mock {
   readonly apiKey: string;
   /** A bearer token of the same account as the API key. */
   readonly token: string;
-  /** The credentials of another account with its own orders, environments, observations and webhooks. */
-  readonly otherAccount: { readonly apiKey: string; readonly token: string };
   /** The last 10,000 requests, oldest first. */
   readonly requests: readonly RecordedRequest[];
   /** All runs, oldest first. */
@@ -80,8 +76,8 @@ export interface Mock {
 }
 
 /** Returns the deliveries since the start, without the older ones of the data set. */
-function deliveriesSince(state: State, tenant: string, startedAt: number): MockDelivery[] {
-  return [...state.account(tenant).webhooks.values()]
+function deliveriesSince(state: State, startedAt: number): MockDelivery[] {
+  return [...state.account.webhooks.values()]
     .flatMap(({ deliveries }) => [...deliveries.values()])
     .filter(({ lastAttemptAt }) => Date.parse(lastAttemptAt) >= startedAt)
     .map(({ lastAttemptAt: _, ...delivery }) => delivery)
@@ -93,16 +89,11 @@ export async function startMock(given: MockOptions): Promise<Mock> {
   const startedAt = (options.clock ?? systemClock).now();
   const mock = await startService(options);
   const { url, port, apiKey, token, state, requests, faults } = mock;
-  const otherAccount = seededCredentials(otherSeed(options.seed ?? 1), otherTenant);
-  const [tenant, scopes] = [otherTenant, automationScopes];
-  state.credentials.set(otherAccount.apiKey, { kind: 'key', tenant, scopes });
-  state.credentials.set(otherAccount.token, { kind: 'token', tenant });
   return {
     url,
     port,
     apiKey,
     token,
-    otherAccount,
     requests,
     get runs() {
       return [...state.runs.values()].map((run) => ({
@@ -114,7 +105,7 @@ export async function startMock(given: MockOptions): Promise<Mock> {
       }));
     },
     get deliveries() {
-      return deliveriesSince(state, homeTenant, startedAt);
+      return deliveriesSince(state, startedAt);
     },
     faults: {
       add: (fault) => faults.add(faultFor(fault)),

@@ -14,24 +14,24 @@ export interface MockCredentials {
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** Returns a bearer token shaped like a JWT. Its signature is random: the mock looks tokens up. */
-function tokenOf(tenant: string, user: string, signature: string): string {
-  const claims = { sub: `user_${user}`, tenant, iat: 1_767_225_600, exp: 4_102_444_800 };
+function tokenOf(user: string, signature: string): string {
+  const claims = { sub: `user_${user}`, tenant: 'tenant_1', iat: 1_767_225_600, exp: 4_102_444_800 };
   return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`;
 }
 
-export function seededCredentials(seed: number, tenant: string): MockCredentials {
+export function seededCredentials(seed: number): MockCredentials {
   const text = seededDraw(seed, 'token');
   return {
     apiKey: `rg_${seededDraw(seed, 'api key').token(40)}`,
-    token: tokenOf(tenant, text.id(12), text.token(43)),
+    token: tokenOf(text.id(12), text.token(43)),
   };
 }
 
 /** Returns random credentials, which cannot be derived from a seed. */
-export function newCredentials(tenant: string): MockCredentials {
+export function newCredentials(): MockCredentials {
   return {
     apiKey: `rg_${randomBytes(20).toString('hex')}`,
-    token: tokenOf(tenant, randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')),
+    token: tokenOf(randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')),
   };
 }
 

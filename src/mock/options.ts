@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/account.ts';
 import type { Fault } from './faults/faults.ts';
-import type { UnknownName } from './known.ts';
 import type { DeliveryScope } from './sender.ts';
 import type { Counts, Deliver, Outcome } from './state.ts';
 
@@ -37,12 +36,6 @@ export interface MockOptions {
   appUrlBase?: string | undefined;
   /** Sizes of the data set; the defaults apply to those that are omitted. */
   data?: Partial<DataSizes> | undefined;
-  /** Slugs of projects to add to those of the data set. */
-  projects?: readonly string[] | undefined;
-  /** Keys of environments to add to those of the data set. */
-  environments?: readonly string[] | undefined;
-  /** Refuses to start a run in a project or an environment that does not exist (422); default false. */
-  strict?: boolean | undefined;
   /** Default `off`. */
   rateLimit?: RateLimit | undefined;
   /** The addresses that webhook deliveries are sent to; by default `off`: they are only recorded. */
@@ -63,6 +56,4 @@ export interface MockOptions {
 export interface ServerOptions extends MockOptions {
   /** Replaces the mock's own sender. */
   deliver?: Deliver | undefined;
-  /** Called for each run that starts in a project or an environment that does not exist. */
-  onUnknown?: ((unknown: UnknownName) => void) | undefined;
 }

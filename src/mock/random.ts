@@ -33,23 +33,6 @@ export function itemSeed(seed: number, index: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-function writeBase32(value: number, length: number): string {
-  let text = '';
-  for (let rest = value; text.length < length; rest = Math.floor(rest / 32))
-    text = base32.charAt(rest % 32) + text;
-  return text;
-}
-
-function readBase32(text: string): number | undefined {
-  let value = 0;
-  for (const character of text) {
-    const digit = base32.indexOf(character);
-    if (digit < 0) return undefined;
-    value = value * 32 + digit;
-  }
-  return value;
-}
-
 /** A list with at least one item. */
 export type Choices<T> = readonly [T, ...T[]];
 
@@ -97,37 +80,8 @@ export function drawer(seed: number, stream: string): (index: number) => Draw {
   return (index) => drawFrom(itemSeed(base, index));
 }
 
-/** Ids that look random but encode their index in the data set. */
-export interface Ids {
-  at(index: number): string;
-  /** Returns the index of an id from `at`, or undefined for any other text. */
-  indexOf(id: string): number | undefined;
-}
-
-/** Odd, so that multiplication by it modulo 2^32 is invertible. */
-const factor = 0x9e3779b1;
-
-/** The modular inverse of the factor. Each round doubles the number of correct bits, starting from five. */
-const inverse = [1, 2, 3, 4].reduce((guess) => Math.imul(guess, 2 - Math.imul(factor, guess)), factor);
-
-/** Seven characters hold 32 bits; the five before them are a checksum, so a mistyped id is unknown. */
-const checkLength = 5;
-const indexLength = 7;
-
-export function seededIds(seed: number, prefix: string, stream = prefix): Ids {
-  const base = streamSeed(seed, `ids of ${stream}`);
-  const at = (index: number) => {
-    const mixed = Math.imul(index ^ base, factor) >>> 0;
-    const check = itemSeed(base, mixed) % 32 ** checkLength;
-    return `${prefix}_${writeBase32(check, checkLength)}${writeBase32(mixed, indexLength)}`;
-  };
-  return {
-    at,
-    indexOf(id) {
-      const mixed = readBase32(id.slice(-indexLength));
-      if (mixed === undefined) return undefined;
-      const index = (Math.imul(mixed, inverse) ^ base) >>> 0;
-      return at(index) === id ? index : undefined;
-    },
-  };
+/** Returns a function for the next id of a stream, `ord_5m2v…`. */
+export function seededIds(seed: number, prefix: string, stream = prefix): () => string {
+  const draw = seededDraw(seed, `ids of ${stream}`);
+  return () => `${prefix}_${draw.id(12)}`;
 }

@@ -97,12 +97,12 @@ const counted: Record<keyof RateLimits, string> = {
   create: 'create operations',
 };
 
-/** Enforces the documented limits for each tenant, and for each address without a valid credential. */
+/** Enforces the documented limits for the account, and for each address without a valid credential. */
 export function documentedLimiter(state: State): RateLimiter {
   const logs = new Map<string, readonly CountedRequest[]>();
   return (exchange) => {
-    const tenant = knownCaller(exchange.headers, state.credentials)?.tenant;
-    const caller = tenant === undefined ? `address ${exchange.address}` : `tenant ${tenant}`;
+    const isKnown = knownCaller(exchange.headers, state.credentials) !== undefined;
+    const caller = isKnown ? 'account' : exchange.address;
     const log = logs.get(caller) ?? [];
     const decision = decideRate(log, requestKind(exchange), state.clock.monotonic());
     logs.set(caller, decision.log);

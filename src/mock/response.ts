@@ -47,16 +47,10 @@ export function errorResponse(error: unknown): RawResponse {
   return jsonResponse(status, { error: message, details }, headers);
 }
 
-/** Returns an item that was found; throws 404 otherwise, in the same way for another tenant's item. */
+/** Returns an item that was found; throws 404 otherwise. */
 export function requireFound<T>(item: T | undefined, what: string, id: string): T {
   if (item !== undefined) return item;
   throw new MockError(404, `${what} not found`, `no ${what.toLowerCase()} has the id ${JSON.stringify(id)}`);
-}
-
-/** A list that knows its size and returns a part of itself. */
-export interface Sliceable<T> {
-  readonly size: number;
-  slice(skip: number, take: number): readonly T[];
 }
 
 /** A type, not an interface, because a page may have more fields. */
@@ -78,10 +72,6 @@ export interface RequestedPage {
 /** The API does not state a maximum. */
 const maxPageSize = 100;
 
-export function listed<T>(items: readonly T[]): Sliceable<T> {
-  return { size: items.length, slice: (skip, take) => items.slice(skip, skip + take) };
-}
-
 /** Returns a page of a list if the query requests one, otherwise the whole list in its own shape. */
 export function pageIfRequested<T, Sent, Whole>(
   list: readonly T[],
@@ -90,12 +80,12 @@ export function pageIfRequested<T, Sent, Whole>(
   whole: (items: Sent[]) => Whole,
 ): MockPage<Sent> | Whole {
   const requested = query.page !== undefined || query.pageSize !== undefined;
-  return requested ? servedPage(listed(list), query, sent) : whole(list.map(sent));
+  return requested ? servedPage(list, query, sent) : whole(list.map(sent));
 }
 
 /** Returns one page of a list. A page beyond the end is empty, not an error. */
 export function servedPage<T, Sent>(
-  list: Sliceable<T>,
+  list: readonly T[],
   query: RequestedPage,
   sent: (item: T) => Sent,
 ): MockPage<Sent> {
@@ -103,10 +93,10 @@ export function servedPage<T, Sent>(
   if (pageSize > maxPageSize) {
     throw new MockError(422, 'Invalid query', `query.pageSize: expected at most ${maxPageSize}`);
   }
-  const totalPages = Math.ceil(list.size / pageSize);
+  const totalPages = Math.ceil(list.length / pageSize);
   return {
-    items: list.slice((page - 1) * pageSize, pageSize).map(sent),
-    totalCount: list.size,
+    items: list.slice((page - 1) * pageSize, page * pageSize).map(sent),
+    totalCount: list.length,
     page,
     pageSize,
     totalPages,

@@ -36,10 +36,9 @@ export function deliverTo(
 /** Global webhooks, and those of the event's project. An event without a project goes to global webhooks only. */
 export function announceEvent(
   state: State,
-  tenant: string,
   event: { type: EventType; projectId: string | null; data: Record<string, unknown> },
 ): void {
-  for (const webhook of state.account(tenant).webhooks.values()) {
+  for (const webhook of state.account.webhooks.values()) {
     const matches = webhook.projectId === null || webhook.projectId === event.projectId;
     if (matches && webhook.events.includes(event.type)) deliverTo(state, webhook, event.type, event.data);
   }

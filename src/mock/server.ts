@@ -4,8 +4,7 @@ import type { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
-import { automationScopes, knownCaller, seededCredentials } from './auth.ts';
-import { homeTenant } from './data/account.ts';
+import { automationScopes, seededCredentials } from './auth.ts';
 import type { StoredDelivery } from './data/webhooks.ts';
 import { headOf, type ReceivedRequest, type RecordedRequest, readBytes, recordOf } from './exchange.ts';
 import { controlFaults, controlPath } from './faults/control.ts';
@@ -14,7 +13,6 @@ import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
 import { issueKey } from './handlers/keys.ts';
 import { announceEnd, holdStatus } from './handlers/run.ts';
-import type { UnknownName } from './known.ts';
 import { isLoopbackAddress, listenForMock, namesThisHost } from './listen.ts';
 import type { ServerOptions } from './options.ts';
 import { createConsole } from './page/console.ts';
@@ -24,7 +22,6 @@ import { errorResponse, MockError, type RawResponse } from './response.ts';
 import { createSender, type DeliverySender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
-import { invalidBody } from './validate.ts';
 import { DeployedVersions, versionTarget } from './version-page.ts';
 
 export type { DataSizes } from './data/account.ts';
@@ -54,13 +51,6 @@ export interface MockServer {
 const maxRequests = 10_000;
 /** The size limit of a body, and of all recorded bodies together. */
 const maxBytes = 64 * 1024 * 1024;
-/** The size limit of a body without a valid credential. */
-const maxUnknownBytes = 64 * 1024;
-
-function refuseUnknown({ field, kind, label, name, near }: UnknownName): never {
-  const meant = near === null ? '' : `; did you mean ${near}?`;
-  throw invalidBody(`body.${field}: no ${kind} has the ${label} ${JSON.stringify(name)}${meant}`);
-}
 
 interface Parts {
   readonly state: State;
@@ -100,9 +90,7 @@ function partsFrom(
       appUrlBase: options.appUrlBase ?? 'https://app.example.test',
     },
     data: options.data,
-    added: options,
     deliver: options.deliver ?? sender.deliver,
-    onUnknown: options.strict ? refuseUnknown : (unknown) => options.onUnknown?.(unknown),
     watchRun(run) {
       // Without deliveries no timer is needed: the next status read announces the end of the run.
       if (deliveries === 'off' || run.outcome === 'stuck') return;
@@ -125,11 +113,10 @@ export async function startMock(options: ServerOptions = {}): Promise<MockServer
   const { state, faults, sender, stop } = partsFrom(options, (delivery, fault) =>
     page?.onFault(delivery, fault),
   );
-  // Tests can add other tenants' credentials to `state.credentials`.
-  const seeded = seededCredentials(seed, homeTenant);
+  const seeded = seededCredentials(seed);
   const { apiKey = seeded.apiKey, token = seeded.token } = options;
-  issueKey(state, { tenant: homeTenant, name: 'Pipeline', scopes: automationScopes, apiKey });
-  state.credentials.set(token, { kind: 'token', tenant: homeTenant });
+  issueKey(state, { name: 'Pipeline', scopes: automationScopes, apiKey });
+  state.credentials.set(token, { kind: 'token' });
   const service = createService(
     state,
     handlers,
@@ -155,8 +142,7 @@ export async function startMock(options: ServerOptions = {}): Promise<MockServer
   async function receive(incoming: IncomingMessage): Promise<ReceivedRequest> {
     const head = headOf(incoming);
     checkHost(head);
-    const isKnown = knownCaller(head.headers, state.credentials) !== undefined;
-    return { ...head, bytes: await readBytes(incoming, isKnown ? maxBytes : maxUnknownBytes) };
+    return { ...head, bytes: await readBytes(incoming, maxBytes) };
   }
 
   let recorded = 0;

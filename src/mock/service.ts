@@ -7,12 +7,11 @@ import type {
   ResponseInput,
 } from '../contract/endpoint.ts';
 import { api, type EndpointName, type ServiceApi } from '../contract/index.ts';
-import { createOpenApi } from '../contract/openapi.ts';
 import { authenticate, requireScope } from './auth.ts';
 import type { Account } from './data/account.ts';
 import type { ReceivedRequest } from './exchange.ts';
 import { type RateLimiter, unlimited } from './rate-limit.ts';
-import { errorResponse, jsonResponse, MockError, type RawResponse, textResponse } from './response.ts';
+import { errorResponse, MockError, type RawResponse, textResponse } from './response.ts';
 import type { State } from './state.ts';
 import { checkValue, readCheckedBody, readQuery } from './validate.ts';
 
@@ -22,8 +21,6 @@ export interface MockRequest<E extends Endpoint> {
   readonly params: ParamRecord<E['path']>;
   readonly query: QueryOutput<E>;
   readonly body: BodyOutput<E>;
-  /** The caller's tenant and its data. */
-  readonly tenant: string;
   readonly account: Account;
   readonly state: State;
   /** When the mock received the request, in ISO 8601. */
@@ -69,7 +66,7 @@ function findEndpoint({ route, method, path }: ReceivedRequest) {
     case 'malformed':
       throw new MockError(400, 'Malformed path', `${path} has an invalid percent escape`);
     case 'unknown':
-      throw new MockError(404, 'Not found', `no endpoint has the path ${path}; see /openapi.json`);
+      throw new MockError(404, 'Not found', `no endpoint has the path ${path}`);
   }
 }
 
@@ -95,12 +92,11 @@ function checkedResponse(
 function once(
   { keyedResponses }: State,
   name: EndpointName,
-  tenant: string,
   key: string,
   bytes: Uint8Array,
   handle: () => RawResponse,
 ): RawResponse {
-  const index = JSON.stringify([tenant, name, key]);
+  const index = JSON.stringify([name, key]);
   const first = keyedResponses.get(index);
   if (first !== undefined && Buffer.compare(first.bytes, bytes) !== 0) {
     throw new MockError(
@@ -133,16 +129,11 @@ async function handleRequest(
   const body = await readCheckedBody(endpoint, headers['content-type'] ?? '', bytes);
 
   const handler = handlers[name] as unknown as AnyHandler;
-  const { tenant } = auth;
   const now = new Date(state.clock.now()).toISOString();
-  const request = { params, query, body, tenant, account: state.account(tenant), state, now };
+  const request = { params, query, body, account: state.account, state, now };
   const handle = () => checkedResponse(name, endpoint, handler(request));
   const key = headers['idempotency-key'];
-  return endpoint.keyed && key ? once(state, name, tenant, key, bytes, handle) : handle();
-}
-
-async function openApiResponse({ headers: { host } }: ReceivedRequest): Promise<RawResponse> {
-  return jsonResponse(200, createOpenApi({ serverUrl: new URL(`http://${host}`).origin }));
+  return endpoint.keyed && key ? once(state, name, key, bytes, handle) : handle();
 }
 
 /** Responds to any request to the service; never rejects. */
@@ -151,8 +142,6 @@ export type Service = (exchange: ReceivedRequest) => Promise<RawResponse>;
 export function createService(state: State, handlers: Handlers, limiter: RateLimiter = unlimited): Service {
   return async (exchange) => {
     try {
-      const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
-      if (exchange.path === '/openapi.json' && isRead) return await openApiResponse(exchange);
       const limits = limiter(exchange);
       const response = await handleRequest(exchange, state, handlers).catch(errorResponse);
       return { ...response, headers: { ...response.headers, ...limits } };

@@ -1,14 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { RunState, TriggerBody } from '../contract/run.ts';
-import {
-  type Account,
-  type AddedNames,
-  createAccount,
-  type DataSizes,
-  defaultSizes,
-} from './data/account.ts';
+import { type Account, createAccount, type DataSizes, defaultSizes } from './data/account.ts';
 import type { StoredDelivery, StoredWebhook } from './data/webhooks.ts';
-import type { UnknownName } from './known.ts';
 import { type Draw, seededDraw } from './random.ts';
 import type { RawResponse } from './response.ts';
 
@@ -58,17 +51,15 @@ export function progress(
   };
 }
 
-/** A caller's credential. Everything in the state belongs to a tenant; other tenants get 404 for it. */
+/** A caller's credential. */
 export interface Credential {
   kind: 'key' | 'token';
-  tenant: string;
   /** The scopes of a key; undefined means all. */
   scopes?: readonly string[];
 }
 
 export interface ApiKey {
   readonly id: string;
-  readonly tenant: string;
   readonly name: string;
   readonly scopes: readonly string[];
   /** The full key: shown only when it is created. */
@@ -78,7 +69,6 @@ export interface ApiKey {
 
 export interface Run {
   readonly id: string;
-  readonly tenant: string;
   readonly request: TriggerBody;
   /** Milliseconds on the clock's monotonic scale. */
   readonly startedAt: number;
@@ -127,37 +117,34 @@ export interface State {
   /** By id. */
   readonly keys: Map<string, ApiKey>;
   readonly runs: Map<string, Run>;
-  /** By tenant, endpoint and `Idempotency-Key`. */
+  /** By endpoint and `Idempotency-Key`. */
   readonly keyedResponses: Map<string, KeyedResponse>;
   readonly deliver: Deliver;
   /** Called with each new run, so that its end can be announced to webhooks. */
   readonly watchRun: (run: Run) => void;
-  /** Called for a project or an environment of a new run that does not exist. It may refuse the run. @throws MockError */
-  readonly onUnknown: (unknown: UnknownName) => void;
-  /** Returns a tenant's data, which is created on first use. */
-  account(tenant: string): Account;
+  /** The data set, which is created on first use. */
+  readonly account: Account;
   /** Returns the next id with a prefix, `run_5m2v…`: the same sequence for the same seed. */
   nextId(prefix: string): string;
   /** Returns the next secret with a prefix, also determined by the seed. */
   nextSecret(prefix: string, length: number): string;
 }
 
-interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun' | 'onUnknown'> {
+interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
   seed: number;
   data?: Partial<DataSizes> | undefined;
-  added?: AddedNames | undefined;
 }
 
 const dayMs = 86_400_000;
 
-export function createState({ seed, data, added, ...parts }: StateParts): State {
+export function createState({ seed, data, ...parts }: StateParts): State {
   const streams = new Map<string, Draw>();
   const stream = (name: string) => {
     const draw = streams.get(name) ?? seededDraw(seed, name);
     streams.set(name, draw);
     return draw;
   };
-  const accounts = new Map<string, Account>();
+  let account: Account | undefined;
   const sizes = { ...defaultSizes, ...data };
   // The data set ends at the start of the day (UTC), so that the same seed gives the same dates all day.
   const until = Math.floor(parts.clock.now() / dayMs) * dayMs;
@@ -167,9 +154,8 @@ export function createState({ seed, data, added, ...parts }: StateParts): State 
     keys: new Map(),
     runs: new Map(),
     keyedResponses: new Map(),
-    account(tenant) {
-      const account = accounts.get(tenant) ?? createAccount(tenant, seed, sizes, until, added);
-      accounts.set(tenant, account);
+    get account() {
+      account ??= createAccount(seed, sizes, until);
       return account;
     },
     nextId: (prefix) => `${prefix}_${stream(prefix).id(12)}`,

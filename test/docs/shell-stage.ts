@@ -101,10 +101,9 @@ function prepareFolder(folder: string, { needs }: ShellExample, { token, apiKey 
 }
 
 /** Adds a key with a fixed id: keys are the only data of the mock whose ids a page cannot know. */
-function addNamedKey({ state, token }: MockServer): void {
-  const { tenant } = state.credentials.get(token) ?? { tenant: '' };
+function addNamedKey({ state }: MockServer): void {
   const facts = { name: 'old', scopes: [], apiKey: 'rg_of_key_123', createdAt: '2026-01-01T00:00:00Z' };
-  state.keys.set('key_123', { id: 'key_123', tenant, ...facts });
+  state.keys.set('key_123', { id: 'key_123', ...facts });
 }
 
 /** Returns the whole environment: nothing comes from the machine. */

@@ -27,26 +27,6 @@ async function play(options: MockOptions = {}): Promise<void> {
 const start = () => client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
 
 describe('startMock', () => {
-  it('has another account, whose orders, environments and runs are unknown to the first', async () => {
-    await play();
-    const theirs = createClient({ apiUrl: mock.url, ...mock.otherAccount });
-    try {
-      const { orders } = await theirs.orders.list();
-      const id = orders[0]?.id ?? '';
-      expect((await theirs.orders.get(id)).id).toBe(id);
-      await expect(client.orders.get(id)).rejects.toMatchObject({ status: 404, code: 'not_found' });
-      const environment = String((await theirs.env.list()).items[0]?.id);
-      await expect(client.env.delete(environment)).rejects.toMatchObject({ status: 404 });
-      const created = (await theirs.run.trigger({ projectSlug: 'warehouse', processSlug: 'p' })) as {
-        runId: string;
-      };
-      await expect(client.run.status(created.runId)).rejects.toMatchObject({ status: 404 });
-      expect((await theirs.run.status(created.runId)).state).toBe('in_progress');
-    } finally {
-      await theirs.close();
-    }
-  });
-
   it('shows the current state of runs', async () => {
     const clock = fakeClock();
     await play({ clock, outcome: 'failed', duration: 1000 });

@@ -45,7 +45,7 @@ describe.each(names)('%s', (name) => {
     const seen: [string, number][] = [];
     for (const [what, headers] of rows) {
       // Remove what the previous request created, so that it does not affect the next one.
-      service.mock.state.account('tenant_1').environments.clear();
+      service.mock.state.account.environments.clear();
       seen.push([what, (await statusWith(service, name, headers)).status]);
     }
     expect(seen).toEqual(rows.map(([what, , status]) => [what, status]));

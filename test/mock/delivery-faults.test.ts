@@ -276,7 +276,7 @@ describe('a delivery fault', () => {
 
   it('neither affects nor counts requests and deliveries that are only recorded', async () => {
     const { mock, asUser, run, test, received } = await started(['drop@webhook.test', 'drop@run.started:2']);
-    const [ofDataSet] = [...mock.state.account('tenant_1').webhooks.keys()];
+    const [ofDataSet] = [...mock.state.account.webhooks.keys()];
     expect((await asUser('POST', `/api/webhooks/${ofDataSet}/test`)).json().status).toBe('not_sent');
     await run();
     await until(() => received.length === 2);

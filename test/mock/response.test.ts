@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listed, type MockPage, servedPage } from '../../src/mock/response.ts';
+import { type MockPage, servedPage } from '../../src/mock/response.ts';
 import { startService } from './service.ts';
 
-const numbers = (count: number) => listed(Array.from({ length: count }, (_, index) => index));
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const same = (item: number) => item;
 
 describe('a page', () => {

@@ -21,9 +21,8 @@ async function getSummary(handler: Handlers['orders.summary']) {
     plan,
     deliver: () => {},
     watchRun: () => {},
-    onUnknown: () => {},
   });
-  state.credentials.set('k', { kind: 'key', tenant: 't' });
+  state.credentials.set('k', { kind: 'key' });
   const path = '/api/orders/summary.json';
   const exchange: ReceivedRequest = {
     method: 'GET',

@@ -23,8 +23,6 @@ export interface Service {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   /** Sends a request with the bearer token, or with the given one, and a JSON body if there is one. */
   asUser(method: string, path: string, body?: unknown, token?: string): Promise<TestResponse>;
-  /** Adds a token of another tenant and returns it. */
-  addTenant(tenant: string): string;
   /** Creates a run and returns its id. */
   trigger(): Promise<string>;
 }
@@ -63,13 +61,8 @@ export async function startService(options: ServerOptions = {}): Promise<Service
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const addTenant = (tenant: string) => {
-    const token = `token.of.${tenant}`;
-    mock.state.credentials.set(token, { kind: 'token', tenant });
-    return token;
-  };
   const trigger = async () => String((await post('/api/ci/runs', byProcess)).json().runId);
-  return { mock, clock, call, post, asUser, addTenant, trigger };
+  return { mock, clock, call, post, asUser, trigger };
 }
 
 export const byProcess = { projectSlug: 'shop', processSlug: 'checkout' };

@@ -92,7 +92,7 @@ describe('the body', () => {
 
   it('of an attachment may be a form with a file part', async () => {
     const { call, headers, mock } = await asUser();
-    const { id } = mock.state.account('tenant_1').projects.get('shop')?.slice(0, 1)[0] ?? {};
+    const [id] = mock.state.account.projects.get('shop')?.keys() ?? [];
     const path = `/api/projects/shop/observations/${id}/attachments`;
     const form = new FormData();
     form.set('note', 'text');

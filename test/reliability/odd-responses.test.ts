@@ -556,8 +556,8 @@ describe('a request', () => {
     ],
     [
       'variables',
-      ['env', 'vars', 'list', 'env_r5pr334f8ymw'],
-      (item: { id: string }) => ['env', 'vars', 'update', 'env_r5pr334f8ymw', item.id],
+      ['env', 'vars', 'list', 'env_8za03c7w12h3'],
+      (item: { id: string }) => ['env', 'vars', 'update', 'env_8za03c7w12h3', item.id],
     ],
   ])('may send back a whole item from a list of %s, which changes nothing', async (_, list, update) => {
     const on = await stage();

@@ -9,12 +9,12 @@ import { fieldFlag, flagKey, kebab } from './body-input.ts';
 import { callEndpoint, type EndpointFlags } from './call-endpoint.ts';
 import { namesEnvironment } from './environment-id.ts';
 
-const environment = 'env_r5pr334f8ymw';
-const variable = 'var_5jway327hprp';
-const observation = 'shop obs_3nmck2jb7qdj';
-const confirmed = 'shop obs_w76nq11epnv3';
-const webhook = 'wh_s3mks0m7m9nc';
-const delivery = 'dlv_3t1vj1cb3a4g';
+const environment = 'env_8za03c7w12h3';
+const variable = 'var_nnxg8j5347s3';
+const observation = 'shop obs_zvy1y1b55ppn';
+const confirmed = 'shop obs_60a1cp2x06bz';
+const webhook = 'wh_3abhx3vn1zef';
+const delivery = 'dlv_k6t7dk4skqkn';
 
 /**
  * The arguments in the example of each derived command. The ids are from the mock's data, so each line works with
@@ -22,7 +22,7 @@ const delivery = 'dlv_3t1vj1cb3a4g';
  */
 const endpointExamples: Readonly<Partial<Record<EndpointName, string>>> = {
   'orders.list': '--json',
-  'orders.get': 'ord_65ady0kc24sr',
+  'orders.get': 'ord_2d10vj481znk',
   'keys.delete': 'key_123 --yes',
   'env.overview': '--json',
   'env.list': '--all',

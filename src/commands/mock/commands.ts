@@ -5,10 +5,8 @@ import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
-import { homeTenant } from '../../mock/data/account.ts';
 import { describedFaults } from '../../mock/faults/fault-texts.ts';
 import { parseFault, shortTargets } from '../../mock/faults/parse.ts';
-import type { UnknownName } from '../../mock/known.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { deliveryScopes } from '../../mock/sender.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
@@ -19,7 +17,7 @@ import { readSecret } from '../../settings/environment.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { Context } from '../context.ts';
-import { collect, filled, numberUpTo, oneOf } from '../options.ts';
+import { collect, numberUpTo, oneOf } from '../options.ts';
 import type { JsonDocument } from '../result-schemas.ts';
 import { noHub } from '../run/wait-flags.ts';
 
@@ -35,9 +33,6 @@ interface MockFlags {
   deliver?: string;
   fault?: string[];
   deployed?: string;
-  project?: string[];
-  environment?: string[];
-  strict?: boolean;
 }
 
 const faultNotes = `<kind> is a status code, such as 503, or one of the names below.
@@ -85,9 +80,6 @@ function addMockFlags(command: Command): Command {
       '--deployed <versions>',
       'versions that the page /_mock/version shows: old,new@30s changes after 30 s, old/new alternates',
     )
-    .option('--project <slug>', 'additional project that the mock has (repeatable)', collect)
-    .option('--environment <key>', 'additional environment that the mock has (repeatable)', collect)
-    .option('--strict', 'refuse runs in a project or an environment that the mock does not have (HTTP 422)')
     .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`)
     .addHelpText('after', () => faultHelp(command));
   completes(command, '--outcome', outcomes);
@@ -114,33 +106,9 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     allowHosts: flags.allowHost,
     faults: flags.fault?.map(parseFault),
     deployed: flags.deployed,
-    projects: flags.project?.map((slug) => filled('--project', slug) ?? ''),
-    environments: flags.environment?.map((key) => filled('--environment', key) ?? ''),
-    strict: flags.strict,
     rateLimit: rateLimit === undefined ? undefined : oneOf('--rate-limit', rateLimits, rateLimit),
-    ...(seed === undefined ? newCredentials(homeTenant) : { seed: numberUpTo('--seed', seed, 2 ** 32 - 1) }),
+    ...(seed === undefined ? newCredentials() : { seed: numberUpTo('--seed', seed, 2 ** 32 - 1) }),
   };
-}
-
-/** Calls a function once for each name that the mock does not have. */
-function eachOnce(warn: (unknown: UnknownName) => void): (unknown: UnknownName) => void {
-  const seen = new Set<string>();
-  return (unknown) => {
-    const { size } = seen;
-    if (seen.add(`${unknown.kind} ${unknown.name}`).size > size) warn(unknown);
-  };
-}
-
-/** Warns of a name that a service may refuse. */
-async function warnOf({ output }: Context, { kind, label, name, near }: UnknownName): Promise<void> {
-  const shown = output.excerpt(JSON.stringify(name), 100);
-  await output.alert(
-    `${output.paint('warn', 'warning:')} the mock has no ${kind} ${shown}, and started the run anyway`,
-  );
-  const meant = near === null ? '' : `did you mean ${output.excerpt(near)}? otherwise, `;
-  await output.alert(
-    `  ${output.paint('dim', '→')} ${meant}add it to the mock with --${kind} <${label}>, or refuse such runs with --strict`,
-  );
 }
 
 /** Returns the environment variables that point a command at the mock. */
@@ -153,8 +121,7 @@ const defaultPort = 4010;
 
 async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
-  const onUnknown = eachOnce((unknown) => void warnOf(context, unknown));
-  const mock = await startMock({ ...mockOptions(flags, defaultPort, io), onUnknown, page: true });
+  const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
   const settings = mockEnvironment(mock);
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
   if (wantsJson(output)) {
@@ -191,9 +158,7 @@ async function execCommand(context: Context, command: readonly string[], flags: 
   const { io, output } = context;
   if (command.length === 0)
     throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
-  const unknown: UnknownName[] = [];
-  const onUnknown = eachOnce((one) => unknown.push(one));
-  const mock = await startMock({ ...mockOptions(flags, 0, io), onUnknown });
+  const mock = await startMock(mockOptions(flags, 0, io));
   try {
     const { code, signal } = await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) });
     return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
@@ -204,8 +169,6 @@ async function execCommand(context: Context, command: readonly string[], flags: 
     return missing ? notFound : notExecutable;
   } finally {
     await mock.close();
-    // Not before, since the command may draw on the same terminal.
-    for (const one of unknown) await warnOf(context, one);
   }
 }
 

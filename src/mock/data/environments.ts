@@ -65,21 +65,11 @@ const variables: Choices<{ name: string; value: (draw: Draw) => string; secret: 
   { name: 'TEST_USER', value: (draw) => `user-${draw.whole(1, 99)}@example.test`, secret: false },
 ];
 
-/** Returns key and version at an index, so that observations can refer to an environment without creating it. */
-export function environmentTag(seed: number): (index: number) => { key: string; version: string } {
-  const drawAt = drawer(seed, 'environment versions');
-  return (index) => {
-    const draw = drawAt(index);
-    const key = fixed[index]?.[1] ?? `preview-pr-${1200 + index}`;
-    return { key, version: `2.${draw.whole(0, 14)}.${draw.whole(0, 9)}` };
-  };
-}
-
-function makeVariables(draw: Draw, id: (index: number) => string, at: string): Map<string, StoredVariable> {
+function makeVariables(draw: Draw, nextId: () => string, at: string): Map<string, StoredVariable> {
   const count = draw.whole(2, variables.length);
   const list = variables.slice(0, count).map(
-    ({ name, value, secret }, index): StoredVariable => ({
-      id: id(index),
+    ({ name, value, secret }): StoredVariable => ({
+      id: nextId(),
       name,
       value: value(draw),
       secret,
@@ -90,45 +80,33 @@ function makeVariables(draw: Draw, id: (index: number) => string, at: string): M
   return byId(list);
 }
 
-function emptyEnvironment(id: string, key: string, until: number): StoredEnvironment {
-  const at = new Date(until).toISOString();
-  return {
-    ...{ id, name: key, key, baseUrl: undefined, providerModel: undefined, version: undefined },
-    ...{ mobileRuntimeOverrides: null, createdAt: at, updatedAt: at, variables: new Map(), others: {} },
-  };
-}
-
-/** Returns environments by id, in order of creation. Those with an added key are empty, and the last. */
-export function makeEnvironments(
-  seed: number,
-  count: number,
-  until: number,
-  addedKeys: readonly string[] = [],
-): Map<string, StoredEnvironment> {
-  const ids = seededIds(seed, 'env');
-  const variableIds = seededIds(seed, 'var');
+/** Returns environments in order of creation. */
+export function makeEnvironments(seed: number, count: number, until: number): StoredEnvironment[] {
+  const nextId = seededIds(seed, 'env');
+  const nextVariableId = seededIds(seed, 'var');
   const drawAt = drawer(seed, 'environments');
-  const tagAt = environmentTag(seed);
-  const list = Array.from({ length: count }, (_, index): StoredEnvironment => {
+  const versionAt = drawer(seed, 'environment versions');
+  return Array.from({ length: count }, (_, index): StoredEnvironment => {
     const draw = drawAt(index);
-    const { key, version } = tagAt(index);
+    const drawVersion = versionAt(index);
+    const [name, key] = fixed[index] ?? [
+      `Preview of pull request ${1200 + index}`,
+      `preview-pr-${1200 + index}`,
+    ];
     const device = devices[key] ?? null;
     const at = new Date(until - (count - index) * 43_200_000).toISOString();
     return {
-      id: ids.at(index),
-      name: fixed[index]?.[0] ?? `Preview of pull request ${1200 + index}`,
+      id: nextId(),
+      name,
       key,
       baseUrl: device === null ? `https://${key}.shop.example.test` : undefined,
       providerModel: draw.pick(models),
-      version,
+      version: `2.${drawVersion.whole(0, 14)}.${drawVersion.whole(0, 9)}`,
       mobileRuntimeOverrides: device,
       createdAt: at,
       updatedAt: at,
-      variables: makeVariables(draw, (nth) => variableIds.at(index * variables.length + nth), at),
+      variables: makeVariables(draw, nextVariableId, at),
       others: {},
     };
   });
-  const isNew = (key: string) => list.every((environment) => environment.key !== key);
-  const added = [...new Set(addedKeys)].filter(isNew);
-  return byId([...list, ...added.map((key, nth) => emptyEnvironment(ids.at(count + nth), key, until))]);
 }

@@ -85,14 +85,14 @@ function checkedOrder(order: StoredOrder): StoredOrder {
 export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], until: number): StoredOrder[] {
   const own = typeof wanted === 'number' ? [] : wanted;
   const count = typeof wanted === 'number' ? wanted : wanted.length;
-  const ids = seededIds(seed, 'ord');
+  const nextId = seededIds(seed, 'ord');
   const drawAt = drawer(seed, 'orders');
   return Array.from({ length: count }, (_, index) => {
     const draw = drawAt(index);
     const pricing = draw.pick(pricings);
     const placedAt = until - Math.ceil(((index + draw.fraction()) * spanMs) / count);
     return checkedOrder({
-      id: ids.at(index),
+      id: nextId(),
       customer: customerName(draw),
       total: total(draw, pricing),
       currency: pricing.currency,

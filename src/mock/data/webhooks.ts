@@ -88,20 +88,20 @@ function makeDelivery(
   };
 }
 
-/** Returns webhooks by id, in order of registration. */
+/** Returns webhooks in order of registration. */
 export function makeWebhooks(
   seed: number,
   count: number,
   deliveries: number,
   until: number,
-): Map<string, StoredWebhook> {
-  const ids = seededIds(seed, 'wh');
-  const deliveryIds = seededIds(seed, 'dlv');
+): StoredWebhook[] {
+  const nextId = seededIds(seed, 'wh');
+  const nextDeliveryId = seededIds(seed, 'dlv');
   const drawAt = drawer(seed, 'deliveries');
-  const list = Array.from({ length: count }, (_, index): StoredWebhook => {
+  return Array.from({ length: count }, (_, index): StoredWebhook => {
     const [url, projectId, events] = receivers[index % receivers.length] ?? receivers[0];
     const webhook = {
-      id: ids.at(index),
+      id: nextId(),
       url: index < receivers.length ? url : `${url}${url.includes('?') ? '&' : '?'}copy=${index}`,
       projectId,
       events,
@@ -112,9 +112,8 @@ export function makeWebhooks(
     };
     const made = Array.from({ length: deliveries }, (_, nth) => {
       const at = index * deliveries + nth;
-      return makeDelivery(drawAt(at), deliveryIds.at(at), webhook, until - (deliveries - nth) * 5 * hourMs);
+      return makeDelivery(drawAt(at), nextDeliveryId(), webhook, until - (deliveries - nth) * 5 * hourMs);
     });
     return { ...webhook, deliveries: byId(made) };
   });
-  return byId(list);
 }

@@ -1,31 +1,29 @@
 import type { keys } from '../../contract/keys.ts';
 import { automationScopes } from '../auth.ts';
-import { requireFound } from '../response.ts';
 import type { HandlersOf } from '../service.ts';
 import type { ApiKey, State } from '../state.ts';
+import { resource } from './resource.ts';
 
 /** Creates an API key, which is valid from then on. */
-export function issueKey(state: State, parts: Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'apiKey'>): ApiKey {
+export function issueKey(state: State, parts: Pick<ApiKey, 'name' | 'scopes' | 'apiKey'>): ApiKey {
   const key = { id: state.nextId('key'), ...parts, createdAt: new Date(state.clock.now()).toISOString() };
   state.keys.set(key.id, key);
-  state.credentials.set(key.apiKey, { kind: 'key', tenant: key.tenant, scopes: key.scopes });
+  state.credentials.set(key.apiKey, { kind: 'key', scopes: key.scopes });
   return key;
 }
 
-export const keysHandlers: HandlersOf<typeof keys> = {
-  'keys.create': ({ body, tenant, state }) => {
-    const { name } = body;
-    const scopes = body.scopes ?? automationScopes;
-    const apiKey = state.nextSecret('rg', 40);
-    const { tenant: _, ...shown } = issueKey(state, { tenant, name, scopes: [...new Set(scopes)], apiKey });
-    return { status: 201, body: shown };
-  },
+const keyResource = resource({
+  name: 'API key',
+  items: ({ state }) => state.keys,
+  sent: (key: ApiKey) => key,
+  announce: ({ credentials }, _change, { apiKey }) => void credentials.delete(apiKey),
+});
 
-  'keys.delete': ({ params, tenant, state }) => {
-    const key = state.keys.get(params.id);
-    const { id, apiKey } = requireFound(key?.tenant === tenant ? key : undefined, 'API key', params.id);
-    state.keys.delete(id);
-    state.credentials.delete(apiKey);
-    return {};
-  },
+export const keysHandlers: HandlersOf<typeof keys> = {
+  'keys.create': ({ body: { name, scopes = automationScopes }, state }) => ({
+    status: 201,
+    body: { ...issueKey(state, { name, scopes: [...new Set(scopes)], apiKey: state.nextSecret('rg', 40) }) },
+  }),
+
+  'keys.delete': keyResource.delete,
 };

@@ -4,15 +4,10 @@ import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
 import { dateTimeMs } from '../../date-time.ts';
 import type { Attachment, ObservationStatus, StoredObservation } from '../data/observations.ts';
-import { pageIfRequested, servedPage } from '../response.ts';
 import type { HandlersOf } from '../service.ts';
 import { invalidBody, omit, requireBody, type Upload } from '../validate.ts';
-import {
-  announceObservation,
-  observationIn,
-  operationHandlers,
-  projectOf,
-} from './observation-operations.ts';
+import { announceObservation, observation, observationsOf, verbHandlers } from './observation-verbs.ts';
+import type { ItemRequest } from './resource.ts';
 
 function isUpload(file: unknown): file is Upload {
   return typeof file === 'object' && file !== null && 'bytes' in file && file.bytes instanceof Uint8Array;
@@ -72,10 +67,9 @@ const exact = [
   'createdByAgentTemplateId',
 ] as const;
 
-function filterOf(query: ListQuery): ((observation: StoredObservation) => boolean) | undefined {
+function filterOf(query: ListQuery): (observation: StoredObservation) => boolean {
   const names = exact.filter((name) => query[name] !== undefined);
   const after = query.createdAfter === undefined ? null : dateTimeMs(query.createdAfter);
-  if (names.length === 0 && after === null) return undefined;
   return (observation) =>
     names.every((name) => observation[name] === query[name]) &&
     (after === null || Date.parse(observation.createdAt) > after);
@@ -120,39 +114,24 @@ const fresh = {
   attachments: [],
 } as const;
 
-function firstMatches<T>(items: Iterable<T>, wanted: (item: T) => boolean, most: number): T[] {
-  const matches: T[] = [];
-  for (const item of items) {
-    if (matches.length === most) break;
-    if (wanted(item)) matches.push(item);
-  }
-  return matches;
-}
-
-const asSent = (observation: StoredObservation) => ({ ...observation });
+const newestFirst = (request: ItemRequest) => [...observationsOf(request).values()].reverse();
 
 export const observationsHandlers: HandlersOf<typeof observations> = {
-  'observations.list': ({ params, query, account }) => {
-    const store = projectOf(account, params.projectId);
-    const filter = filterOf(query);
-    const list = filter === undefined ? store : store.matching(filter);
-    return { body: servedPage(list, query, asSent) };
+  'observations.list': (request) =>
+    observation.page(request, newestFirst(request).filter(filterOf(request.query))),
+
+  'observations.get': observation.get,
+
+  'observations.search': (request) => {
+    const matches = newestFirst(request).filter(searchOf(request.query.q ?? ''));
+    return observation.list(request, matches.slice(0, maxResults), (items) => ({ items }));
   },
 
-  'observations.get': ({ params, account }) => ({
-    body: asSent(observationIn(account, params).observation),
-  }),
-
-  'observations.search': ({ params, query, account }) => {
-    const store = projectOf(account, params.projectId);
-    const matches = firstMatches(store, searchOf(query.q ?? ''), maxResults);
-    return { body: pageIfRequested(matches, query, asSent, (items) => ({ items })) };
-  },
-
-  'observations.create': ({ params, body, account, tenant, state, now }) => {
-    const store = projectOf(account, params.projectId);
+  'observations.create': (request) => {
+    const { params, body, state, now } = request;
+    observationsOf(request);
     const { title } = requireBody(newObservation, body);
-    const observation: StoredObservation = {
+    const created: StoredObservation = {
       ...blank,
       ...cleared(writable(body, fresh.status)),
       ...fresh,
@@ -162,29 +141,31 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
       createdAt: now,
       updatedAt: now,
     };
-    store.add(observation);
-    announceObservation(state, tenant, 'observation.created', observation);
-    return { status: 201, body: observation };
+    announceObservation(state, 'observation.created', created);
+    return observation.create(request, created);
   },
 
-  'observations.update': ({ params, body, account, now }) => {
-    const { store, observation } = observationIn(account, params);
-    requireBody(observationChanges, body);
-    const changed: StoredObservation = {
-      ...observation,
-      ...cleared(writable(body, observation.status)),
-      updatedAt: now,
-    };
-    store.replace(changed);
-    return { body: changed };
+  'observations.update': (request) => {
+    const before = observation.find(request);
+    requireBody(observationChanges, request.body);
+    return observation.update(request, {
+      ...before,
+      ...cleared(writable(request.body, before.status)),
+      updatedAt: request.now,
+    });
   },
 
-  'observations.attach': ({ params, body, account, state, now }) => {
-    const { store, observation } = observationIn(account, params);
+  'observations.attach': (request) => {
+    const { body, state, now } = request;
+    const before = observation.find(request);
     const attachment = attachmentFrom(body, state.nextId('att'), now);
-    store.replace({ ...observation, attachments: [...observation.attachments, attachment], updatedAt: now });
+    observation.update(request, {
+      ...before,
+      attachments: [...before.attachments, attachment],
+      updatedAt: now,
+    });
     return { status: 201, body: attachment };
   },
 
-  ...operationHandlers,
+  ...verbHandlers,
 };

@@ -1,6 +1,5 @@
 import type { run } from '../../contract/run.ts';
 import type { EventType } from '../data/webhooks.ts';
-import { unknownNames } from '../known.ts';
 import { requireFound } from '../response.ts';
 import { announceEvent } from '../sender.ts';
 import type { HandlersOf, MockResponse } from '../service.ts';
@@ -29,7 +28,7 @@ export function holdStatus(state: State, runId: unknown, ms: number): void {
 export function announceRun(state: State, run: Run, type: EventType, now: RunProgress): void {
   const { id: runId, appUrl, request } = run;
   const { projectSlug: projectId } = request;
-  announceEvent(state, run.tenant, { type, projectId, data: { runId, projectId, ...now, appUrl } });
+  announceEvent(state, { type, projectId, data: { runId, projectId, ...now, appUrl } });
 }
 
 /** Announces the end of a run to webhooks, once; does nothing while it is in progress. */
@@ -66,9 +65,8 @@ export function endRun(state: State, run: Run, as: Ending, reason: string): bool
 
 type Status = MockResponse<(typeof run)['run.status']>['body'];
 
-function runOf(state: State, tenant: string, id: string): Run {
-  const run = state.runs.get(id);
-  return requireFound(run?.tenant === tenant ? run : undefined, 'Run', id);
+function runOf({ runs }: State, id: string): Run {
+  return requireFound(runs.get(id), 'Run', id);
 }
 
 /** A polling interval is suggested only while the run is in progress. */
@@ -84,8 +82,7 @@ function shownStatus(state: State, run: Run): Status {
 }
 
 export const runHandlers: HandlersOf<typeof run> = {
-  'run.trigger': ({ body, tenant, account, state }) => {
-    for (const unknown of unknownNames(account, body)) state.onUnknown(unknown);
+  'run.trigger': ({ body, state }) => {
     const { plan, runs } = state;
     const nth = plan.outcomes[Math.min(runs.size, plan.outcomes.length - 1)] ?? 'stuck';
     const outcome = plan.outcomeOf?.(body) ?? nth;
@@ -93,7 +90,6 @@ export const runHandlers: HandlersOf<typeof run> = {
     const appUrl = `${plan.appUrlBase}/projects/${encodeURIComponent(body.projectSlug)}/runs/${id}`;
     const created: Run = {
       id,
-      tenant,
       request: body,
       outcome,
       startedAt: state.clock.monotonic(),
@@ -107,15 +103,15 @@ export const runHandlers: HandlersOf<typeof run> = {
     return { status: 201, body: { runId: id, state: 'in_progress', appUrl } };
   },
 
-  'run.status': ({ params, tenant, state }) => {
-    const run = runOf(state, tenant, params.runId);
+  'run.status': ({ params, state }) => {
+    const run = runOf(state, params.runId);
     const body = shownStatus(state, run);
     if (body.state !== 'in_progress') run.endShown = true;
     return { body };
   },
 
-  'run.cancel': ({ params, body, tenant, state }) => {
-    const run = runOf(state, tenant, params.runId);
+  'run.cancel': ({ params, body, state }) => {
+    const run = runOf(state, params.runId);
     cancelRun(state, run, body?.reason ?? undefined);
     return { body: { runId: run.id, ...shownStatus(state, run) } };
   },

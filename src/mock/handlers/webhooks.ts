@@ -1,24 +1,29 @@
 import * as z from 'zod/mini';
 import type { webhooks } from '../../contract/webhooks.ts';
-import type { Account } from '../data/account.ts';
 import { eventTypes, type StoredDelivery, type StoredWebhook } from '../data/webhooks.ts';
-import { listed, pageIfRequested, requireFound, servedPage } from '../response.ts';
+import { requireFound } from '../response.ts';
 import { deliverTo } from '../sender.ts';
 import type { HandlersOf } from '../service.ts';
 import type { State } from '../state.ts';
 import { invalidBody, omit, requireBody } from '../validate.ts';
+import { resource } from './resource.ts';
 
-function webhookOf({ webhooks }: Account, id: string): StoredWebhook {
-  return requireFound(webhooks.get(id), 'Webhook', id);
-}
+const webhook = resource({
+  name: 'Webhook',
+  items: ({ account }) => account.webhooks,
+  // Without the secret, which only the responses to creating and rotating have.
+  sent: ({ secret: _secret, deliveries: _deliveries, others, ...rest }: StoredWebhook) => ({
+    ...others,
+    ...rest,
+  }),
+});
 
-function deliveryTo(webhook: StoredWebhook, id: string): StoredDelivery {
-  return requireFound(webhook.deliveries.get(id), 'Delivery', id);
-}
-
-function withoutPayload({ payload: _payload, ...delivery }: StoredDelivery) {
-  return delivery;
-}
+const delivery = resource({
+  name: 'Delivery',
+  param: 'deliveryId',
+  items: (request) => webhook.find(request).deliveries,
+  sent: (one: StoredDelivery) => ({ ...one }),
+});
 
 /** Sends a test delivery to a webhook, whatever events it is registered for. */
 export function sendTest(state: State, webhook: StoredWebhook): StoredDelivery {
@@ -26,7 +31,7 @@ export function sendTest(state: State, webhook: StoredWebhook): StoredDelivery {
 }
 
 export function sendAgain(state: State, webhook: StoredWebhook, id: string): StoredDelivery {
-  const delivery = deliveryTo(webhook, id);
+  const delivery = requireFound(webhook.deliveries.get(id), 'Delivery', id);
   delivery.attempts += 1;
   delivery.lastAttemptAt = new Date(state.clock.now()).toISOString();
   delivery.responseStatus = null;
@@ -50,70 +55,62 @@ const newWebhook = z.looseObject({
 /** Fields that a body cannot set. */
 const readOnlyFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
 
-/** Returns a webhook as sent: without the secret, which only the responses to creating and rotating have. */
-function sentWebhook({ secret: _secret, deliveries: _deliveries, others, ...webhook }: StoredWebhook) {
-  return { ...others, ...webhook };
-}
-
 export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   'webhooks.eventTypes': () => ({ body: eventTypes }),
 
-  'webhooks.list': ({ query, account }) => {
-    const { projectId, includeGlobal = true } = query;
-    const all = [...account.webhooks.values()].filter((webhook) =>
-      webhook.projectId === null ? includeGlobal : projectId === undefined || webhook.projectId === projectId,
+  'webhooks.list': (request) => {
+    const { projectId, includeGlobal = true } = request.query;
+    const wanted = [...request.account.webhooks.values()].filter((one) =>
+      one.projectId === null ? includeGlobal : projectId === undefined || one.projectId === projectId,
     );
-    return { body: servedPage(listed(all), query, sentWebhook) };
+    return webhook.page(request, wanted);
   },
 
-  'webhooks.create': ({ body, account, state, now }) => {
+  'webhooks.create': (request) => {
+    const { body, account, state, now } = request;
     const { url, events } = requireBody(newWebhook, body);
     const projectId = body.projectId ?? null;
     if (projectId !== null && !account.projects.has(projectId)) {
       throw invalidBody(`body.projectId: no project has the id ${JSON.stringify(projectId)}`);
     }
-    const webhook: StoredWebhook = {
+    const secret = state.nextSecret('whsec', 32);
+    const created = webhook.create(request, {
       id: state.nextId('wh'),
       url,
       projectId,
       events: [...new Set(events ?? eventNames)],
       createdAt: now,
       secretRotatedAt: null,
-      secret: state.nextSecret('whsec', 32),
+      secret,
       deliveries: new Map(),
       others: omit(body, readOnlyFields),
-    };
-    account.webhooks.set(webhook.id, webhook);
-    return { status: 201, body: { ...sentWebhook(webhook), secret: webhook.secret } };
+    });
+    return { ...created, body: { ...created.body, secret } };
   },
 
-  'webhooks.delete': ({ params, account }) => {
-    account.webhooks.delete(webhookOf(account, params.id).id);
-    return {};
+  'webhooks.delete': webhook.delete,
+
+  'webhooks.rotateSecret': (request) => {
+    const secret = request.state.nextSecret('whsec', 32);
+    const changed = { ...webhook.find(request), secret, secretRotatedAt: request.now };
+    return { body: { ...webhook.update(request, changed).body, secret } };
   },
 
-  'webhooks.rotateSecret': ({ params, account, state, now }) => {
-    const webhook = webhookOf(account, params.id);
-    webhook.secret = state.nextSecret('whsec', 32);
-    webhook.secretRotatedAt = now;
-    return { body: { ...sentWebhook(webhook), secret: webhook.secret } };
-  },
-
-  'webhooks.test': ({ params, account, state }) => ({
+  'webhooks.test': (request) => ({
     status: 201,
-    body: { ...sendTest(state, webhookOf(account, params.id)) },
+    body: { ...sendTest(request.state, webhook.find(request)) },
   }),
 
-  'webhooks.deliveries.list': ({ params, query, account }) => {
-    const newestFirst = [...webhookOf(account, params.id).deliveries.values()].reverse();
-    return { body: pageIfRequested(newestFirst, query, withoutPayload, (items) => ({ items })) };
+  'webhooks.deliveries.list': (request) => {
+    const newestFirst = [...webhook.find(request).deliveries.values()].reverse();
+    const { body } = delivery.list(request, newestFirst, (items) => ({ items }));
+    // The payload is only in the response for one delivery.
+    return { body: { ...body, items: body.items.map(({ payload: _payload, ...rest }) => rest) } };
   },
 
-  'webhooks.deliveries.get': ({ params, account }) => ({
-    body: { ...deliveryTo(webhookOf(account, params.id), params.deliveryId) },
-  }),
+  'webhooks.deliveries.get': delivery.get,
 
-  'webhooks.deliveries.retry': ({ params, account, state }) => ({
-    body: { ...sendAgain(state, webhookOf(account, params.id), params.deliveryId) },
+  'webhooks.deliveries.retry': (request) => ({
+    body: { ...sendAgain(request.state, webhook.find(request), request.params.deliveryId) },
   }),
 };

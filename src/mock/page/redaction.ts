@@ -24,8 +24,7 @@ function withoutCredentials(text: string): string {
 }
 
 export function knownSecrets(state: State, tenantSecret: string | undefined): string[] {
-  const tenants = new Set([...state.credentials.values()].map(({ tenant }) => tenant));
-  const webhooks = [...tenants].flatMap((tenant) => [...state.account(tenant).webhooks.values()]);
+  const webhooks = [...state.account.webhooks.values()];
   const keys = [...state.keys.values()].map(({ apiKey }) => apiKey);
   const signing = tenantSecret === undefined ? [] : [tenantSecret];
   return [...state.credentials.keys(), ...keys, ...webhooks.map(({ secret }) => secret), ...signing];

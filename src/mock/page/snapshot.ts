@@ -1,4 +1,3 @@
-import { homeTenant } from '../data/account.ts';
 import type { StoredDelivery, StoredWebhook } from '../data/webhooks.ts';
 import type { RecordedRequest } from '../exchange.ts';
 import { type Fault, type Faults, isDeliveryFault } from '../faults/faults.ts';
@@ -32,12 +31,11 @@ type Sent = readonly [StoredWebhook, StoredDelivery];
 const most = { runs: 50, deliveries: 50, requests: 100 };
 
 export function findRun({ runs }: State, id: string): Run | undefined {
-  const run = runs.get(id);
-  return run?.tenant === homeTenant ? run : undefined;
+  return runs.get(id);
 }
 
 export function webhooksOf(state: State): StoredWebhook[] {
-  return [...state.account(homeTenant).webhooks.values()];
+  return [...state.account.webhooks.values()];
 }
 
 /** Failures before a cancellation take precedence. */
@@ -79,7 +77,7 @@ export class Snapshot {
   of(runId: unknown) {
     const { state, faults, requests } = this.#scene;
     if (runId === undefined) {
-      const runs = [...state.runs.values()].filter(({ tenant }) => tenant === homeTenant);
+      const runs = [...state.runs.values()];
       return {
         runs: this.#newest(runs, most.runs).map((run) => this.#runRow(run)),
         // Newest first: the test form selects the first webhook, and users test the one they have just registered.

@@ -382,9 +382,9 @@ describe('the project, the process and the environment', () => {
       /^environment stagin: no environment has that id or key: did you mean staging\?; the service has project/,
     ],
     [
-      { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'env_r5pr334f8ymw' },
+      { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'env_8za03c7w12h3' },
       'warn',
-      /^environment env_r5pr334f8ymw: it is an id: a gate takes the key/,
+      /^environment env_8za03c7w12h3: it is an id: a gate takes the key/,
     ],
     [{ RUNGATE_PROJECT: 'My Shop' }, 'warn', /^"My Shop" does not look like a slug$/],
     [{}, 'skip', /not set: project$/],

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => on.close());
 
-const environments = () => on.mock.state.account('tenant_1').environments;
+const environments = () => on.mock.state.account.environments;
 /** Adds an environment, and returns its id. */
 async function add(
   key: string,

@@ -22,13 +22,13 @@ const idsOf = (items: readonly unknown[]) => items.map((item) => (item as Item).
 describe.each<[string, string[], (client: ServiceClient, query: object) => Promise<{ items: unknown[] }>]>([
   [
     'env vars list',
-    ['env', 'vars', 'list', 'env_r5pr334f8ymw'],
-    (client, query) => client.env.vars.list('env_r5pr334f8ymw', query),
+    ['env', 'vars', 'list', 'env_8za03c7w12h3'],
+    (client, query) => client.env.vars.list('env_8za03c7w12h3', query),
   ],
   [
     'webhooks deliveries list',
-    ['webhooks', 'deliveries', 'list', 'wh_s3mks0m7m9nc'],
-    (client, query) => client.webhooks.deliveries.list('wh_s3mks0m7m9nc', query),
+    ['webhooks', 'deliveries', 'list', 'wh_3abhx3vn1zef'],
+    (client, query) => client.webhooks.deliveries.list('wh_3abhx3vn1zef', query),
   ],
   [
     'observations search',
@@ -71,9 +71,9 @@ describe.each<[string, string[], (client: ServiceClient, query: object) => Promi
 
 it('client.env.vars.list.all yields the variables of every page', async () => {
   const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
-  const { items } = await client.env.vars.list('env_r5pr334f8ymw');
+  const { items } = await client.env.vars.list('env_8za03c7w12h3');
   const all: unknown[] = [];
-  for await (const one of client.env.vars.list.all('env_r5pr334f8ymw', { pageSize: 1 })) all.push(one);
+  for await (const one of client.env.vars.list.all('env_8za03c7w12h3', { pageSize: 1 })) all.push(one);
   expect(all).toEqual(items);
   await client.close();
 });

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredEnvironment } from '../../../src/mock/data/environments.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
+import type { Run } from '../../../src/mock/state.ts';
 import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { textOf } from '../../docs/pages.ts';
 import { withLimits } from '../../fake-clock.ts';
@@ -13,6 +14,8 @@ let server: Server;
 let url: string;
 let page: RequestListener;
 let pageRequests: string[];
+/** The environments of runs that did not exist when the run started. */
+const unknownEnvironments: string[] = [];
 
 beforeEach(async () => {
   pageRequests = [];
@@ -27,6 +30,7 @@ beforeEach(async () => {
   url = `http://localhost:${(server.address() as AddressInfo).port}`;
 });
 afterEach(async () => {
+  expect(unknownEnvironments.splice(0)).toEqual([]);
   await on?.close();
   server.closeAllConnections();
   server.close();
@@ -44,11 +48,21 @@ const gate = [
   '10s',
 ] as const;
 const begin = async (options: MockOptions = {}) => {
-  const real = await stage({ duration: 60_000, strict: true, ...options });
+  const real = await stage({ duration: 60_000, ...options });
+  const { state } = real.mock;
+  const { watchRun } = state;
+  Object.assign(state, {
+    watchRun(run: Run) {
+      const { environmentKey } = run.request;
+      const keys = [...state.account.environments.values()].map(({ key }) => key);
+      if (environmentKey && !keys.includes(environmentKey)) unknownEnvironments.push(environmentKey);
+      watchRun(run);
+    },
+  });
   const using = (settings: Settings) => real.with({ clock: withLimits(real.clock), ...settings });
   on = { ...real, with: using, rungate: using({}) };
 };
-const environments = (): StoredEnvironment[] => [...on.mock.state.account('tenant_1').environments.values()];
+const environments = (): StoredEnvironment[] => [...on.mock.state.account.environments.values()];
 const own = () => environments().filter(({ key }) => key?.startsWith('rg-'));
 const sent = (endpoint: string) => on.mock.requests.filter((request) => request.endpoint === endpoint);
 const bodies = (endpoint: string) =>

@@ -1,0 +1,102 @@
+import * as z from 'zod/mini';
+import type { observations } from '../../contract/observations.ts';
+import { type ObservationStatus, observationStatuses, type StoredObservation } from '../data/observations.ts';
+import type { EventType } from '../data/webhooks.ts';
+import { MockError, requireFound } from '../response.ts';
+import { announceEvent } from '../sender.ts';
+import type { HandlersOf, MockRequest, MockResponse } from '../service.ts';
+import type { State } from '../state.ts';
+import { invalidBody, requireBody } from '../validate.ts';
+import { type ItemRequest, resource } from './resource.ts';
+
+type Verb = 'confirm' | 'archive' | 'supersede' | 'promoteToTicket' | 'promoteToWiki';
+type VerbApi = Pick<typeof observations, `observations.${Verb}`>;
+type VerbRequest = MockRequest<VerbApi[keyof VerbApi]>;
+
+/** Returns the observations of the request's project, oldest first. */
+export function observationsOf({ params, account }: ItemRequest): Map<string, StoredObservation> {
+  const id = params.projectId ?? '';
+  return requireFound(account.projects.get(id), 'Project', id);
+}
+
+export const observation = resource({
+  name: 'Observation',
+  param: 'observationId',
+  items: observationsOf,
+  sent: (one: StoredObservation) => ({ ...one }),
+});
+
+export function announceObservation(state: State, type: EventType, observation: StoredObservation): void {
+  const { id, projectId, title, status } = observation;
+  announceEvent(state, { type, projectId, data: { id, projectId, title, status } });
+}
+
+interface VerbRow {
+  readonly from: readonly ObservationStatus[];
+  readonly to: ObservationStatus;
+  /** Completes "cannot be …"; by default the new status. */
+  readonly done?: string;
+  /** Default `observation.changed`. */
+  readonly event?: EventType;
+  /** Returns the fields that the verb sets besides the status. */
+  trace?(request: VerbRequest, before: StoredObservation): Partial<StoredObservation>;
+}
+
+const superseding = z.looseObject({ supersededBy: z.optional(z.string()) });
+
+/** Returns the reference to the observation that supersedes `before`: another one of the same project. */
+function successor(request: VerbRequest, before: StoredObservation): Partial<StoredObservation> {
+  const { supersededBy } = requireBody(superseding, request.body ?? {});
+  if (supersededBy === undefined) return {};
+  if (supersededBy === before.id)
+    throw invalidBody('body.supersededBy: an observation cannot supersede itself');
+  if (observationsOf(request).has(supersededBy)) return { supersededBy };
+  throw invalidBody(`body.supersededBy: the project has no observation ${JSON.stringify(supersededBy)}`);
+}
+
+const fresh = ['open', 'confirmed'] as const;
+const promoted = ['promoted_to_ticket', 'promoted_to_wiki'] as const;
+
+/** The statuses from which each verb is allowed, and what it changes. */
+const verbs: Readonly<Record<Verb, VerbRow>> = {
+  confirm: { from: ['open'], to: 'confirmed' },
+  archive: { from: observationStatuses.filter((status) => status !== 'archived'), to: 'archived' },
+  supersede: { from: [...fresh, ...promoted], to: 'superseded', trace: successor },
+  promoteToTicket: {
+    from: fresh,
+    to: 'promoted_to_ticket',
+    done: 'promoted to a ticket',
+    event: 'observation.promoted',
+    trace: ({ state }) => ({ ticketId: state.nextId('tck') }),
+  },
+  promoteToWiki: {
+    from: fresh,
+    to: 'promoted_to_wiki',
+    done: 'promoted to the wiki',
+    event: 'observation.promoted',
+    trace: ({ state }) => ({ wikiPageId: state.nextId('wiki') }),
+  },
+};
+
+/** Carries out a verb and returns the changed observation; 409 if its status does not allow the verb. */
+function handlerOf(verb: Verb) {
+  const { from, to, done = to, event = 'observation.changed', trace } = verbs[verb];
+  return (request: VerbRequest): MockResponse<VerbApi[keyof VerbApi]> => {
+    const before = observation.find(request);
+    if (!from.includes(before.status)) {
+      const details = `observation ${before.id} is ${before.status} and cannot be ${done}`;
+      throw new MockError(409, 'Conflict', details);
+    }
+    const changed = { ...before, ...trace?.(request, before), status: to, updatedAt: request.now };
+    announceObservation(request.state, event, changed);
+    return observation.update(request, changed);
+  };
+}
+
+export const verbHandlers: HandlersOf<VerbApi> = {
+  'observations.confirm': handlerOf('confirm'),
+  'observations.archive': handlerOf('archive'),
+  'observations.supersede': handlerOf('supersede'),
+  'observations.promoteToTicket': handlerOf('promoteToTicket'),
+  'observations.promoteToWiki': handlerOf('promoteToWiki'),
+};

@@ -1,0 +1,61 @@
+import type { Account } from '../data/account.ts';
+import { type MockPage, pageIfRequested, type RequestedPage, requireFound, servedPage } from '../response.ts';
+import type { State } from '../state.ts';
+
+/** The part of a request that the operations of a resource read; every request has it. */
+export interface ItemRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: RequestedPage;
+  readonly account: Account;
+  readonly state: State;
+  /** When the mock received the request, in ISO 8601. */
+  readonly now: string;
+}
+
+export interface FieldsRequest extends ItemRequest {
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Kind<T extends { readonly id: string }, Sent> {
+  /** The name in a 404. */
+  readonly name: string;
+  /** The path parameter with the id; default `id`. */
+  readonly param?: string;
+  /** Returns all items that a request is about, oldest first. */
+  items(request: ItemRequest): Map<string, T>;
+  sent(item: T): Sent;
+  /** Announces a change to webhooks. */
+  announce?(state: State, change: 'created' | 'updated' | 'deleted', item: T): void;
+}
+
+/** Returns what endpoints for the items of one kind share: each operation is a handler, or the end of one. */
+export function resource<T extends { readonly id: string }, Sent>(kind: Kind<T, Sent>) {
+  const find = (request: ItemRequest): T => {
+    const id = request.params[kind.param ?? 'id'] ?? '';
+    return requireFound(kind.items(request).get(id), kind.name, id);
+  };
+  const save = (request: ItemRequest, change: 'created' | 'updated', item: T): Sent => {
+    kind.items(request).set(item.id, item);
+    kind.announce?.(request.state, change, item);
+    return kind.sent(item);
+  };
+  return {
+    find,
+    page: (request: ItemRequest, items: readonly T[] = [...kind.items(request).values()]) => ({
+      body: servedPage(items, request.query, kind.sent) as MockPage<Sent>,
+    }),
+    /** Returns a page if the request asks for one, otherwise the whole list in its own shape. */
+    list: <Whole>(request: ItemRequest, items: readonly T[], whole: (all: Sent[]) => Whole) => ({
+      body: pageIfRequested(items, request.query, kind.sent, whole),
+    }),
+    get: (request: ItemRequest) => ({ body: kind.sent(find(request)) }),
+    create: (request: ItemRequest, item: T) => ({ status: 201, body: save(request, 'created', item) }),
+    update: (request: ItemRequest, item: T) => ({ body: save(request, 'updated', item) }),
+    delete: (request: ItemRequest) => {
+      const gone = find(request);
+      kind.items(request).delete(gone.id);
+      kind.announce?.(request.state, 'deleted', gone);
+      return {};
+    },
+  };
+}
