@@ -119,8 +119,7 @@ export default defineConfig([
     clean: true,
   },
   {
-    // As for the webhooks: it runs in every runtime.
-    ...webhook,
+    ...shared,
     entry: { index: 'src/receipt/index.ts' },
     outDir: 'dist/receipt',
     clean: true,

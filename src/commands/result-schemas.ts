@@ -5,7 +5,7 @@ import { run } from '../contract/run.ts';
 import { actions } from '../gate/policy.ts';
 import { errorReport, gateReport, gatesReport, startedRun } from '../gate/result-schema.ts';
 import { checkNames } from '../receipt/error.ts';
-import type { Statement } from '../receipt/statement.ts';
+import { statement } from '../receipt/statement-schema.ts';
 import { origins } from '../settings/names.ts';
 
 /*
@@ -73,123 +73,6 @@ const receiptCheck = result('ReceiptCheck', 'The outcome of one check of a recei
   ),
   reason: textOrNull('Why the check failed; otherwise null.'),
 });
-
-const receiptResult = field(
-  z.enum(['PASSED', 'WARNED', 'FAILED']),
-  "`WARNED`: it did not pass, or only on a retry, but the gate's policy let it through.",
-);
-
-/** Open, as in-toto requires. */
-const statement: z.ZodMiniType<Statement> = field(
-  z.looseObject({
-    _type: text('The type of an in-toto statement, version 1.') as z.ZodMiniType<Statement['_type']>,
-    subject: field(
-      z.tuple(
-        [
-          z.looseObject({
-            name: field(z.exactOptional(z.string()), 'The repository.'),
-            digest: field(
-              z.looseObject({ gitCommit: text('The whole commit.') }),
-              'The digests of the commit.',
-            ),
-          }),
-        ],
-        z.looseObject({
-          name: text('The name of an image or a file that was tested.'),
-          digest: field(z.looseObject({ sha256: text('SHA-256 in hex.') }), 'Its digests.'),
-        }),
-      ),
-      'The commit that was tested; then the images and files.',
-    ),
-    predicateType: text('The type of a test-result predicate, version 0.1.') as z.ZodMiniType<
-      Statement['predicateType']
-    >,
-    predicate: field(
-      z.looseObject({
-        result: receiptResult,
-        configuration: field(
-          z.tuple(
-            [
-              z.looseObject({
-                name: text("The run's name in reports."),
-                uri: text('The service that ran the tests.'),
-                annotations: field(
-                  z.looseObject({
-                    rungate: field(
-                      z.looseObject({
-                        schemaVersion,
-                        gate: field(
-                          z.exactOptional(z.string()),
-                          "The gate's name in the project file; absent for a gate without a name.",
-                        ),
-                        rungate: text('The version of rungate that wrote the receipt.'),
-                        ref: textOrNull('The branch or ref.'),
-                        buildUrl: textOrNull('The URL of the CI build.'),
-                        startedAt: text('When the gate began, RFC 3339.'),
-                        finishedAt: text(
-                          'When the runs had ended, RFC 3339. The age of a receipt counts from here.',
-                        ),
-                        runs: list(
-                          z.looseObject({
-                            result: receiptResult,
-                            verdict: text("The run's verdict."),
-                            runId: textOrNull("The run's id."),
-                            name: textOrNull("The run's name in reports."),
-                            project: textOrNull("The project's slug."),
-                            process: textOrNull("The process's slug."),
-                            tags: field(
-                              z.nullable(z.readonly(z.array(z.string()))),
-                              'The tags that started the run; null for a run of a process.',
-                            ),
-                            failed: numberOrNull('The number of failed items.'),
-                            blocked: numberOrNull('The number of blocked items.'),
-                            appUrl: textOrNull("The URL of the run's page."),
-                          }),
-                          'The runs that decided.',
-                        ),
-                        deployed: field(
-                          z.exactOptional(
-                            z.looseObject({
-                              url: text('The URL of the version page, without its query.'),
-                              pointer: textOrNull(
-                                'The JSON pointer of the version; null if the whole page is the version.',
-                              ),
-                              expected: text(
-                                'The expected version that the page showed; before that, every one that would match, separated by ` or `.',
-                              ),
-                              matches: field(
-                                z.nullable(z.boolean()),
-                                'Whether the runs tested only the expected build; null if unknown.',
-                              ),
-                              version: textOrNull(
-                                'The version that the gate read last; null if that read failed.',
-                              ),
-                            }),
-                          ),
-                          'The deployed build; absent if the gate did not check it.',
-                        ),
-                      }),
-                      "The gate's facts.",
-                    ),
-                  }),
-                  'The annotations of the configuration.',
-                ),
-              }),
-            ],
-            z.looseObject({ name: field(z.exactOptional(z.string()), '`environment` or `policy`.') }),
-          ),
-          'The configuration of the tests.',
-        ),
-        url: field(z.exactOptional(z.string()), "The URL of the run's page, if there is only one run."),
-        passedTests: list(z.string(), 'The names of the runs that passed.'),
-        warnedTests: list(z.string(), 'The names of the runs that the policy let through.'),
-        failedTests: list(z.string(), 'The names of the runs that failed.'),
-      }),
-      'The result of the tests.',
-    ),
-  }),
-  'An in-toto statement about the commit.',
-);
 
 const receiptVerification = {
   verified: flag('Whether every check passed.'),

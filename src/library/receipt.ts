@@ -5,9 +5,8 @@ import type { GateReport } from '../gate/result-types.ts';
 import type { Envelope } from '../receipt/dsse.ts';
 import { ReceiptError } from '../receipt/error.ts';
 import { type BuildSource, buildFacts, type GateFacts, receiptOf } from '../receipt/gate-statement.ts';
-import { type PrivateKey, readPrivateKey } from '../receipt/keys.ts';
-import type { Statement } from '../receipt/statement.ts';
-import { wholeCommit } from '../receipt/verify.ts';
+import { type Key, readPrivateKey } from '../receipt/keys.ts';
+import { type Statement, wholeCommit } from '../receipt/statement.ts';
 import type { Redact } from '../redact.ts';
 
 /** The options of `result.receipt()`. */
@@ -33,9 +32,9 @@ export interface ReceiptSource
   readonly redact: Redact;
 }
 
-async function signingKey(key: string): Promise<PrivateKey> {
+function signingKey(key: string): Key {
   try {
-    return await readPrivateKey(key);
+    return readPrivateKey(key);
   } catch (error) {
     if (!(error instanceof ReceiptError)) throw error;
     throw new UsageError(`receipt: key cannot sign: ${error.message}`, { hint: error.hint });
@@ -55,7 +54,7 @@ export async function gateReceipt(
     throw new UsageError('receipt: the whole commit is unknown', {
       hint: 'pass commit, 40 or 64 hex digits, or give trigger.commitSha or env to gate',
     });
-  const signer = key === undefined ? null : await signingKey(key);
+  const signer = key === undefined ? null : signingKey(key);
   const subject = { commit, repository: repository ?? facts.repository };
   return receiptOf(report, { ...facts, ...known, ...subject }, signer, redact);
 }

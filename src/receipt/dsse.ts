@@ -1,7 +1,8 @@
+import * as z from 'zod/mini';
 import { Refused } from './error.ts';
-import { isObject, own, parseObject, refuseDuplicates } from './json.ts';
-import { fromBase64, type PrivateKey, sign, toBase64 } from './keys.ts';
-import { payloadType } from './statement.ts';
+import { parseObject, refuseDuplicates } from './json.ts';
+import { fromBase64, type Key, sign } from './keys.ts';
+import { payloadType as inToto } from './statement.ts';
 
 /** A signature of an envelope. */
 export interface EnvelopeSignature {
@@ -22,57 +23,52 @@ export interface Envelope {
 /** The parts of an envelope, decoded. */
 export interface OpenEnvelope {
   payloadType: string;
-  payload: Uint8Array<ArrayBuffer>;
-  signatures: readonly Uint8Array<ArrayBuffer>[];
+  payload: Buffer;
+  signatures: readonly Buffer[];
 }
 
 /** A receipt of 1,000 runs is smaller. */
 export const maxBytes = 4 * 1024 * 1024;
-/** Each is compared with each trusted key. */
-const maxSignatures = 100;
-
-const encoder = new TextEncoder();
 
 /** Returns the bytes that are signed: the pre-authentication encoding of DSSE. */
-export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array<ArrayBuffer> {
-  const type = encoder.encode(payloadType);
-  const parts = [
-    encoder.encode(`DSSEv1 ${type.length} `),
-    type,
-    encoder.encode(` ${payload.length} `),
-    payload,
-  ];
-  const message = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    message.set(part, at);
-    at += part.length;
-  }
-  return message;
+export function preAuthEncoding(payloadType: string, payload: Uint8Array): Buffer {
+  const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.length} `;
+  return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** Returns an envelope with one signature. */
-export function envelopeOf(
-  payloadType: string,
-  payload: Uint8Array,
-  signature: { keyId: string; bytes: Uint8Array },
-): Envelope {
-  const { keyId, bytes } = signature;
-  return { payload: toBase64(payload), payloadType, signatures: [{ keyid: keyId, sig: toBase64(bytes) }] };
+/** Returns a payload in an envelope that the key signs. */
+export function seal(payload: Uint8Array, key: Key, payloadType: string = inToto): Envelope {
+  const sig = sign(key, preAuthEncoding(payloadType, payload)).toString('base64');
+  return {
+    payload: Buffer.from(payload).toString('base64'),
+    payloadType,
+    signatures: [{ keyid: key.id, sig }],
+  };
 }
 
-function base64Field(value: unknown, name: string): Uint8Array<ArrayBuffer> {
-  const bytes = typeof value === 'string' ? fromBase64(value) : null;
-  if (bytes === null) throw new Refused(`the field ${name} is not base64`);
-  return bytes;
-}
+const base64 = z.pipe(
+  z.string(),
+  z.transform((text, { issues }) => {
+    const bytes = fromBase64(text);
+    if (bytes === null) issues.push({ code: 'custom', message: 'is not base64', input: text });
+    return bytes ?? Buffer.alloc(0);
+  }),
+);
 
-function signatureOf(value: unknown, index: number): Uint8Array<ArrayBuffer> {
-  const name = `signatures[${index}]`;
-  if (!isObject(value)) throw new Refused(`${name} is not an object`);
-  const keyid = own(value, 'keyid') ?? '';
-  if (typeof keyid !== 'string') throw new Refused(`the field ${name}.keyid is not a string`);
-  return base64Field(own(value, 'sig'), `${name}.sig`);
+/** Each of the signatures is compared with each trusted key. */
+const envelope = z.looseObject({
+  payload: base64,
+  payloadType: z.string(),
+  signatures: z
+    .array(z.looseObject({ keyid: z.optional(z.string()), sig: base64 }))
+    .check(z.minLength(1), z.maxLength(100)),
+});
+
+/** Returns why a schema refuses a value: `subject[1].digest is missing or invalid`. */
+export function reasonOf({ issues: [issue] }: z.core.$ZodError): string {
+  const path = issue?.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+  const place = path?.join('').replace(/^\./, '') ?? '';
+  return issue?.code === 'custom' ? `${place} ${issue.message}`.trim() : `${place} is missing or invalid`;
 }
 
 /**
@@ -82,26 +78,14 @@ function signatureOf(value: unknown, index: number): Uint8Array<ArrayBuffer> {
 export function openEnvelope(bytes: Uint8Array): OpenEnvelope {
   if (bytes.length > maxBytes) throw new Refused('the file is larger than 4 MiB');
   const { text, value } = parseObject(bytes, 'the file');
-  if (own(value, '_type') !== undefined && own(value, 'payload') === undefined)
+  if (value._type !== undefined && value.payload === undefined)
     throw new Refused(
       'the file is a statement without a signature',
       'a gate without RUNGATE_RECEIPT_KEY writes it for another signer; set the key, or verify the signed file',
     );
   refuseDuplicates(text, 'the envelope');
-  const payload = base64Field(own(value, 'payload'), 'payload');
-  const payloadType = own(value, 'payloadType');
-  if (typeof payloadType !== 'string') throw new Refused('the field payloadType is not a string');
-  const signatures = own(value, 'signatures');
-  if (!Array.isArray(signatures) || signatures.length === 0)
-    throw new Refused('the envelope has no signatures');
-  if (signatures.length > maxSignatures)
-    throw new Refused(`the envelope has more than ${maxSignatures} signatures`);
-  return { payload, payloadType, signatures: signatures.map(signatureOf) };
-}
-
-/** Returns the text of a statement in an envelope that the key signs. */
-export async function signStatement(text: string, key: PrivateKey): Promise<Envelope> {
-  const payload = new TextEncoder().encode(text);
-  const bytes = await sign(key, preAuthEncoding(payloadType, payload));
-  return envelopeOf(payloadType, payload, { keyId: key.id, bytes });
+  const { data, error } = envelope.safeParse(value);
+  if (data === undefined) throw new Refused(`the field ${reasonOf(error)}`);
+  const { payload, payloadType, signatures } = data;
+  return { payload, payloadType, signatures: signatures.map(({ sig }) => sig) };
 }

@@ -2,14 +2,13 @@ import type { Verdict } from '../gate/policy.ts';
 import { decidingRuns, shownAs } from '../gate/report.ts';
 import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
 import { redactJson } from '../json/rewrite.ts';
-import { ownCopy } from '../own-options.ts';
 import type { Redact } from '../redact.ts';
 import type { Artifact } from '../subject.ts';
 import { version } from '../version.ts';
-import { type Envelope, signStatement } from './dsse.ts';
-import { type PrivateKey, toBase64 } from './keys.ts';
+import { type Envelope, seal } from './dsse.ts';
+import type { Key } from './keys.ts';
 import {
-  isCommit,
+  commitPattern,
   predicateType,
   type ReceiptDeployment,
   type ReceiptResult,
@@ -53,7 +52,7 @@ export type BuildSource = Readonly<
 
 /** Returns the facts about a build for a receipt. The commit is not checked yet. */
 export function buildFacts(source: BuildSource) {
-  const { commitSha, repository, ref, environmentKey, baseUrl, externalUrl } = ownCopy(source);
+  const { commitSha, repository, ref, environmentKey, baseUrl, externalUrl } = source;
   return {
     commit: commitSha ?? null,
     repository: repository ?? null,
@@ -106,7 +105,7 @@ function environmentAt({ apiUrl, environment: key, baseUrl }: GateFacts): Resour
 const policyContent = (policy: GateFacts['policy']): ResourceDescriptor => ({
   name: 'policy',
   mediaType: 'application/json',
-  content: toBase64(new TextEncoder().encode(JSON.stringify(policy))),
+  content: Buffer.from(JSON.stringify(policy)).toString('base64'),
 });
 
 /** Returns the runs of a gate if each has a conclusive verdict; otherwise null. */
@@ -124,7 +123,7 @@ function conclusiveRuns(report: GateReport): ReceiptRun[] | null {
 export function gateStatement(report: GateReport, facts: GateFacts): Statement | null {
   const { commit, subjects, gate, repository, ref, buildUrl, apiUrl, policy } = facts;
   const { deployed } = report;
-  if (!isCommit(commit)) throw new TypeError('a receipt needs a whole commit');
+  if (!commitPattern.test(commit)) throw new TypeError('a receipt needs a whole commit');
   const runs = conclusiveRuns(report);
   if (runs === null) return null;
   const nameOf = ({ name, runId }: ReceiptRun) => name ?? runId ?? '';
@@ -170,16 +169,16 @@ export function gateStatement(report: GateReport, facts: GateFacts): Statement |
  * Returns the receipt of a gate: the envelope that the key signs, or without a key the statement in it; null if a run has no
  * verdict.
  */
-export async function receiptOf(
+export function receiptOf(
   report: GateReport,
   facts: GateFacts,
-  key: PrivateKey | null,
+  key: Key | null,
   redact: Redact,
-): Promise<Envelope | Statement | null> {
+): Envelope | Statement | null {
   const statement = gateStatement(report, facts);
   if (statement === null) return null;
   // A secret that equals the name of a verdict or an action must not hide it.
   const words = Object.entries(facts.policy).flat();
   const text = redactJson(JSON.stringify(statement), (part) => (words.includes(part) ? part : redact(part)));
-  return key === null ? (JSON.parse(text) as Statement) : signStatement(text, key);
+  return key === null ? (JSON.parse(text) as Statement) : seal(Buffer.from(text), key);
 }

@@ -1,10 +1,10 @@
-import { isPlain, ownCopy, ownOptions } from '../own-options.ts';
-import { parseSought, type SoughtArtifact } from '../subject.ts';
-import { plainUrl } from './base-url.ts';
+import * as z from 'zod/mini';
+import { isPlain, ownCopy } from '../own-options.ts';
+import { parseSought } from '../subject.ts';
 import { quoted, ReceiptError } from './error.ts';
 import { readPublicKey } from './keys.ts';
-import type { ReceiptResult, Statement } from './statement.ts';
-import { ageOf, type Examination, examine, wholeCommit } from './verify.ts';
+import { type ReceiptResult, type Statement, wholeCommit } from './statement.ts';
+import { ageOf, type Examination, examine, plainUrl } from './verify.ts';
 
 export type { Artifact } from '../subject.ts';
 export type { CheckName, ReceiptErrorCode } from './error.ts';
@@ -61,115 +61,93 @@ export interface VerifiedReceipt {
   statement: Statement;
 }
 
-const optionNames = [
-  'receipt',
-  'keys',
-  'commit',
-  'subjects',
-  'repository',
-  'project',
-  'process',
-  'tags',
-  'environment',
-  'baseUrl',
-  'requireDeployed',
-  'maxAgeMs',
-  'allowWarned',
-  'now',
-] as const satisfies readonly (keyof VerifyReceiptOptions)[];
+const filled = z.string('expected a non-empty string').check(z.minLength(1, 'expected a non-empty string'));
+const list = <Item extends z.ZodMiniType>(item: Item, what: string) =>
+  z.array(item, `expected a list of ${what}`).check(z.minLength(1, `expected a list of ${what}`));
+const custom = (is: (value: unknown) => boolean, expected: string) => z.custom<string>(is, expected);
 
-function badOption(message: string, hint?: string): never {
-  throw new ReceiptError('bad_option', message, hint);
-}
-
-/** Returns the receipt as a copy, since the caller may change its buffer while the checks are made. */
-function bytesOf(receipt: unknown): Uint8Array {
-  if (typeof receipt === 'string') return new TextEncoder().encode(receipt);
-  if (receipt instanceof Uint8Array) return new Uint8Array(receipt);
-  if (receipt instanceof ArrayBuffer) return new Uint8Array(receipt.slice(0));
-  return badOption('receipt is neither bytes nor text', 'pass the content of the file without parsing it');
-}
-
-function checkOptions(options: VerifyReceiptOptions): void {
-  for (const name of ['repository', 'project', 'process', 'environment'] as const) {
-    const value: unknown = options[name];
-    if (value !== undefined && (typeof value !== 'string' || value === ''))
-      badOption(`${name} is not a non-empty string`, `leave ${name} out if it does not matter`);
-  }
-  const { process, tags, baseUrl, maxAgeMs } = options;
-  if (baseUrl !== undefined && plainUrl(baseUrl) === null)
-    badOption(
-      'baseUrl is not an http or https URL without user name, query and fragment',
-      'a receipt has the base URL without its query',
-    );
-  if (tags !== undefined) {
-    if (
-      !Array.isArray(tags) ||
-      tags.length === 0 ||
-      tags.some((tag) => typeof tag !== 'string' || tag === '')
-    )
-      badOption('tags is not a list of strings', 'leave tags out if they do not matter');
-    if (process !== undefined)
-      badOption('a run has either a process or tags, so one of the two cannot match');
-  }
-  if (maxAgeMs !== undefined && !(typeof maxAgeMs === 'number' && maxAgeMs > 0))
-    badOption('maxAgeMs is not a number above 0');
-  for (const name of ['allowWarned', 'requireDeployed'] as const)
-    if (options[name] !== undefined && typeof options[name] !== 'boolean')
-      badOption(`${name} is not a boolean`);
-}
-
-/** Returns what ties the receipt to the caller's release: the commit, images and files, or both. */
-function releaseOf({ commit, subjects }: VerifyReceiptOptions) {
-  if (commit === undefined && subjects === undefined)
-    badOption('neither commit nor subjects was given', 'pass what you release');
-  return {
-    commit: commit === undefined ? undefined : commitOf(commit),
-    subjects: subjects === undefined ? undefined : soughtOf(subjects),
-  };
-}
-
-function soughtOf(subjects: unknown): SoughtArtifact[] {
-  if (!Array.isArray(subjects) || subjects.length === 0)
-    badOption('subjects is not a list of subjects', 'leave subjects out if they do not matter');
-  return (subjects as unknown[]).map(
-    (text) =>
-      (typeof text === 'string' ? parseSought(text) : null) ??
-      badOption('subjects: expected name@sha256:<64 hex digits>, or sha256:<64 hex digits>'),
+const schema = z
+  .strictObject({
+    receipt: z.union(
+      [z.string(), z.instanceof(Uint8Array), z.instanceof(ArrayBuffer)],
+      'expected the content of the file as bytes or text, without parsing it',
+    ),
+    keys: z.union([z.string(), list(z.string(), 'keys')], 'expected the trusted public keys as PEM'),
+    commit: z.optional(
+      custom(
+        (text) => wholeCommit(text) !== null,
+        'expected a whole commit of 40 or 64 hex digits, such as the output of git rev-parse HEAD',
+      ),
+    ),
+    subjects: z.optional(
+      list(
+        custom(
+          (text) => typeof text === 'string' && parseSought(text) !== null,
+          'expected name@sha256:<64 hex digits>, or sha256:<64 hex digits>',
+        ),
+        'subjects',
+      ),
+    ),
+    repository: z.optional(filled),
+    project: z.optional(filled),
+    process: z.optional(filled),
+    tags: z.optional(list(filled, 'tags')),
+    environment: z.optional(filled),
+    baseUrl: z.optional(
+      custom(
+        (text) => plainUrl(text) !== null,
+        'expected an http or https URL without user name, query and fragment',
+      ),
+    ),
+    requireDeployed: z.optional(z.boolean('expected a boolean')),
+    maxAgeMs: z.optional(
+      z.number('expected a number above 0').check(z.positive('expected a number above 0')),
+    ),
+    allowWarned: z.optional(z.boolean('expected a boolean')),
+    now: z.optional(z.date('expected a date')),
+  })
+  .check(
+    z.refine(
+      ({ commit, subjects }) => commit !== undefined || subjects !== undefined,
+      'neither commit nor subjects was given',
+    ),
+    z.refine(
+      ({ process, tags }) => process === undefined || tags === undefined,
+      'a run has either a process or tags, so one of the two cannot match',
+    ),
   );
+
+function badOption(message: string): never {
+  throw new ReceiptError('bad_option', message);
 }
 
-function commitOf(text: unknown): string {
-  return (
-    wholeCommit(text) ??
-    badOption(
-      'commit is not a whole commit: 40 or 64 hex digits',
-      'pass the full hash, such as GITHUB_SHA or the output of git rev-parse HEAD',
-    )
-  );
-}
-
-function timeOf(now: unknown): number {
-  const time = now instanceof Date ? now.getTime() : Number.NaN;
-  return Number.isNaN(time) ? badOption('now is not a date') : time;
-}
-
-async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination, now: number]> {
-  // An inherited or misspelt option would leave its check out.
+/** Returns the options without a prototype: an inherited or misspelt option would leave its check out. */
+function readOptions(given: unknown): VerifyReceiptOptions {
   if (!isPlain(given)) badOption('verifyReceipt takes one plain object: { receipt, keys, commit }');
-  const names: readonly string[] = optionNames;
-  const unknown = Object.keys(given).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    badOption(`${quoted(unknown)} is not an option`, `the options are ${names.join(', ')}`);
-  const options = ownOptions(given, optionNames);
-  checkOptions(options);
-  const bytes = bytesOf(options.receipt);
-  const release = releaseOf(options);
-  const now = timeOf(options.now === undefined ? new Date() : options.now);
-  const texts: unknown[] = [options.keys].flat();
-  if (options.keys === undefined || texts.length === 0) badOption('no key to trust was given');
-  const keys = await Promise.all(texts.map(readPublicKey));
-  return [await examine(bytes, ownCopy({ ...options, keys, ...release, now })), now];
+  const { data, error } = schema.safeParse(ownCopy(given));
+  if (data !== undefined) return ownCopy(data as VerifyReceiptOptions);
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys')
+    badOption(
+      `${quoted(issue.keys[0] ?? '')} is not an option; the options are ${Object.keys(schema.shape).join(', ')}`,
+    );
+  const place = issue?.path.join('.') ?? '';
+  return badOption(place === '' ? (issue?.message ?? '') : `${place}: ${issue?.message}`);
+}
+
+function examineOptions(given: VerifyReceiptOptions): [Examination, now: number] {
+  const { receipt, keys, commit, subjects, now: time, ...facts } = readOptions(given);
+  const now = (time ?? new Date()).getTime();
+  const expected = {
+    ...facts,
+    keys: [keys].flat().map(readPublicKey),
+    commit: wholeCommit(commit) ?? undefined,
+    subjects: subjects?.flatMap((text) => parseSought(text) ?? []),
+    now,
+  };
+  const bytes =
+    typeof receipt === 'string' ? Buffer.from(receipt) : new Uint8Array(receipt as ArrayBufferLike);
+  return [examine(bytes, ownCopy(expected)), now];
 }
 
 /**
@@ -192,12 +170,17 @@ async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination
  */
 export async function verifyReceipt(options: VerifyReceiptOptions): Promise<VerifiedReceipt> {
   try {
-    const [{ checks, keyId, statement }, now] = await examineOptions(options);
+    const [{ checks, keyId, statement }, now] = examineOptions(options);
     const failed = checks.find(({ status }) => status === 'failed');
     if (failed !== undefined)
       throw new ReceiptError(failed.check, `the receipt was refused: ${failed.reason}`, failed.hint);
     if (statement === null || keyId === null) throw new Error('the receipt was not read');
-    return { result: statement.predicate.result, keyId, ageMs: ageOf(statement, now), statement };
+    return {
+      result: statement.predicate.result,
+      keyId,
+      ageMs: ageOf(statement, now),
+      statement: structuredClone(statement),
+    };
   } catch (error) {
     if (error instanceof ReceiptError) throw error;
     const message = 'an option cannot be read, or the runtime rejected it';

@@ -1,15 +1,13 @@
 import { parseJson } from '../json/parse.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
+import { ownCopy } from '../own-options.ts';
 import { quoted, Refused } from './error.ts';
 
 /** Deeper than any receipt, and shallow enough for recursion. */
 const maxDepth = 32;
 
+/** A JSON object without a prototype: a polluted one adds no fact to it. */
 export type Json = Readonly<Record<string, unknown>>;
-
-/** Returns a field of an object; undefined for an inherited one, which may come from prototype pollution. */
-export const own = (object: Json, name: string): unknown =>
-  Object.hasOwn(object, name) ? object[name] : undefined;
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -31,7 +29,7 @@ export function parseObject(bytes: Uint8Array, what: string): { text: string; va
   if (values > jsonLimits.values) throw new Refused(`${what} has too many values`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text, (_name, part: unknown) => (isObject(part) ? ownCopy(part) : part));
   } catch {
     throw new Refused(`${what} is not JSON`);
   }

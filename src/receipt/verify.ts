@@ -1,25 +1,17 @@
 import { parseTimestamp } from '../date-time.ts';
 import { formatDuration } from '../duration.ts';
-import { ownCopy } from '../own-options.ts';
+import { parseUrl } from '../parse-url.ts';
 import { type Artifact, artifactText, isExpected, type SoughtArtifact } from '../subject.ts';
-import { plainUrl } from './base-url.ts';
 import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
 import { parseObject, refuseDuplicates } from './json.ts';
-import { type PublicKey, signerOf } from './keys.ts';
-import {
-  baseUrlOf,
-  environmentOf,
-  factsOf,
-  isCommit,
-  payloadType,
-  readStatement,
-  type Statement,
-} from './statement.ts';
+import { type Key, signerOf } from './keys.ts';
+import { baseUrlOf, environmentOf, factsOf, payloadType, type Statement } from './statement.ts';
+import { readStatement } from './statement-schema.ts';
 
 /** The facts that a receipt must have. An undefined fact is not checked. */
 export interface Expected {
-  keys: readonly PublicKey[];
+  keys: readonly Key[];
   /** A whole commit in lower case. */
   commit?: string | undefined;
   /** Each must be a subject. */
@@ -38,6 +30,17 @@ export interface Expected {
   allowWarned?: boolean | undefined;
   /** Milliseconds since the epoch. */
   now: number;
+}
+
+/**
+ * Returns one text for all spellings of a URL: `https://shop.example.com/` for `HTTPS://Shop.example.com:443`. Null for anything
+ * but an http or https URL without a user name, a query and a fragment.
+ */
+export function plainUrl(text: unknown): string | null {
+  // Parsers disagree on a backslash, and URL parsers ignore line breaks.
+  if (typeof text !== 'string' || !/^https?:\/\/[^?#\\\s]+$/i.test(text.trim())) return null;
+  const url = parseUrl(text.trim());
+  return url?.username === '' && url.password === '' ? url.href : null;
 }
 
 /** The outcome of one check. `skipped`: the caller did not ask for it, or an earlier check failed. */
@@ -64,7 +67,7 @@ export const maxFutureMs = 60_000;
 /** The state of the checks that open a receipt; each needs the one before. */
 interface Opening {
   readonly bytes: Uint8Array;
-  readonly keys: readonly PublicKey[];
+  readonly keys: readonly Key[];
   envelope: OpenEnvelope;
   keyId: string;
   text: string;
@@ -75,9 +78,9 @@ const opening = {
   envelope(state) {
     state.envelope = openEnvelope(state.bytes);
   },
-  async signature(state) {
+  signature(state) {
     const { payload, signatures, payloadType } = state.envelope;
-    const signer = await signerOf(state.keys, preAuthEncoding(payloadType, payload), signatures);
+    const signer = signerOf(state.keys, preAuthEncoding(payloadType, payload), signatures);
     if (signer === null) throw new Refused('none of the trusted keys signed it');
     state.keyId = signer.id;
   },
@@ -93,7 +96,7 @@ const opening = {
   duplicate_keys({ text }) {
     refuseDuplicates(text, 'the statement');
   },
-} as const satisfies Readonly<Partial<Record<CheckName, (state: Opening) => void | Promise<void>>>>;
+} as const satisfies Readonly<Partial<Record<CheckName, (state: Opening) => void>>>;
 
 /** Refuses a fact other than the expected one; null is a fact that the gate did not know. */
 function expectFact(name: string, fact: string | null, expected: string, hint?: string): void {
@@ -184,7 +187,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
     for (const sought of subjects) expectSubject(artifacts, sought);
   },
   repository({ subject: [subject] }, { repository = '' }) {
-    const { name = null } = ownCopy(subject);
+    const { name = null } = subject;
     const hint = name === null ? undefined : 'write the repository as the receipt does';
     expectFact('repository', name, repository, hint);
   },
@@ -200,7 +203,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
     expectFact('base URL', named && (plainUrl(named) ?? named), plainUrl(baseUrl) ?? baseUrl, hint);
   },
   deployed(statement, { subjects }) {
-    const { deployed } = ownCopy(factsOf(statement));
+    const { deployed } = factsOf(statement);
     if (deployed?.matches === true) return expectShown(statement.subject, deployed.expected, subjects);
     const hint = 'give the gate the page that shows which build is deployed: --deployed-url <url>';
     throw new Refused(
@@ -238,9 +241,9 @@ function isAsked(check: CheckName, expected: Expected): boolean {
   return name === undefined || (expected[name] ?? false) !== false;
 }
 
-async function outcomeOf(check: CheckName, make: () => void | Promise<void>): Promise<Check> {
+function outcomeOf(check: CheckName, make: () => void): Check {
   try {
-    await make();
+    make();
     return { check, status: 'passed', reason: null };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -254,25 +257,19 @@ const skipped = (check: CheckName): Check => ({ check, status: 'skipped', reason
  * Makes all checks of a receipt in their order. After a failed one, those that rest on it are skipped: nothing of a receipt
  * is read as a fact before a trusted key has vouched for it.
  */
-export async function examine(bytes: Uint8Array, expected: Expected): Promise<Examination> {
+export function examine(bytes: Uint8Array, expected: Expected): Examination {
   const state = { bytes, keys: expected.keys } as Opening;
   const checks: Check[] = [];
   let open = true;
   for (const check of Object.keys(opening) as (keyof typeof opening)[]) {
-    const outcome: Check = open ? await outcomeOf(check, () => opening[check](state)) : skipped(check);
+    const outcome: Check = open ? outcomeOf(check, () => opening[check](state)) : skipped(check);
     open &&= outcome.status === 'passed';
     checks.push(outcome);
   }
   const statement = open ? state.statement : null;
   for (const [check, make] of Object.entries(factChecks) as [CheckName, FactCheck][]) {
     const isMade = statement !== null && isAsked(check, expected);
-    checks.push(isMade ? await outcomeOf(check, () => make(statement, expected)) : skipped(check));
+    checks.push(isMade ? outcomeOf(check, () => make(statement, expected)) : skipped(check));
   }
   return { checks, keyId: (state as Partial<Opening>).keyId ?? null, statement };
-}
-
-/** Returns a whole commit in lower case, or null. */
-export function wholeCommit(text: unknown): string | null {
-  const commit = typeof text === 'string' ? text.trim().toLowerCase() : null;
-  return isCommit(commit) ? commit : null;
 }

@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -128,17 +119,4 @@ describe('a device', () => {
     expect(JSON.parse(out.slice(out.indexOf('{')))).toMatchObject({ predicate: { result: 'PASSED' } });
     expect(existsSync('/dev/stdout')).toBe(true);
   });
-});
-
-it('prints no warning of Node about its cryptography', async () => {
-  await play({ outcome: 'passed', duration: 0 });
-  await rungate(['receipt', 'keygen', 'ci']).ended;
-  const key = { RUNGATE_RECEIPT_KEY_FILE: join(folder, 'ci.key') };
-  const { err } = await rungate([...gate, '--quiet', '--receipt', 'receipt.json'], key).ended;
-  const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);
-  // Ed25519 in WebCrypto is stable from 20.19.3, 22.13 and 23.5 on.
-  const isStable =
-    major > 22 || (major === 22 && minor >= 13) || (major === 20 && minor * 100 + patch >= 1903);
-  if (isStable) expect(err).toBe('');
-  expect(readFileSync(join(folder, 'receipt.json'), 'utf8')).toContain('"signatures"');
 });

@@ -1,7 +1,7 @@
-import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createPublicKey, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { envelopeOf, preAuthEncoding } from '../../src/receipt/dsse.ts';
+import { preAuthEncoding } from '../../src/receipt/dsse.ts';
 import { checkNames, type ReceiptError } from '../../src/receipt/error.ts';
 import { verifyReceipt } from '../../src/receipt/index.ts';
 import { refuseDuplicates } from '../../src/receipt/json.ts';
@@ -62,18 +62,12 @@ describe('verifyReceipt', () => {
     expect(ageMs).toBeLessThanOrEqual(ageNow());
   });
 
-  it('reads the bytes once: a buffer that changes during the checks makes no difference', async () => {
-    const receipt = new TextEncoder().encode(JSON.stringify(await sealed(JSON.stringify(statement))));
-    const verified = verifyReceipt({ receipt, keys: trusted.publicPem, commit });
-    receipt.fill(0);
-    expect((await verified).result).toBe('PASSED');
-  });
-
   it('explains the remedy in a hint', async () => {
-    const error = await verifyReceipt({ receipt: '{}', keys: trusted.publicPem, commit: 'HEAD' }).catch(
+    const keys = trusted.privatePem;
+    const error = await verifyReceipt({ receipt: '{}', keys, commit }).catch(
       (caught: ReceiptError) => caught,
     );
-    expect(error).toMatchObject({ code: 'bad_option', hint: expect.stringContaining('git rev-parse HEAD') });
+    expect(error).toMatchObject({ code: 'bad_key', hint: expect.stringContaining('give the public key') });
   });
 
   it.each([null, undefined, 'text', 7])('throws its own error for %j in place of options', async (given) => {
@@ -210,31 +204,17 @@ describe('a forged receipt that node:crypto accepts under a key of small order i
       );
       const forged = found ?? refusedByNode;
       if (forged === undefined) throw new Error('no guess was right');
-      const signature = { keyId: '', bytes: forged.signature };
-      const receipt = JSON.stringify(envelopeOf(payloadType, forged.payload, signature));
+      const receipt = JSON.stringify({
+        payload: Buffer.from(forged.payload).toString('base64'),
+        payloadType,
+        signatures: [{ sig: forged.signature.toString('base64') }],
+      });
       await expect(verifyReceipt({ receipt, keys: String(keys), commit })).rejects.toMatchObject({
         code: 'bad_key',
         message: expect.stringContaining('anyone can sign'),
       });
     },
   );
-});
-
-describe('a key of another kind is refused with its kind', () => {
-  const spki = { format: 'pem', type: 'spki' } as const;
-  it.each([
-    ['RSA', generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export(spki)],
-    ['RSA', generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).publicKey.export(spki)],
-    ['ECDSA', generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export(spki)],
-    ['Ed448', generateKeyPairSync('ed448').publicKey.export(spki)],
-    ['X25519', generateKeyPairSync('x25519').publicKey.export(spki)],
-  ])('%s', async (kind, keys) => {
-    const receipt = JSON.stringify(await sealed(JSON.stringify(statement)));
-    await expect(verifyReceipt({ receipt, keys: String(keys), commit })).rejects.toMatchObject({
-      code: 'bad_key',
-      message: expect.stringMatching(new RegExp(`^it is an? ${kind} key, not an Ed25519 key$`)),
-    });
-  });
 });
 
 describe('duplicate keys', () => {

@@ -1,7 +1,5 @@
 // Runs the tables and the vectors with the packed package on the current runtime. Do not use Node's modules here.
-import { verifyReceipt } from 'rungate/receipt';
 import * as webhook from 'rungate/webhook';
-import { problemOf, table as receipts } from '../receipt/table.ts';
 import { isExpected, outcomeOf, table } from '../webhook/table.ts';
 import { bodyOf, refused, secretOf, vectors } from '../webhook/vectors.ts';
 
@@ -38,18 +36,6 @@ async function runVectors(sign) {
 export async function runEntry(entry, { sign, verify }) {
   const results = [...(await runTable(verify)), ...(await runVectors(sign))];
   return results.map(({ name, failure }) => ({ name: `${entry}: ${name}`, failure }));
-}
-
-/** Tests `verifyReceipt`. */
-export async function runReceipt() {
-  const results = [];
-  for (const { title, rows } of receipts) {
-    for (const row of rows) {
-      const failure = await problemOf(verifyReceipt, row);
-      results.push({ name: `rungate/receipt: ${title}: ${row.name}`, failure });
-    }
-  }
-  return results;
 }
 
 export function runWebhook() {

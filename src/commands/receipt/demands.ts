@@ -1,8 +1,8 @@
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import { plainUrl } from '../../receipt/base-url.ts';
-import { type Expected, wholeCommit } from '../../receipt/verify.ts';
+import { wholeCommit } from '../../receipt/statement.ts';
+import { type Expected, plainUrl } from '../../receipt/verify.ts';
 import { parseSought, type SoughtArtifact } from '../../subject.ts';
 import { echoed } from '../../suggest.ts';
 import { filled, namesIn } from '../options.ts';
@@ -53,10 +53,9 @@ async function subjectsOf(io: Io, { subject = [], subjectFile = [] }: VerifyFlag
 
 function baseUrlOf(text: string | undefined): string | undefined {
   if (text === undefined || plainUrl(text) !== null) return text;
-  throw new UsageError(
-    '--base-url: expected an http or https URL without user name, password, query and fragment',
-    { hint: 'write it like https://pr-7.example.com: a receipt has the base URL without its query' },
-  );
+  throw new UsageError('--base-url: expected an http or https URL without user name, query and fragment', {
+    hint: 'write it like https://pr-7.example.com: a receipt has the base URL without its query',
+  });
 }
 
 /** Returns the facts that the options demand of a receipt. @throws UsageError */

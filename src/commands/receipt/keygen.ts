@@ -21,7 +21,7 @@ export async function keygenCommand(context: Context, prefix: string): Promise<n
   const { io, output } = context;
   filled('<prefix>', prefix);
   const [keyFile, publicKeyFile] = [`${prefix}.key`, `${prefix}.pub`];
-  const keys = await createKeys();
+  const keys = createKeys();
   try {
     writeKeys(io, prefix, keys);
   } catch (cause) {

@@ -4,8 +4,9 @@ import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
 import { maxBytes, openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
-import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
-import { baseUrlOf, environmentOf, factsOf, readStatement, type Statement } from '../../receipt/statement.ts';
+import { type Json, parseObject, refuseDuplicates } from '../../receipt/json.ts';
+import { baseUrlOf, environmentOf, factsOf, type Statement } from '../../receipt/statement.ts';
+import { readStatement } from '../../receipt/statement-schema.ts';
 import { artifactText } from '../../subject.ts';
 import type { Context } from '../context.ts';
 import type { JsonDocument } from '../result-schemas.ts';
@@ -32,7 +33,7 @@ interface Content {
 
 function receiptContent(bytes: Uint8Array): Content {
   const { text, value } = parseObject(bytes, 'the file');
-  if (own(value, '_type') !== undefined) return { signatures: 0, text, value };
+  if (value._type !== undefined) return { signatures: 0, text, value };
   const { payload, signatures } = openEnvelope(bytes);
   return { signatures: signatures.length, ...parseObject(payload, 'the statement') };
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { ReceiptError } from '../../receipt/error.ts';
-import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
+import { type Key, readPublicKey } from '../../receipt/keys.ts';
 import { factsOf } from '../../receipt/statement.ts';
 import { ageOf, type Examination, type Expected, examine } from '../../receipt/verify.ts';
 import { instead } from '../../suggest.ts';
@@ -14,7 +14,7 @@ import { demandsOf, type VerifyFlags } from './demands.ts';
 import { namedReceipts } from './files.ts';
 import { readReceipt } from './show.ts';
 
-interface TrustedKey extends PublicKey {
+interface TrustedKey extends Key {
   readonly path: string;
 }
 
@@ -28,7 +28,7 @@ async function readKeys({ io }: Context, paths: readonly string[] | undefined): 
       filled('--key', path);
       const pem = new TextDecoder().decode(await readReceipt(io, 'key', path));
       try {
-        return { path, ...(await readPublicKey(pem)) };
+        return { path, ...readPublicKey(pem) };
       } catch (error) {
         if (!(error instanceof ReceiptError)) throw error;
         throw new UsageError(`--key ${path}: ${error.message}`, { hint: error.hint });
@@ -54,7 +54,7 @@ async function verificationOf(
   expected: Omit<Expected, 'keys'>,
   keys: readonly TrustedKey[],
 ): Promise<Verification> {
-  const examination = await examine(await readReceipt(io, '<file>', path), { ...expected, keys });
+  const examination = examine(await readReceipt(io, '<file>', path), { ...expected, keys });
   const { checks, keyId, statement } = examination;
   return {
     path,

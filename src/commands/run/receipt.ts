@@ -9,8 +9,8 @@ import { renderJson } from '../../output/json.ts';
 import { maxBytes } from '../../receipt/dsse.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, buildFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
-import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
-import { wholeCommit } from '../../receipt/verify.ts';
+import { type Key, readPrivateKey } from '../../receipt/keys.ts';
+import { wholeCommit } from '../../receipt/statement.ts';
 import type { Settings } from '../../settings/names.ts';
 import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
@@ -54,7 +54,7 @@ function removeOld({ io, output }: Context, path: string): void {
 }
 
 /** Returns the key that signs, or null if there is none. Warns if other users may read its file. */
-async function signingKey(context: Context): Promise<PrivateKey | null> {
+async function signingKey(context: Context): Promise<Key | null> {
   const { io, settings } = context;
   const { receiptKey } = settings;
   if (receiptKey === undefined) return null;
@@ -62,7 +62,7 @@ async function signingKey(context: Context): Promise<PrivateKey | null> {
   const file = variable.endsWith('_FILE') ? io.env[variable] : undefined;
   if (file !== undefined) await warnIfExposed(context, file);
   try {
-    return await readPrivateKey(receiptKey.value);
+    return readPrivateKey(receiptKey.value);
   } catch (error) {
     if (!(error instanceof ReceiptError)) throw error;
     throw new ConfigError(`${variable} has no key for receipts: ${error.message}`, {
@@ -126,7 +126,7 @@ async function writerOf(context: Context, path: string, targets: readonly Target
     const startedAt = started.get(gate) ?? event.startedAt;
     const facts = { ...ofGate, startedAt, finishedAt: finished.get(gate) ?? event.finishedAt };
     const report = reportOf(event, gate);
-    const receipt = report && (await receiptOf(report, facts, key, output.redact));
+    const receipt = report && receiptOf(report, facts, key, output.redact);
     if (report === null || receipt === null) {
       const why = report === null ? 'the gate was skipped' : 'a run has no verdict';
       await output.alert(`no receipt was written to ${shown}: ${why}`);

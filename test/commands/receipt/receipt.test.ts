@@ -164,7 +164,7 @@ describe('receipt verify', () => {
     const { code, err } = await run([...verify, '--base-url', 'https://a:b@pr-7.example.com/?token=secret']);
     expect([code, err]).toEqual([
       64,
-      'error: --base-url: expected an http or https URL without user name, password, query and fragment\n' +
+      'error: --base-url: expected an http or https URL without user name, query and fragment\n' +
         '  → write it like https://pr-7.example.com: a receipt has the base URL without its query\n',
     ]);
   });

@@ -114,7 +114,10 @@ describe('receipt verify with several receipts', () => {
 
   it.each([7, null, ''])('refuses a receipt with the gate %j', async (gate) => {
     const { code, err } = await verify(['a.json'], { 'a.json': await of(gate) });
-    expect([code, err]).toEqual([1, 'refused: rungate.gate is missing or invalid (statement)\n']);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('rungate.gate is missing or invalid (statement)\n'),
+    ]);
   });
 
   it('says why a gate is missing', async () => {
