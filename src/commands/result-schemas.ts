@@ -400,7 +400,7 @@ export const documents = {
       event: textOrNull('The event in the JSON of an authentic body; null if it names none.'),
       bytes: number('The size of the body.'),
       verdict: text(
-        '`authentic`, `not_verified` without a secret, `too_large`, `too_many`, or the code of the verification error.',
+        '`authentic`, `not_verified` without a secret, `too_large`, or the code of the verification error.',
       ),
       ...signature,
       forward: field(

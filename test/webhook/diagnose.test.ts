@@ -32,7 +32,7 @@ interface Sent {
 const asBytes = (value: string | Uint8Array) => (typeof value === 'string' ? bytes(value) : value);
 const hex = (mac: Uint8Array) => `sha256=${Buffer.from(mac).toString('hex')}`;
 
-/** The receiver's values, after one or two mistakes. */
+/** The receiver's values, after a mistake. */
 type Had = Partial<Omit<DiagnoseInput, 'body'>> & { body?: string | Uint8Array };
 
 /** Signs with the sender's values, diagnoses with the receiver's, and returns the ids of the causes. */
@@ -75,7 +75,7 @@ const lines = '{\n  "type": "run.completed",\n  "id": 7\n}';
 const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['newline_added', 'echo instead of printf', { body: compact }, { body: `${compact}\n` }],
   ['newline_added', 'an editor on Windows', { body: compact }, { body: `${compact}\r\n` }],
-  ['newline_added', 'several', { body: compact }, { body: `${compact}\n\n\n` }],
+  ['white_space_added', 'line breaks', { body: compact }, { body: `${compact}\n\n\n` }],
   ['newline_stripped', '$(cat body)', { body: `${compact}\n` }, { body: compact }],
   ['newline_stripped', 'a CRLF', { body: `${compact}\r\n` }, { body: compact }],
   ['lf_became_crlf', 'git with autocrlf', { body: lines }, { body: windows(lines) }],
@@ -228,54 +228,20 @@ describe('diagnose with one mistake', () => {
   });
 });
 
-describe('diagnose with several mistakes', () => {
-  test.each<[string[], Partial<Sent>, Had]>([
-    [
-      ['json_spaced', 'newline_added'],
-      { body: spaced },
-      { body: `${spaced.replaceAll(': ', ':').replaceAll(', ', ',')}\n` },
-    ],
-    [
-      ['json_compact', 'lf_became_crlf'],
-      { body: `${compact}\n` },
-      { body: windows(`${JSON.stringify(event, null, 2)}\n`) },
-    ],
-    [['newline_added', 'secret_white_space'], {}, { body: `${compact}\n`, secrets: [`${secret}\t`] }],
-    [['compressed', 'newline_stripped'], { body: `${compact}\n` }, { body: gzipSync(compact) }],
-    [['newline_added', 'body_only'], { message: (_time, body) => [body] }, { body: `${compact}\n` }],
-    [
-      ['secret_quoted', 'timestamp_zone'],
-      {},
-      { secrets: [`'${secret}'`], timestamp: timestamp.replace('Z', '+00:00') },
-    ],
-    [
-      ['timestamp_fraction', 'timestamp_zone'],
-      { timestamp: '2026-01-15T12:00:00Z' },
-      { timestamp: '2026-01-15T12:00:00.000+00:00' },
-    ],
-    [
-      ['newline_added', 'signature_base64'],
-      { encode: (mac) => Buffer.from(mac).toString('base64') },
-      { body: `${compact}\n` },
-    ],
-    [
-      ['json_spaced', 'json_unescaped'],
-      { body: '{"n": "Zo\\u00eb", "a": 1}' },
-      { body: '{"n":"Zoë","a":1}' },
-    ],
-    [
-      ['json_indented_2', 'json_slashes'],
-      { body: '{\n  "a": "x\\/y",\n  "b": 2\n}' },
-      { body: '{"a":"x/y","b":2}' },
-    ],
-  ])('finds %j', (ids, sent, had) => expect(causes(sent, had).toSorted()).toEqual(ids.toSorted()));
+describe('diagnose names the layout', () => {
+  test.each<[string, string, string, string]>([
+    ['json_spaced', 'and the escapes differ', '{"n": "Zo\\u00eb", "a": 1}', '{"n":"Zoë","a":1}'],
+    ['json_compact', 'and a line break was added', compact, `${JSON.stringify(event, null, 2)}\n`],
+    ['json_compact', 'and both end in a line break', `${compact}\n`, `${JSON.stringify(event, null, 2)}\n`],
+    ['json_spaced', 'and digits would change', spaced, spaced.replaceAll(': ', ':').replaceAll(', ', ',')],
+  ])('%s: %s', (id, _how, sent, had) => expect(causes({ body: sent }, { body: had })).toEqual([id]));
 });
 
 describe.skipIf(!hasPython)('diagnose of JSON from Python', () => {
   test.each<[string, string[]]>([
-    ['', ['json_spaced', 'json_unescaped']],
+    ['', ['json_spaced']],
     [', ensure_ascii=False', ['json_spaced']],
-    [', indent=2', ['json_indented_2', 'json_unescaped']],
+    [', indent=2', ['json_indented_2']],
   ])('recognises json.dumps(event%s) that JavaScript serialised again', (options, ids) => {
     const body = python(options);
     expect(
@@ -294,6 +260,11 @@ describe('diagnose finds nothing', () => {
   test('for a body that is too large', () => {
     const body = new Uint8Array(maxDiagnosedBytes + 1);
     expect(causes({ body: body.subarray(1) }, { body })).toEqual([]);
+  });
+  test('for two mistakes', () => {
+    expect(
+      causes({ encode: (mac) => Buffer.from(mac).toString('base64') }, { body: `${compact}\n` }),
+    ).toEqual([]);
   });
   test('for an authentic delivery', () => {
     expect(causes({})).toEqual([]);

@@ -72,7 +72,7 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--body-file <file>', 'file with the raw body; - for standard input (default)')
     .option('--timestamp <t>', 'value of the timestamp header')
     .option('--signature <s>', 'value of the signature header')
-    .option('--headers-file <file>', 'file with both headers, as lines, JSON, or output of curl -D or -v')
+    .option('--headers-file <file>', 'file with both headers, as lines or as JSON')
     .option('--request-file <file>', 'file with a complete captured request (headers and body)')
     .option('--tolerance <duration>', 'maximum age of the delivery (default: any age)')
     .option('--at <time>', 'time to compare the timestamp with (default now)')

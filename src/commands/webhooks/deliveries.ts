@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
 import type { HeaderNames } from '../../webhook/headers.ts';
@@ -52,46 +51,23 @@ function verifyDelivery(
   }
 }
 
-/** Formats a request as HTTP text for `readCapture`. Writes a chunked body as a single chunk. */
+/** Formats a request as HTTP text for `readCapture`. A chunked body gets a Content-Length. */
 function writeCapture({ method, target, httpVersion, rawHeaders, body }: ReceivedRequest): Uint8Array {
-  const headers = pairsOf(rawHeaders);
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = Buffer.from(`${method} ${target} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`, 'latin1');
-  const isChunked = headers.some(
-    ([name, value]) => name.toLowerCase() === 'transfer-encoding' && /\bchunked\s*$/i.test(value),
+  const headers = pairsOf(rawHeaders).map(([name, value]) =>
+    name.toLowerCase() === 'transfer-encoding' ? ['Content-Length', body.length] : [name, value],
   );
-  if (!isChunked) return Buffer.concat([head, body]);
-  const chunk =
-    body.length === 0 ? [] : [Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')];
-  return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')]);
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${method} ${target} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`;
+  return Buffer.concat([Buffer.from(head, 'latin1'), body]);
 }
 
-/** The limit for files of unverified deliveries, since anyone may send them: they must not fill the disk. */
-const maxUnverified = { files: 1000, bytes: 100 * 1024 * 1024 } as const;
-
-type Save = (received: ReceivedRequest, at: number, isAuthentic: boolean) => string | null;
+type Save = (received: ReceivedRequest, at: number) => string | null;
 
 /** Saves deliveries as files whose names sort by time. Skips the names of existing files. */
 function createSaver({ io, output }: Context, folder: string): Save {
   let sequence = 0;
-  let hasWarned = false;
-  const unverified = { files: 0, bytes: 0 };
-  const hasRoom = (bytes: number) => {
-    unverified.files += 1;
-    unverified.bytes += bytes;
-    if (unverified.files <= maxUnverified.files && unverified.bytes <= maxUnverified.bytes) return true;
-    if (!hasWarned) {
-      const limit = `${maxUnverified.files} files or ${maxUnverified.bytes / 1024 ** 2} MiB`;
-      void output.alert(
-        `${output.paint('bad', 'not saved:')} ${limit} of unverified deliveries have been saved; only authentic deliveries are saved from now on`,
-      );
-    }
-    hasWarned = true;
-    return false;
-  };
-  return (received, at, isAuthentic) => {
+  return (received, at) => {
     const content = writeCapture(received);
-    if (!isAuthentic && !hasRoom(content.length)) return null;
     const time = new Date(at).toISOString().replaceAll(/[-:]/g, '');
     for (;;) {
       sequence += 1;
@@ -121,11 +97,9 @@ export function createDeliveries(context: Context, options: ListenOptions, onRea
   const { io, output } = context;
   const { target, forwardUnverified, secureContext } = options;
   const save = options.folder === null ? null : createSaver(context, options.folder);
-  const via = `1.1 rungate-${crypto.randomUUID()}`;
   const stop = new AbortController();
   const forwarding = new Set<Promise<unknown>>();
   let printed = Promise.resolve();
-  let crowd = { count: 0, quietUntil: Number.NEGATIVE_INFINITY };
 
   /** Prints lines in order, without delaying the response to the sender. */
   function print(record: DeliveryRecord): void {
@@ -137,20 +111,17 @@ export function createDeliveries(context: Context, options: ListenOptions, onRea
 
   async function forwardDelivery(received: ReceivedRequest, verdict: string): Promise<Forwarded | null> {
     if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
-    const forwarded = forward(received, { target, signal: stop.signal, secureContext, via });
+    const forwarded = forward(received, { target, signal: stop.signal, secureContext });
     forwarding.add(forwarded);
     return forwarded.finally(() => forwarding.delete(forwarded));
   }
 
   return {
-    /** Returns whether this listener forwarded the request to itself. */
-    isOwn: ({ headers }: IncomingMessage) => headers.via?.includes(via) === true,
-
     async handle(received: ReceivedRequest): Promise<SenderResponse> {
       const now = io.clock.now();
       const verification = verifyDelivery(received, options, now);
       const { verdict } = verification;
-      const file = save?.(received, now, verdict === 'authentic') ?? null;
+      const file = save?.(received, now) ?? null;
       const forwarded = await forwardDelivery(received, verdict);
       const isRefused = verdict !== 'authentic' && verdict !== 'not_verified';
       const response = forwarded?.response ?? { status: isRefused ? 401 : 204 };
@@ -165,26 +136,10 @@ export function createDeliveries(context: Context, options: ListenOptions, onRea
       return response;
     },
 
-    /** Prints a delivery that was not read completely. */
-    refused(verdict: 'too_large' | 'too_many', status: number, bytes: number): void {
+    /** Prints a delivery whose body is too large to be read. */
+    tooLarge(status: number, bytes: number): void {
       const time = new Date(io.clock.now()).toISOString();
-      print({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
-    },
-
-    looped(): void {
-      const mark = output.paint('bad', 'not forwarded:');
-      void output.alert(`${mark} --forward-to points to this listener (HTTP 508)`);
-    },
-
-    /** Reports connections that were closed because they sent no whole request, at most once a minute. */
-    crowded(count: number): void {
-      const now = io.clock.monotonic();
-      crowd.count += count;
-      if (now < crowd.quietUntil) return;
-      void output.alert(
-        `${output.paint('warn', 'warning:')} closed ${crowd.count} connections that sent no whole request: more than 128 were open`,
-      );
-      crowd = { count: 0, quietUntil: now + 60_000 };
+      print({ ...unknown, time, bytes, verdict: 'too_large', forward: null, status, file: null });
     },
 
     notPosted(method: string): void {

@@ -29,37 +29,27 @@ const headerSources =
 /** @throws UsageError unless the options give the headers in exactly one way, and the body in at most one */
 function checkSources({ timestamp, signature, headersFile, requestFile, bodyFile }: DeliveryFlags): void {
   const isByValue = timestamp !== undefined || signature !== undefined;
-  const [source, other] = [
-    ...(isByValue ? [timestamp === undefined ? '--signature' : '--timestamp'] : []),
-    ...(headersFile === undefined ? [] : ['--headers-file']),
-    ...(requestFile === undefined ? [] : ['--request-file']),
-  ];
-  const problems: readonly (readonly [applies: boolean, problem: string, hint: string])[] = [
-    [source === undefined, 'the headers of the delivery are missing', headerSources],
-    [other !== undefined, `${source} and ${other} cannot be combined`, headerSources],
-    [
-      bodyFile !== undefined && requestFile !== undefined,
-      '--body-file and --request-file cannot be combined',
-      'a captured request contains its body',
-    ],
-    [
-      isByValue && timestamp === undefined,
-      '--signature requires --timestamp, which is signed too',
-      'add --timestamp <t>, exactly as in the header',
-    ],
-    [
-      isByValue && signature === undefined,
-      '--timestamp requires --signature',
-      'add --signature <s>: sha256= and 64 hex digits',
-    ],
-    [
-      headersFile === '-' && (bodyFile ?? '-') === '-',
-      'headers and body cannot both come from standard input',
-      'pass --body-file <file>, or a whole request with --request-file -',
-    ],
-  ];
-  const [, problem, hint] = problems.find(([applies]) => applies) ?? [];
-  if (problem !== undefined) throw new UsageError(problem, { hint });
+  const count = [isByValue, headersFile !== undefined, requestFile !== undefined].filter(Boolean).length;
+  if (count !== 1) {
+    const message =
+      count === 0 ? 'the headers of the delivery are missing' : 'the headers are given more than once';
+    throw new UsageError(message, { hint: headerSources });
+  }
+  if (isByValue && (timestamp === undefined || signature === undefined)) {
+    throw new UsageError('--timestamp and --signature require each other', {
+      hint: 'add --timestamp <t> and --signature <s>, exactly as in the headers',
+    });
+  }
+  if (bodyFile !== undefined && requestFile !== undefined) {
+    throw new UsageError('--body-file and --request-file cannot be combined', {
+      hint: 'a captured request contains its body',
+    });
+  }
+  if (headersFile === '-' && (bodyFile ?? '-') === '-') {
+    throw new UsageError('headers and body cannot both come from standard input', {
+      hint: 'pass --body-file <file>, or a whole request with --request-file -',
+    });
+  }
 }
 
 /** Streams a file, or standard input for `-`. A part is valid only until the next one is requested. */
@@ -91,27 +81,23 @@ async function readInput(io: Io, option: keyof typeof limits, path: string): Pro
 
 function invalidHeaders(message: string): UsageError {
   return new UsageError(`--headers-file: ${message}`, {
-    hint: 'write one header per line, Name: value; output of curl -D or -v and JSON objects of headers work too',
+    hint: 'write one header per line, Name: value; a JSON object of headers works too',
   });
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function jsonPair(entry: unknown): readonly [string, string] {
-  const [name, value] = Array.isArray(entry)
-    ? entry
-    : [(entry as JsonObject)?.name, (entry as JsonObject)?.value];
-  if (typeof name === 'string' && typeof value === 'string') return [name, value];
-  throw invalidHeaders('the JSON is a list, but not of headers');
-}
-
-/** Reads `{ "Name": "value" }` or lists of values; lists of pairs or of `{ name, value }`; or any of these in `headers`. */
-function jsonHeaders(json: unknown): HeaderPairs {
-  const inner = typeof json === 'object' && json !== null && 'headers' in json ? json.headers : json;
-  if (Array.isArray(inner)) return inner.map(jsonPair);
-  if (typeof inner !== 'object' || inner === null)
+/** Reads `{ "Name": "value" }` or lists of values, alone or in a field `headers`. */
+function jsonHeaders(text: string): HeaderPairs {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw invalidHeaders('the file begins like JSON, but is not valid JSON');
+  }
+  const headers = typeof json === 'object' && json !== null && 'headers' in json ? json.headers : json;
+  if (typeof headers !== 'object' || headers === null) {
     throw invalidHeaders('the JSON is not an object of headers');
-  return Object.entries(inner as JsonObject).flatMap(([name, value]) =>
+  }
+  return Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((part) => [name, String(part)] as const),
   );
 }
@@ -120,19 +106,10 @@ function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
   // Windows PowerShell writes UTF-16 with a byte order mark by default.
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   const text = new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
-  let pairs: HeaderPairs;
-  if (/^\s*[[{]/.test(text)) {
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      throw invalidHeaders('the file begins like JSON, but is not valid JSON');
-    }
-    pairs = jsonHeaders(json);
-  } else {
-    // Report only the number of the line, since its text may be a secret.
-    pairs = parseHeaderLines(text.split(/\r?\n/), (line) => invalidHeaders(`line ${line} is not a header`));
-  }
+  const pairs = /^\s*\{/.test(text)
+    ? jsonHeaders(text)
+    : // Report only the number of the line, since its text may be a secret.
+      parseHeaderLines(text, (line) => invalidHeaders(`line ${line} is not a header`));
   if (pairs.length === 0) throw invalidHeaders('the file contains no headers');
   return pairs;
 }

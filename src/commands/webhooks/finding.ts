@@ -65,7 +65,6 @@ async function reportDiagnosis({ output }: Context, { causes, tried }: Diagnosis
     await output.alert(`${output.paint('warn', 'cause:')} ${sentence} (${id})`);
     await output.alert(`  ${arrow} ${remedy}`);
   }
-  if (causes.length > 1) await output.note('the signature matches if all of these changes are undone');
 }
 
 /** Returns the remedy if it is different on the command line than in a program. */

@@ -89,8 +89,6 @@ export interface Forwarded {
 interface ForwardOptions {
   target: URL;
   signal: AbortSignal;
-  /** The `Via` header, by which a listener recognises a request that it forwarded to itself. */
-  via: string;
   secureContext: SecureContext | undefined;
 }
 
@@ -141,11 +139,11 @@ async function forwardedResponse(response: IncomingMessage): Promise<Forwarded> 
 }
 
 /**
- * Forwards a delivery: the same bytes and headers, except for the headers of the connection, `Host` and `Via`. Passes
+ * Forwards a delivery: the same bytes and headers, except for the headers of the connection and `Host`. Passes
  * redirects back like any other response. The sender gets 502 without a usable response, and 504 after a timeout.
  */
 export async function forward(received: ReceivedRequest, options: ForwardOptions): Promise<Forwarded> {
-  const { target, signal, via } = options;
+  const { target, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const headers = [
     'Host',
@@ -153,8 +151,6 @@ export async function forward(received: ReceivedRequest, options: ForwardOptions
     ...endToEnd(received.rawHeaders, ['host']),
     'Content-Length',
     String(received.body.length),
-    'Via',
-    via,
     'Connection',
     'close',
   ];

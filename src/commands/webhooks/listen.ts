@@ -107,7 +107,7 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     fail = reject;
   });
   const deliveries = createDeliveries(context, options, () => end(null));
-  const receiving = await receiveDeliveries(host, port, deliveries, io.clock, fail);
+  const receiving = await receiveDeliveries(host, port, deliveries, fail);
   const unsubscribe = io.onStop(end);
   try {
     await announceListener(context, options, host, receiving.url);

@@ -1,11 +1,9 @@
 import { brotliDecompressSync, inflateRawSync, unzipSync } from 'node:zlib';
-import type { Undo } from './causes.ts';
+import { type Candidate, candidatesOf, type Undo } from './causes.ts';
+import { jsonCandidates } from './json.ts';
 
 /** The limit for decompression, since a small body may be a zip bomb. */
 const maxUnpackedBytes = 64 * 1024 * 1024;
-
-const bom = Uint8Array.of(0xef, 0xbb, 0xbf);
-const hasBom = (body: Uint8Array) => bom.every((byte, index) => body[index] === byte);
 
 /** Decodes each byte to one character, so that patterns match bytes. */
 const latin1 = (body: Uint8Array) =>
@@ -15,7 +13,7 @@ const edit = (body: Uint8Array, pattern: RegExp, to: string) =>
   Buffer.from(latin1(body).replace(pattern, to), 'latin1');
 
 /** Decodes UTF-8 and keeps a byte order mark. Returns null for bytes that are not UTF-8. */
-export function strictText(body: Uint8Array): string | null {
+function strictText(body: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
@@ -23,21 +21,7 @@ export function strictText(body: Uint8Array): string | null {
   }
 }
 
-/** Removes characters from the end. No regex: a pattern that ends in $ is quadratic on hostile input. */
-function trimEnd(body: Uint8Array, among: string): Uint8Array {
-  let end = body.length;
-  while (end > 0 && among.includes(String.fromCharCode(body[end - 1] ?? 0))) end -= 1;
-  return body.subarray(0, end);
-}
-
-function trimBoth(body: Uint8Array): Uint8Array {
-  const rest = trimEnd(body, ' \t\r\n');
-  return rest.subarray(latin1(rest).search(/[^ \t\r\n]/));
-}
-
 function decompress(body: Uint8Array): Uint8Array[] {
-  // Not all of the formats have magic bytes, but compressed data is never UTF-8 text.
-  if (strictText(body) !== null) return [];
   return [unzipSync, brotliDecompressSync, inflateRawSync].flatMap((unpack) => {
     try {
       return [unpack(body, { maxOutputLength: maxUnpackedBytes })];
@@ -57,36 +41,40 @@ function withoutHeaders(body: Uint8Array): Uint8Array[] {
   });
 }
 
-/** Changes of the ends and line breaks, which often occur together with other mistakes. */
-export const endings: Undo<Uint8Array> = {
-  newline_added: (body) => [edit(body, /\r?\n$/, ''), trimEnd(body, '\r\n')],
+const endings: Undo<Uint8Array> = {
+  newline_added: (body) => [edit(body, /\r?\n$/, '')],
   newline_stripped: (body) => ['\n', '\r\n'].map((end) => Buffer.concat([body, Buffer.from(end)])),
   lf_became_crlf: (body) => [edit(body, /\r\n?/g, '\n')],
   crlf_became_lf: (body) => [edit(body, /\r?\n/g, '\r\n')],
-  bom_added: (body) => (hasBom(body) ? [body.subarray(bom.length)] : []),
+  bom_added: (body) => [edit(body, /^\xef\xbb\xbf/, '')],
 };
 
-/** Encodings of the whole body, which hide every other mistake. */
-export const wrappings: Undo<Uint8Array> = {
-  compressed: decompress,
-  decoded_as_latin1: (body) => {
-    const content = strictText(body);
-    return content === null || /[^\u0000-\u00ff]/.test(content) ? [] : [Buffer.from(content, 'latin1')];
-  },
-  encoded_as_latin1: (body) => (strictText(body) === null ? [Buffer.from(latin1(body))] : []),
-  encoded_as_utf16: (body) => {
-    const isUtf16 = body.length % 2 === 0 && (body[1] === 0 || (body[0] === 0xff && body[1] === 0xfe));
-    return isUtf16 ? [Buffer.from(new TextDecoder('utf-16le').decode(body))] : [];
-  },
-  base64_body: (body) => {
-    const content = latin1(body).trim();
-    return /^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(content) ? [Buffer.from(content, 'base64')] : [];
-  },
+const textChanges: Undo<string, Uint8Array> = {
+  white_space_added: (text) => [Buffer.from(text.trim())],
+  decoded_as_latin1: (text) => [Buffer.from(text, 'latin1')],
+};
+
+const encodings: Undo<Uint8Array> = {
+  encoded_as_utf16: (body) => [Buffer.from(new TextDecoder('utf-16le').decode(body))],
+  base64_body: (body) => [Buffer.from(latin1(body), 'base64')],
   headers_in_body: withoutHeaders,
 };
 
-export const bodyUndo: Undo<Uint8Array> = {
-  ...endings,
-  white_space_added: (body) => [trimBoth(body)],
-  ...wrappings,
+/** Compressed data and latin1 are hardly ever valid UTF-8. */
+const binary: Undo<Uint8Array> = {
+  compressed: decompress,
+  encoded_as_latin1: (body) => [Buffer.from(latin1(body))],
 };
+
+/** Yields the bodies that may have been signed, the likeliest first. */
+export function* bodyCandidates(body: Uint8Array): Generator<Candidate<Uint8Array>> {
+  const text = strictText(body);
+  yield* candidatesOf(endings, body);
+  if (text === null) {
+    yield* candidatesOf(binary, body);
+  } else {
+    yield* candidatesOf(textChanges, text);
+    for (const [id, json] of jsonCandidates(text)) yield [id, Buffer.from(json)];
+  }
+  yield* candidatesOf(encodings, body);
+}

@@ -127,26 +127,20 @@ export const causes = {
 
 export type CauseId = keyof typeof causes;
 
-/** A value that may have been signed, and the causes that turned it into the received value. */
-export interface Step<Value> {
-  value: Value;
-  by: readonly CauseId[];
-}
+/** A value that may have been signed, and the cause that turned it into the received value. */
+export type Candidate<Value> = readonly [id: CauseId, value: Value];
 
 /** For each cause, the likeliest first, a function from the received value to every value that may have been signed. */
 export type Undo<Value, Before = Value> = {
   readonly [Id in CauseId]?: (value: Value) => readonly Before[];
 };
 
-function isSame(a: unknown, b: unknown): boolean {
-  return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) === 0 : a === b;
-}
-
-/** Undoes each cause on its own. */
-export function* undone<Value, Before>(undo: Undo<Value, Before>, value: Value): Generator<Step<Before>> {
+/** Undoes each cause. */
+export function* candidatesOf<Value, Before>(
+  undo: Undo<Value, Before>,
+  value: Value,
+): Generator<Candidate<Before>> {
   for (const id of Object.keys(undo) as CauseId[]) {
-    for (const before of undo[id]?.(value) ?? []) {
-      if (!isSame(before, value)) yield { value: before, by: [id] };
-    }
+    for (const before of undo[id]?.(value) ?? []) yield [id, before];
   }
 }

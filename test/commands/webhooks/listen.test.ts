@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StopSignal } from '../../../src/errors.ts';
@@ -261,30 +261,6 @@ describe('webhooks listen refuses', () => {
   });
 });
 
-describe('webhooks listen with 32 MiB of open bodies', () => {
-  it('responds 503, and accepts deliveries again once there is room', async () => {
-    const on = await listen();
-    const port = Number(new URL(on.url).port);
-    const part = Buffer.alloc(9 * 1024 * 1024);
-    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${part.length + 1}\r\n\r\n`;
-    const held = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'));
-    for (const socket of held) {
-      socket.on('error', () => {});
-      socket.write(head);
-      socket.write(part);
-    }
-    const firstResponse = Promise.race(
-      held.map(
-        (socket) => new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))),
-      ),
-    );
-    expect(await firstResponse).toMatch(/^HTTP\/1\.1 503 /);
-    expect((await on.lines(1))[0]).toMatch(/\ttoo_many\t-$/);
-    for (const socket of held) socket.destroy();
-    await until(async () => (await deliver(on.url, body)).status === 204);
-  });
-});
-
 describe('webhooks listen without a secret', () => {
   it('warns, shows deliveries as not_verified, and decodes nothing', async () => {
     const on = await listen(['--json'], { env: {} });
@@ -357,8 +333,6 @@ describe('webhooks listen --forward-to', () => {
       'caf\u00e9',
       'Content-Length',
       '6',
-      'Via',
-      expect.stringMatching(/^1\.1 rungate-/),
       'Connection',
       'close',
     ]);
@@ -392,47 +366,6 @@ describe('webhooks listen --forward-to', () => {
     expect(await deliver(on.url, body)).toMatchObject({ status: 502 });
     expect(await deliver(on.url, body)).toMatchObject({ status: 502 });
     target.close();
-  });
-
-  it('detects its own address under another name, and responds 508', async () => {
-    const relay = createTcpServer();
-    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-    const { port } = relay.address() as { port: number };
-    await new Promise((resolve) => relay.close(resolve));
-    // An address of this machine that is not a loopback address; some machines have none.
-    const address = Object.values(networkInterfaces())
-      .flatMap((all) => all ?? [])
-      .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
-    if (address === undefined) return;
-    const argv = ['--host', '0.0.0.0', '--port', String(port), '--forward-to', `http://${address}:${port}/`];
-    const on = await listen(argv);
-    const response = await deliver(`http://127.0.0.1:${port}`, body);
-    expect(response.status).toBe(508);
-    expect(on.err()).toContain('--forward-to points to this listener');
-    expect(await on.lines(1)).toEqual([expect.stringMatching(/\tauthentic\t508$/)]);
-  });
-
-  const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
-    all?.some(({ address }) => address === '::1'),
-  );
-
-  it.each([
-    ['127.0.0.1', 'localhost'],
-    ['127.0.0.1', 'LOCALHOST'],
-    ['127.0.0.1', '127.0.0.1'],
-    ['127.0.0.1', '127.1'],
-    ['127.0.0.1', '0x7f000001'],
-    ['127.0.0.1', '0.0.0.0'],
-    ['127.0.0.1', '0'],
-    ['127.0.0.1', '[::ffff:127.0.0.1]'],
-    ['127.0.0.1', '[::ffff:7f00:1]'],
-    ['127.0.0.1', '[::ffff:0.0.0.0]'],
-    ...(hasIpv6 ? [['::1', '[::1]'] as const, ['::', '[::]'] as const, ['::', '127.0.0.1'] as const] : []),
-  ] as const)('detects, listening on %s, that the target %s is the listener itself', async (host, target) => {
-    const { port } = new URL(await unreachableUrl());
-    const on = await listen(['--host', host, '--port', port, '--forward-to', `http://${target}:${port}/x`]);
-    expect(await deliver(on.url.replace('[::]', '[::1]'), body)).toMatchObject({ status: 508 });
-    expect(on.err()).toContain('--forward-to points to this listener');
   });
 
   it('responds 502 if the target refuses or closes the connection', async () => {
@@ -523,32 +456,6 @@ describe('webhooks listen --save', () => {
     ]);
   });
 
-  it('saves at most 1000 unverified deliveries, reports the limit once, and saves every authentic one', async () => {
-    const on = await listen(['--save', folder]);
-    const agent = new Agent({ keepAlive: true });
-    const forged = () =>
-      new Promise<void>((resolve, reject) => {
-        const sent = request(on.url, { method: 'POST', agent }, (response) => {
-          response.resume().once('end', () => resolve());
-        });
-        sent.once('error', reject);
-        sent.end('{}');
-      });
-    for (let count = 0; count < 1005; count += 1) await forged();
-    await deliver(on.url, body);
-    await on.lines(1006);
-    agent.destroy();
-    expect(readdirSync(folder)).toHaveLength(1001);
-    expect(on.err().match(/not saved: 1000 files or 100 MiB/g)).toHaveLength(1);
-  });
-
-  it('saves at most 100 MiB of unverified deliveries', async () => {
-    const on = await listen(['--save', folder]);
-    for (let count = 0; count < 11; count += 1) await send(on.url, Buffer.alloc(10 * 1024 * 1024 - 1));
-    await on.lines(11);
-    expect(readdirSync(folder)).toHaveLength(9);
-  });
-
   it('never overwrites a file', async () => {
     const name = '20260115T120000.000Z-0001.http';
     writeFileSync(join(folder, name), 'mine');
@@ -633,38 +540,5 @@ describe('webhooks listen, before it receives anything,', () => {
     const on = await listen(['--host', '0.0.0.0']);
     expect(on.err()).toMatch(/warning: listening on 0\.0\.0\.0: other machines can reach it/);
     expect(on.err()).not.toContain('tunnel');
-  });
-});
-
-describe('connections that send no delivery', () => {
-  it.each([
-    ['nothing', ''],
-    ['half a header', 'POST / HTTP/1.1\r\nHost: x\r\n'],
-    ['half a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'],
-  ])('do not keep others out, and are reported: %s', async (_what, text) => {
-    const clock = fakeClock();
-    const one = await listen([], { clock });
-    const { port } = new URL(one.url);
-    const sockets = [];
-    try {
-      for (let count = 0; count < 256; count += 1) {
-        const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
-        socket.on('error', () => {});
-        sockets.push(socket);
-        await new Promise((resolve) => socket.once('connect', resolve));
-      }
-      clock.advance(6_000);
-      // The first of the others may only make room.
-      await until(() =>
-        deliver(one.url, '{}').then(
-          ({ status }) => status === 204,
-          () => false,
-        ),
-      );
-      expect(one.err()).toMatch(/warning: closed \d+ connections? that sent no whole request/);
-      expect(one.err().match(/warning: closed/g)).toHaveLength(1);
-    } finally {
-      for (const socket of sockets) socket.destroy();
-    }
   });
 });
