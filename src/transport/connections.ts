@@ -103,6 +103,8 @@ export function openConnections({ proxy, context, timeoutMs }: ConnectionsOption
   const tls = {
     timeout: timeoutMs,
     autoSelectFamilyAttemptTimeout: addressMs,
+    // Otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would send the credentials to any certificate.
+    rejectUnauthorized: true,
     ...(context && { secureContext: context }),
   };
   const connector = buildConnector(tls) as Connector;

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
+import { openPage } from '../../src/gate/deployed/open.ts';
+import { openHub } from '../../src/gate/fleet/open-hub.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
+import { serviceHost, startProxy } from './proxied.ts';
 
 const pem = (name: string) => readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');
 
@@ -124,4 +128,72 @@ test.each([
   const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), patient), ConfigError);
   expect(error.message).toBe(`the CA file ${problem}`);
   expect(error.hint).toBeTruthy();
+});
+
+describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate still stops', () => {
+  /** Starts a server whose certificate nobody trusts, and counts its requests. */
+  async function untrusted() {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    let requests = 0;
+    const server = createServer({ key: pem('server.key'), cert: pem('server.pem') }, (_, response) => {
+      requests += 1;
+      response.end('1.2.3');
+    });
+    const port = await serve(server);
+    return { port, url: `https://localhost:${port}/`, requests: () => requests };
+  }
+
+  test.each([
+    ['without a CA file', undefined],
+    ['with another CA file', pem('service-ca.pem')],
+  ])('a request to the service, %s', async (_what, caPem) => {
+    const { url, requests } = await untrusted();
+    const transport = open({ caPem });
+    for (const fresh of [false, true]) {
+      const error = await rejection(transport.send(get(url), { ...patient, fresh }), NetworkError);
+      expect(error.fault).toBe('tls');
+    }
+    expect(requests()).toBe(0);
+  });
+
+  test('a CONNECT to an HTTPS proxy, and a request through its tunnel', async () => {
+    const { port, requests } = await untrusted();
+    const through = (proxy: string, caPem: string | undefined) =>
+      rejection(
+        open({ caPem, proxy: () => new URL(proxy) }).send(get(`https://${serviceHost}:${port}/`), patient),
+        NetworkError,
+      );
+    const toProxy = await through(`https://user:password@localhost:${port}`, undefined);
+    expect(toProxy).toMatchObject({ fault: 'tls', message: expect.stringContaining('proxy') });
+    const tunnel = await startProxy();
+    expect((await through(`http://127.0.0.1:${tunnel.port}`, undefined)).fault).toBe('tls');
+    expect(tunnel.connects).toHaveLength(1);
+    expect(requests()).toBe(0);
+  });
+
+  test('a request to the hub', async () => {
+    const { url, requests } = await untrusted();
+    const hub = openHub({ url, token: 'hub-token', clock: systemClock, say: String });
+    onTestFinished(() => hub.close());
+    await hub.status();
+    expect(requests()).toBe(0);
+  });
+
+  test('a read of the version page', async () => {
+    const { url, requests } = await untrusted();
+    const page = openPage({
+      url,
+      pointer: undefined,
+      expected: [],
+      headers: {},
+      redact: String,
+      clock: systemClock,
+      say: String,
+    });
+    onTestFinished(() => page.close());
+    const reading = await page.read({ signal: new AbortController().signal, timeoutMs: 100_000 });
+    expect(reading).toMatchObject({ error: { code: 'network_tls' } });
+    expect(requests()).toBe(0);
+  });
 });
