@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
 import { type EventType, payloadOf, type StoredDelivery, type StoredWebhook } from './data/webhooks.ts';
 import type { DeliveryWire } from './faults/delivery-kinds.ts';
-import { type DeliveryFault, type Faults, playDeliveryFault } from './faults/faults.ts';
+import { type Faults, playDeliveryFault } from './faults/faults.ts';
 import { isLoopbackName } from './listen.ts';
 import type { Deliver, State } from './state.ts';
 
@@ -62,8 +62,6 @@ interface SenderParts {
   /** Signs deliveries instead of the webhook's current secret. */
   readonly tenantSecret: string | undefined;
   readonly faults: Faults;
-  /** Called with the fault that affects a delivery. */
-  onFault(delivery: StoredDelivery, fault: DeliveryFault): void;
   /** Keeps the status of the run that a delivery is about at `in_progress`. */
   holdStatus(delivery: StoredDelivery, ms: number): void;
 }
@@ -97,7 +95,13 @@ function record(delivery: StoredDelivery, status: number | null): void {
 }
 
 /** Signs with the webhook's current secret, or the tenant's if one is set. Retries only on request. */
-export function createSender({ scope, clock, tenantSecret, faults, ...parts }: SenderParts): DeliverySender {
+export function createSender({
+  scope,
+  clock,
+  tenantSecret,
+  faults,
+  holdStatus,
+}: SenderParts): DeliverySender {
   const stop = new AbortController();
   // Every delivery in flight has a listener; many of them are not a leak.
   setMaxListeners(0, stop.signal);
@@ -132,14 +136,13 @@ export function createSender({ scope, clock, tenantSecret, faults, ...parts }: S
         await clock.sleep(ms, AbortSignal.any([stop.signal, next.signal])).catch(() => {});
         waiting.delete(webhook.id);
       },
-      holdStatus: (ms) => parts.holdStatus(delivery, ms),
+      holdStatus: (ms) => holdStatus(delivery, ms),
     };
   }
 
   async function send(delivery: StoredDelivery, wire: DeliveryWire): Promise<void> {
     const fault = faults.takeDelivery(delivery.eventType);
     if (fault === undefined) return wire.send();
-    parts.onFault(delivery, fault);
     await playDeliveryFault(fault, wire);
   }
 

@@ -5,10 +5,9 @@ import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
 import { automationScopes, seededCredentials } from './auth.ts';
-import type { StoredDelivery } from './data/webhooks.ts';
 import { headOf, type ReceivedRequest, type RecordedRequest, readBytes, recordOf } from './exchange.ts';
 import { controlFaults, controlPath } from './faults/control.ts';
-import { type DeliveryFault, Faults, playFault } from './faults/faults.ts';
+import { Faults, playFault } from './faults/faults.ts';
 import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
 import { issueKey } from './handlers/keys.ts';
@@ -59,10 +58,7 @@ interface Parts {
   stop(): void;
 }
 
-function partsFrom(
-  options: ServerOptions,
-  onFault: (delivery: StoredDelivery, fault: DeliveryFault) => void,
-): Parts {
+function partsFrom(options: ServerOptions): Parts {
   const { outcome = 'passed', clock = systemClock, deliveries = 'off', seed = 1, tenantSecret } = options;
   const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
@@ -73,7 +69,6 @@ function partsFrom(
     clock,
     tenantSecret,
     faults,
-    onFault,
     holdStatus: ({ payload }, ms) => holdStatus(state, (payload.data as { runId?: unknown }).runId, ms),
   });
   const ending = new AbortController();
@@ -109,10 +104,8 @@ function partsFrom(
 
 /** Starts the mock on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: ServerOptions = {}): Promise<MockServer> {
-  const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret, allowHosts = [] } = options;
-  const { state, faults, sender, stop } = partsFrom(options, (delivery, fault) =>
-    page?.onFault(delivery, fault),
-  );
+  const { host = '127.0.0.1', port = 0, seed = 1, allowHosts = [] } = options;
+  const { state, faults, sender, stop } = partsFrom(options);
   const seeded = seededCredentials(seed);
   const { apiKey = seeded.apiKey, token = seeded.token } = options;
   issueKey(state, { name: 'Pipeline', scopes: automationScopes, apiKey });
@@ -125,7 +118,7 @@ export async function startMock(options: ServerOptions = {}): Promise<MockServer
   const { clock } = state;
   const versions = new DeployedVersions(options.deployed, () => clock.monotonic());
   const requests: RecordedRequest[] = [];
-  const page = options.page ? createConsole({ state, faults, requests, tenantSecret }) : undefined;
+  const page = options.page ? createConsole({ state, faults, requests }) : undefined;
 
   function checkHost({ path, headers: { host = '' } }: Pick<ReceivedRequest, 'path' | 'headers'>): void {
     if (host === '') throw new MockError(400, 'Bad request', 'the request has no Host header');
@@ -170,18 +163,14 @@ export async function startMock(options: ServerOptions = {}): Promise<MockServer
     const sent = (status: number) => {
       record.status = status;
     };
-    const handle = async () => {
-      const response = isVersion ? versions.respond(exchange.path, exchange.method) : await service(exchange);
-      page?.onResponse(record, response);
-      return response;
-    };
+    const handle = async () =>
+      isVersion ? versions.respond(exchange.path, exchange.method) : await service(exchange);
     const fault = faults.take(isVersion ? versionTarget : record.endpoint);
     if (fault === undefined) {
       const response = await handle();
       sent(response.status);
       return response;
     }
-    page?.onFault(record, fault);
     const refuse = (ms: number) => {
       const end = clock.monotonic() + ms;
       listening.pause(() => clock.monotonic() >= end);

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { eventTypes, type StoredDelivery } from '../data/webhooks.ts';
+import { redactSecrets } from '../../redact.ts';
+import { excerpt } from '../../sanitize.ts';
 import type { ReceivedRequest, RecordedRequest } from '../exchange.ts';
-import { isDeliveryKind } from '../faults/delivery-kinds.ts';
-import type { Fault } from '../faults/faults.ts';
-import { faultNames, faultTargets, parseFault } from '../faults/parse.ts';
-import { endings, endRun } from '../handlers/run.ts';
-import { sendAgain, sendTest } from '../handlers/webhooks.ts';
+import { type Fault, type Faults, isDeliveryFault } from '../faults/faults.ts';
+import { faultNames, parseFault } from '../faults/parse.ts';
+import { endings, endRun, progressNow } from '../handlers/run.ts';
 import { isLoopbackAddress } from '../listen.ts';
 import {
   errorResponse,
@@ -16,18 +15,17 @@ import {
   requireFound,
   textResponse,
 } from '../response.ts';
+import type { Run, RunProgress, State } from '../state.ts';
 import { checkValue, jsonOfBytes } from '../validate.ts';
 import style from './page.css?raw';
 import markup from './page.html?raw';
 import script from './page.js?raw';
-import { knownSecrets, redactedRequest, redactedUrl } from './redaction.ts';
-import { findRun, type Note, type Scene, Snapshot, webhooksOf } from './snapshot.ts';
 
-/** Status codes to offer as faults: those that services and proxies commonly send. */
-const statuses = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504'];
-
-function options(values: readonly string[]): string {
-  return values.map((value) => `<option>${value}</option>`).join('');
+interface Scene {
+  readonly state: State;
+  readonly faults: Faults;
+  /** Oldest first. */
+  readonly requests: readonly RecordedRequest[];
 }
 
 function hashOf(text: string): string {
@@ -35,7 +33,7 @@ function hashOf(text: string): string {
 }
 
 /** Allows only the page's own style and script and requests to the mock, and no HTML from text. */
-export const policy = [
+const policy = [
   "default-src 'none'",
   `script-src ${hashOf(script)}`,
   `style-src ${hashOf(style)}`,
@@ -49,27 +47,73 @@ export const policy = [
 ].join('; ');
 
 /** Returns the page as one file. It holds no data except the token for requesting it. */
-export function pageHtml(token: string): string {
-  const parts: Readonly<Record<string, string>> = {
-    token,
-    statuses: options(statuses),
-    requestKinds: options(faultNames.filter((kind) => !isDeliveryKind(kind))),
-    deliveryKinds: options(faultNames.filter(isDeliveryKind)),
-    endpoints: options(faultTargets),
-    events: options(eventTypes.map(({ type }) => type)),
-  };
+function pageHtml(token: string): string {
   return markup
-    .replace(/\{\{(\w+)\}\}/g, (_whole, name: string) => parts[name] ?? '')
+    .replace('{{token}}', token)
+    .replace('{{kinds}}', ['503', ...faultNames].map((kind) => `<option value="${kind}">`).join(''))
     .replace('<style>', (tag) => tag + style)
     .replace('<script type="module">', (tag) => tag + script);
 }
 
-const id = z.string();
+/** Failures before a cancellation take precedence. */
+function shownResult({ state, failed, blocked }: RunProgress): string {
+  if (state === 'in_progress') return 'in progress';
+  if (failed > 0) return 'failed';
+  if (blocked > 0) return 'blocked';
+  return state === 'cancelled' ? 'cancelled' : 'passed';
+}
+
+function runRow(state: State, { id, request, startedAt }: Run) {
+  const now = progressNow(state, requireFound(state.runs.get(id), 'Run', id));
+  const { projectSlug, processSlug, tags } = request;
+  const what = `${projectSlug} / ${processSlug ?? tags?.join(', ')}`;
+  return {
+    key: id,
+    path: `/projects/${encodeURIComponent(projectSlug)}/runs/${encodeURIComponent(id)}`,
+    result: shownResult(now),
+    counts: `${now.failed} failed, ${now.blocked} blocked`,
+    what: excerpt(redactSecrets(what, [...state.credentials.keys()])),
+    at: new Date(startedAt + state.clock.now() - state.clock.monotonic()).toISOString(),
+  };
+}
+
+function faultRow({ id, fault }: { id: number; fault: Fault }) {
+  const { times = 1, skip = 0 } = fault;
+  const [target, affected] = isDeliveryFault(fault)
+    ? [fault.event ?? 'every event', 'deliveries']
+    : [fault.endpoint ?? 'every endpoint', 'requests'];
+  const kind = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
+  const left = `${affected} left: ${Number.isFinite(times) ? times : 'all'}`;
+  return {
+    key: id,
+    name: `${kind} on ${target}`,
+    left: skip === 0 ? left : `${left}, after the next ${skip}`,
+  };
+}
+
+/** Without paths, headers and bodies, which may contain secrets. */
+function requestRow({ at, method, endpoint, status }: RecordedRequest, index: number) {
+  return {
+    key: index,
+    at: new Date(at).toISOString(),
+    what: `${method} ${endpoint ?? '(no endpoint)'}`,
+    status: status === null ? 'no response' : String(status),
+  };
+}
+
+const most = 50;
+const newest = <T>(items: readonly T[]): T[] => items.slice(-most).reverse();
+
+function stateOf({ state, faults, requests }: Scene) {
+  return {
+    runs: newest([...state.runs.values()]).map((run) => runRow(state, run)),
+    faults: faults.entries.map(faultRow),
+    requests: newest(requests).map(requestRow),
+  };
+}
 
 const actionBody = z.discriminatedUnion('do', [
-  z.strictObject({ do: z.literal('end'), run: id, as: z.enum(endings) }),
-  z.strictObject({ do: z.literal('test'), webhook: id }),
-  z.strictObject({ do: z.literal('retry'), delivery: id }),
+  z.strictObject({ do: z.literal('end'), run: z.string(), as: z.enum(endings) }),
   z.strictObject({ do: z.literal('fault'), fault: z.string() }),
   z.strictObject({ do: z.literal('off'), fault: z.int() }),
 ]);
@@ -78,28 +122,14 @@ function refuseAction(problems: string): MockError {
   return new MockError(422, 'Not an action', problems);
 }
 
-/** Performs an action, as a request to the service would, and returns a message about it. */
-export function act({ state, faults, tenantSecret }: Scene, bytes: Uint8Array): string {
+/** Performs an action and returns a message about it. */
+function act({ state, faults }: Scene, bytes: Uint8Array): string {
   const action = checkValue(actionBody, jsonOfBytes(bytes), 'body', refuseAction);
-  const webhooks = webhooksOf(state);
   switch (action.do) {
     case 'end': {
-      const run = requireFound(findRun(state, action.run), 'Run', action.run);
+      const run = requireFound(state.runs.get(action.run), 'Run', action.run);
       const ended = endRun(state, run, action.as, "ended on the mock's page");
       return ended ? `${run.id} ended as ${action.as}` : `${run.id} has already ended`;
-    }
-    case 'test': {
-      const target = webhooks.find(({ id }) => id === action.webhook);
-      const webhook = requireFound(target, 'Webhook', action.webhook);
-      const { status } = sendTest(state, webhook);
-      const url = redactedUrl(webhook.url, knownSecrets(state, tenantSecret));
-      return `Test event to ${url}: ${status.replace('_', ' ')}`;
-    }
-    case 'retry': {
-      const target = webhooks.find(({ deliveries }) => deliveries.has(action.delivery));
-      const webhook = requireFound(target, 'Delivery', action.delivery);
-      const { eventType, status } = sendAgain(state, webhook, action.delivery);
-      return `${eventType} sent again: ${status.replace('_', ' ')}`;
     }
     case 'fault':
       try {
@@ -147,15 +177,10 @@ function guardActions({ headers }: ReceivedRequest, token: string): void {
   if (sent !== token) forbid('the mock was restarted: reload the page');
 }
 
-function handleAction(scene: Scene, { method, path, query, bytes }: ReceivedRequest): unknown {
+function handleAction(scene: Scene, { method, path, bytes }: ReceivedRequest): unknown {
   switch (`${method} ${path.slice(actionsPath.length)}`) {
     case 'GET state':
-      return new Snapshot(scene).of(query.run);
-    case 'GET request': {
-      const named = scene.requests.find((request) => scene.note(request).number === Number(query.number));
-      const request = requireFound(named, 'Request', String(query.number));
-      return { text: redactedRequest(request, knownSecrets(scene.state, scene.tenantSecret)) };
-    }
+      return stateOf(scene);
     case 'POST do':
       return { message: act(scene, bytes) };
     default:
@@ -163,19 +188,9 @@ function handleAction(scene: Scene, { method, path, query, bytes }: ReceivedRequ
   }
 }
 
-export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests' | 'tenantSecret'>) {
+/** The mock's page: it shows runs and the last requests, ends runs, and makes faults. */
+export function createConsole(scene: Scene) {
   const token = crypto.randomUUID();
-  const { clock } = parts.state;
-  const notes = new WeakMap<RecordedRequest, Note>();
-  const faultKindOf = new WeakMap<RecordedRequest | StoredDelivery, string>();
-  let noted = 0;
-  const note = (request: RecordedRequest) => {
-    const known = notes.get(request) ?? { number: ++noted };
-    notes.set(request, known);
-    return known;
-  };
-  const faultOf: Scene['faultOf'] = (affected) => faultKindOf.get(affected);
-  const scene = { ...parts, note, faultOf, openedAt: clock.now(), offset: clock.now() - clock.monotonic() };
 
   async function respond(exchange: ReceivedRequest): Promise<RawResponse> {
     if (!isLoopbackAddress(exchange.address)) forbid('only this machine can open the page');
@@ -196,14 +211,6 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
     async handle(exchange: ReceivedRequest): Promise<RawResponse> {
       const { headers, ...rest } = await respond(exchange).catch(errorResponse);
       return { ...rest, headers: { ...commonHeaders, ...headers } };
-    },
-    onResponse(request: RecordedRequest, { status, body }: RawResponse): void {
-      if (request.endpoint !== 'run.trigger' || status !== 201) return;
-      const { runId } = JSON.parse(Buffer.from(body).toString('utf8')) as { runId: string };
-      note(request).runId = runId;
-    },
-    onFault(affected: RecordedRequest | StoredDelivery, fault: Fault): void {
-      faultKindOf.set(affected, fault.kind === 'status' ? String(fault.status) : fault.kind);
     },
   };
 }
