@@ -65,16 +65,6 @@ describe.each(Object.entries(receivers))('%s', (_, receive) => {
   });
 });
 
-test('a hole in the list of secrets is not filled from Object.prototype', () => {
-  const headers = sent('attacker');
-  pollute('1', 'attacker');
-  // biome-ignore lint/suspicious/noSparseArray: the hole is under test.
-  const secrets = ['real', , 'old'] as string[];
-  expect(() => node.verifySync({ body, headers, secrets })).toThrow(
-    expect.objectContaining({ code: 'no_secret' }),
-  );
-});
-
 test('sign ignores a body and a secret in Object.prototype', () => {
   pollute('body', 'x');
   pollute('secret', 'attacker');

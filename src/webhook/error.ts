@@ -34,7 +34,6 @@ export class WebhookVerificationError extends Error {
    * `mismatch` and `malformed_signature` the timestamp is not authenticated.
    */
   readonly ageSeconds: number | undefined;
-  readonly #brand = true;
 
   constructor(
     code: WebhookErrorCode,
@@ -48,9 +47,8 @@ export class WebhookVerificationError extends Error {
     this.ageSeconds = options?.ageSeconds;
   }
 
-  /** Returns whether a value is an instance, without running any code of that value (a proxy, a getter). */
   static is(value: unknown): value is WebhookVerificationError {
-    return typeof value === 'object' && value !== null && #brand in value;
+    return value instanceof WebhookVerificationError;
   }
 }
 
@@ -60,11 +58,11 @@ export function badOption(message: string, hint?: string): never {
 }
 
 /**
- * Returns a caught value as a WebhookVerificationError. Any other error came from the caller's own objects (a getter, a
- * proxy) or from the runtime's crypto, and becomes the cause of a `bad_option`.
+ * Returns a caught value as a WebhookVerificationError. Any other error came from the caller's own objects or from the
+ * runtime's crypto, and becomes the cause of a `bad_option`.
  */
 export function asWebhookError(error: unknown): WebhookVerificationError {
-  if (WebhookVerificationError.is(error)) return error;
+  if (error instanceof WebhookVerificationError) return error;
   return new WebhookVerificationError(
     'bad_option',
     'an option cannot be read, or the runtime rejected it',

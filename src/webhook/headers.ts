@@ -23,55 +23,39 @@ export type HeadersInput =
   | readonly (readonly [string, string])[]
   | readonly string[];
 
-/** Adds the values of a header: one, a list of them (Node's record), or none. Two are enough to see a duplicate. */
-function addValues(values: unknown[], value: unknown): void {
-  if (Array.isArray(value)) values.push(...value.slice(0, 2));
-  else if (value !== undefined && value !== null) values.push(value);
+function isPair(entry: unknown): entry is [string, unknown] {
+  return Array.isArray(entry) && typeof entry[0] === 'string' && entry[1] !== undefined;
 }
 
-/** Compares names without regard to case; `wanted` is in lower case. */
-function isSameName(given: string, wanted: string): boolean {
-  return given === wanted || (given.length === wanted.length && given.toLowerCase() === wanted);
+/** Returns pairs from `Name, value, name, value` (Node's rawHeaders), or checks a list of pairs. */
+function pairsOf(list: readonly unknown[]): readonly [string, unknown][] {
+  const isFlat = typeof list[0] === 'string';
+  const pairs = isFlat
+    ? list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]]] : []))
+    : list;
+  if (pairs.every(isPair)) return pairs;
+  badOption('a list of headers must alternate names and values, or hold [name, value] pairs');
 }
 
-/** `Name, value, name, value` (Node's rawHeaders), or `[name, value]` pairs. */
-function fromList(list: readonly unknown[], wanted: string): unknown[] {
-  const values: unknown[] = [];
-  const flat = typeof list[0] === 'string';
-  for (let index = 0; index < list.length; index += flat ? 2 : 1) {
-    const entry = flat ? [list[index], list[index + 1]] : list[index];
-    if (!Array.isArray(entry) || typeof entry[0] !== 'string' || entry[1] === undefined) {
-      badOption('a list of headers must alternate names and values, or hold [name, value] pairs');
-    }
-    if (isSameName(entry[0], wanted)) addValues(values, entry[1]);
-  }
-  return values;
-}
-
-function fromRecord(record: object, wanted: string): unknown[] {
-  const values: unknown[] = [];
-  for (const key of Object.keys(record)) {
-    if (isSameName(key, wanted)) addValues(values, (record as Record<string, unknown>)[key]);
-  }
-  return values;
-}
-
-function headerValues(headers: unknown, name: string): unknown[] {
+/** Returns names and values; of `Headers` only the header that is wanted. */
+function entriesOf(headers: unknown, name: string): Iterable<readonly [string, unknown]> {
   if (typeof headers !== 'object' || headers === null) {
     badOption('headers must be Headers, a record or a list', 'pass request.headers');
   }
-  const wanted = name.toLowerCase();
-  if (Array.isArray(headers)) return fromList(headers, wanted);
-  const { get, then } = headers as { get?: unknown; then?: unknown };
-  if (typeof then === 'function' && then !== Reflect.get(Object.prototype, 'then'))
-    badOption('headers is a promise', 'await it');
-  // A plain record may have a header called "get", but only in Headers and Map is it a function.
-  if (typeof get !== 'function' || get === Reflect.get(Object.prototype, 'get'))
-    return fromRecord(headers, wanted);
-  if (headers instanceof Map) return fromList([...headers], wanted);
-  const values: unknown[] = [];
-  addValues(values, get.call(headers, name));
-  return values;
+  if (Array.isArray(headers)) return pairsOf(headers);
+  if (headers instanceof Map) return headers;
+  if (headers instanceof Promise) badOption('headers is a promise', 'await it');
+  // A plain record may have a header called "get", but only in Headers it is a function.
+  if ('get' in headers && typeof headers.get === 'function') return [[name, headers.get(name)]];
+  return Object.entries(headers);
+}
+
+function headerValues(headers: unknown, name: string): unknown[] {
+  const values = [];
+  for (const [given, value] of entriesOf(headers, name)) {
+    if (given.toLowerCase() === name.toLowerCase()) values.push(value);
+  }
+  return values.flat().filter((value) => value !== undefined && value !== null);
 }
 
 const isBlank = (code: number) => code === 32 || code === 9;

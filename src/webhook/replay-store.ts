@@ -176,31 +176,31 @@ async function claimIn(store: ReplayStore, key: string, ttlMs: number): Promise<
 
 /**
  * Adds a timeout to a store, because Redis clients queue commands for as long as Redis is unreachable. A claim that
- * arrives after the timeout is released, or passes to the sender's next request with the same delivery.
+ * arrives after the timeout is released. Until then, requests with the same delivery fail, too: they would be taken for
+ * replays of a delivery that nobody handled.
  * @param timeoutMs the timeout of each call
  */
 export function withTimeout(store: ReplayStore, timeoutMs: number): ReplayStore {
-  const late = new Map<string, Promise<boolean>>();
+  const late = new Set<string>();
 
+  /** The caller already has its error; a claim that cannot be released expires. */
   const releaseLater = (key: string, claim: Promise<boolean>) => {
-    late.set(key, claim);
-    const settled = async (claimed: boolean) => {
-      if (late.get(key) !== claim) return;
-      late.delete(key);
-      if (claimed) await store.delete(key);
-    };
-    // The caller already has its error; a claim that cannot be released expires.
-    claim.then(settled, () => settled(false)).catch(() => {});
+    late.add(key);
+    claim
+      .then((claimed) => claimed && orTimeout(Promise.resolve(store.delete(key)), timeoutMs))
+      .catch(() => {})
+      .finally(() => late.delete(key));
   };
 
   return {
     async setIfAbsent(key, ttlMs) {
-      const claim = late.get(key) ?? claimIn(store, key, ttlMs);
-      late.delete(key);
+      if (late.has(key)) throw timeoutError(timeoutMs);
+      const claim = claimIn(store, key, ttlMs);
       try {
         return await orTimeout(claim, timeoutMs);
       } catch (error) {
-        if (WebhookVerificationError.is(error) && error.code === 'store_timeout') releaseLater(key, claim);
+        if (error instanceof WebhookVerificationError && error.code === 'store_timeout')
+          releaseLater(key, claim);
         throw error;
       }
     },

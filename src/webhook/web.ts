@@ -2,7 +2,6 @@ import { ownOptions } from '../own-options.ts';
 import { asWebhookError } from './error.ts';
 import {
   type Key,
-  lengthOf,
   rawBodyOf,
   type Signed,
   type SignOptions,
@@ -19,31 +18,16 @@ const encoder = new TextEncoder();
 
 type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Imported keys, the most recently used last: importing costs more than signing. */
-const keys = new Map<string, Promise<CryptoKey>>();
-/** Enough for the rotations of many webhooks; unbounded, the cache would leak memory and secrets. */
-const maxKeys = 64;
-
 function importKey(secret: Key): Promise<CryptoKey> {
   const raw = typeof secret === 'string' ? encoder.encode(secret) : secret;
-  const name = `${typeof secret} ${typeof secret === 'string' ? secret : raw.join()}`;
-  const known = keys.get(name);
-  const key =
-    known ?? crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  // Do not cache a failed import.
-  if (known === undefined) key.catch(() => keys.delete(name));
-  keys.delete(name);
-  keys.set(name, key);
-  const [oldest] = keys.keys();
-  if (keys.size > maxKeys && oldest !== undefined) keys.delete(oldest);
-  return key;
+  return crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 }
 
 /** Returns the signed message as a copy, since the caller may change its bytes during the asynchronous signing. */
 function signedMessage(timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return encoder.encode(`${timestamp}.${body}`);
   const prefix = encoder.encode(`${timestamp}.`);
-  const message = new Uint8Array(prefix.length + lengthOf(body));
+  const message = new Uint8Array(prefix.length + body.length);
   message.set(prefix);
   message.set(body, prefix.length);
   return message;

@@ -194,17 +194,21 @@ describe('with a store that does not respond, a replay guard', () => {
     expect(await outcome).toMatchObject({ code: 'store_timeout' });
   });
 
-  test('passes the claim of a timed-out request to the next one, once', async () => {
+  test('throws for the next request until the late claim is released', async () => {
     const redis = frozen();
     const guard = createReplayGuard({ store: redis.store });
     await (await handling(guard, redis, 2000)).outcome;
     const second = guard.once({ verified, signature }, () => 'second');
+    await expect(second).rejects.toMatchObject({ code: 'store_timeout' });
+    await until(() => redis.pending() === 1);
+    await redis.thaw();
+    expect(redis.keys.size).toBe(0);
     const third = guard.once({ verified, signature }, () => 'third');
+    const fourth = guard.once({ verified, signature }, () => 'fourth');
     await until(() => redis.pending() === 2);
     await redis.thaw();
-    expect(await second).toEqual({ replay: false, result: 'second' });
-    expect(await third).toEqual({ replay: true });
-    expect(redis.keys.size).toBe(1);
+    expect(await third).toEqual({ replay: false, result: 'third' });
+    expect(await fourth).toEqual({ replay: true });
   });
 
   test('accepts the next request if the store failed after the timeout', async () => {
