@@ -1,9 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClient } from '../src/client/create-client.ts';
-import { gate } from '../src/library/gate.ts';
-import { startMock } from '../src/library/start-mock.ts';
-import { startRun } from '../src/library/start-run.ts';
-import type { PreparedRequest } from '../src/transport/transport.ts';
 import * as node from '../src/webhook/node.ts';
 import { deliveryOf } from '../src/webhook/receivers/express.ts';
 import * as fetchReceiver from '../src/webhook/receivers/fetch.ts';
@@ -92,74 +87,4 @@ test('a replay guard ignores a store and a prefix in Object.prototype', async ()
     'first',
     'replay',
   ]);
-});
-
-describe('a client', () => {
-  const seen: PreparedRequest[] = [];
-  const transport = {
-    async send(request: PreparedRequest) {
-      seen.push(request);
-      return { status: 200, headers: {}, text: '{"state":"in_progress"}' };
-    },
-    close: async () => {},
-  };
-
-  test.each([
-    ['apiKey', 'attacker'],
-    ['userAgent', 'attacker'],
-    ['headers', { 'x-added': 'attacker' }],
-    ['idempotencyKey', 'attacker'],
-  ])('takes no %s from Object.prototype', async (name, value) => {
-    const options = { apiUrl: 'https://service.example.com', apiKey: 'own-key', transport };
-    pollute(name, value);
-    const client = createClient(options);
-    await client.run.status('r-1');
-    expect(JSON.stringify(seen.at(-1)?.headers)).not.toContain('attacker');
-  });
-
-  test('ignores a key and a transport in Object.prototype', async () => {
-    pollute('apiKey', 'attacker');
-    const client = createClient({ apiUrl: 'https://service.example.com', transport });
-    await expect(client.run.status('r-1')).rejects.toMatchObject({ code: 'credentials' });
-    pollute('transport', transport);
-    const before = seen.length;
-    const other = createClient({ apiUrl: 'http://127.0.0.1:1', apiKey: 'own-key' });
-    await expect(other.run.status('r-1', { maxRequests: 1 })).rejects.toMatchObject({
-      code: 'network_refused',
-    });
-    expect(seen).toHaveLength(before);
-  });
-});
-
-describe('with options in Object.prototype', () => {
-  const failed = {
-    async send({ method }: PreparedRequest) {
-      const text = method === 'POST' ? '{"runId":"r-1"}' : '{"state":"completed","failed":1,"blocked":0}';
-      return { status: 200, headers: { 'idempotency-replayed': 'false' }, text };
-    },
-    close: async () => {},
-  };
-  const service = { apiUrl: 'https://service.example.com', apiKey: 'own-key', transport: failed };
-  const trigger = { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'staging' };
-
-  test('a gate uses its own policy', async () => {
-    pollute('on', { failed: 'pass' });
-    const report = await gate({ ...service, runIds: ['r-1'] });
-    expect(report).toMatchObject({ result: 'fail', exitCode: 1 });
-  });
-
-  test('gate and startRun send their own keys', async () => {
-    pollute('idempotencyKey', 'attacker');
-    const { runs } = await gate({ ...service, trigger });
-    expect(runs[0]?.idempotencyKey).not.toBe('attacker');
-    expect((await startRun({ ...service, trigger })).idempotencyKey).not.toBe('attacker');
-  });
-
-  test('a mock has its own key and port', async () => {
-    pollute('apiKey', 'attacker');
-    pollute('allowHosts', ['attacker.test']);
-    const mock = await startMock({});
-    expect(mock.apiKey).not.toBe('attacker');
-    await mock.close();
-  });
 });
