@@ -2,10 +2,10 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api } from '../../src/contract/index.ts';
-import { createOpenApi } from '../../src/contract/openapi.ts';
 import { runIdPlaces, runStates } from '../../src/contract/run.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
+import { createOpenApi } from '../generated/openapi.ts';
 
 interface Operation {
   operationId: string;

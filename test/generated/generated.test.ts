@@ -7,7 +7,6 @@ import { diagrams } from '../../scripts/diagrams.mjs';
 // @ts-expect-error a build script, which has no types
 import { addressOf, withRepository } from '../../scripts/repository.mjs';
 import { everyCommand } from '../../src/cli/program.ts';
-import { createOpenApi } from '../../src/contract/openapi.ts';
 import { createSettingsSchema } from '../../src/settings/schema.ts';
 import { createJsonSchema, documentNames } from '../commands/json-schemas.ts';
 import { pages, textOf } from '../docs/pages.ts';
@@ -18,6 +17,7 @@ import { commandsPage } from './commands-page.ts';
 import { exportsList } from './exports.ts';
 import { libraryOptions } from './library-options.ts';
 import { withVersion } from './named-version.ts';
+import { createOpenApi } from './openapi.ts';
 import { resultTypes, serviceTypes } from './service-types.ts';
 import { withFaults, withSchemas, withSettings, withVectors } from './tables.ts';
 

@@ -10,8 +10,8 @@ import {
   OpenAPIBackend,
   SetMatchType,
 } from 'openapi-backend';
-import { createOpenApi } from '../../src/contract/openapi.ts';
 import { parseQuery } from '../../src/mock/exchange.ts';
+import { createOpenApi } from '../generated/openapi.ts';
 
 // openapi-backend routes requests, parses parameters, supports alternatives of `security`, and checks requests, responses
 // and headers without a web framework, in 42 packages. express-openapi-validator does the same but needs Express

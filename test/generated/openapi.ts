@@ -1,7 +1,7 @@
 import { toJSONSchema } from 'zod/v4/core';
-import { type Auth, type Endpoint, pathParams, type Schema } from './endpoint.ts';
-import { anyResponse, shown } from './fields.ts';
-import { api } from './index.ts';
+import { type Auth, type Endpoint, pathParams, type Schema } from '../../src/contract/endpoint.ts';
+import { anyResponse, shown } from '../../src/contract/fields.ts';
+import { api } from '../../src/contract/index.ts';
 
 type JsonObject = Record<string, unknown>;
 
