@@ -225,12 +225,10 @@ The command exits with 1 if an aim is not met. Other benchmarks only print their
 <!-- not run: takes minutes on an otherwise idle machine -->
 
 \`\`\`sh
-npm run bench:pages            # a million items with --all, compared with a bare loop
 npm run bench:verify           # a 1 GiB file with webhooks verify
-npm run bench:webhook          # verifying one delivery, compared with other libraries
 npm run bench:fleet            # a fleet of gates against the documented limits, on a fake clock
 \`\`\`
 
-The results are on other pages: [webhooks verify](../reference/webhooks-cli.md#throughput), [webhooks](../how-to/webhooks.md), [fleets](fleet.md).
+The results are on other pages: [webhooks verify](../reference/webhooks-cli.md#throughput), [fleets](fleet.md).
 `;
 }
