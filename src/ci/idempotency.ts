@@ -44,7 +44,14 @@ export function ingredientsOf(
   if (provider === null || runId === null) return null;
   const build = builds.toSorted().join(', ');
   return {
-    ...{ provider, repository, runId, job, step, matrix, parallelIndex, salt },
+    provider,
+    repository,
+    runId,
+    job,
+    step,
+    matrix,
+    parallelIndex,
+    salt,
     ...(build !== '' && { build }),
     body: sha256(bodyBytes),
   };

@@ -252,7 +252,9 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
   if (kind === 'late') return late(step, discarded, doubt);
   const known = ({ runId }: { runId: string }) => watched.get(runId) ?? [];
   const waited: Waited = {
-    ...{ discarded, doubt, deadline },
+    discarded,
+    doubt,
+    deadline,
     runs: kind === 'started' ? [known(started.run)].flat() : [],
     failed: started.failed.flatMap(known),
     keys: start.keys.slice(start.keys.indexOf(step) + 1),

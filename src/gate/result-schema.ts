@@ -249,11 +249,13 @@ export const startedRun = result(
   'StartedRun',
   'A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`.',
   {
-    ...{ schemaVersion, ...subject },
+    schemaVersion,
+    ...subject,
     runId: field(text(), "The run's id."),
     appUrl,
     idempotencyKey: field(text(), 'The key of the request that created the run.'),
-    ...{ reattached, discarded },
+    reattached,
+    discarded,
     response: field(
       z.unknown(),
       'The response of the service, whose fields are not specified; null if it was empty.',

@@ -85,7 +85,10 @@ export function reportStarted(
     schemaVersion: 1,
     runId,
     ...subjectOf(body),
-    ...{ appUrl, idempotencyKey: step.key, reattached, response },
+    appUrl,
+    idempotencyKey: step.key,
+    reattached,
+    response,
     ...(discarded.length > 0 && { discarded }),
   };
 }
@@ -113,8 +116,15 @@ async function readIfDoubtful(
 
 /** Nothing is sent for it: an earlier slice has its response. */
 const created = ({ runId, appUrl, startedAt }: KnownRun): CreatedRun => ({
-  ...{ kind: 'created', runId, appUrl, replayed: false, sentAt: startedAt },
-  ...{ requests: 0, limitedMs: 0, response: null, responseText: '' },
+  kind: 'created',
+  runId,
+  appUrl,
+  replayed: false,
+  sentAt: startedAt,
+  requests: 0,
+  limitedMs: 0,
+  response: null,
+  responseText: '',
 });
 
 function candidateOf(step: KeyStep, run: CreatedRun, earlier: number, limitedMs: number): Candidate {

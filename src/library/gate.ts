@@ -63,7 +63,11 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
         baseUrl: own?.preview && bareUrl(own.preview.baseUrl),
       }),
       subjects: artifactsOf(options.subjects),
-      ...{ apiUrl: options.apiUrl, policy: rules.policy, startedAt, finishedAt, redact },
+      apiUrl: options.apiUrl,
+      policy: rules.policy,
+      startedAt,
+      finishedAt,
+      redact,
     });
   });
 }

@@ -99,12 +99,20 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
     previews = await openPreviewsOf(options, caller, emit);
     const result = await runPlan(
       {
-        ...{ gates: previews === undefined ? gates : gates.map(previews.attach), failFast },
-        ...{ cancelOnInterrupt, cancelOnTimeout, cancelReason: reasonIn(options) },
+        gates: previews === undefined ? gates : gates.map(previews.attach),
+        failFast,
+        cancelOnInterrupt,
+        cancelOnTimeout,
+        cancelReason: reasonIn(options),
         shortestMs: shortestWaitMs(local),
       },
       {
-        ...{ service: runService(caller, clock.now), clock, random, say, onStop, hooks: page?.hooks },
+        service: runService(caller, clock.now),
+        clock,
+        random,
+        say,
+        onStop,
+        hooks: page?.hooks,
         ...(hub !== undefined && { linkHub: hub.link }),
         // A reporter may keep and change what it receives.
         emit,
@@ -151,7 +159,11 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     type: 'end',
     report: { ...redactReport(report, redact), ...(hint !== null && { hint }) },
     runs,
-    ...{ error, startedAt, finishedAt: clock.now(), exitCode: report.exitCode, receipt: null },
+    error,
+    startedAt,
+    finishedAt: clock.now(),
+    exitCode: report.exitCode,
+    receipt: null,
   };
   await awaitEach(reporters, end);
   if (error !== null) throw error;

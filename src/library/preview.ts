@@ -34,7 +34,10 @@ export async function planCallPreviews(
   const deployedMs = deployed === undefined ? 0 : (deployed.timeoutMs ?? usualDeployedMs);
   const builds = [deployed?.is ?? [], options.subjects ?? []].flat();
   const asked = gates.map(({ trigger, preview, timeoutMs, name, needs, advisory }) => ({
-    ...{ name, needs, advisory, waitMs: timeoutMs + deployedMs },
+    name,
+    needs,
+    advisory,
+    waitMs: timeoutMs + deployedMs,
     body: completeBody(trigger, options.env),
     settings: preview && {
       ...preview,

@@ -52,7 +52,12 @@ export async function withSession<Event, Result>(
     const base = parseApiUrl(options.apiUrl, insecureHttp);
     for (const message of notes) progress({ type: 'note', message });
     return await use({
-      ...{ base, clock, random, redact, say: sayInLibrary, onStop: observer.onStop },
+      base,
+      clock,
+      random,
+      redact,
+      say: sayInLibrary,
+      onStop: observer.onStop,
       reporter: { progress },
       hasFailed: () => observer.hasFailed(clock),
       connect: async () =>
@@ -78,7 +83,9 @@ export function sharedOptions(
   const { deployed, insecureHttp, caPem, proxyEnv, requestTimeoutMs, runIds, cancelReason, env } = options;
   const subjects = artifactsOf(options.subjects);
   return {
-    ...{ cancelReason, env: env ?? {}, local: isLocal(options.apiUrl) },
+    cancelReason,
+    env: env ?? {},
+    local: isLocal(options.apiUrl),
     connection: async () => ({ caPem, proxyEnv }),
     cancelOnInterrupt: options.cancelOnAbort ?? runIds === undefined,
     cancelOnTimeout: options.cancelOnTimeout === true,
@@ -94,16 +101,14 @@ export function sharedOptions(
         });
       }
       return {
-        ...{
-          url: String(url),
-          pointer,
-          expected,
-          timeoutMs,
-          insecureHttp,
-          caPem,
-          proxyEnv,
-          requestTimeoutMs,
-        },
+        url: String(url),
+        pointer,
+        expected,
+        timeoutMs,
+        insecureHttp,
+        caPem,
+        proxyEnv,
+        requestTimeoutMs,
         headers: checkHeaders('deployed.headers', headers),
       };
     },

@@ -149,7 +149,10 @@ export function openPreviews(tools: PreviewTools) {
     const { signal } = preparing;
     try {
       await prepareEnvironment(one.key, one.preview, {
-        ...{ caller, clock, random, signal },
+        caller,
+        clock,
+        random,
+        signal,
         async turn() {
           if (await turn()) return;
           signal.throwIfAborted();

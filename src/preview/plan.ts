@@ -38,7 +38,10 @@ function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: b
     baseUrl,
     readyUrl:
       readyUrl === undefined ? baseUrl : parseApiUrl(pageUrl(readyUrl, baseUrl), insecureHttp, toReadyPage),
-    ...{ readyTimeoutMs, copyVariables, model, version: body.commitSha ?? null },
+    readyTimeoutMs,
+    copyVariables,
+    model,
+    version: body.commitSha ?? null,
   };
 }
 

@@ -87,7 +87,9 @@ async function createdId(key: string, { caller, clock, signal }: PrepareTools): 
       throw new UnexpectedResponseError(
         `the list of the environments does not show ${key}, which was created`,
         {
-          ...{ field: 'items', expected: 'the environment', received: 'others' },
+          field: 'items',
+          expected: 'the environment',
+          received: 'others',
         },
       );
     await clock.sleep(lookEveryMs, signal);
@@ -139,7 +141,9 @@ function checkFound(environment: Listed): void {
   throw new UnexpectedResponseError(
     `the environment ${key} exists, but its name is not the one of this gate`,
     {
-      ...{ field: 'name', expected: 'the name that rungate gives', received: 'another one' },
+      field: 'name',
+      expected: 'the name that rungate gives',
+      received: 'another one',
       hint: 'rename or delete it: rungate neither uses nor deletes it',
     },
   );

@@ -59,9 +59,13 @@ export function newGates<Gate extends PlannedGate>(
   const saved = gates.map((gate): [string, SavedGate] => [
     gate.name,
     {
-      ...{ body: kept(gate.start?.body), keys: savedKeys(gate.start?.keys ?? []) },
+      body: kept(gate.start?.body),
+      keys: savedKeys(gate.start?.keys ?? []),
       // A slice that is killed before it can save this must not lengthen the timeout.
-      ...{ begunAt: waits(gate) ? null : startedAt, failed: [], discarded: [], doubt: false },
+      begunAt: waits(gate) ? null : startedAt,
+      failed: [],
+      discarded: [],
+      doubt: false,
     },
   ]);
   const longest = Math.max(...gates.map(({ timeoutMs }) => timeoutMs));
@@ -71,7 +75,8 @@ export function newGates<Gate extends PlannedGate>(
 /** A random key is known to the slices of this gate only, as one that the user gives. */
 export const savedKeys = (keys: readonly KeyStep[]): SavedKey[] =>
   keys.map(({ key, origin, retry }) => ({
-    ...{ key, origin: origin === 'random' ? 'user' : origin },
+    key,
+    origin: origin === 'random' ? 'user' : origin,
     ...(retry !== undefined && { retry }),
   }));
 
@@ -85,14 +90,18 @@ export function goingOn<Gate extends PlannedGate>(gate: Gate, { gates }: SavedGa
   const { body = gate.start.body, begunAt, failed, discarded, doubt, ended } = saved;
   const sinceEpoch = clock.now() - clock.monotonic();
   const keys = saved.keys.map(({ run, ...key }) => ({
-    ...{ ...key, how: 'from an earlier slice' },
+    ...key,
+    how: 'from an earlier slice',
     run: run && { ...run, startedAt: run.startedAt - sinceEpoch },
   }));
   const leastMs = keys.some(({ run }) => run !== undefined) ? lastReadMs : 0;
   // A clock that was set back does not lengthen the timeout.
   const leftMs = begunAt === null ? null : Math.min(gate.timeoutMs, begunAt + gate.timeoutMs - clock.now());
   return {
-    ...{ ...gate, ended, start: { ...gate.start, body, keys }, soFar: { failed, discarded, doubt } },
+    ...gate,
+    ended,
+    start: { ...gate.start, body, keys },
+    soFar: { failed, discarded, doubt },
     deadline: leftMs === null ? undefined : clock.monotonic() + Math.max(leftMs, leastMs),
   };
 }

@@ -24,7 +24,9 @@ function factsOf(environment: Listed): Omit<Pruned, 'deleted' | 'error'> {
   const { id = null, key = '', baseUrl = '' } = environment;
   const url = parseUrl(baseUrl);
   return {
-    ...{ id, key, baseUrl: url === null ? null : bareUrl(url) },
+    id,
+    key,
+    baseUrl: url === null ? null : bareUrl(url),
     createdAt: new Date(createdAt(environment) ?? 0).toISOString(),
   };
 }

@@ -41,10 +41,17 @@ export async function printRequests(
       target,
     );
     return {
-      ...{ gate: name === unnamed ? null : name, needs, advisory },
-      ...{ method, url: base === undefined ? null : url.href, path, credential, body },
+      gate: name === unnamed ? null : name,
+      needs,
+      advisory,
+      method,
+      url: base === undefined ? null : url.href,
+      path,
+      credential,
+      body,
       // A random key is made again when the gate runs.
-      ...{ idempotencyKey: origin === 'random' ? null : key, keyOrigin: how },
+      idempotencyKey: origin === 'random' ? null : key,
+      keyOrigin: how,
     };
   });
   if (output.format === 'json' || output.format === 'ndjson') {

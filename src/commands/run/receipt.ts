@@ -98,7 +98,10 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
   if (entry === undefined || entry.result === 'skipped') return null;
   const { deployed, interruptedBy, exitCode } = report;
   return {
-    ...{ schemaVersion: 1, result: entry.result, exitCode: entry.exitCode ?? exitCode, runs: entry.runs },
+    schemaVersion: 1,
+    result: entry.result,
+    exitCode: entry.exitCode ?? exitCode,
+    runs: entry.runs,
     ...(deployed !== undefined && { deployed }),
     ...(interruptedBy !== undefined && { interruptedBy }),
   };

@@ -200,7 +200,9 @@ export function flatReport({ gates, ...report }: GatesReport, plan: readonly Gat
     return {
       name,
       report: {
-        ...{ schemaVersion: 1, result: result === 'skipped' ? 'fail' : result, runs },
+        schemaVersion: 1,
+        result: result === 'skipped' ? 'fail' : result,
+        runs,
         // A gate that was skipped or stopped adds no exit code.
         exitCode: exitCode ?? report.exitCode,
       },

@@ -87,7 +87,9 @@ export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<P
     throw new UnexpectedResponseError(
       `the service returned run ${runId} for gate ${name}, but that is the run of gate ${owner}`,
       {
-        ...{ field: 'runId', expected: 'a new run', received: `the run of gate ${owner}` },
+        field: 'runId',
+        expected: 'a new run',
+        received: `the run of gate ${owner}`,
         hint: (say) => `if the id is elsewhere in the response, set ${say('run.idPointer')}`,
       },
     );
