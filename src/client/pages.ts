@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError, RungateError } from '../errors.ts';
+import { itemTexts } from '../json/text.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import { type Page, type PageQuery, readPage } from './list.ts';
-import type { Caller, CallerInput, CallOptions, Exchange } from './options.ts';
+import type { Caller, CallerInput, CallOptions } from './options.ts';
 import { PageSequence, type SentPage } from './page-checks.ts';
 import { type Mismatch, mismatchError, received } from './schema-mismatch.ts';
 
@@ -32,6 +33,9 @@ function noPage(error: unknown): undefined {
   throw error;
 }
 
+/** A page whose items are those that no earlier page had, at these indexes of the response. */
+export type FreshPage<P extends Page> = P & { readonly indexes: readonly number[] };
+
 /**
  * Yields the pages of a list in order. While one page is consumed, the next one is read, and only that one. A consumer
  * that stops early ends that read too.
@@ -41,9 +45,8 @@ function noPage(error: unknown): undefined {
 export async function* iteratePages<P extends SentPage>(
   fetchPage: FetchPage<P>,
   { request, requested = {} }: PagesOptions,
-): AsyncGenerator<P, void, undefined> {
+): AsyncGenerator<FreshPage<P>, void, undefined> {
   const stop = new AbortController();
-  const { page: start = 1 } = requested;
   const sequence = new PageSequence(request, requested);
   const read = (page: number) => {
     const reading = (async () => fetchPage(page, stop.signal))();
@@ -51,23 +54,24 @@ export async function* iteratePages<P extends SentPage>(
     reading.catch(() => {});
     return reading;
   };
-  let ahead = read(start);
+  let number: number | null = requested.page ?? 1;
+  let ahead = read(number);
   let guessed = false;
   try {
-    for (let number = start; ; number += 1) {
-      const page = await (guessed ? ahead.catch(noPage) : ahead);
+    while (number !== null) {
+      const page: P | undefined = await (guessed ? ahead.catch(noPage) : ahead);
       if (page === undefined) return;
       const judgement = sequence.judge(number, page);
-      if (judgement === null) return;
-      const { more, problem } = judgement;
-      guessed = more === 'maybe';
-      if (more) {
-        ahead = read(number + 1);
+      guessed = judgement.guessed === true;
+      number = judgement.next;
+      if (number !== null) {
+        ahead = read(number);
         await settingOut();
       }
-      yield page;
+      const { fresh, problem } = judgement;
+      const items = fresh.map((index) => page.items[index]);
+      if (items.length > 0 || page.items.length === 0) yield { ...page, items, indexes: fresh };
       if (problem !== undefined) throw problem;
-      if (!more) return;
     }
   } finally {
     stop.abort();
@@ -75,30 +79,28 @@ export async function* iteratePages<P extends SentPage>(
   }
 }
 
-/** A page, with the value that `convert` returned for its text. */
-export interface ConvertedPage<T> extends Page {
-  readonly converted: T;
-  readonly request: Exchange['request'];
+/** A page, with the text of its response. */
+export interface ListPage extends Page {
+  readonly text: string;
+  /** Returns each new item as its original text, in one line. */
+  itemTexts(): string[];
+  readonly request: string;
   readonly status: number;
   /** The parts that do not match the API. */
   readonly mismatches: readonly Mismatch[];
 }
 
-/** Converts the text of a checked page; the text itself is not kept. */
-export type Convert<T> = (text: string, page: Page) => T;
-
 /** From the query's `page` on. Timeouts and retries apply to each page. */
-export async function* readPages<T>(
+export async function* readPages(
   caller: Pick<Caller, 'exchange'>,
   name: string,
   endpoint: Endpoint,
   input: CallerInput,
-  convert: Convert<T>,
   options: CallOptions = {},
-): AsyncGenerator<ConvertedPage<T>, void, undefined> {
+): AsyncGenerator<ListPage, void, undefined> {
   const query = input.query ?? {};
   let request = name;
-  const fetchPage: FetchPage<ConvertedPage<T>> = async (number, stop) => {
+  const fetchPage = async (number: number, stop: AbortSignal) => {
     const either = eitherSignal(options.signal, stop);
     const pageInput = { ...input, query: { ...query, page: number } };
     try {
@@ -110,11 +112,9 @@ export async function* readPages<T>(
       const { value, status, mismatches, text } = response;
       request = response.request;
       const page = readPage(value);
-      if (page === undefined) {
-        const expected = 'an array, or an object with one';
-        throw mismatchError(request, { field: '', expected, received: received(value), status });
-      }
-      return { ...page, request, status, mismatches, converted: convert(text, page) };
+      if (page !== undefined) return { ...page, whole: page, request, status, mismatches, text };
+      const expected = 'an array, or an object with one';
+      throw mismatchError(request, { field: '', expected, received: received(value), status });
     } finally {
       either.release();
     }
@@ -123,7 +123,13 @@ export async function* readPages<T>(
   const { page, pageSize } = query as { page?: number | null; pageSize?: number | null };
   const requested = { page: page ?? 1, pageSize: pageSize ?? undefined };
   try {
-    yield* iteratePages(fetchPage, { request: () => request, requested });
+    for await (const fresh of iteratePages(fetchPage, { request: () => request, requested })) {
+      const texts = () => {
+        const all = itemTexts(fresh.text, fresh.whole);
+        return fresh.indexes.map((index) => String(all[index]));
+      };
+      yield { ...fresh, itemTexts: texts };
+    }
   } catch (error) {
     if (error instanceof RungateError && error.facts.endpoint === undefined) {
       error.facts = { endpoint: name, method: endpoint.method };
@@ -139,8 +145,5 @@ export async function* readItems(
   input: CallerInput,
   options?: CallOptions,
 ): AsyncGenerator<unknown, void, undefined> {
-  const nothing = () => undefined;
-  for await (const page of readPages(caller, name, endpoint, input, nothing, options)) {
-    for (const item of page.items) yield item;
-  }
+  for await (const { items } of readPages(caller, name, endpoint, input, options)) yield* items;
 }

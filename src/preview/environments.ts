@@ -1,12 +1,12 @@
 import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
-import { type Listed, listEnvironments } from '../client/environments.ts';
+import { type Listed, listEnvironments, searchEnvironments } from '../client/environments.ts';
 import { readPages } from '../client/pages.ts';
 import { backoff, limitWait, retryKind } from '../client/retry.ts';
 import type { Clock } from '../clock.ts';
 import { env } from '../contract/env.ts';
 import { HttpError, RungateError, UnexpectedResponseError } from '../errors.ts';
 import { surelyRefused } from '../gate/send-create.ts';
-import { idText, itemTexts, type MemberText, membersOf, objectText, textAt, unquoted } from '../json/text.ts';
+import { idText, type MemberText, membersOf, objectText, textAt, unquoted } from '../json/text.ts';
 import { type Variable, variableOf } from './copy.ts';
 import { createdAt, isOwn } from './mark.ts';
 
@@ -47,8 +47,9 @@ export async function environmentsWithKey(
     // By id: a list that changes may contain one twice.
     const found = new Map<string | undefined, Listed>();
     try {
-      for await (const environment of listEnvironments(caller, options))
-        if (environment.key === key) found.set(environment.id, environment);
+      const matches = (environment: Listed) => environment.key === key;
+      for await (const environment of searchEnvironments(caller, matches, options))
+        if (matches(environment)) found.set(environment.id, environment);
       return [...found.values()];
     } catch (error) {
       if (!(error instanceof UnexpectedResponseError)) throw error;
@@ -157,13 +158,9 @@ export async function variablesOf(
 ): Promise<Variable[]> {
   const input = { params: { id } };
   const variables: Variable[] = [];
-  const convert = (text: string, page: { items: readonly unknown[]; field?: string }) =>
-    itemTexts(text, page).map((item) => variableOf(membersOf(item)));
-  for await (const { converted } of readPages(caller, 'env.vars.list', env['env.vars.list'], input, convert, {
-    ...patient,
-    signal,
-  }))
-    variables.push(...converted);
+  const options = { ...patient, signal };
+  for await (const page of readPages(caller, 'env.vars.list', env['env.vars.list'], input, options))
+    variables.push(...page.itemTexts().map((item) => variableOf(membersOf(item))));
   return variables;
 }
 

@@ -147,10 +147,31 @@ describe('reading the pages of a list', () => {
   });
 
   test('accepts a list that shrinks while it is read, even below the number of items already read', async () => {
-    const shrunk = await readAll((page) => pageOf(page, page === 1 ? 8 : 3));
-    expect(shrunk).toMatchObject({ ids: ids(1, 3), error: undefined });
-    const emptied = await readAll((page) => pageOf(page, page < 3 ? 8 : 1));
-    expect(emptied).toMatchObject({ ids: ids(1, 4), error: undefined });
+    const shrinking = (before: number, after: number, reads: number) => {
+      let read = 0;
+      return readAll((page) => pageOf(page, read++ < reads ? before : after));
+    };
+    expect(await shrinking(8, 3, 1)).toMatchObject({ ids: ids(1, 3), error: undefined });
+    expect(await shrinking(8, 1, 2)).toMatchObject({ ids: ids(1, 4), error: undefined });
+  });
+
+  test('reads again what moved to an earlier page, and yields items with an id once', async () => {
+    let all = records(1, 10);
+    const { ids: read, requested } = await readAll((page) => {
+      if (page === 3) all = all.filter(({ id }) => id !== 'o1' && id !== 'o2' && id !== 'o3');
+      return { ...pageOf(page, all.length), items: all.slice(2 * page - 2, 2 * page) };
+    });
+    expect(read).toEqual(ids(1, 10));
+    expect(requested).toEqual([1, 2, 3, 1, 2, 3, 4]);
+  });
+
+  test('reports a list without ids that shrinks while it is read', async () => {
+    let count = 6;
+    const { error } = await readAll((page) => {
+      const items = records(2 * page - 1, 2 * page).map(({ id }) => ({ name: id }));
+      return { ...pageOf(page, count--), items };
+    });
+    expect(String(error)).toContain('the list changed while it was read');
   });
 
   test('accepts numeric ids that JSON.parse rounds to the same number', async () => {

@@ -87,8 +87,8 @@ async function listAll(options: Partial<CallerOptions>, pages: number) {
   const endpoint = { ...api['observations.list'], response: z.unknown() };
   let items = 0;
   const input = { params: { projectId: 'p1' } };
-  const read = readPages(caller, 'observations.list', endpoint, input, (_, page) => page.items.length);
-  for await (const page of read) items += page.converted;
+  const read = readPages(caller, 'observations.list', endpoint, input);
+  for await (const page of read) items += page.items.length;
   return { items, ...seen, minutes: clock.monotonic() / minute };
 }
 

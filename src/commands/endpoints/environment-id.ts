@@ -1,5 +1,5 @@
 import type { Caller } from '../../client/caller.ts';
-import { type Listed, listEnvironments } from '../../client/environments.ts';
+import { type Listed, searchEnvironments } from '../../client/environments.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { HttpError, UnexpectedResponseError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -33,7 +33,8 @@ export async function useEnvironmentId(
   const matches = new Map<string | Listed, Listed>();
   const keys: string[] = [];
   try {
-    for await (const environment of listEnvironments(caller)) {
+    const isMeant = ({ id, key }: Listed) => id === given || key === given;
+    for await (const environment of searchEnvironments(caller, isMeant)) {
       const { id, key } = environment;
       if (id === given) return;
       if (key !== undefined) keys.push(key);

@@ -1,9 +1,9 @@
 import type { CallerInput } from '../../client/caller.ts';
-import { type Convert, type ConvertedPage, readPages } from '../../client/pages.ts';
+import { readPages } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { itemSchema, schemaFields } from '../../contract/shape.ts';
 import { exitCodes } from '../../exit.ts';
-import { itemTexts, membersOf } from '../../json/text.ts';
+import { membersOf } from '../../json/text.ts';
 import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { renderTsv, tableStream } from '../../output/table.ts';
@@ -18,10 +18,8 @@ import {
 } from './response-table.ts';
 
 interface Style {
-  /** Converts the text of a page until its turn comes. */
-  convert: Convert<string[]>;
-  /** Returns the output of a page, in pieces. */
-  render(page: ConvertedPage<string[]>): Iterable<string | Promise<string>>;
+  /** Returns the output of a page's items, in pieces. */
+  render(items: readonly string[]): Iterable<string | Promise<string>>;
   write(piece: string): Promise<void>;
   end?(): Promise<void>;
 }
@@ -32,21 +30,19 @@ const pieceSize = 32 * 1024;
 /** Shows one item per line, unchanged, with many lines in a piece. */
 const asLines = ({ lines: write }: Output): Style => ({
   write,
-  convert(text, list) {
-    const pieces: string[] = [];
+  *render(items) {
     let lines: string[] = [];
     let size = 0;
-    for (const item of itemTexts(text, list)) {
+    for (const item of items) {
       lines.push(item);
       size += item.length;
       if (size < pieceSize) continue;
-      pieces.push([...lines, ''].join('\n'));
+      yield [...lines, ''].join('\n');
       lines = [];
       size = 0;
     }
-    return [...pieces, [...lines, ''].join('\n')];
+    yield [...lines, ''].join('\n');
   },
-  render: ({ converted }) => converted,
 });
 
 /** Shows one row per item. The first page determines the columns and their widths. */
@@ -59,12 +55,11 @@ function asRows({ output }: Context, endpoint: Endpoint, columns: readonly strin
   let chosen: Columns | undefined;
   return {
     write: output.result,
-    convert: itemTexts,
-    *render({ converted }) {
-      chosen ??= chooseColumns(converted, shown, columns, width);
-      for (const item of missing.size === 0 ? [] : converted)
+    *render(items) {
+      chosen ??= chooseColumns(items, shown, columns, width);
+      for (const item of missing.size === 0 ? [] : items)
         for (const [name] of membersOf(item)) missing.delete(name);
-      const { head, rows } = itemTable(converted, chosen.shown, output.redact);
+      const { head, rows } = itemTable(items, chosen.shown, output.redact);
       yield write({ head, rows: rows.map((row) => row.map((text) => text && output.redact(text))) });
     },
     async end() {
@@ -87,9 +82,9 @@ export async function listAll(
   const caller = await context.connect();
   let warned = false;
   let empty: string | null = emptyText(input.query?.page);
-  for await (const page of readPages(caller, name, endpoint, input, style.convert)) {
+  for await (const page of readPages(caller, name, endpoint, input)) {
     empty &&= page.items.length > 0 ? null : emptyText(input.query?.page, page);
-    for (const piece of page.items.length === 0 ? [] : style.render(page)) {
+    for (const piece of page.items.length === 0 ? [] : style.render(page.itemTexts())) {
       await style.write(await piece);
       if (!io.out.open || io.out.failure !== null) return exitCodes.ok;
     }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { searchEnvironments } from '../../src/client/environments.ts';
+import { connect } from '../transport/connect.ts';
+import { json, serve } from '../transport/serve.ts';
+
+/** Starts a service whose lists have these pages, one list after the other, and searches it for the key `staging`. */
+async function search(...lists: string[][][]) {
+  const pages = lists.flatMap((list) =>
+    list.map((keys, index) => ({
+      items: keys.map((key) => ({ id: `id-${key}`, key })),
+      totalCount: list.flat().length,
+      hasNextPage: index < list.length - 1,
+    })),
+  );
+  const server = await serve(({ index, response }) => json(response, 200, pages[index]));
+  const found: (string | undefined)[] = [];
+  const matches = ({ key }: { key: string | undefined }) => key === 'staging';
+  for await (const environment of searchEnvironments(connect(server.url).caller, matches)) {
+    if (matches(environment)) found.push(environment.id);
+  }
+  return { found, requests: server.seen.length };
+}
+
+test('reads a list of several pages once more before it says that no environment has a key', async () => {
+  const moved = search([['a', 'b'], ['d']], [['b', 'staging'], ['d']]);
+  expect(await moved).toEqual({ found: ['id-staging'], requests: 4 });
+  const none = search([['a', 'b'], ['d']], [['a', 'b'], ['d']]);
+  expect(await none).toEqual({ found: [], requests: 4 });
+});
+
+test('reads a list of one page, or with the key, only once', async () => {
+  expect(await search([['a', 'b']])).toEqual({ found: [], requests: 1 });
+  expect(await search([['a', 'staging'], ['d']])).toEqual({ found: ['id-staging'], requests: 2 });
+});
