@@ -7,9 +7,9 @@ import type { Io } from '../../host/io.ts';
 import { policySettings } from '../../settings/merge.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
+import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
 import { collect, oneOf } from '../options.ts';
-import { gatesOf, inTurn, withGates } from './gates.ts';
 import { normaliseScript } from './hints.ts';
 import { judgeSteps, looksStrict, retriesIn } from './judge.ts';
 import { printJudgements, reportStep } from './report.ts';
@@ -19,7 +19,7 @@ import {
   type StepResult,
   scenarioNames,
   scenarios,
-  scenarioWithRetries,
+  selectorOf,
 } from './scenarios.ts';
 import { runScenario, type StepSetup, writeShims } from './step.ts';
 
@@ -90,24 +90,44 @@ function stepText(io: Io, command: readonly string[]): string {
   return normaliseScript([others.join(' '), ...scripts].join('\n'));
 }
 
+/** Tells whether a failure of a gate of the project file does not stop the step: it is advisory, or its policy lets it pass. */
+function isPassing({ advisory, settings }: GateSettings, scenario: Scenario, text: string): boolean {
+  if (advisory || scenario.service !== 'up' || scenario.verdict === 'passed') return advisory;
+  const action = policySettings(settings)[scenario.verdict];
+  return scenario.verdict === 'cancelled' ? !looksStrict(text, action) : action.value !== 'fail';
+}
+
+/** Returns a scenario with what the settings of the step say about it. */
+function adapted(scenario: Scenario, text: string, { settings, sources: { gates } }: Context): Scenario {
+  const retries = [settings, ...gates.map((gate) => gate.settings)].map((one) =>
+    retriesIn(text, one.retries?.value ?? 0),
+  );
+  // All runs of a gate with retries fail, so a later pass is that of another gate.
+  const fails = scenario.name === 'failed' ? 1 + Math.max(...retries) : 1;
+  const passing = gates.filter((gate) => isPassing(gate, scenario, text));
+  const isStrict =
+    gates.length > 0 ? passing.length < gates.length : looksStrict(text, policySettings(settings).cancelled);
+  return {
+    ...scenario,
+    fails,
+    // Several gates create several runs.
+    runs: gates.length > 0 ? Number.POSITIVE_INFINITY : fails,
+    passing: new Set(
+      passing.map((gate) => selectorOf(gate.settings.process?.value, gate.settings.tags?.value)),
+    ),
+    expected: scenario.name === 'cancelled' && isStrict ? 'red' : scenario.expected,
+  };
+}
+
 /** Returns the requested scenarios, in their usual order, with the results expected of this step. */
-function chosenScenarios(flags: SelftestFlags, text: string, { settings, sources }: Context): Scenario[] {
+function chosenScenarios(flags: SelftestFlags, text: string, context: Context): Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
-  const given = flags.cancelled === undefined ? null : oneOf('--cancelled', expectations, flags.cancelled);
-  const gates = gatesOf(text, sources.gates);
-  const retries = retriesIn(text, settings.retries?.value ?? 0);
-  const strict = looksStrict(text, policySettings(settings).cancelled);
+  const given =
+    flags.cancelled === undefined ? undefined : oneOf('--cancelled', expectations, flags.cancelled);
   return scenarios
     .filter(({ name }) => names?.includes(name) ?? true)
-    .map((scenario) => {
-      const one = scenarioWithRetries(scenario, retries);
-      return gates === null ? one : withGates(one, text, gates);
-    })
-    .map((one) => {
-      if (one.name !== 'cancelled') return one;
-      const isRed = gates === null || gates.length === 0 ? strict : one.harmless !== true;
-      return { ...one, expected: given ?? (isRed ? 'red' : 'any') };
-    });
+    .map((scenario) => adapted(scenario, text, context))
+    .map((one) => (one.name === 'cancelled' ? { ...one, expected: given ?? one.expected } : one));
 }
 
 /** Runs the step in every scenario, up to `parallel` at a time. Returns the results in the order of the scenarios. */
@@ -157,16 +177,10 @@ async function selftestCommand(
   try {
     const shims = writeShims(folder, io);
     const setup = { io, command, folder, shims, limitMs };
-    const run = (some: readonly Scenario[]) =>
-      output.motion.during(
-        'running the step in each scenario',
-        runAll(setup, some, parallel, stop, (result) => reportStep(output, result)),
-      );
-    const first = await run(list);
-    const [passed, failed] = ['passed', 'failed'].map((name) =>
-      first.find(({ scenario }) => scenario.name === name),
+    const results = await output.motion.during(
+      'running the step in each scenario',
+      runAll(setup, list, parallel, stop, (result) => reportStep(output, result)),
     );
-    const results = [...first, ...(passed && failed ? await run(inTurn(failed, passed)) : [])];
     const judgements = judgeSteps(text, policySettings(context.settings), results);
     await printJudgements(output, judgements);
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;

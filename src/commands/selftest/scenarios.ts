@@ -1,3 +1,4 @@
+import type { TriggerBody } from '../../contract/run.ts';
 import type { Verdict } from '../../gate/policy.ts';
 import type { Outcome } from '../../mock/state.ts';
 
@@ -19,23 +20,13 @@ export interface Scenario {
   readonly runs?: number;
   /** The number of runs of the first gate that have the outcome; default 1. */
   readonly fails?: number;
-  /** That number for each gate of the project file, by what it runs; 0 if it does not stop the step. */
-  readonly failures?: ReadonlyMap<string, number>;
-  /** No gate of the project file stops the step. */
-  readonly harmless?: true;
-  /** The gate that fails, if not the first: that of a run of the scenario `passed`. */
-  readonly turn?: Turn;
+  /** What the gates run whose failure does not stop the step: their runs pass. */
+  readonly passing?: ReadonlySet<string>;
   /**
    * `refused`: the service refuses every credential. `down`: nothing is listening. Both others create the run. `broken`: every
    * status read fails. `lost`: the response is lost, and from then on nothing is listening.
    */
   readonly service: 'up' | 'refused' | 'down' | 'broken' | 'lost';
-}
-
-/** A run, by what it runs and the number of earlier runs of the same in the step. */
-interface Turn {
-  readonly selector: string;
-  readonly earlier: number;
 }
 
 /** Short intervals between polls, so that a scenario takes no longer than the step itself. */
@@ -64,9 +55,22 @@ export const scenarios = [
   { ...unobserved, name: 'lost', code: 7, service: 'lost' },
 ] as const satisfies readonly Scenario[];
 
-/** Returns the scenario for a gate with retries: all its runs fail, so a later pass is that of another gate. */
-export function scenarioWithRetries(scenario: Scenario, retries: number): Scenario {
-  return scenario.name === 'failed' ? { ...scenario, runs: retries + 1, fails: retries + 1 } : scenario;
+/** Returns what a run runs, as a text. */
+export const selectorOf = (process?: string | null, tags?: readonly string[] | null) =>
+  JSON.stringify(process ?? tags);
+
+/** Returns what decides the outcome of each run: those of the first gate that can fail do so, and all others pass. */
+export function outcomeOf({ outcome, fails = 1, passing }: Scenario): (run: TriggerBody) => Outcome {
+  let first: string | undefined;
+  let left = fails;
+  return ({ processSlug, tags }) => {
+    const selector = selectorOf(processSlug, tags);
+    if (passing?.has(selector)) return 'passed';
+    first ??= selector;
+    if (selector !== first || left === 0) return 'passed';
+    left -= 1;
+    return outcome;
+  };
 }
 
 type ScenarioName = (typeof scenarios)[number]['name'];
@@ -79,8 +83,6 @@ export interface StepResult {
   /** The process or the tags of each run that it created, in order. */
   readonly ran: readonly string[];
   readonly runsCreated: number;
-  /** A client other than rungate read a status. */
-  readonly readByOthers: boolean;
   /** The number of these runs whose end the step has read. */
   readonly endsRead: number;
   /** The step exceeded the time limit and was stopped. */

@@ -6,8 +6,7 @@ import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
 import { mockEnvironment, withheld } from '../mock/commands.ts';
-import { failingFirst, selectorOf } from './gates.ts';
-import { never, type Scenario, type StepResult } from './scenarios.ts';
+import { never, outcomeOf, type Scenario, type StepResult, selectorOf } from './scenarios.ts';
 
 /** Files that the CI reads after the step. The step gets copies, so that it cannot affect the real build. */
 const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH'];
@@ -100,7 +99,7 @@ const outputBytes = 64 * 1024;
 async function startScenario(io: Io, scenario: Scenario): Promise<MockServer> {
   const { retryAfterSeconds, service } = scenario;
   const mock = await startMock({ clock: io.clock, retryAfterSeconds, duration: runMs });
-  mock.state.plan.outcomeOf = failingFirst(scenario);
+  mock.state.plan.outcomeOf = outcomeOf(scenario);
   if (service === 'refused') mock.state.credentials.clear();
   // As in `timeout`, the gate ends at once: it reads no earlier than the service asks.
   const headers = { 'retry-after': String(never) };
@@ -154,9 +153,6 @@ export async function runScenario(setup: StepSetup, scenario: Scenario): Promise
       seconds: Math.round((io.clock.monotonic() - began) / 100) / 10,
       ran: runs.map(({ request: { processSlug, tags } }) => selectorOf(processSlug, tags)),
       runsCreated: runs.length,
-      readByOthers: mock.requests.some(
-        ({ endpoint, headers }) => endpoint === 'run.status' && headers['user-agent'] !== 'rungate',
-      ),
       endsRead: runs.filter(({ endShown }) => endShown === true).length,
       stopped: ended.stopped,
       leftBehind: ended.leftBehind,
