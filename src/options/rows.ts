@@ -402,14 +402,14 @@ export const rows = {
   },
   'preview.baseUrl': {
     ...preview,
-    type: url('deployment', 'preview.baseUrl', { pattern: /^auto$/, is: 'auto' }),
+    type: url('deployment', 'preview.baseUrl'),
     flag: '--base-url <url>',
     library: 'preview.baseUrl',
     libraryHelp: "The deployment's URL.",
     required: ['library'],
     common: true,
     note: 'needs a bearer token',
-    help: 'deployment to test, or auto to take it from the CI: an environment is created for it and deleted afterwards',
+    help: 'deployment to test: an environment is created for it and deleted afterwards',
   },
   'preview.copyVariables': {
     ...preview,

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { previewPipelines } from '../../src/ci/preview-pipelines.ts';
-import { planned } from '../ci/planned.ts';
-import { type Stage, stage } from '../cli/harness.ts';
+import { argvOf } from '../../src/action/inputs.ts';
+import { usualLimits } from '../../src/gate/limits.ts';
+import { usualReadyMs } from '../../src/preview/plan.ts';
+import { asked, type Stage, stage } from '../cli/harness.ts';
 import { read, snippets, type Yaml, yaml } from './ci-job.ts';
 import { commandIn } from './command-in.ts';
 
@@ -9,48 +11,147 @@ const blocks = snippets('docs/how-to/previews.md').filter(({ language }) => lang
 const under = (heading: string): Yaml => yaml(blocks.find(({ name }) => name === heading)?.text ?? '');
 const inputs = Object.keys(yaml(read('action.yml')).inputs);
 
-describe.each([
-  ['GitHub and Vercel', 'vercel'],
-  ['GitHub and Netlify', 'netlify'],
-] as const)('the workflow of "%s"', (heading, host) => {
-  const shown = under(heading);
-  const written = yaml(previewPipelines[host].text(planned));
-  const job = shown.jobs['e2e-preview'];
-  const own = written.jobs['e2e-preview'];
+/** The longest wait of a gate with the default settings, for the deployment and for the run, and some minutes for the rest. */
+const leastMinutes = (usualReadyMs + usualLimits.timeoutMs) / 60_000 + 5;
 
-  it('has the event, the timeout and the condition of the one that init writes', () => {
-    expect(shown.on).toEqual(written.on);
-    expect(job['timeout-minutes']).toBeGreaterThan(own['timeout-minutes'] - 10);
-    const clauses = (text: string) => new Set(text.split(' && ').map((clause) => clause.trim()));
-    const named = own.if.replace(
-      "startsWith(github.event.context, 'netlify/') && endsWith(github.event.context, '/deploy-preview')",
-      "github.event.context == 'netlify/my-site/deploy-preview'",
+const deployed = JSON.parse(
+  readFileSync(new URL('../../fixtures/deployments/success.json', import.meta.url), 'utf8'),
+);
+const sha = deployed.deployment.sha;
+
+/** Returns the payload of a successful deployment with this URL, as far as the workflow reads it. */
+const payloads: Record<string, (url: string | undefined) => Yaml> = {
+  'GitHub and Vercel': (url) => ({
+    ...deployed,
+    deployment_status: { ...deployed.deployment_status, environment_url: url },
+  }),
+  'GitHub and Netlify': (url) => ({
+    state: 'success',
+    context: 'netlify/my-site/deploy-preview',
+    sha,
+    target_url: url,
+    branches: [{ name: 'cart' }],
+  }),
+};
+
+/** Returns the inputs as the runner does; an expression here is a path in the event, perhaps with a text for a missing value. */
+function inputsOf(given: Record<string, string>, event: Yaml): Record<string, string> {
+  const value = (text: string) =>
+    text.replace(
+      /^\$\{\{ github\.event\.(\S+)(?: \|\| '(.*)')? \}\}$/,
+      (_, path, other = '') =>
+        path.split(/[.[\]]+/).reduce((part: Yaml, name: string) => part?.[name], event) || other,
     );
-    expect(clauses(job.if)).toEqual(clauses(named));
+  return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, value(text)]));
+}
+
+describe.each(Object.keys(payloads))('the workflow of "%s"', (heading) => {
+  const shown = under(heading);
+  const job = shown.jobs['e2e-preview'];
+  const [step] = job.steps;
+
+  /** Runs the workflow's gate for a deployment. */
+  async function gate(on: Stage, url: string | undefined) {
+    const event = payloads[heading]?.(url);
+    const read = inputsOf(step.with, event);
+    const env = {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_EVENT_NAME: shown.on,
+      GITHUB_EVENT_PATH: '/event.json',
+      GITHUB_REPOSITORY: 'acme/shop',
+      GITHUB_SHA: shown.on === 'deployment_status' ? sha : '0'.repeat(40),
+    };
+    const run = on.with({ env, files: { '/event.json': JSON.stringify(event) } });
+    return run(...argvOf((name) => (/^api-|^token$/.test(name) ? '' : (read[name] ?? ''))));
+  }
+
+  it('tests the deployment of the event, and deletes its environment', async () => {
+    const on = await stage({ deployed: '3c1d9a7', duration: 100 });
+    try {
+      const { code, err } = await gate(on, `${on.mock.url}/_mock/version`);
+      expect(code, err).toBe(0);
+      expect(err).toMatch(/^created environment rg-[0-9a-f]{12} \(http.*\/_mock\/version\)$/m);
+      expect(err).toMatch(/^deleted environment rg-/m);
+      const body = on.mock.requests.find(({ endpoint }) => endpoint === 'run.trigger')?.body;
+      expect(JSON.stringify(body)).toContain(sha);
+      expect(asked(on.mock)).toContain('env.delete');
+    } finally {
+      await on.close();
+    }
   });
 
+  it.each([[''], [undefined]])('sends nothing for a deployment without a URL (%j)', async (url) => {
+    const on = await stage();
+    try {
+      const { code, err } = await gate(on, url);
+      expect(code, err).toBe(78);
+      expect(err).toContain('set --base-url to a URL');
+      expect(on.mock.requests).toEqual([]);
+    } finally {
+      await on.close();
+    }
+  });
+
+  it('has time for the longest wait', () => expect(job['timeout-minutes']).toBeGreaterThan(leastMinutes));
+
   it('gives the action only inputs that it has, and checks nothing out', () => {
-    const [step] = job.steps;
     expect(Object.keys(step.with).filter((name) => !inputs.includes(name))).toEqual([]);
     expect(Object.keys(step.with)).toEqual(
       expect.arrayContaining(['api-url', 'api-key', 'token', 'base-url']),
     );
     expect(JSON.stringify(job)).not.toContain('checkout@');
   });
+
+  it('puts no value of the event into a script, which would run it', () => {
+    const scripts = job.steps.flatMap(({ run }: Yaml) => run ?? []);
+    expect(scripts.join()).not.toContain('$' + '{{');
+  });
+});
+
+it('Netlify: the commit gets the result of a job that GitHub shows elsewhere', () => {
+  const { steps } = under('GitHub and Netlify').jobs['e2e-preview'];
+  expect(steps.at(-1)).toMatchObject({
+    if: 'always()',
+    run: expect.stringContaining('-f context=e2e-preview '),
+  });
+});
+
+it('several gates: the job checks out the default branch, since it has the token', () => {
+  const [{ uses, with: given }] = under('Several gates').steps;
+  expect(uses).toMatch(/^actions\/checkout@[0-9a-f]{40}$/);
+  expect(given).toEqual({
+    ref: '$' + '{{ github.event.repository.default_branch }}',
+    'persist-credentials': false,
+  });
 });
 
 describe('the job of "GitLab review apps"', () => {
+  const job = under('GitLab review apps')['e2e-preview'];
+  const words = (url: string) =>
+    (commandIn(job) ?? '')
+      .split(' ')
+      .slice(4)
+      .map((word) => (word === '"$CI_ENVIRONMENT_URL"' ? url : word));
+
   it('tests the URL of its environment', async () => {
-    const job = under('GitLab review apps')['e2e-preview'];
     const on: Stage = await stage({ deployed: '3c1d9a7', duration: 100 });
     try {
-      const env = { GITLAB_CI: 'true', CI_ENVIRONMENT_URL: `${on.mock.url}/_mock/version` };
-      const command = commandIn(job) ?? '';
-      const { code, err } = await on.with({ env, files: {} })(...command.split(' ').slice(4));
+      const url = `${on.mock.url}/_mock/version`;
+      const { code, err } = await on.with({ env: { GITLAB_CI: 'true' }, files: {} })(...words(url));
       expect(code, err).toBe(0);
-      expect(err).toContain(`(${env.CI_ENVIRONMENT_URL})`);
+      expect(err).toContain(`(${url})`);
       // GitLab sets the variable only then.
       expect(job.environment.url).toBeDefined();
+    } finally {
+      await on.close();
+    }
+  });
+
+  it('sends nothing without the URL', async () => {
+    const on: Stage = await stage();
+    try {
+      expect((await on.with({ files: {} })(...words(''))).code).toBe(64);
+      expect(on.mock.requests).toEqual([]);
     } finally {
       await on.close();
     }

@@ -45,8 +45,7 @@ async function written(options: string[] = [], more: Record<string, string> = {}
   const argv = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'github', ...options];
   const { code, err } = await cli(argv, { cwd: '/repo', files, captured });
   expect(code, err).toBe(0);
-  const name = options.includes('--preview') ? 'rungate-preview' : 'rungate';
-  return files[`/repo/.github/workflows/${name}.yml`] ?? '';
+  return files['/repo/.github/workflows/rungate.yml'] ?? '';
 }
 
 const lockfile = {
@@ -73,8 +72,6 @@ describe('is valid for GitHub', () => {
     ['the workflow of init with all in the file', () => written(['--api-url', 'https://s.example'])],
     ['the workflow of init with a lockfile', () => written([], lockfile)],
     ['the workflow of init without a project file', () => written(['--pipeline-only'])],
-    ['the workflow of init for previews of Vercel', () => written(['--preview', 'vercel'])],
-    ['the workflow of init for previews of Netlify', () => written(['--preview', 'netlify'])],
     ['the workflow of init for an odd branch', () => written([], {}, "#1's/{x}: @")],
     ...pages,
     ...own.map((path) => [path, async () => read(path)] as const),
@@ -227,7 +224,7 @@ describe.each([
   });
 });
 
-describe('the workflow of init for previews', () => {
+describe('the workflow for previews', () => {
   const event = (name: string) => JSON.parse(read(`fixtures/deployments/${name}.json`));
   const created = (by: string) => {
     const { deployment, ...more } = event('success');
@@ -238,22 +235,23 @@ describe('the workflow of init for previews', () => {
     return { ...more, deployment: { ...deployment, environment: 'Production' } };
   };
   const status = (fields: object) => ({
-    ...{ state: 'success', context: 'netlify/shop/deploy-preview', branches: [{ name: 'cart' }] },
+    ...{ state: 'success', context: 'netlify/my-site/deploy-preview', branches: [{ name: 'cart' }] },
     ...fields,
   });
 
-  it.each<[string, 'vercel' | 'netlify', Yaml, boolean]>([
-    ['a preview of Vercel', 'vercel', event('success'), true],
-    ['one that Vercel still builds', 'vercel', event('in-progress'), false],
-    ['one that failed', 'vercel', event('failure'), false],
-    ['one that a pull request has created', 'vercel', created('github-actions[bot]'), false],
-    ['the production of Vercel', 'vercel', inProduction(), false],
-    ['a preview of Netlify', 'netlify', status({}), true],
-    ['one that Netlify still builds', 'netlify', status({ state: 'pending' }), false],
-    ['another status', 'netlify', status({ context: 'netlify/shop/deploy' }), false],
-    ['a commit of a fork', 'netlify', status({ branches: [] }), false],
+  it.each<[string, 'Vercel' | 'Netlify', Yaml, boolean]>([
+    ['a preview of Vercel', 'Vercel', event('success'), true],
+    ['one that Vercel still builds', 'Vercel', event('in-progress'), false],
+    ['one that failed', 'Vercel', event('failure'), false],
+    ['one that a pull request has created', 'Vercel', created('github-actions[bot]'), false],
+    ['the production of Vercel', 'Vercel', inProduction(), false],
+    ['a preview of Netlify', 'Netlify', status({}), true],
+    ['one that Netlify still builds', 'Netlify', status({ state: 'pending' }), false],
+    ['another status', 'Netlify', status({ context: 'netlify/my-site/deploy' }), false],
+    ['a commit of a fork', 'Netlify', status({ branches: [] }), false],
   ])('starts its job for the right deployments only: %s', async (_what, host, payload, starts) => {
-    const { workflow } = await parsed(await written(['--preview', host]));
+    const shown = snippets('docs/how-to/previews.md').find(({ name }) => name === `GitHub and ${host}`);
+    const { workflow } = await parsed(shown?.text ?? '');
     expect(evaluated(workflow.jobs[0].if.expr, { github: { event: payload } })).toBe(String(starts));
   });
 });

@@ -163,10 +163,7 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
   'run.idPointer': { right: [['/data/runId', '/data/runId']], wrong: ['', 'data/runId', '$.id', 1] },
   'env.providerModelField': { right: [['anthropicModel', 'anthropicModel']], ...texts },
   'preview.baseUrl': {
-    right: [
-      ['https://shop-42.preview.example/?key=1', 'https://shop-42.preview.example/?key=1'],
-      ['auto', 'auto'],
-    ],
+    right: [['https://shop-42.preview.example/?key=1', 'https://shop-42.preview.example/?key=1']],
     wrong: ['', 'automatic', '/', 'shop.example', 'ftp://shop.example', 'https://a:b@shop.example', 1],
   },
   'preview.readyUrl': {

@@ -1,5 +1,4 @@
 import type { CiContext } from '../../ci/context.ts';
-import { previewUrl } from '../../ci/preview-url.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run, type TriggerBody } from '../../contract/run.ts';
 import { ConfigError, RungateError, UsageError } from '../../errors.ts';
@@ -82,7 +81,7 @@ export async function planCommandPreviews(
       const planned = { name, needs, advisory, body, waitMs: waitMsOf(gate.settings) };
       if (baseUrl === undefined) return { ...planned, settings: undefined };
       const preview = {
-        baseUrl: baseUrl.value === 'auto' ? previewUrl(io.env, io.readFile).url : baseUrl.value,
+        baseUrl: baseUrl.value,
         readyUrl: readyUrl?.value,
         readyTimeoutMs: readyTimeout?.value,
         copyVariables: copyVariables?.value,

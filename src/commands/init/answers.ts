@@ -1,5 +1,4 @@
 import { type Provider, providers } from '../../ci/context.ts';
-import { hostTitles, type PreviewHost } from '../../ci/preview-pipelines.ts';
 import { DeclinedError, UsageError } from '../../errors.ts';
 import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -177,12 +176,6 @@ export async function chooseCi(
 export async function askMergeQueue(context: Context): Promise<boolean> {
   const answer = await prompt(context, 'Does a merge queue merge your pull requests? [y/N] ');
   return /^y(es)?$/i.test(answer?.trim() ?? '');
-}
-
-/** Prompts for whether the pipeline gates the preview deployments of a host; false if prompts are not possible. */
-export async function askPreview(context: Context, host: PreviewHost): Promise<boolean> {
-  const question = `Gate the preview deployments of ${hostTitles[host]}, not each push? It needs a bearer token. [y/N] `;
-  return /^y(es)?$/i.test((await prompt(context, question))?.trim() ?? '');
 }
 
 export async function confirmFiles(context: Context, paths: readonly string[]): Promise<void> {

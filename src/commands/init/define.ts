@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { providers } from '../../ci/context.ts';
-import { previewHosts } from '../../ci/preview-pipelines.ts';
 import { type Bind, examples } from '../binding.ts';
-import { completes } from '../completion/completes.ts';
 import { addOptions, collect } from '../options.ts';
 import { type InitFlags, initCommand } from './init.ts';
 import { skillFolders } from './skill.ts';
@@ -26,10 +24,6 @@ export function defineInit(command: Command, bind: Bind): void {
       '--merge-queue',
       'for GitHub: leave pull requests from forks, which have no secrets, to your merge queue (default: their gate fails)',
     )
-    .option(
-      '--preview <host>',
-      `for GitHub: gate the preview deployments of ${previewHosts.join(' or ')}, not each push; the job needs a bearer token`,
-    )
     .option('--dry-run', 'show the files without writing them')
     .option(
       '--force',
@@ -45,11 +39,9 @@ export function defineInit(command: Command, bind: Bind): void {
     command,
     'rungate init --project shop --process checkout --ci github',
     'rungate init --project shop --process checkout --ci gitlab --pipeline-only',
-    'rungate init --project shop --process checkout --ci github --preview vercel',
     'rungate init --gates api,web,mobile --ci github --force',
     'rungate init --skill',
   );
-  completes(command, '--preview', previewHosts);
   bind(command, {
     newProjectFile: ({ pipelineOnly, skill }: InitFlags) => pipelineOnly !== true && skill !== true,
     run: (context, _args, flags: InitFlags) => initCommand(context, flags),

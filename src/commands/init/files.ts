@@ -1,7 +1,6 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { gitlabStage, isWritten, jobIn } from '../../ci/existing-pipeline.ts';
 import { gateCommand, type Pipeline, type Plan, pipelineFile } from '../../ci/pipelines.ts';
-import type { PreviewHost } from '../../ci/preview-pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { wantsJson } from '../../output/json.ts';
@@ -125,19 +124,13 @@ export interface LocalCommands {
   readonly settings: readonly string[];
 }
 
-/** The other choices of the user: a pipeline, and the host whose preview deployments one can gate. */
-export interface Offers {
-  readonly pipeline: boolean;
-  readonly preview: PreviewHost | null;
-}
-
 /** Returns the next steps for the user; `pipeline` is the one for the CI, if its format is known. */
 export function stepsAfterInit(
   ci: CiChoice,
   pipeline: Pipeline | undefined,
   plan: Plan,
   { self, config, settings }: LocalCommands,
-  offers: Offers,
+  offersPipeline: boolean,
 ): string[] {
   const lines = ['Next:'];
   const gate = [self, 'gate', ...config, ...settings].join(' ');
@@ -154,11 +147,9 @@ export function stepsAfterInit(
         `           ${caveat}`,
       );
     }
-  } else if (offers.pipeline) {
+  } else if (offersPipeline) {
     lines.push(`  pipeline ${init} --ci github (or gitlab, …)`);
   }
-  if (offers.preview !== null)
-    lines.push(`  previews ${init} --ci github --preview ${offers.preview}: gates the preview deployments`);
   return [
     ...lines,
     `  here     ${self} login --api-url <url>`,

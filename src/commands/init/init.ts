@@ -1,9 +1,8 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { providers } from '../../ci/context.ts';
-import { installationOf, type PackageRoot, pinned } from '../../ci/installation.ts';
+import { installationOf, type PackageRoot } from '../../ci/installation.ts';
 import { likelyProviders } from '../../ci/likely-provider.ts';
 import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
-import { likelyHost, type PreviewHost, previewHosts, previewPipelines } from '../../ci/preview-pipelines.ts';
 import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -19,7 +18,6 @@ import type { PlannedFile } from '../result-schemas.ts';
 import {
   type Answers,
   askMergeQueue,
-  askPreview,
   type CiChoice,
   chooseCi,
   confirmFiles,
@@ -57,7 +55,6 @@ export interface InitFlags extends Flags {
   gates?: string[];
   ci?: string;
   mergeQueue?: boolean;
-  preview?: string;
   pipelineOnly?: boolean;
   skill?: boolean;
   dryRun?: boolean;
@@ -66,7 +63,7 @@ export interface InitFlags extends Flags {
 }
 
 /** The plan for the project file, and what follows from it for the pipeline. */
-interface Configuration extends Pick<Plan, 'addressInFile'> {
+interface Configuration extends Pick<Plan, 'addressInFile' | 'longestWaitMs'> {
   readonly target: Target;
   /** Null if only a pipeline is written. */
   readonly file: PlannedFile | null;
@@ -77,8 +74,6 @@ interface Configuration extends Pick<Plan, 'addressInFile'> {
   readonly extra: Answers;
   /** The process or tags of the file that the pipeline does not run, since it runs the gates; null if there are none. */
   readonly lost: string | null;
-  /** Returns the longest time that the command in the pipeline waits. */
-  longestWaitMs(isPreview: boolean): number;
 }
 
 function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
@@ -95,9 +90,8 @@ function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
 
 /** @throws UsageError for an option about another file than the skill */
 function checkOnlySkill({ settings }: Context, flags: InitFlags): void {
-  const { gates, ci, mergeQueue, preview, pipelineOnly } = flags;
-  const pipeline = { '--ci': ci, '--merge-queue': mergeQueue, '--preview': preview };
-  const own = { '--gates': gates, ...pipeline, '--pipeline-only': pipelineOnly };
+  const { gates, ci, mergeQueue, pipelineOnly } = flags;
+  const own = { '--gates': gates, '--ci': ci, '--merge-queue': mergeQueue, '--pipeline-only': pipelineOnly };
   const given = [
     ...initNames.flatMap((name) => (settings[name]?.origin === 'flag' ? [flagNames[name]] : [])),
     ...Object.entries(own).flatMap(([flag, value]) => (value === undefined ? [] : [flag])),
@@ -162,54 +156,23 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     extra,
     addressInFile: answers.apiUrl !== undefined || after.apiUrl !== undefined,
     lost: !one && runsGates(settings, after) ? lostRun(after) : null,
-    longestWaitMs: (isPreview) => longestWaitOf(after, one, isPreview),
+    longestWaitMs: longestWaitOf(after, one),
   };
 }
 
-async function plannedCi(
-  context: Context,
-  root: string,
-  asked: boolean,
-  isPreview: boolean,
-): Promise<CiChoice> {
+async function plannedCi(context: Context, root: string, asked: boolean): Promise<CiChoice> {
   const { io, output } = context;
   const likely = likelyProviders({
     exists: (path) => io.exists(join(root, path)),
     remote: gitFacts((args) => io.capture(['git', ...args])).remote,
     running: detectCi(io.env).provider,
   });
-  if (isPreview && (likely.length === 0 || likely.includes('github'))) return 'github';
   const choice = await chooseCi(context, likely, asked);
   if (choice !== null) return choice;
   await output.alert(
     `no pipeline was written: this repository seems to use ${likely.join(' and ')}; choose one with --ci`,
   );
   return 'none';
-}
-
-/** @throws UsageError for an option without effect */
-function checkGithubOptions(ci: CiChoice, { mergeQueue, preview }: InitFlags): void {
-  if (mergeQueue === true && ci !== 'github')
-    throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
-  if (preview !== undefined && ci !== 'github')
-    throw new UsageError(`--preview has no effect with --ci ${ci}`, {
-      hint: 'leave it out, and give the gate of your pipeline the URL of the deployment: rungate gate --base-url',
-    });
-  if (mergeQueue === true && preview !== undefined)
-    throw new UsageError('--merge-queue and --preview cannot be combined', {
-      hint: 'leave out one: they write different workflows, so run rungate init for each',
-    });
-}
-
-/** Returns the host whose preview deployments the pipeline gates, and the host that could be, for the next steps. */
-async function chooseHost(
-  { preview, mergeQueue }: InitFlags,
-  likely: PreviewHost | null,
-  ask: (host: PreviewHost) => Promise<boolean>,
-): Promise<{ host: PreviewHost | null; offered: PreviewHost | null }> {
-  if (preview !== undefined) return { host: oneOf('--preview', previewHosts, preview), offered: null };
-  const isChosen = likely !== null && mergeQueue !== true && (await ask(likely));
-  return isChosen ? { host: likely, offered: null } : { host: null, offered: likely };
 }
 
 function packageRoot({ io }: Context, root: string): PackageRoot {
@@ -228,43 +191,30 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   }
   // Check this before any prompt.
   const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
-  if (flags.preview !== undefined) oneOf('--preview', previewHosts, flags.preview);
   const root = findRoot(io.cwd, io.exists) ?? io.cwd;
   const configuration = await configure(context, root, flags);
   const { target, file, asked, reads, extra, lost } = configuration;
   const { path, shadowed } = target;
-  const ci = named ?? (await plannedCi(context, root, asked, flags.preview !== undefined));
+  const ci = named ?? (await plannedCi(context, root, asked));
   if (file === null && ci === 'none') {
     throw new UsageError('--pipeline-only needs a CI system', { hint: 'choose one with --ci' });
   }
-  checkGithubOptions(ci, flags);
-  const folders = [root, dirname(path)];
-  const isThere = (name: string) => folders.some((folder) => io.exists(join(folder, name)));
-  const likely = ci === 'github' ? likelyHost(isThere) : null;
-  const { host, offered } = await chooseHost(
-    flags,
-    likely,
-    async (one) => asked && (await askPreview(context, one)),
-  );
-  const isPreview = host !== null;
-  const usual = ci === 'none' ? undefined : pipelineOf(ci);
-  const pipeline = isPreview ? previewPipelines[host] : usual;
+  if (flags.mergeQueue === true && ci !== 'github')
+    throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
+  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
   const ownImage = pipeline?.takesImage ? image : undefined;
-  const installation = isPreview
-    ? pinned(version)
-    : installationOf(packageRoot(context, root), version, ownImage);
+  const installation = installationOf(packageRoot(context, root), version, ownImage);
   const shown = displayPath(io, path);
   const settings = answerFlags(extra, shown);
   const plan: Plan = {
-    addressInFile: configuration.addressInFile && !isPreview,
-    longestWaitMs: configuration.longestWaitMs(isPreview),
+    addressInFile: configuration.addressInFile,
+    longestWaitMs: configuration.longestWaitMs,
     flags: ci === 'none' ? '' : [...configFlag(root, reads, shown), ...settings].join(' '),
     checkout: true,
     folder: packageOf(root, path),
     installation,
     defaultBranch: defaultBranchOf((args) => io.capture(['git', ...args])),
-    mergeQueue:
-      flags.mergeQueue ?? (asked && ci === 'github' && !isPreview && (await askMergeQueue(context))),
+    mergeQueue: flags.mergeQueue ?? (asked && ci === 'github' && (await askMergeQueue(context))),
   };
   const files: PlannedFile[] = file === null ? [] : [file];
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
@@ -278,8 +228,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const commands = { self: selfName(io), config: localConfigFlag(io, reads), settings };
   const command = ci !== 'none' && pipeline === undefined ? bareCommand(plan) : null;
   const report = { schemaVersion: 1, dryRun: flags.dryRun === true, ci, files, command } as const;
-  const offers = { pipeline: flags.ci !== 'none', preview: offered };
-  await reportFiles(context, report, stepsAfterInit(ci, pipeline, plan, commands, offers));
+  await reportFiles(context, report, stepsAfterInit(ci, pipeline, plan, commands, flags.ci !== 'none'));
   const warn = async (text: string, remedy?: string) => {
     await output.alert(`${output.paint('warn', 'warning:')} ${text}`);
     if (remedy !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${remedy}`);

@@ -89,15 +89,14 @@ function deployedMsOf(values: FileGate['source']['values']): number {
 /**
  * Returns the longest time that `rungate gate` waits with this project file, in milliseconds.
  * @param one an option of the command says what to run, so that it does not run the gates of the file
- * @param isPreview an option of the command names a deployment, for which the gates wait first
  */
-export function longestWaitOf(fields: object, one: boolean, isPreview = false): number {
+export function longestWaitOf(fields: object, one: boolean): number {
   const file = readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
   const waits = [file, ...file.branches.values()].map((section) => {
     const values = { ...file.values, ...section.values };
     const { timeout = usualLimits.timeoutMs } = values;
     const { baseUrl, readyTimeout = usualReadyMs } = groupOf(values, 'preview');
-    const readyMs = isPreview || baseUrl !== undefined ? readyTimeout : 0;
+    const readyMs = baseUrl !== undefined ? readyTimeout : 0;
     const deployedMs = deployedMsOf(values);
     const gates = one ? [] : [...mergeGates(file.gates, section.gates).values()];
     const msOf = (own = timeout) => readyMs + deployedMs + own;

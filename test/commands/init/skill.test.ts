@@ -83,7 +83,6 @@ describe('rungate init --skill', () => {
     ['--gates', 'api,web'],
     ['--ci', 'github'],
     ['--merge-queue'],
-    ['--preview', 'vercel'],
     ['--pipeline-only'],
   ])('cannot be combined with %s', async (option, ...value) => {
     const files = {};
