@@ -13,8 +13,6 @@ export const providers = [
   'woodpecker',
   'codebuild',
   'cloudbuild',
-  'semaphore',
-  'appveyor',
 ] as const;
 export type Provider = (typeof providers)[number];
 

@@ -9,7 +9,7 @@ interface Sides {
   readonly pull?: string;
 }
 
-/** From the documentation of each CI: see `fixtures/ci/<provider>/variables.txt`. */
+/** From the documentation of each CI: see `fixtures/ci/<name>/variables.txt`. Some of these CI systems are not detected otherwise. */
 const sides: readonly Sides[] = [
   { head: 'CI_MERGE_REQUEST_SOURCE_PROJECT_ID', base: 'CI_MERGE_REQUEST_PROJECT_ID' },
   { head: 'CI_EXTERNAL_PULL_REQUEST_SOURCE_REPOSITORY', base: 'CI_EXTERNAL_PULL_REQUEST_TARGET_REPOSITORY' },

@@ -15,8 +15,6 @@ const markers: Readonly<Record<Provider, readonly string[]>> = {
   woodpecker: ['.woodpecker.yml', '.woodpecker.yaml', '.woodpecker'],
   codebuild: ['buildspec.yml', 'buildspec.yaml'],
   cloudbuild: ['cloudbuild.yaml', 'cloudbuild.yml'],
-  semaphore: ['.semaphore'],
-  appveyor: ['appveyor.yml', '.appveyor.yml'],
 };
 
 /** This folder has other uses too, so it counts only if nothing else does. */

@@ -13,7 +13,7 @@ import {
 import { repositoryOfRemote } from './provider-url.ts';
 import { azure, github, gitlab } from './providers/hosting.ts';
 import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker } from './providers/rows.ts';
-import { appveyor, circleci, codebuild, jenkins, semaphore } from './providers/servers.ts';
+import { circleci, codebuild, jenkins } from './providers/servers.ts';
 
 /*
  * No library fits (reviewed in November 2026). ci-info 4.4 provides little more than the CI's name, and reads process.env when
@@ -34,13 +34,16 @@ export const rows: readonly ProviderRow[] = [
   travis,
   drone,
   woodpecker,
-  semaphore,
-  appveyor,
   codebuild,
   teamcity,
   jenkins,
   cloudbuild,
 ];
+
+/** CI systems without a row, in whose pull requests git has a merge commit or the target branch. */
+const unknown: Partial<ProviderRow> = {
+  pullRequest: ['APPVEYOR_PULL_REQUEST_NUMBER', 'SEMAPHORE_GIT_PR_NUMBER'],
+};
 
 /**
  * Fills in missing facts from git. In a pull request only the repository comes from git, because the working copy may be the
@@ -71,7 +74,8 @@ export function detectCi(env: Env, git?: GitFacts, eventPayload?: string): CiCon
     const facts = withGit(factsOf(row, read));
     return { provider: row.provider, ...facts, variables: read.variables() };
   }
-  return { provider: null, ...withGit(factsOf({}, readerOf({}))), variables: [] };
+  const read = readerOf(env);
+  return { provider: null, ...withGit(factsOf(unknown, read)), variables: read.variables() };
 }
 
 /** Returns the only line of git's output; null without output, and for several lines. */

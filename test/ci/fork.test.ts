@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runsForFork } from '../../src/ci/fork.ts';
 import { isSameRepository } from '../../src/ci/provider-url.ts';
-import { titled } from './provider-fixtures.ts';
+import { titled, titledUnknown } from './provider-fixtures.ts';
 
 const github = (event: string, payload: unknown): [Record<string, string>, string] => [
   { GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: event, GITHUB_EVENT_PATH: '/event.json' },
@@ -193,7 +193,7 @@ test.each<[string, [Record<string, string>, string], boolean]>([
   expect(runsForFork(env, () => new TextEncoder().encode(payload))).toBe(expected);
 });
 
-test.each(titled)(
+test.each([...titled, ...titledUnknown])(
   'runsForFork agrees with the fixture %s',
   (_, { env, eventPayload, fork: isFork = false }) => {
     const readFile = () => {

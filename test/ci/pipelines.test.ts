@@ -70,8 +70,6 @@ describe('the CI that a repository uses', () => {
       woodpecker: '.woodpecker.yml',
       codebuild: 'buildspec.yml',
       cloudbuild: 'cloudbuild.yaml',
-      semaphore: '.semaphore',
-      appveyor: 'appveyor.yml',
     };
     for (const provider of providers) expect(likely({ files: [markers[provider]] })).toEqual([provider]);
   });

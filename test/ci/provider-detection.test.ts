@@ -2,7 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { providers } from '../../src/ci/context.ts';
 import { detectCi, rows } from '../../src/ci/provider.ts';
-import { detect, type Fixture, fixtures, lists, places, titled, wrongCommit } from './provider-fixtures.ts';
+import { runsInCi } from '../../src/commands/ci-context.ts';
+import {
+  detect,
+  type Fixture,
+  fixtures,
+  lists,
+  places,
+  titled,
+  titledUnknown,
+  wrongCommit,
+} from './provider-fixtures.ts';
 
 describe('a CI system', () => {
   test('is not detected by variables that other programs set too', () => {
@@ -24,6 +34,15 @@ describe('a CI system', () => {
       { GITHUB_TOKEN: 't', GITHUB_REPOSITORY: 'a/b', CI_PIPELINE_ID: '1', CIRCLE_TOKEN: 't' },
     ];
     expect(nothing.map((env) => detectCi(env).provider)).toEqual(nothing.map(() => null));
+  });
+
+  test.each(titledUnknown)('without a row is still CI, not a desktop: %s', (_, { env, event }) => {
+    const git = { remote: null, branch: 'main', commit: wrongCommit };
+    const { provider, ref } = detectCi(env, git);
+    expect(provider).toBeNull();
+    expect(runsInCi(env)).toBe(true);
+    // Git has the target branch in a pull request.
+    expect(ref).toBe(event === 'pull_request' ? null : 'main');
   });
 
   test('takes precedence over the CI that it runs inside, whatever the order of the variables', () => {

@@ -30,12 +30,15 @@ const folder = new URL('../../fixtures/ci/', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, folder), 'utf8');
 export const places = [...providers, 'git'] as const;
 
-export const fixtures = places.flatMap((place) =>
+const fixturesOf = (place: string) =>
   readdirSync(new URL(`${place}/`, folder))
     .filter((file) => file.endsWith('.json') && file !== 'provider.json')
     .toSorted()
-    .map((file): Fixture => ({ ...JSON.parse(read(`${place}/${file}`)), place, name: file.slice(0, -5) })),
-);
+    .map((file): Fixture => ({ ...JSON.parse(read(`${place}/${file}`)), place, name: file.slice(0, -5) }));
+
+export const fixtures = places.flatMap(fixturesOf);
+/** Environments of CI systems of which rungate knows only that they are CI, and whether a change is from a fork; without `expected`. */
+export const unknownCis = ['appveyor', 'semaphore'].flatMap(fixturesOf);
 export const descriptions = Object.fromEntries(
   places.map((place) => [place, JSON.parse(read(`${place}/provider.json`)) as Description]),
 );
@@ -61,7 +64,9 @@ export function documented(names: readonly string[]): (name: string) => boolean 
 export const detect = ({ env, git, eventPayload }: Pick<Fixture, 'env' | 'git' | 'eventPayload'>) =>
   detectCi(env, git, eventPayload === undefined ? undefined : JSON.stringify(eventPayload));
 
-export const titled = fixtures.map((fixture) => [`${fixture.place}/${fixture.name}`, fixture] as const);
+const withTitle = (fixture: Fixture) => [`${fixture.place}/${fixture.name}`, fixture] as const;
+export const titled = fixtures.map(withTitle);
+export const titledUnknown = unknownCis.map(withTitle);
 
 /** In the fixtures, replaces every commit that a CI system generated or that does not belong to the pull request. */
 export const wrongCommit = 'badc0debadc0debadc0debadc0debadc0debadc0';

@@ -194,11 +194,6 @@ describe('a credential in an address', () => {
         ['CODEBUILD_SOURCE_REPO_URL', 'CODEBUILD_PUBLIC_BUILD_URL'],
       ],
       [{ BUILDER_OUTPUT: '/o', _PR_NUMBER: '1' }, ['REPO_FULL_NAME', '_HEAD_REPO_URL']],
-      [
-        { SEMAPHORE: 'true', SEMAPHORE_WORKFLOW_ID: '1' },
-        ['SEMAPHORE_GIT_URL', 'SEMAPHORE_ORGANIZATION_URL'],
-      ],
-      [{ APPVEYOR: 'true', APPVEYOR_BUILD_ID: '1' }, ['APPVEYOR_REPO_NAME', 'APPVEYOR_URL']],
       [{}, []],
     ] as const;
     fc.assert(

@@ -94,7 +94,6 @@ describe('a pipeline run', () => {
     ['bitbucket/push', 'bitbucket/parallel-retried'],
     ['buildkite/push', 'buildkite/parallel-retried'],
     ['travis/push', 'travis/restarted-job'],
-    ['appveyor/push', 'appveyor/re-run-incomplete'],
   ])('has the same id and URL in %s and %s', (first, again) => {
     expect(of(first).runId).not.toBeNull();
     expect(of(again).runId).toBe(of(first).runId);
@@ -139,7 +138,6 @@ describe('the position among parallel jobs', () => {
       0,
     ],
     ['buildkite', { BUILDKITE: 'true' }, 'BUILDKITE_PARALLEL_JOB', 'BUILDKITE_PARALLEL_JOB_COUNT', 0],
-    ['semaphore', { SEMAPHORE: 'true' }, 'SEMAPHORE_JOB_INDEX', 'SEMAPHORE_JOB_COUNT', 1],
   ])('of %s is 0 of 3 for the first, 2 of 3 for the last, and null beyond', (_, env, index, total, first) => {
     const at = (position: number | string) => {
       const { parallelIndex, parallelTotal } = detectCi({ ...env, [index]: String(position), [total]: '3' });

@@ -2,45 +2,6 @@ import type { CiEvent } from '../context.ts';
 import { cleanRef, groupOf, oneAttempt, type ProviderRow, type Reader } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
-/** The documentation does not say whether a job keeps its id when it is run again, so the id does not serve as `jobId`. */
-export const appveyor: ProviderRow = {
-  provider: 'appveyor',
-  detect: 'APPVEYOR',
-  repository: 'APPVEYOR_REPO_NAME',
-  ref: (read) =>
-    read.ref(read.isTrue('APPVEYOR_REPO_TAG') ? 'APPVEYOR_REPO_TAG_NAME' : 'APPVEYOR_REPO_BRANCH'),
-  commitSha: 'APPVEYOR_REPO_COMMIT',
-  event: (read) => {
-    const isTag = read.isTrue('APPVEYOR_REPO_TAG');
-    if (read.isTrue('APPVEYOR_SCHEDULED_BUILD')) return 'schedule';
-    if (read.isTrue('APPVEYOR_FORCED_BUILD')) return 'manual';
-    if (read.text('APPVEYOR_PULL_REQUEST_NUMBER') !== null) return 'pull_request';
-    if (isTag) return 'tag';
-    return read.isTrue('APPVEYOR_RE_BUILD') ? 'manual' : 'push';
-  },
-  pullRequest: 'APPVEYOR_PULL_REQUEST_NUMBER',
-  // In a pull request, APPVEYOR_REPO_BRANCH is the target branch, and APPVEYOR_REPO_COMMIT is the merge commit.
-  inPullRequest: {
-    ref: 'APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH',
-    commitSha: 'APPVEYOR_PULL_REQUEST_HEAD_COMMIT',
-  },
-  buildUrl: (read) => {
-    const [account, project] = [read.text('APPVEYOR_ACCOUNT_NAME'), read.text('APPVEYOR_PROJECT_SLUG')];
-    return page(
-      read.url('APPVEYOR_URL'),
-      'project',
-      account,
-      project,
-      'builds',
-      read.text('APPVEYOR_BUILD_ID'),
-    );
-  },
-  runId: 'APPVEYOR_BUILD_ID',
-  job: 'APPVEYOR_JOB_NAME',
-  // The jobs of a build are the cells of its matrix.
-  matrix: 'APPVEYOR_JOB_NUMBER',
-};
-
 /**
  * A re-run is a new workflow of the same pipeline, with a new CIRCLE_WORKFLOW_ID. It keeps the workspace, whose id is the id of
  * the first workflow. The pipeline's id is not used: two workflows that share it may have jobs of the same name.
@@ -164,41 +125,4 @@ export const jenkins: ProviderRow = {
   step: 'STAGE_NAME',
   attempt: oneAttempt,
   temporaryFolder: 'WORKSPACE_TMP',
-};
-
-function semaphoreEvent(read: Reader): CiEvent | null {
-  const isHook = read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_HOOK');
-  if (read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_MANUAL_RUN')) return 'manual';
-  if (read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_SCHEDULE')) return 'schedule';
-  if (read.isTrue('SEMAPHORE_WORKFLOW_TRIGGERED_BY_API')) return 'api';
-  const kind = read.text('SEMAPHORE_GIT_REF_TYPE');
-  if (!isHook) return null;
-  if (kind === 'branch') return 'push';
-  if (kind === 'pull-request') return 'pull_request';
-  return kind === 'tag' ? 'tag' : null;
-}
-
-/** A workflow has a pipeline for each promotion, and two of them may have jobs of the same name, so the pipeline is the run. */
-export const semaphore: ProviderRow = {
-  provider: 'semaphore',
-  detect: 'SEMAPHORE',
-  repository: ['SEMAPHORE_GIT_REPO_SLUG', 'SEMAPHORE_GIT_URL'],
-  tag: 'SEMAPHORE_GIT_TAG_NAME',
-  ref: 'SEMAPHORE_GIT_BRANCH',
-  commitSha: 'SEMAPHORE_GIT_SHA',
-  event: semaphoreEvent,
-  isPullRequest: (read) => read.text('SEMAPHORE_GIT_REF_TYPE') === 'pull-request',
-  // In a pull request, SEMAPHORE_GIT_BRANCH is the target branch, and SEMAPHORE_GIT_SHA is the merge commit.
-  inPullRequest: {
-    ref: 'SEMAPHORE_GIT_PR_BRANCH',
-    commitSha: 'SEMAPHORE_GIT_PR_SHA',
-    pullRequest: 'SEMAPHORE_GIT_PR_NUMBER',
-  },
-  buildUrl: (read) =>
-    page(read.url('SEMAPHORE_ORGANIZATION_URL'), 'workflows', read.text('SEMAPHORE_WORKFLOW_ID')),
-  runId: 'SEMAPHORE_PIPELINE_ID',
-  job: 'SEMAPHORE_JOB_NAME',
-  jobId: 'SEMAPHORE_JOB_ID',
-  attempt: oneAttempt,
-  parallel: ['SEMAPHORE_JOB_INDEX', 'SEMAPHORE_JOB_COUNT', 1],
 };

@@ -13,7 +13,7 @@ import { type CommandGate, type GateFlags, gateOf } from '../run/command-gate.ts
 import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
 import { replaceReceipt, replaceReceipts, sourceOf } from '../run/receipt.ts';
-import { type PlannedStart, planStart, triggerBody } from '../run/start.ts';
+import { type PlannedStart, planStart, triggerBody, warnOfReRuns } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
 import { planCommandPreviews, type WithPreviews } from './preview.ts';
 import type { openSlice, Slice } from './slice.ts';
@@ -38,6 +38,7 @@ async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   const openReceipt = givenFlags.dryRun === true ? undefined : replaceReceipt(given, givenFlags.receipt);
   const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
   const ci = await ciContext(own.io);
+  await warnOfReRuns(own, ownFlags, ci);
   const { settings } = own;
   const all = await planCommandPreviews(own, ownFlags, ci, [
     { name: unnamed, needs: [], advisory: false, settings, body: triggerBody(settings, ci) },
@@ -70,6 +71,7 @@ async function gateSeveral(
     });
   }
   const ci = await ciContext(own.io);
+  await warnOfReRuns(own, ownFlags, ci);
   const bodies = chosen.map((gate) => ({ ...gate, body: triggerBody(checked(gate), ci) }));
   const { context, flags, gates: withPreview } = await planCommandPreviews(own, ownFlags, ci, bodies);
   const plan: (CommandGate & PlannedStart)[] = [];

@@ -6,6 +6,7 @@ import { UsageError } from '../../errors.ts';
 import type { RunJournal } from '../../gate/events.ts';
 import type { Start } from '../../gate/start.ts';
 import { buildIds, type Flags } from '../../options/table.ts';
+import { inCi } from '../../output/motion.ts';
 import type { Settings } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 
@@ -47,6 +48,24 @@ export interface PlannedStart {
 /** Returns the expected version and the subjects. */
 export const buildsOf = (settings: Settings): string[] =>
   [settings['deployed.is']?.value ?? [], settings['receipt.subjects']?.value ?? []].flat();
+
+/** Warns in a CI system that rungate does not know, where it cannot find the run of an earlier job. */
+export async function warnOfReRuns(
+  { io, output }: Context,
+  { idempotencyKey = 'auto', slice, resume }: KeyFlags & { slice?: unknown; resume?: unknown },
+  { provider }: CiContext,
+): Promise<void> {
+  // A slice goes on with the gate that it has stored.
+  if (slice !== undefined || resume !== undefined) return;
+  if (provider !== null || idempotencyKey !== 'auto' || !inCi(io.env)) return;
+  const warning = output.paint('warn', 'warning:');
+  await output.alert(
+    `${warning} rungate does not know this CI system: a re-run of the job starts another run`,
+  );
+  await output.alert(
+    '  → to join the run of the first job, give --idempotency-key <key>, the same in each re-run',
+  );
+}
 
 /** Makes the keys of a run, and explains them if `--explain-key` is given. @throws UsageError */
 export async function planStart(

@@ -14,7 +14,7 @@ import { printRequests } from './dry-run.ts';
 import { openOptions, runGates } from './open-gate.ts';
 import { progressLines } from './progress.ts';
 import { replaceReceipt } from './receipt.ts';
-import { planStart, triggerBody } from './start.ts';
+import { planStart, triggerBody, warnOfReRuns } from './start.ts';
 import { withSubjectFiles } from './subjects.ts';
 import { waitRules } from './wait-flags.ts';
 import { refuseWaitFlags, warnWithoutWait } from './without-wait.ts';
@@ -34,6 +34,7 @@ export async function triggerCommand(given: Context, givenFlags: TriggerFlags): 
       hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
     });
   const ci = await ciContext(context.io);
+  await warnOfReRuns(context, flags, ci);
   const body = triggerBody(context.settings, ci);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;
   const plan = () => planStart(context, { ...flags, retries }, body, ci);

@@ -35,6 +35,22 @@ describe('rungate gate', () => {
     expect((await on.rungate(...trigger, '--wait')).code).toBe(0);
   });
 
+  it('warns once in a CI system that it does not know that a re-run starts another run', async () => {
+    const warning = 'warning: rungate does not know this CI system: a re-run of the job starts another run';
+    const gates = { project: 'shop', gates: { api: { process: 'api' }, web: { process: 'web' } } };
+    const several = await on.with(withFile(gates, { CI: 'True' }))('gate');
+    expect([several.code, several.err.split(warning).length - 1]).toEqual([0, 1]);
+    for (const [env, ...more] of [
+      [{}],
+      [{ CI: 'false' }],
+      [{ CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '1' }],
+      [{ CI: 'true' }, '--idempotency-key', 'build-7'],
+    ] as [Record<string, string>, ...string[]][]) {
+      const { code, err } = await on.with({ env })(...one, ...more);
+      expect([code, err]).toEqual([0, expect.not.stringContaining('does not know this CI')]);
+    }
+  });
+
   it('reads a status more than 60 times, which run trigger --wait and run wait do not', async () => {
     await playing('stuck');
     const { code, out } = await on.rungate(...one, '--timeout', '20m', '--json');
