@@ -1,3 +1,10 @@
+import azure from '../../templates/init/azure.yml?raw';
+import bitbucket from '../../templates/init/bitbucket.yml?raw';
+import buildkite from '../../templates/init/buildkite.yml?raw';
+import circleci from '../../templates/init/circleci.yml?raw';
+import github from '../../templates/init/github.yml?raw';
+import gitlab from '../../templates/init/gitlab.yml?raw';
+import jenkins from '../../templates/init/Jenkinsfile?raw';
 import type { Provider } from './context.ts';
 import type { Installation } from './installation.ts';
 
@@ -38,7 +45,7 @@ export interface Pipeline {
 }
 
 /** Returns the timeout of the job in minutes, longer than rungate's, so that rungate ends the wait and reports why. */
-export function jobMinutes({ longestWaitMs }: Plan): number {
+function jobMinutes({ longestWaitMs }: Plan): number {
   return Math.max(60, Math.ceil(longestWaitMs / 60_000) + 15);
 }
 
@@ -46,8 +53,8 @@ export function jobMinutes({ longestWaitMs }: Plan): number {
  * Returns the gate as one command. It is the last one of its step: with `exec` and nothing after it, signals to the job's shell
  * reach rungate, and the step has its exit code.
  */
-export function gateCommand({ flags, installation }: Plan, reports = ''): string {
-  return ['exec', installation.start, 'gate', flags, reports].filter((part) => part !== '').join(' ');
+export function gateCommand({ flags, installation }: Plan): string {
+  return ['exec', installation.start, 'gate', flags].filter((part) => part !== '').join(' ');
 }
 
 function slugOf(folder: string): string {
@@ -64,37 +71,46 @@ export function pipelineFile({ file, added }: Pipeline, { folder }: Plan): strin
   return folder === '' || added !== true ? file : file.replace(/(?=\.[a-z]+$)/, `-${slugOf(folder)}`);
 }
 
-/** Returns the install command in the CI's syntax; empty without a lockfile. */
-function installLine({ installation: { install } }: Plan, before: string, after = ''): string {
-  return line(install !== null, `${before}${install}${after}`);
-}
-
-/** Returns the place of rungate's own image, which has an entrypoint; undefined for an image with Node. */
-function ownImage({ installation: { image } }: Plan, text: (image: string) => string): string | undefined {
-  return image === undefined ? undefined : text(image);
-}
-
-const jenkinsImage = (image: string) => `
-    docker {
-      image '${image}'
-      args '--entrypoint='
-    }
-  `;
-
-function line(needed: boolean, text: string): string {
-  return needed ? `${text}\n` : '';
-}
-
-/** Pinned by commit, because a tag can be moved; the same versions as in this project's workflows. */
-export const checkout = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
-export const setupNode = 'actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0';
-
 /** The condition of a job in GitHub that leaves pull requests from forks, which have no secrets, to the merge queue. */
 export const exceptForks =
   "github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository";
 
 function quoted(branch: string): string {
   return /^[A-Za-z][\w./-]*$/.test(branch) ? branch : `'${branch.replaceAll("'", "''")}'`;
+}
+
+function valuesOf(plan: Plan): Readonly<Record<string, unknown>> {
+  const { checkout, addressInFile, mergeQueue, stage, installation } = plan;
+  return {
+    checkout,
+    addressInFile,
+    mergeQueue,
+    stage,
+    exceptForks,
+    job: jobOf(plan),
+    azureJob: jobOf(plan).replaceAll('-', '_'),
+    minutes: jobMinutes(plan),
+    branch: quoted(plan.defaultBranch),
+    image: installation.image,
+    install: installation.install,
+    gate: gateCommand(plan),
+  };
+}
+
+/**
+ * Fills a template of `templates/init`: `<<name>>` stands for a value, and a line that begins with `<<?name>>` or `<<?!name>>` is
+ * there only with or without it.
+ */
+function fill(template: string): (plan: Plan) => string {
+  return (plan) => {
+    const values = valuesOf(plan);
+    const lines = template.split('\n').flatMap((line) => {
+      const [, not, condition = '', rest = line] = /^<<\?(!?)(\w+)>>(.*)$/.exec(line) ?? [];
+      const isLeftOut = not !== undefined && Boolean(values[condition]) === (not === '!');
+      return isLeftOut ? [] : rest.replaceAll(/<<(\w+)>>/g, (_, name: string) => String(values[name]));
+    });
+    return lines.join('\n');
+  };
 }
 
 export const pipelines: readonly Pipeline[] = [
@@ -106,31 +122,7 @@ export const pipelines: readonly Pipeline[] = [
     keyPlace:
       'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY; for pull requests of Dependabot, under Dependabot too',
     addressPlace: 'the same page, tab Variables: RUNGATE_API_URL',
-    text: (plan) => `name: ${jobOf(plan)}
-on:
-  push:
-    branches: [${quoted(plan.defaultBranch)}]
-  pull_request:
-  merge_group:
-  workflow_dispatch:
-permissions:
-  contents: read
-concurrency:
-  group: \${{ github.workflow }}-\${{ github.event.pull_request.number || github.run_id }}
-  cancel-in-progress: true
-jobs:
-  ${jobOf(plan)}:
-    runs-on: ubuntu-latest
-    timeout-minutes: ${jobMinutes(plan)}
-${line(plan.mergeQueue, `    # Pull requests from forks have no secrets: the merge queue runs the gate for them.\n    if: ${exceptForks}`)}    steps:
-${line(plan.checkout, `      - uses: ${checkout}\n        with:\n          persist-credentials: false`)}      - uses: ${setupNode}
-        with:
-          node-version: 24
-          package-manager-cache: false
-${installLine(plan, '      - run: ')}      - run: ${gateCommand(plan)}
-        env:
-${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_URL }}`)}          RUNGATE_API_KEY: \${{ secrets.RUNGATE_API_KEY }}
-`,
+    text: fill(github),
   },
   {
     provider: 'gitlab',
@@ -140,18 +132,7 @@ ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_UR
     keyPlace: 'Settings, CI/CD, Variables: RUNGATE_API_KEY, masked',
     addressPlace: 'the same page: RUNGATE_API_URL',
     // GitLab always checks out the repository.
-    text: (plan) => `${jobOf(plan)}:
-${line(plan.stage !== undefined, `  stage: ${plan.stage}`)}  image:${ownImage(plan, (image) => `\n    name: ${image}\n    entrypoint: ['']`) ?? ' node:24-slim'}
-  timeout: ${jobMinutes(plan)} minutes
-  interruptible: true
-  script:
-${installLine(plan, '    - ')}    - ${gateCommand(plan, '--junit rungate.xml --report rungate.env')}
-  artifacts:
-    when: always
-    reports:
-      junit: rungate.xml
-      dotenv: rungate.env
-`,
+    text: fill(gitlab),
   },
   {
     provider: 'circleci',
@@ -159,26 +140,7 @@ ${installLine(plan, '    - ')}    - ${gateCommand(plan, '--junit rungate.xml --r
     file: '.circleci/config.yml',
     keyPlace: 'Organization Settings, Contexts: a context "rungate" with RUNGATE_API_KEY',
     addressPlace: 'the same context: RUNGATE_API_URL',
-    text: (plan) => `version: 2.1
-jobs:
-  ${jobOf(plan)}:
-    docker:
-      - image: cimg/node:lts
-    resource_class: small
-    steps:
-${line(plan.checkout, '      - checkout')}${installLine(plan, '      - run: ')}      - run:
-          name: rungate
-          command: ${gateCommand(plan, '--junit rungate/junit.xml')}
-      - store_test_results:
-          path: rungate
-      - store_artifacts:
-          path: rungate
-workflows:
-  gate:
-    jobs:
-      - ${jobOf(plan)}:
-          context: rungate
-`,
+    text: fill(circleci),
   },
   {
     provider: 'jenkins',
@@ -188,24 +150,7 @@ workflows:
     keyPlace: 'Manage Jenkins, Credentials: a "secret text" with the id rungate-api-key',
     addressPlace: 'Manage Jenkins, System, Global properties: RUNGATE_API_URL',
     // Jenkins always checks out the repository. If the step needs no file of it, the step sets the address too.
-    text: (plan) => `pipeline {
-  agent {${ownImage(plan, jenkinsImage) ?? " docker { image 'node:24-slim' } "}}
-  options { timeout(time: ${jobMinutes(plan)}, unit: 'MINUTES') }
-  environment {
-${line(!plan.checkout, "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
-${line(plan.installation.image === undefined, "    // If the image does not know the user of the agent, HOME is /, which is not writable.\n    npm_config_cache = '.npm'")}  }
-  stages {
-    stage('${jobOf(plan)}') {
-      steps {
-${installLine(plan, "        sh '", "'")}        sh '${gateCommand(plan, '--junit rungate.xml')}'
-      }
-    }
-  }
-  post {
-    always { junit testResults: 'rungate.xml', allowEmptyResults: true }
-  }
-}
-`,
+    text: fill(jenkins),
   },
   {
     provider: 'azure',
@@ -214,25 +159,7 @@ ${installLine(plan, "        sh '", "'")}        sh '${gateCommand(plan, '--juni
     keyPlace: 'Pipelines, Library: a variable group "rungate" with RUNGATE_API_KEY as a secret',
     addressPlace: 'the same group: RUNGATE_API_URL',
     // Azure leaves the reference to an undefined variable unexpanded, and rungate would take it for the address.
-    text: (plan) => `variables:
-  - group: rungate
-jobs:
-  - job: ${jobOf(plan).replaceAll('-', '_')}
-    pool:
-      vmImage: ubuntu-latest
-    timeoutInMinutes: ${jobMinutes(plan)}
-    steps:
-      - checkout: ${plan.checkout ? 'self' : 'none'}
-${installLine(plan, '      - bash: ')}      - bash: ${gateCommand(plan, '--junit rungate.xml')}
-        displayName: rungate
-        env:
-${line(!plan.addressInFile, '          RUNGATE_API_URL: $(RUNGATE_API_URL)')}          RUNGATE_API_KEY: $(RUNGATE_API_KEY)
-      - task: PublishTestResults@2
-        condition: always()
-        inputs:
-          testResultsFormat: JUnit
-          testResultsFiles: rungate.xml
-`,
+    text: fill(azure),
   },
   {
     provider: 'bitbucket',
@@ -240,17 +167,7 @@ ${line(!plan.addressInFile, '          RUNGATE_API_URL: $(RUNGATE_API_URL)')}   
     file: 'bitbucket-pipelines.yml',
     keyPlace: 'Repository settings, Repository variables: RUNGATE_API_KEY, secured',
     addressPlace: 'the same page: RUNGATE_API_URL',
-    text: (plan) => `image: node:24-slim
-pipelines:
-  default:
-    - step:
-        name: ${jobOf(plan)}
-        max-time: ${jobMinutes(plan)}
-${line(!plan.checkout, '        clone:\n          enabled: false')}        script:
-${installLine(plan, '          - ')}          - ${gateCommand(plan, '--junit test-results/rungate.xml')}
-        artifacts:
-          - test-results/**
-`,
+    text: fill(bitbucket),
   },
   {
     provider: 'buildkite',
@@ -259,17 +176,7 @@ ${installLine(plan, '          - ')}          - ${gateCommand(plan, '--junit tes
     keyPlace: "the cluster's Secrets: RUNGATE_API_KEY",
     addressPlace: 'the same page: RUNGATE_API_URL',
     // Buildkite always checks out the repository. A secret that the step names but that does not exist fails the job.
-    text: (plan) => `steps:
-  - label: ${jobOf(plan)}
-    key: ${jobOf(plan)}
-    command:
-${installLine(plan, '      - ')}      - ${gateCommand(plan, '--junit rungate.xml')}
-    timeout_in_minutes: ${jobMinutes(plan)}
-    secrets:
-${line(!plan.addressInFile, '      - RUNGATE_API_URL')}      - RUNGATE_API_KEY
-    artifact_paths:
-      - rungate.xml
-`,
+    text: fill(buildkite),
   },
 ];
 

@@ -65,7 +65,7 @@ export function differsError(io: Io, path: string): UsageError {
 
 /** Returns the command of a step, for a CI system without a known pipeline format. */
 export function bareCommand(plan: Plan): string {
-  const gate = gateCommand(plan, '--junit rungate.xml');
+  const gate = `${gateCommand(plan)} --junit rungate.xml`;
   const { install } = plan.installation;
   return install === null ? gate : `${install} && ${gate}`;
 }
