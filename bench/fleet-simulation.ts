@@ -378,8 +378,8 @@ function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean
       if (hasPlaces && streams.size === 0) events.push(clock.monotonic() + beatMs, beat);
       streams.set(push, { reads: runIds.length, creates });
       if (hasPlaces) sendPlaces();
-      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at, kind }) =>
-        push({ type: 'wake', runId: id, id: String(at), kind }),
+      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) =>
+        push({ type: 'wake', runId: id, id: String(at) }),
       );
       signal.addEventListener('abort', () => more(), { once: true });
       try {
@@ -404,7 +404,6 @@ function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean
       return { granted: true };
     },
     limited: (retryAfterMs) => hub.limited(retryAfterMs),
-    observed: async (read) => hub.observed(read),
     async sent({ reads, creates }) {
       if (reads.length > 0) await hub.report('read', reads);
       if (creates.length > 0) await hub.report('create', creates);
@@ -477,7 +476,7 @@ export async function simulateGates(options: Gates): Promise<Total> {
   const limits = { reads: 48, creates: 16, requests: 80 };
   const start = () => {
     const budget = memoryBudget(() => limits, clock.monotonic);
-    const hub = createHub(budget, memoryWakes(clock.now), clock, within.random);
+    const hub = createHub(budget, memoryWakes(clock.now), clock);
     return { hub, client: hubClient(hub, clock, within, options.trouble?.fault === 'no hub') };
   };
   const hub = options.hub === undefined ? null : start();

@@ -101,7 +101,6 @@ async function readInTurn(
   run.readWoken = woken;
   if (woken) run.confirmations += 1;
   await readOnce(run, rules, tools);
-  if (woken && run.progress.trouble === null) tools.hub?.observed(run.runId, run.outcome !== null);
   if (run.outcome !== null || asksForPatience(run.progress.trouble)) return;
   if (run.woken) run.due = clock.monotonic();
   else if (woken) lookAgain(run, rules.triggered, clock);

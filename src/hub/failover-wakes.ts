@@ -39,10 +39,7 @@ export function failoverWakes(
     while (missed.size > 0 && !closing.signal.aborted) {
       const batch = [...missed].slice(0, mostAtOnce);
       try {
-        await shared.announce(
-          batch.map(([id]) => id),
-          null,
-        );
+        await shared.announce(batch.map(([id]) => id));
         // An id that a delivery named again in the meantime stays.
         for (const [id, mark] of batch) if (missed.get(id) === mark) missed.delete(id);
       } catch {
@@ -51,12 +48,12 @@ export function failoverWakes(
     }
   };
   return {
-    async announce(ids, kind) {
+    async announce(ids) {
       try {
-        await shared.announce(ids, kind);
+        await shared.announce(ids);
       } catch (error) {
         health.report(error);
-        await local.announce(ids, kind);
+        await local.announce(ids);
         keepForRedis(ids);
         if (isCatchingUp) return;
         isCatchingUp = true;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { requestClasses, windowMs } from '../gate/fleet/protocol.ts';
 import type { RequestLine } from './budget.ts';
-import { BadRequest, milliseconds, sendJson } from './http.ts';
+import { BadRequest, milliseconds, readJsonBody, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';
 import { lineOf } from './scheduler.ts';
@@ -13,7 +13,7 @@ import { mostGates } from './streams.ts';
 const holdMs = 20_000;
 /** A longer wait of a gate does not make its request more urgent. */
 const longestWaitMs = 60 * 60_000;
-/** Longer names are cut, and kinds of deliveries have at most this length. */
+/** Longer names are cut. */
 const longestName = 200;
 /** Older requests no longer count, and no more than this would. */
 const mostReported = 1_000;
@@ -28,13 +28,11 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, l
 interface GrantTools {
   hub: Hub;
   clock: Clock;
-  /** Returns the body of a gate's request. */
-  read(request: IncomingMessage): Promise<Record<string, unknown>>;
   log(event: HubLogEvent): void;
 }
 
 /** Returns the handlers of requests for grants, and of what gates report about their requests to the service. */
-export function createGranting({ hub, clock, read, log }: GrantTools) {
+export function createGranting({ hub, clock, log }: GrantTools) {
   const closing = new AbortController();
   // Every request for a grant listens to it.
   setMaxListeners(0, closing.signal);
@@ -42,14 +40,13 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
   const grants: Record<RequestLine, number> = { create: 0, read: 0, safety: 0 };
   return {
     async grant(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const { class: kind, waitedMs, priority, gate, runId } = await read(request);
+      const { class: kind, waitedMs, gate, runId } = await readJsonBody(request);
       const known = requestClasses.find((each) => each === kind);
       if (known === undefined) throw new BadRequest(400, `class must be one of ${requestClasses.join(', ')}`);
       const queued = hub.waiting();
       if (queued.create + queued.read + queued.safety >= mostGates)
         throw new BadRequest(503, 'as many requests wait for a grant as the hub can hold');
       const waited = milliseconds(waitedMs, longestWaitMs);
-      const urgency = priority === 'high' ? priority : 'normal';
       const began = clock.monotonic();
       const over = new AbortController();
       const end = () => over.abort();
@@ -58,7 +55,7 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
       if (closing.signal.aborted) end();
       clock.sleep(holdMs, over.signal).then(end, () => {});
       try {
-        await hub.grant({ class: known, waitedMs: waited, priority: urgency }, over.signal);
+        await hub.grant({ class: known, waitedMs: waited }, over.signal);
         grants[lineOf(known)] += 1;
         const total = waited + clock.monotonic() - began;
         log({ type: 'grant', class: known, waitedMs: total, gate: textOf(gate), runId: textOf(runId) });
@@ -73,22 +70,14 @@ export function createGranting({ hub, clock, read, log }: GrantTools) {
     },
 
     async limited(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const retryAfterMs = milliseconds((await read(request)).retryAfterMs, longestWaitMs);
+      const retryAfterMs = milliseconds((await readJsonBody(request)).retryAfterMs, longestWaitMs);
       await hub.limited(retryAfterMs);
       log({ type: 'limited', retryAfterMs });
       sendJson(response, 204);
     },
 
-    async observed(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const body = await read(request);
-      const [kind, runId] = [textOf(body.kind), textOf(body.runId)];
-      if (kind === null || runId === null) throw new BadRequest(400, 'kind and runId must be texts');
-      hub.observed({ kind, runId, ended: body.ended === true });
-      sendJson(response, 204);
-    },
-
     async sent(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const { reads, creates } = await read(request);
+      const { reads, creates } = await readJsonBody(request);
       const ages = { read: agesOf(reads), create: agesOf(creates) };
       for (const line of ['read', 'create'] as const)
         if (ages[line].length > 0) await hub.report(line, ages[line]);

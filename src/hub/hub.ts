@@ -1,8 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { ObservedRead } from '../gate/fleet/protocol.ts';
 import type { BudgetStore, RequestLine } from './budget.ts';
 import { possibleRunIds } from './deliveries.ts';
-import { createDeliveryKinds, kindOf } from './delivery-kinds.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import type { Wake, WakeStore } from './wakes.ts';
 
@@ -22,8 +20,6 @@ export interface Hub {
    * @param json the body
    */
   deliver(json: string): Promise<number>;
-  /** The read after a delivery has shown the end of the run, or not. */
-  observed(read: ObservedRead): void;
   /** Counts requests that gates have sent without a grant. */
   report(line: RequestLine, agesMs: readonly number[]): Promise<void>;
   /** A gate's request was refused because of the service's limit. */
@@ -37,12 +33,10 @@ export interface Hub {
   close(): void;
 }
 
-export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock, random: () => number): Hub {
+export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): Hub {
   const scheduler = createScheduler(budget, clock);
   const subscribers = new Map<string, Set<(wake: Wake) => void>>();
-  const kinds = createDeliveryKinds(random);
   const stopListening = wakes.listen((wake) => {
-    if (!subscribers.has(wake.id) || !kinds.wakes(wake.kind)) return;
     for (const onWake of subscribers.get(wake.id) ?? []) onWake(wake);
   });
   return {
@@ -74,11 +68,10 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock, r
 
     async deliver(json) {
       const ids = possibleRunIds(json);
-      await wakes.announce([...ids], kindOf(json));
+      await wakes.announce([...ids]);
       return ids.size;
     },
 
-    observed: kinds.observe,
     report: budget.report,
     limited: budget.reduce,
   };

@@ -10,6 +10,4 @@ export type HubLogEvent =
   | { type: 'stream'; runs: number; open: number }
   | { type: 'wake'; runId: string }
   | { type: 'refused-request'; status: number; path: string }
-  | { type: 'closed-connections'; count: number }
-  | { type: 'clock'; offsetSeconds: number }
   | { type: 'fault'; error: unknown };

@@ -7,16 +7,11 @@ export interface RedisState {
 export interface ProbeFacts {
   /** Null without Redis. */
   redis(): RedisState | null;
-  /** How far this hub's clock is ahead of the service's, in seconds, or null if they seem to agree. */
-  clockOffsetSeconds(): number | null;
   /** Opens a folder and closes it. @throws `EMFILE` or `ENFILE` if no file descriptor is left */
   openFolder(): unknown;
 }
 
-/**
- * A hub is degraded while Redis does not work: it goes on with its share of the budget. Also while its clock seems wrong, since late
- * deliveries look the same, and only another delivery can show that it is right.
- */
+/** A hub is degraded while Redis does not work: it goes on with its share of the budget. */
 export interface Readiness {
   status: 'ok' | 'degraded' | 'not ready';
   reasons?: readonly string[];
@@ -48,17 +43,12 @@ export function createProbes(facts: ProbeFacts): Probes {
     },
     readiness() {
       const redis = facts.redis();
-      const offset = facts.clockOffsetSeconds();
       const reasons: string[] = [];
       const doubts: string[] = [];
       if (redis?.wasReached === true && !redis.works) doubts.push('Redis does not work');
       if (isLeaving) reasons.push('the hub is stopping');
       if (redis?.wasReached === false) reasons.push('Redis was not reached since the start');
       if (!hasDescriptor()) reasons.push('no file descriptor is left');
-      if (offset !== null) {
-        const direction = offset > 0 ? 'ahead of' : 'behind';
-        doubts.push(`the clock is ${Math.abs(offset)} s ${direction} the timestamps of deliveries`);
-      }
       if (reasons.length > 0) return { status: 'not ready', reasons: [...reasons, ...doubts] };
       return doubts.length > 0 ? { status: 'degraded', reasons: doubts } : { status: 'ok' };
     },

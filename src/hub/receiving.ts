@@ -12,13 +12,11 @@ interface ReceivingTools {
   hub: Hub;
   /** Verifies a delivery and returns its JSON; `replay` if it came before. */
   receive(request: IncomingMessage): Promise<ReceivedDelivery>;
-  /** The sender has sent an authentic delivery. */
-  trust(request: IncomingMessage): void;
   log(event: HubLogEvent): void;
 }
 
 /** Returns the handler of deliveries. */
-export function createReceiving({ hub, receive, trust, log }: ReceivingTools) {
+export function createReceiving({ hub, receive, log }: ReceivingTools) {
   /** The deliveries that are arriving, the oldest first. */
   const arriving = new Set<IncomingMessage>();
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -34,7 +32,6 @@ export function createReceiving({ hub, receive, trust, log }: ReceivingTools) {
     if (arriving.size > mostDeliveries) oldest?.destroy();
     try {
       const { json, replay, ageSeconds } = await receive(request);
-      trust(request);
       const ids = replay ? 0 : await hub.deliver(json);
       log({ type: 'delivery', ids, replay, ageSeconds });
       sendJson(response, 204);

@@ -8,9 +8,6 @@ export const lineOf = (kind: RequestClass): RequestLine =>
 /** How much later than it arrived a request should be granted, in milliseconds: first reads may wait for confirmations. */
 const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm: 0, first: 5_000, safety: 0 };
 
-/** A request of high priority is as urgent as one that has waited this much longer: others have their turn after that. */
-const headStartMs = 10 * 60_000;
-
 /**
  * A first read waits this long while safety reads wait: a delivery about the start of the run may come and make it urgent, so
  * that both cost one read.
@@ -24,7 +21,7 @@ export interface Scheduler {
    * what the budget's store throws.
    * @param request `waitedMs` is how long the gate has waited for this grant already, at another hub or on another connection
    */
-  grant(request: Pick<GrantRequest, 'class' | 'waitedMs' | 'priority'>, signal: AbortSignal): Promise<void>;
+  grant(request: Pick<GrantRequest, 'class' | 'waitedMs'>, signal: AbortSignal): Promise<void>;
   /** How many requests wait in each line. */
   waiting(): Readonly<Record<RequestLine, number>>;
   /** How long the oldest request in each line has waited, in milliseconds; 0 for an empty line. */
@@ -69,7 +66,7 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
     });
   };
 
-  const enqueue: Scheduler['grant'] = ({ class: kind, waitedMs, priority }, signal) => {
+  const enqueue: Scheduler['grant'] = ({ class: kind, waitedMs }, signal) => {
     const line = lineOf(kind);
     const queue = queues[line];
     return new Promise((resolve, reject) => {
@@ -82,7 +79,7 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
       const since = clock.monotonic() - waitedMs;
       const entry: Waiting = {
         since,
-        deadline: since + patienceMs[kind] - (priority === 'high' ? headStartMs : 0),
+        deadline: since + patienceMs[kind],
         granted() {
           signal.removeEventListener('abort', leave);
           resolve();

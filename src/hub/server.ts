@@ -2,15 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { hubVersions } from '../gate/fleet/protocol.ts';
+import { hubVersion } from '../gate/fleet/protocol.ts';
 import type { ReceivedDelivery } from './deliveries.ts';
 import { createGranting } from './granting.ts';
-import { BadRequest, readJsonBody, sendJson } from './http.ts';
+import { BadRequest, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';
 import type { Probes } from './probes.ts';
 import { createReceiving } from './receiving.ts';
-import { watchStrangers } from './strangers.ts';
 import { createStreams } from './streams.ts';
 
 export interface HubState {
@@ -72,15 +71,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       throw new BadRequest(401, 'the token is missing or wrong');
   };
 
-  /** Reads the request of a gate, which may keep its connection. */
-  const readGate = async (request: IncomingMessage) => {
-    const json = await readJsonBody(request);
-    strangers.leave(request.socket);
-    return json;
-  };
-
-  const streams = createStreams({ hub, clock, read: readGate, log });
-  const granting = createGranting({ hub, clock, read: readGate, log });
+  const streams = createStreams({ hub, clock, log });
+  const granting = createGranting({ hub, clock, log });
 
   const facts = (readiness = options.probes.readiness()): HubState => ({
     redis: options.redis(),
@@ -99,21 +91,21 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       return route(request, response);
     };
   const routes: Record<string, Route> = {
-    'POST /deliveries': createReceiving({
-      ...{ hub, log, receive: options.receive },
-      trust: ({ socket }) => strangers.leave(socket),
-    }),
+    'POST /deliveries': createReceiving({ hub, log, receive: options.receive }),
     'POST /v1/wakes': forGates(streams.open),
     'POST /v1/grants': forGates(granting.grant),
     'POST /v1/limits': forGates(granting.limited),
-    'POST /v1/reads': forGates(granting.observed),
     'POST /v1/requests': forGates(granting.sent),
     'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
     'GET /readyz'(_, response) {
       const readiness = options.probes.readiness();
       const { redis, waiting, streams, ready } = facts(readiness);
       sendJson(response, ready ? 200 : 503, {
-        ...{ ...readiness, versions: hubVersions, redis, waiting, streams },
+        ...readiness,
+        version: hubVersion,
+        redis,
+        waiting,
+        streams,
       });
     },
     async 'GET /metrics'(_, response) {
@@ -162,9 +154,6 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       void handle(request, response);
     },
   );
-  const strangers = watchStrangers(server, clock.monotonic, (count) =>
-    log({ type: 'closed-connections', count }),
-  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -173,8 +162,6 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   server.on('error', (error) => log({ type: 'fault', error }));
   const stopBeat = options.every(heartbeatMs, () => {
     hub.beat();
-    // Also if no descriptor is left, so that no connection arrives.
-    strangers.sweep();
     streams.beat();
   });
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { commonVersion, hubVersions } from '../gate/fleet/protocol.ts';
+import { hubVersion } from '../gate/fleet/protocol.ts';
 import { longestId } from './deliveries.ts';
-import { BadRequest } from './http.ts';
+import { BadRequest, readJsonBody } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';
 import { type Demand, placesOf, type StreamPlaces, sumOf } from './places.ts';
@@ -22,8 +22,6 @@ const countOf = (value: unknown, most: number) =>
 interface StreamTools {
   hub: Hub;
   clock: Clock;
-  /** Returns the body of a gate's request. */
-  read(request: IncomingMessage): Promise<Record<string, unknown>>;
   log(event: HubLogEvent): void;
 }
 
@@ -39,7 +37,7 @@ export interface Streams {
   count(): number;
 }
 
-export function createStreams({ hub, clock, read, log }: StreamTools): Streams {
+export function createStreams({ hub, clock, log }: StreamTools): Streams {
   const streams = new Map<ServerResponse, Demand>();
   /** The runs that gates watch. */
   let watched = 0;
@@ -52,10 +50,8 @@ export function createStreams({ hub, clock, read, log }: StreamTools): Streams {
     count: () => streams.size,
 
     async open(request, response) {
-      const { runs: runIds, creates, versions } = await read(request);
-      const version = commonVersion(Array.isArray(versions) ? versions : []);
-      if (version === undefined)
-        throw new BadRequest(400, `versions must contain one of ${hubVersions.join(', ')}`);
+      const { runs: runIds, creates, version } = await readJsonBody(request);
+      if (version !== hubVersion) throw new BadRequest(400, `version must be ${hubVersion}`);
       const isList = Array.isArray(runIds) && runIds.every((run) => typeof run === 'string');
       if (!isList || runIds.length > mostRuns)
         throw new BadRequest(400, `runs must be a list of at most ${mostRuns} run ids`);
@@ -79,12 +75,12 @@ export function createStreams({ hub, clock, read, log }: StreamTools): Streams {
         // Otherwise nginx would keep the events until its buffer is full.
         'X-Accel-Buffering': 'no',
       });
-      response.write(`event: ready\ndata: {"version":${version}}\n\n`);
+      response.write(`event: ready\ndata: {"version":${hubVersion}}\n\n`);
       sendPlace(response, place);
       log({ type: 'stream', runs: runs.length, open: streams.size });
-      const end = await hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at, kind }) => {
+      const end = await hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at }) => {
         log({ type: 'wake', runId: id });
-        response.write(`id: ${at}\nevent: wake\ndata: ${JSON.stringify({ runId: id, kind })}\n\n`);
+        response.write(`id: ${at}\nevent: wake\ndata: ${JSON.stringify({ runId: id })}\n\n`);
       });
       if (response.destroyed) end();
       else response.once('close', end);

@@ -4,14 +4,12 @@ import type { Clock } from '../clock.ts';
 export interface Wake {
   id: string;
   at: number;
-  /** The name of the delivery's event; null for a look back, or if it has none. */
-  kind: string | null;
 }
 
 /** The ids that deliveries have named. One hub keeps them in memory; several share them in Redis. */
 export interface WakeStore {
   /** Remembers ids for a day, and passes them to the listeners of every hub. */
-  announce(ids: readonly string[], kind: string | null): Promise<void>;
+  announce(ids: readonly string[]): Promise<void>;
   /** Returns those of the ids that a delivery named at or after a time. */
   namedSince(ids: readonly string[], since: number): Promise<Wake[]>;
   /** Calls back for every id that any hub announces. Returns a function that ends that. */
@@ -24,14 +22,14 @@ export const mostRemembered = 100_000;
 
 export interface MemoryWakes extends WakeStore {
   /** Remembers an id that another store has announced. */
-  remember(wake: Pick<Wake, 'id' | 'at'>): void;
+  remember(wake: Wake): void;
 }
 
 /** @param now wall-clock milliseconds since the epoch */
 export function memoryWakes(now: () => number): MemoryWakes {
   const named = new Map<string, number>();
   const listeners = new Set<(wake: Wake) => void>();
-  const remember = ({ id, at }: Pick<Wake, 'id' | 'at'>) => {
+  const remember = ({ id, at }: Wake) => {
     // In the order of their last naming.
     named.delete(id);
     named.set(id, at);
@@ -42,16 +40,16 @@ export function memoryWakes(now: () => number): MemoryWakes {
   };
   return {
     remember,
-    async announce(ids, kind) {
+    async announce(ids) {
       const at = now();
       for (const id of ids) remember({ id, at });
-      for (const id of ids) for (const listener of listeners) listener({ id, at, kind });
+      for (const id of ids) for (const listener of listeners) listener({ id, at });
     },
     async namedSince(ids, since) {
       const oldest = Math.max(since, now() - rememberedMs);
       return ids.flatMap((id) => {
         const at = named.get(id);
-        return at !== undefined && at >= oldest ? [{ id, at, kind: null }] : [];
+        return at !== undefined && at >= oldest ? [{ id, at }] : [];
       });
     },
     listen(listener) {
@@ -81,14 +79,14 @@ const keptEntries = 1_500;
 /** Adds ids to the stream and to those remembered, all at one time of Redis's clock. */
 export const announceScript = `
 local stream, named = KEYS[1], KEYS[2]
-local kept, remembered, most, kind = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local kept, remembered, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-for i = 5, #ARGV do redis.call('ZADD', named, now, ARGV[i]) end
+for i = 4, #ARGV do redis.call('ZADD', named, now, ARGV[i]) end
 redis.call('ZREMRANGEBYSCORE', named, '-inf', now - remembered)
 redis.call('ZREMRANGEBYRANK', named, 0, -most - 1)
 redis.call('PEXPIRE', named, remembered)
-redis.call('XADD', stream, 'MAXLEN', '~', kept, '*', 'at', string.format('%.0f', now), 'kind', kind, 'ids', cjson.encode({ unpack(ARGV, 5) }))
+redis.call('XADD', stream, 'MAXLEN', '~', kept, '*', 'at', string.format('%.0f', now), 'ids', cjson.encode({ unpack(ARGV, 4) }))
 redis.call('PEXPIRE', stream, remembered)
 return 0
 `;
@@ -123,11 +121,11 @@ export function redisWakes(commands: WakeCommands, clock: Clock): WakeStore {
   };
 
   return {
-    async announce(ids, kind) {
+    async announce(ids) {
       if (ids.length === 0) return;
       await commands.announce(
         [stream, named],
-        [keptEntries, rememberedMs, mostRemembered, kind ?? '', ...ids].map(String),
+        [keptEntries, rememberedMs, mostRemembered, ...ids].map(String),
       );
     },
     async namedSince(ids, since) {
@@ -136,13 +134,13 @@ export function redisWakes(commands: WakeCommands, clock: Clock): WakeStore {
       const scores = await commands.scores(named, ids);
       return ids.flatMap((id, index): Wake[] => {
         const at = scores[index] ?? null;
-        return at !== null && at >= oldest ? [{ id, at, kind: null }] : [];
+        return at !== null && at >= oldest ? [{ id, at }] : [];
       });
     },
     listen(listener) {
       const end = new AbortController();
-      void follow(({ at, kind, ids = '[]' }) => {
-        for (const id of JSON.parse(ids) as string[]) listener({ id, at: Number(at), kind: kind || null });
+      void follow(({ at, ids = '[]' }) => {
+        for (const id of JSON.parse(ids) as string[]) listener({ id, at: Number(at) });
       }, end.signal);
       return () => end.abort();
     },

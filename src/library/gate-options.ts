@@ -92,7 +92,7 @@ export const startShape: option.Shape<
   ...clientShape,
   env: z.optional(option.record),
   ...option.rowShape('', startRows),
-  hub: z.optional(option.optionsOf<GateHub>(option.rowShape('hub.', ['url', 'token', 'priority']))),
+  hub: z.optional(option.optionsOf<GateHub>(option.rowShape('hub.', ['url', 'token']))),
   signal: z.optional(option.signal),
 };
 

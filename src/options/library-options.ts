@@ -62,8 +62,6 @@ export interface LibraryOptions {
 export interface GateHub {
   /** The hub's base URL; may have a path prefix. */
   url: string | URL;
-  /** Normal or high: the hub serves gates of high priority first. Default normal. */
-  priority?: 'normal' | 'high' | undefined;
   /** One of the hub's tokens. */
   token: string;
 }

@@ -1,5 +1,4 @@
 // After a change, run `npm run generate`. It writes the schemas, types, pages and inputs that follow from the rows.
-import { priorities } from '../gate/fleet/protocol.ts';
 import {
   belowDeployment,
   choiceOf,
@@ -541,16 +540,6 @@ export const rows = {
     libraryHelp: "The hub's base URL; may have a path prefix.",
     required: ['library'],
     help: 'base URL of the hub that schedules the requests of the gates',
-  },
-  'hub.priority': {
-    ...wait,
-    type: choiceOf(priorities),
-    flag: '--priority <level>',
-    env: 'RUNGATE_PRIORITY',
-    file: 'top',
-    library: 'hub.priority',
-    default: 'normal',
-    help: 'normal or high: the hub serves gates of high priority first',
   },
   'run.idPointer': {
     type: pointer,

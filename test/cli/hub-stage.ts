@@ -109,7 +109,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
       const budget = memoryBudget(() => limits, clock.monotonic);
       const probes = idleProbes(redis);
       const server: HubServer = await serveHub('127.0.0.1', port, {
-        hub: createHub(budget, memoryWakes(clock.now), clock, () => 0.5),
+        hub: createHub(budget, memoryWakes(clock.now), clock),
         clock,
         every,
         tokens: [hubToken],

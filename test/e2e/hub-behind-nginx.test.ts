@@ -172,7 +172,7 @@ it.skipIf(isMissing)('docs/hub/nginx.conf carries 600 streams', async () => {
   const { url } = await twoHubs();
   const options = { method: 'POST', headers: { Authorization: `Bearer ${token}` } };
   const open = async () => {
-    const response = await send(`${url}/v1/wakes`, options, '{"versions":[1],"runs":["run_1"]}');
+    const response = await send(`${url}/v1/wakes`, options, '{"version":1,"runs":["run_1"]}');
     onTestFinished(() => void response.destroy());
     response.on('error', () => {});
     const [first] = await once(response, 'data');

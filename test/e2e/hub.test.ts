@@ -56,7 +56,7 @@ const ask = (url: string, path: string, json: unknown) =>
 
 /** Opens a stream as a gate does. */
 async function gate(url: string, runId: string): Promise<{ text(): string; ended: Promise<void> }> {
-  const response = await ask(url, '/v1/wakes', { versions: [1], runs: [runId] });
+  const response = await ask(url, '/v1/wakes', { version: 1, runs: [runId] });
   let text = '';
   const decoder = new TextDecoder();
   const ended = (async () => {

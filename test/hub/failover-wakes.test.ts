@@ -48,14 +48,14 @@ function hubOn(redis: { works: boolean; during?: () => unknown }) {
 it('ids that a delivery named without Redis are announced when it is back, each once, the oldest first', async () => {
   const redis = { works: false };
   const hub = hubOn(redis);
-  await hub.wakes.announce(['run_1', 'run_2'], null);
-  await hub.wakes.announce(['run_1', 'run_3'], null);
+  await hub.wakes.announce(['run_1', 'run_2']);
+  await hub.wakes.announce(['run_1', 'run_3']);
   await hub.pass();
   expect(hub.announced).toEqual([]);
   redis.works = true;
   expect(await hub.pass()).toBe(0);
   expect(hub.announced).toEqual(['run_2', 'run_1', 'run_3']);
-  await hub.wakes.announce(['run_4'], null);
+  await hub.wakes.announce(['run_4']);
   expect(hub.announced.slice(3)).toEqual(['run_4']);
 });
 
@@ -63,10 +63,7 @@ it('the oldest of more than 10,000 ids are left out', async () => {
   const redis = { works: false };
   const hub = hubOn(redis);
   for (let at = 0; at < mostMissed + 300; at += 100)
-    await hub.wakes.announce(
-      Array.from({ length: 100 }, (_, n) => `run_${at + n}`),
-      null,
-    );
+    await hub.wakes.announce(Array.from({ length: 100 }, (_, n) => `run_${at + n}`));
   redis.works = true;
   await hub.pass();
   expect(hub.announced).toHaveLength(mostMissed);
@@ -76,11 +73,11 @@ it('the oldest of more than 10,000 ids are left out', async () => {
 it('an id that another delivery names while it is announced is announced again', async () => {
   const redis: { works: boolean; during?: () => unknown } = { works: false };
   const hub = hubOn(redis);
-  await hub.wakes.announce(['run_1'], null);
+  await hub.wakes.announce(['run_1']);
   await hub.pass();
   redis.during = async () => {
     delete redis.during;
-    await hub.wakes.announce(['run_1'], null);
+    await hub.wakes.announce(['run_1']);
     redis.works = true;
   };
   await hub.pass();
@@ -90,7 +87,7 @@ it('an id that another delivery names while it is announced is announced again',
 it('a hub that is closed announces nothing more', async () => {
   const redis = { works: false };
   const hub = hubOn(redis);
-  await hub.wakes.announce(['run_1'], null);
+  await hub.wakes.announce(['run_1']);
   await turns();
   hub.close();
   redis.works = true;

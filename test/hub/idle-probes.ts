@@ -4,6 +4,5 @@ import { createProbes, type Probes } from '../../src/hub/probes.ts';
 export const idleProbes = (redis: boolean | null = null): Probes =>
   createProbes({
     redis: () => (redis === null ? null : { works: redis, wasReached: true }),
-    clockOffsetSeconds: () => null,
     openFolder() {},
   });

@@ -33,20 +33,9 @@ it.each<[string, Partial<ProbeFacts>, unknown]>([
     { openFolder: failing('EACCES') },
     { status: 'ok' },
   ],
-  [
-    'degraded if its clock seems to be ahead',
-    { clockOffsetSeconds: () => 600 },
-    { status: 'degraded', reasons: ['the clock is 600 s ahead of the timestamps of deliveries'] },
-  ],
-  [
-    'degraded if its clock seems to be behind',
-    { clockOffsetSeconds: () => -90 },
-    { status: 'degraded', reasons: ['the clock is 90 s behind the timestamps of deliveries'] },
-  ],
 ])('a hub is %s', (_what, facts, expected) => {
   const probes = createProbes({
     redis: () => null,
-    clockOffsetSeconds: () => null,
     openFolder() {},
     ...facts,
   });
@@ -56,7 +45,6 @@ it.each<[string, Partial<ProbeFacts>, unknown]>([
 it('a hub that stops is not ready, and gives every reason', () => {
   const probes = createProbes({
     redis: () => ({ works: false, wasReached: false }),
-    clockOffsetSeconds: () => null,
     openFolder() {},
   });
   probes.leave();

@@ -41,7 +41,7 @@ const succeeds = (call: () => Promise<unknown>) =>
 
 /** Announces an id until the call succeeds. */
 const announced = ({ connection }: Watched, id: string) =>
-  until(() => succeeds(() => redisWakes(connection.wakes, systemClock).announce([id], null)));
+  until(() => succeeds(() => redisWakes(connection.wakes, systemClock).announce([id])));
 
 /** Follows the stream, and returns the ids so far. */
 function followed({ connection }: Watched): string[] {
@@ -96,11 +96,11 @@ describe.skipIf(isRedisMissing)('with a name that moves', () => {
     address = '127.0.0.2';
     const wakes = redisWakes(hub.connection.wakes, systemClock);
     await until(async () => {
-      await wakes.announce(['run_2'], null);
+      await wakes.announce(['run_2']);
       return (await redisCommand(other.url, 'EXISTS', stream)) === 1;
     });
     ids.length = 0;
-    await wakes.announce(['run_3'], null);
+    await wakes.announce(['run_3']);
     await until(() => ids.includes('run_3'));
     expect(hub.reasons).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe.skipIf(isRedisMissing)('with a name that moves', () => {
     };
     const hub = await connect(`redis://redis.internal:${one.port}`, { lookup, clock });
     await until(() => lookups > 3);
-    await redisWakes(hub.connection.wakes, systemClock).announce(['run_1'], null);
+    await redisWakes(hub.connection.wakes, systemClock).announce(['run_1']);
     expect(hub.reasons).toEqual([]);
   });
 

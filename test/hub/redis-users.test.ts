@@ -60,7 +60,7 @@ describe.skipIf(isRedisMissing)('the documented permissions', () => {
       for (const line of ['create', 'read', 'safety', 'safety'] as const) await budget.reserve(line, elapsed);
       await budget.withdraw('safety');
       await budget.reduce(1000);
-      await wakes.announce(['run_1'], null);
+      await wakes.announce(['run_1']);
       await wakes.namedSince(['run_1'], 0);
       await replays.setIfAbsent('delivery', 60_000);
       await replays.delete('other');

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Priority, type RequestClass, requestClasses } from '../../src/gate/fleet/protocol.ts';
+import { type RequestClass, requestClasses } from '../../src/gate/fleet/protocol.ts';
 import { type BudgetLimits, type BudgetStore, memoryBudget } from '../../src/hub/budget.ts';
 import { createScheduler } from '../../src/hub/scheduler.ts';
 import { virtualTime } from '../virtual-time.ts';
@@ -21,8 +21,8 @@ function start(limits: BudgetLimits, change: (budget: BudgetStore) => BudgetStor
     scheduler,
     granted,
     names: () => granted.map(({ name }) => name),
-    ask(of: RequestClass, name: string = of, waitedMs = 0, signal = never, priority: Priority = 'normal') {
-      const grant = scheduler.grant({ class: of, waitedMs, priority }, signal);
+    ask(of: RequestClass, name: string = of, waitedMs = 0, signal = never) {
+      const grant = scheduler.grant({ class: of, waitedMs }, signal);
       grant.then(
         () => granted.push({ name, at: clock.monotonic() }),
         () => {},
@@ -87,18 +87,6 @@ describe('a scheduler', () => {
     await time.run(1000);
     ask('create', 'last');
     expect(scheduler.oldestMs()).toEqual({ create: 1000, read: 31_000, safety: 0 });
-  });
-
-  it('grants requests of high priority first, until the others have waited ten minutes longer', async () => {
-    const { time, ask, names } = start({ reads: 1, creates: 1, requests: 2 });
-    ask('create', 'uses the budget');
-    await time.run(0);
-    ask('create', 'old', 11 * 60_000);
-    ask('create', 'normal', 9 * 60_000);
-    ask('create', 'release', 0, never, 'high');
-    ask('create', 'old release', 60_000, never, 'high');
-    await time.run(5 * 62_000);
-    expect(names()).toEqual(['uses the budget', 'old', 'old release', 'release', 'normal']);
   });
 
   it('holds a first read for 3 s while safety reads wait, and no longer than that', async () => {

@@ -89,7 +89,7 @@ async function listening(store: WakeStore): Promise<Wake[]> {
   ends.push(store.listen((wake) => wakes.push(wake)));
   // A listener in Redis begins with the time of its first request.
   await until(async () => {
-    await store.announce(['begin'], null);
+    await store.announce(['begin']);
     return wakes.length > 0;
   });
   await until(() => wakes.some(({ id }) => id === 'begin'));
@@ -102,8 +102,8 @@ describe.each(testedEngines)('wake-ups in %s', (_name, start) => {
   it('reach those who listen, each once and in order', async () => {
     const { store } = await start();
     const wakes = await listening(store);
-    await store.announce(['run_1', 'run_2'], null);
-    await store.announce(['run_3'], null);
+    await store.announce(['run_1', 'run_2']);
+    await store.announce(['run_3']);
     await until(() => wakes.some(({ id }) => id === 'run_3'));
     expect(wakes.map(({ id }) => id).filter((id) => id !== 'begin')).toEqual(['run_1', 'run_2', 'run_3']);
     for (const { at } of wakes) expect(Math.abs(at - Date.now())).toBeLessThan(60_000);
@@ -115,28 +115,28 @@ describe.each(testedEngines)('wake-ups in %s', (_name, start) => {
     const others = await listening(store);
     ends.at(-2)?.();
     const before = wakes.length;
-    await store.announce(['run_1'], null);
+    await store.announce(['run_1']);
     await until(() => others.some(({ id }) => id === 'run_1'));
     expect(wakes.length).toBe(before);
   });
 
   it('are remembered for a day, and for the requested ids', async () => {
     const { store, age } = await start();
-    await store.announce(['run_1', 'run_2', 'run_3'], null);
+    await store.announce(['run_1', 'run_2', 'run_3']);
     expect(idsOf(await store.namedSince(['run_1', 'run_3', 'other'], 0))).toEqual(['run_1', 'run_3']);
     await age(rememberedMs - 60_000);
     expect(idsOf(await store.namedSince(['run_1'], 0))).toEqual(['run_1']);
     await age(120_000);
     expect(await store.namedSince(['run_1'], 0)).toEqual([]);
-    await store.announce(['run_2'], null);
+    await store.announce(['run_2']);
     expect(idsOf(await store.namedSince(['run_1', 'run_2'], 0))).toEqual(['run_2']);
   });
 
   it('are those since a time, at their last naming', async () => {
     const { store, age } = await start();
-    await store.announce(['run_1', 'run_2'], null);
+    await store.announce(['run_1', 'run_2']);
     await age(5000);
-    await store.announce(['run_2'], null);
+    await store.announce(['run_2']);
     const [first] = await store.namedSince(['run_2'], 0);
     const { at } = first as Wake;
     expect(idsOf(await store.namedSince(['run_1', 'run_2'], at))).toEqual(['run_2']);
@@ -146,17 +146,17 @@ describe.each(testedEngines)('wake-ups in %s', (_name, start) => {
 
   it('forget the oldest ids beyond a hundred thousand', async () => {
     const { store, age } = await start();
-    await store.announce(['oldest'], null);
+    await store.announce(['oldest']);
     await age(1000);
     const ids = Array.from({ length: mostRemembered }, (_, at) => `run_${at}`);
-    for (let at = 0; at < ids.length; at += 2000) await store.announce(ids.slice(at, at + 2000), null);
+    for (let at = 0; at < ids.length; at += 2000) await store.announce(ids.slice(at, at + 2000));
     expect(await store.namedSince(['oldest'], 0)).toEqual([]);
     expect(idsOf(await store.namedSince(['run_0', `run_${mostRemembered - 1}`], 0))).toHaveLength(2);
   });
 
   it('may be none', async () => {
     const { store } = await start();
-    await store.announce([], null);
+    await store.announce([]);
     expect(await store.namedSince([], 0)).toEqual([]);
   });
 });
@@ -165,11 +165,11 @@ describe.skipIf(isRedisMissing)('wake-ups in Redis', () => {
   it('reach every hub, also over a lost connection', async () => {
     const [one, other] = [await overRedis(), await overRedis()];
     const wakes = await listening(other);
-    await one.announce(['run_1'], null);
+    await one.announce(['run_1']);
     await until(() => wakes.some(({ id }) => id === 'run_1'));
     await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
     await until(() =>
-      one.announce(['run_2'], null).then(
+      one.announce(['run_2']).then(
         () => true,
         () => false,
       ),
@@ -179,7 +179,7 @@ describe.skipIf(isRedisMissing)('wake-ups in Redis', () => {
 
   it('reach a hub that starts to listen just after they were announced', async () => {
     const store = await overRedis();
-    await store.announce(['run_1'], null);
+    await store.announce(['run_1']);
     const wakes: Wake[] = [];
     ends.push((await overRedis()).listen((wake) => wakes.push(wake)));
     await until(() => wakes.some(({ id }) => id === 'run_1'));
@@ -197,7 +197,7 @@ describe.skipIf(isRedisMissing)('wake-ups in Redis', () => {
     aheadMs = 0;
     await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
     await until(() =>
-      one.announce(['run_1'], null).then(
+      one.announce(['run_1']).then(
         () => true,
         () => false,
       ),
@@ -210,7 +210,7 @@ describe.skipIf(isRedisMissing)('wake-ups in Redis', () => {
     const stream = '{rungate:hub:1}:wakes';
     const fill = "for i = 1, 3000 do redis.call('XADD', KEYS[1], '*', 'at', '0', 'ids', '[]') end";
     await admin.eval(fill, { keys: [stream] });
-    await store.announce(['run_1'], null);
+    await store.announce(['run_1']);
     expect(await admin.xLen(stream)).toBeLessThan(2_200);
     expect(await admin.pTTL(stream)).toBeGreaterThan(0);
     expect(await admin.pTTL(named)).toBeGreaterThan(0);

@@ -162,7 +162,7 @@ const call: Kinds<CallOptions> = {
   onRetry: 'function',
 };
 const { check: _, ...exactCall } = call;
-const hub: Kinds<GateHub> = { url: 'text', token: 'text', priority: 'text' };
+const hub: Kinds<GateHub> = { url: 'text', token: 'text' };
 const deployed: Kinds<GateDeployed> = {
   url: 'text',
   pointer: 'object',

@@ -65,7 +65,7 @@ async function startHub(redisWorks = true): Promise<TestHub> {
   const budget = failoverBudget(shared, () => elapsed, health);
   const own = memoryWakes(systemClock.now);
   const wakes = failoverWakes(redisWakes(connection.wakes, systemClock), own, health, systemClock);
-  const hub = createHub(budget, wakes, systemClock, () => 0.5);
+  const hub = createHub(budget, wakes, systemClock);
   if (redisWorks) await connection.ready();
   const woken: string[] = [];
   await hub.subscribe(['run_1', 'run_2', 'run_3'], 0, ({ id }) => woken.push(id));

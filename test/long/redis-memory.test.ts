@@ -39,7 +39,7 @@ describe.skipIf(isRedisMissing)('a hub keeps in Redis', () => {
     const wakes = redisWakes(connection.wakes, systemClock);
     for (let at = 0; at < count; at += 1) {
       const ids = [...possibleRunIds(JSON.stringify(delivery(at)))];
-      await done(() => wakes.announce(ids, null));
+      await done(() => wakes.announce(ids));
       const key = `delivery:${at.toString(16).padStart(64, '0')}`;
       await done(() => connection.replays.setIfAbsent(key, 420_000));
     }

@@ -89,7 +89,7 @@ async function startHub(url: string): Promise<TestHub> {
   cleanups.push(wakes.listen(({ id }) => ids.push(id)));
   const announce = (id: string) =>
     until(() =>
-      wakes.announce([id], null).then(
+      wakes.announce([id]).then(
         () => true,
         () => false,
       ),

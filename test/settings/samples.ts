@@ -51,13 +51,6 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       `shop@sha256:${'a'.repeat(64)}`,
     ],
   },
-  'hub.priority': {
-    right: [
-      ['normal', 'normal'],
-      ['high', 'high'],
-    ],
-    wrong: ['', 'HIGH', 'low', 1],
-  },
   'hub.url': {
     right: [
       ['https://hub.example', 'https://hub.example'],

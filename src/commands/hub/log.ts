@@ -31,7 +31,6 @@ function repeatedKind(event: LoggedEvent): string | null {
       return `${event.type} ${errorMessage(event.error)}`;
     case 'delivery':
       return event.replay ? 'delivery replay' : null;
-    case 'closed-connections':
     case 'redis-lost':
     case 'redis-back':
       return event.type;

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { hubVersions, requestClasses } from '../../gate/fleet/protocol.ts';
+import { hubVersion, requestClasses } from '../../gate/fleet/protocol.ts';
 import { type BudgetLimits, lines, usualBudget } from '../../hub/budget.ts';
 import type { HubLogEvent } from '../../hub/log-events.ts';
 import type { HubState } from '../../hub/server.ts';
@@ -27,7 +27,7 @@ export function createMetrics(version: string, node: string): HubMetrics {
     new Gauge({ name: `rungate_hub_${name}`, help, labelNames, registers });
 
   gauge('build_info', 'Versions of rungate, of the protocol and of Node', 'version', 'protocol', 'node').set(
-    { version, protocol: hubVersions[0], node },
+    { version, protocol: hubVersion, node },
     1,
   );
   const ready = gauge('ready', 'Whether the hub should get requests (1) or not (0)');

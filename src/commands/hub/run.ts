@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { within } from '../../clock.ts';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
-import { checkingClock, createClockCheck } from '../../hub/clock-check.ts';
 import { deliveryReceiver } from '../../hub/deliveries.ts';
 import type { Health } from '../../hub/health.ts';
 import { createHub } from '../../hub/hub.ts';
@@ -108,9 +107,6 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const health = watchRedis(log);
   const redis = () => (redisUrl === null ? null : health.state());
   const headerNames = deliveryHeaders(settings);
-  const clockCheck = createClockCheck(clock.monotonic, (offsetSeconds) =>
-    log({ type: 'clock', offsetSeconds }),
-  );
   const stores =
     redisUrl === null
       ? memoryStores(limits, clock)
@@ -118,7 +114,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
           prefix,
           secureContext: await secureContextOf(io, settings),
         });
-  const hub = createHub(stores.budget, stores.wakes, clock, io.random);
+  const hub = createHub(stores.budget, stores.wakes, clock);
   let stop: (signal: StopSignal) => void = () => {};
   const stopped = new Promise<StopSignal>((resolve) => {
     stop = resolve;
@@ -133,15 +129,10 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
       clock,
       every: io.every,
       tokens,
-      receive: checkingClock(
-        deliveryReceiver({ secrets, tenantSecret, headerNames }, stores.replays, clock.now),
-        clockCheck,
-        headerNames.signature,
-      ),
+      receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, stores.replays, clock.now),
       redis: () => redis()?.works ?? null,
       probes: createProbes({
         redis,
-        clockOffsetSeconds: clockCheck.offsetSeconds,
         openFolder: () => io.namesInFolder('/'),
       }),
       metrics: metrics.text,

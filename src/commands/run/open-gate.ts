@@ -123,8 +123,7 @@ export function openOptions(context: Context): OpenOptions {
       const { caPem, insecureHttp, proxyEnv } = await context.connection();
       const token = settings.hubTokens?.value[0];
       const guard = () => guardHubToken(io, settings);
-      const priority = settings['hub.priority']?.value;
-      return { url, token, priority, caPem, insecureHttp, proxyEnv, guard };
+      return { url, token, caPem, insecureHttp, proxyEnv, guard };
     },
   };
 }

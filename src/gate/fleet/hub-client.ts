@@ -8,7 +8,7 @@ import {
   type Wording,
 } from '../../errors.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
-import { commonVersion, type HubClient, type HubEvent, hubVersions, type Place } from './protocol.ts';
+import { type HubClient, type HubEvent, hubVersion, type Place } from './protocol.ts';
 
 export interface HubClientOptions {
   /** The hub's base URL, with at most a path prefix. */
@@ -47,14 +47,14 @@ function placeOf(value: unknown): Place | null {
 
 /** Returns null for an event that this version does not know. */
 function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
-  const { runId, kind, ...fields } = fieldsOf(text);
-  if (name === 'ready' && commonVersion([fields.version]) !== undefined) return { type: 'ready' };
+  const { runId, ...fields } = fieldsOf(text);
+  if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
   if (name === 'place') {
     const [reads, creates] = [placeOf(fields.reads), placeOf(fields.creates)];
     return reads && creates && { type: 'place', reads, creates };
   }
   if (name === 'wake' && typeof runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
-    return { type: 'wake', runId, id, kind: typeof kind === 'string' ? kind : null };
+    return { type: 'wake', runId, id };
   return null;
 }
 
@@ -63,7 +63,7 @@ export const giveToken: Wording = (say) => `set ${say('hubTokens')} to one of th
 function unknownEvent(): UnexpectedResponseError {
   return new UnexpectedResponseError('the hub sent an event that rungate does not know', {
     field: '',
-    expected: `events of version ${hubVersions.join(' or ')}`,
+    expected: `events of version ${hubVersion}`,
     received: 'another one',
     hint: (say) => `check ${say('hub.url')}, and run the same version of rungate as hub and as gate`,
   });
@@ -82,7 +82,7 @@ function check(response: RawReply, request: PreparedRequest): RawReply {
     status,
     hint: (say) =>
       status === 400
-        ? 'run the same version of rungate, or a neighbouring one, as hub and as gate'
+        ? 'run the same version of rungate as hub and as gate'
         : status === 404
           ? `set ${say('hub.url')} to the base URL of the hub, without /deliveries`
           : `check ${say('hub.url')}`,
@@ -151,7 +151,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       const decoder = new TextDecoder();
       const request = prepare(
         '/v1/wakes',
-        { versions: hubVersions, runs: runIds, creates },
+        { version: hubVersion, runs: runIds, creates },
         { accept: 'text/event-stream', ...(lastId !== null && { 'last-event-id': lastId }) },
       );
       const stop = new AbortController();
@@ -239,10 +239,6 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
 
     async sent(requests, signal) {
       await post('/v1/requests', requests, requestTimeoutMs, signal);
-    },
-
-    async observed(read, signal) {
-      await post('/v1/reads', read, requestTimeoutMs, signal);
     },
   };
 }

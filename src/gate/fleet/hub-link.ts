@@ -3,13 +3,12 @@ import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
 import { eitherSignal } from '../../transport/stop.ts';
 import { createPlaces } from './places.ts';
-import type { HubClient, HubEvent, Priority, RequestClass } from './protocol.ts';
+import type { HubClient, HubEvent, RequestClass } from './protocol.ts';
 
 export interface HubLinkTools {
   clock: Clock;
   /** A stream that is not ready in this time, or has shown no life for this long, is lost; default 9 s. */
   silenceMs?: number;
-  priority?: Priority | undefined;
 }
 
 /** A gate that uses the hub. */
@@ -31,8 +30,6 @@ export interface HubLink {
   granted(kind: RequestClass, runId: string | null, signal: AbortSignal): Promise<void>;
   /** Calls back for every wake-up of a watched run. Returns a function that ends that. */
   onWake(listener: (runId: string) => void): () => void;
-  /** Reports whether the read that a wake-up of the run has caused showed its end. */
-  observed(runId: string, ended: boolean): void;
   /** Reports a 429. */
   limited(retryAfterMs: number): void;
   close(): void;
@@ -96,7 +93,7 @@ function manyMayListen(): AbortController {
 /** Keeps one stream to the hub open while there are gates. */
 export function createHubLinks(
   client: HubClient,
-  { clock, silenceMs = usualSilenceMs, priority = 'normal' }: HubLinkTools,
+  { clock, silenceMs = usualSilenceMs }: HubLinkTools,
 ): HubLinks {
   /** Ends the stream in use and its successors when the last gate has left. */
   let session = manyMayListen();
@@ -122,7 +119,7 @@ export function createHubLinks(
   let noGrants = false;
   gone.abort();
   /** The last event of each run: after a lost connection, the hub repeats it. */
-  const last = new Map<string, { id: string; kind: string | null }>();
+  const last = new Map<string, string>();
   /** Resolves when the stream in use is ready or lost. */
   let settle: (() => void) | null = null;
   let settled = Promise.resolve();
@@ -182,10 +179,10 @@ export function createHubLinks(
       settleAll();
     }
     if (event.type !== 'wake') return;
-    const { id, runId, kind } = event;
+    const { id, runId } = event;
     const watching = [...users.values()].filter(({ runIds }) => runIds.includes(runId));
-    if (watching.length === 0 || last.get(runId)?.id === id) return;
-    last.set(runId, { id, kind });
+    if (watching.length === 0 || last.get(runId) === id) return;
+    last.set(runId, id);
     lastId = id;
     upgrades.get(runId)?.abort();
     for (const { listeners } of watching) for (const listener of listeners) listener(runId);
@@ -287,7 +284,7 @@ export function createHubLinks(
         if (runId !== null && urgency !== 'confirm') upgrades.set(runId, upgrade);
         try {
           const waitedMs = clock.monotonic() - began;
-          const request = { class: urgency, waitedMs, priority, gate: user.name, runId };
+          const request = { class: urgency, waitedMs, gate: user.name, runId };
           const grant = await client.grant(request, either.signal);
           if (grant.granted) return recover();
           const now = clock.monotonic();
@@ -347,12 +344,6 @@ export function createHubLinks(
       onWake(listener) {
         own.listeners.add(listener);
         return () => own.listeners.delete(listener);
-      },
-
-      observed(runId, ended) {
-        const kind = last.get(runId)?.kind;
-        if (gone.signal.aborted || kind === undefined || kind === null) return;
-        client.observed({ kind, runId, ended }, session.signal).catch(() => {});
       },
 
       limited(retryAfterMs) {

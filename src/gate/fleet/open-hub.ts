@@ -6,13 +6,12 @@ import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { createHubClient, giveToken, type HubHealth, type HubStatus } from './hub-client.ts';
 import { createHubLinks, type HubLink, type HubUser } from './hub-link.ts';
-import type { HubClient, Priority } from './protocol.ts';
+import type { HubClient } from './protocol.ts';
 
 /** How to reach the hub: with the same certificates and proxies as the service. */
 export interface HubOptions {
   url: string;
   token: string | undefined;
-  priority?: Priority | undefined;
   insecureHttp?: boolean | undefined;
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
@@ -69,7 +68,7 @@ export interface OpenHub {
  * @throws ConfigError if the URL is invalid
  */
 export function openHub(options: HubOptions): OpenHub {
-  const { clock, say, priority } = options;
+  const { clock, say } = options;
   parseApiUrl(options.url, options.insecureHttp, toHub);
   let opened: OpenClient;
   try {
@@ -85,7 +84,7 @@ export function openHub(options: HubOptions): OpenHub {
       async close() {},
     };
   }
-  const links = createHubLinks(opened.client, { clock, priority });
+  const links = createHubLinks(opened.client, { clock });
   return {
     link: ({ name, onChange }) =>
       links.open({

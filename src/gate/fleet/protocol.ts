@@ -1,9 +1,5 @@
-/** The versions of the protocol between gates and hubs that this program speaks, the newest first. */
-export const hubVersions: readonly [number, ...number[]] = [1];
-
-/** Returns the newest version that both speak, or undefined. @param others those that the other one speaks */
-export const commonVersion = (others: readonly unknown[]): number | undefined =>
-  hubVersions.find((version) => others.includes(version));
+/** The version of the protocol between gates and hubs. */
+export const hubVersion = 1;
 
 /** The service counts in minutes; the way to it takes some requests up to 2 s longer than others. */
 export const windowMs = 62_000;
@@ -11,10 +7,6 @@ export const windowMs = 62_000;
 /** The kinds of requests that a hub grants: creating a run, the first read of a run, the read after a wake-up, any other read. */
 export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
 export type RequestClass = (typeof requestClasses)[number];
-
-/** Gates with a high priority are served first. */
-export const priorities = ['normal', 'high'] as const;
-export type Priority = (typeof priorities)[number];
 
 /** When a gate may send requests if the hub goes: in `afterMs`, and then every `everyMs`. The other gates have other times. */
 export interface Place {
@@ -27,8 +19,8 @@ export type HubEvent =
   | { type: 'ready' }
   | { type: 'heartbeat' }
   | { type: 'place'; reads: Place; creates: Place }
-  /** A delivery named the run. `id` resumes the stream after this event. `kind` is the delivery's event name, if it has one. */
-  | { type: 'wake'; runId: string; id: string; kind: string | null };
+  /** A delivery named the run. `id` resumes the stream after this event. */
+  | { type: 'wake'; runId: string; id: string };
 
 /** The runs and requests that the stream of a process is for. */
 export interface Watch {
@@ -47,17 +39,9 @@ export interface GrantRequest {
   class: RequestClass;
   /** How long the gate has waited for it. */
   waitedMs: number;
-  priority: Priority;
   /** For the hub's log. */
   gate: string | null;
   runId: string | null;
-}
-
-/** A read after a delivery, with the delivery's event name. */
-export interface ObservedRead {
-  kind: string;
-  runId: string;
-  ended: boolean;
 }
 
 /** The response to a request for a grant. `others`: how many such requests the hub has granted so far, if it says so. */
@@ -73,6 +57,4 @@ export interface HubClient {
   limited(retryAfterMs: number, signal: AbortSignal): Promise<void>;
   /** Reports requests that were sent without a grant. */
   sent(requests: SentRequests, signal: AbortSignal): Promise<void>;
-  /** Reports whether the read after a delivery showed the end of the run. */
-  observed(read: ObservedRead, signal: AbortSignal): Promise<void>;
 }

@@ -90,14 +90,7 @@ describe('settings', () => {
         expect((await list({ ...file, env }, flag))[name]).toMatchObject({ origin: 'flag', detail: null });
       }
       rmSync(path);
-      const defaults = [
-        'interval',
-        'timeout',
-        'maxAttempts',
-        'deployed.timeout',
-        'preview.readyTimeout',
-        'hub.priority',
-      ];
+      const defaults = ['interval', 'timeout', 'maxAttempts', 'deployed.timeout', 'preview.readyTimeout'];
       const fallback = defaults.includes(name) ? 'default' : null;
       if (name !== 'format') expect((await list())[name]).toMatchObject({ origin: fallback, detail: null });
     },

@@ -8,7 +8,7 @@ import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { StopSignal } from '../../../src/errors.ts';
-import { hubVersions } from '../../../src/gate/fleet/protocol.ts';
+import { hubVersion } from '../../../src/gate/fleet/protocol.ts';
 import { version } from '../../../src/version.ts';
 import { signSync } from '../../../src/webhook/node.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
@@ -318,7 +318,7 @@ describe('the metrics', () => {
       'rungate_hub_deliveries_total mismatch': '1',
       rungate_hub_delivery_age_seconds: '1',
       'rungate_hub_grants_total create': '1',
-      [`rungate_hub_build_info ${version},${hubVersions[0]},${process.versions.node}`]: '1',
+      [`rungate_hub_build_info ${version},${hubVersion},${process.versions.node}`]: '1',
       'rungate_hub_budget_configured creates': '16',
       'rungate_hub_budget_configured reads': '48',
       'rungate_hub_budget_configured requests': '80',

@@ -71,8 +71,6 @@ it('writes each event as docs/reference/hub.md shows it', async () => {
     limited: { type: 'limited', retryAfterMs: 30_000 },
     'refused-delivery': { type: 'refused-delivery', code: 'mismatch', status: 401 },
     'refused-request': { type: 'refused-request', status: 401, path: '/v1/grants' },
-    'closed-connections': { type: 'closed-connections', count: 72 },
-    clock: { type: 'clock', offsetSeconds: 601 },
     'redis-lost': { type: 'redis-lost', error: new Error('connect ECONNREFUSED 10.0.0.7:6379') },
     'redis-back': { type: 'redis-back' },
     suppressed: { type: 'suppressed', of: 'refused-delivery mismatch', count: 95 },

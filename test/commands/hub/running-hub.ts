@@ -85,7 +85,7 @@ export async function stream(
   url: string,
   runs: readonly string[],
 ): Promise<{ text(): string; ended: Promise<void> }> {
-  const response = await ask(url, '/v1/wakes', { versions: [1], runs });
+  const response = await ask(url, '/v1/wakes', { version: 1, runs });
   let text = '';
   const decoder = new TextDecoder();
   const ended = (async () => {

@@ -211,7 +211,7 @@ describe('gates of one process', () => {
     let ended = false;
     const waiting = gates({
       ...{ apiUrl: on.mock.url, apiKey: on.mock.apiKey, clock: on.time.clock, timeoutMs: 10 * 60_000 },
-      hub: { url: hub.url, token: hubToken, priority: 'high' },
+      hub: { url: hub.url, token: hubToken },
       gates: { api: { trigger }, docs: { trigger }, web: { trigger, needs: ['api', 'docs'] } },
     });
     waiting.finally(() => {
@@ -230,32 +230,6 @@ describe('gates of one process', () => {
     expect(hub.log.filter(({ type }) => type === 'reported')).toEqual([]);
     const creates = hub.log.filter((event) => event.type === 'grant' && event.class === 'create');
     expect(creates).toMatchObject([{ gate: 'api' }, { gate: 'docs' }, { gate: 'web' }]);
-  });
-});
-
-describe('--priority', () => {
-  it('is sent with each request for a grant', async () => {
-    const bodies: string[] = [];
-    const url = await on.server((request, response) => {
-      let body = '';
-      request.on('data', (part) => {
-        body += part;
-      });
-      request.on('end', () => {
-        if (request.url === '/v1/grants') {
-          bodies.push(body);
-          return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"granted":true}');
-        }
-        if (request.url !== '/v1/wakes') return void response.writeHead(204).end();
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write('event: ready\ndata: {"version":1}\n\n');
-      });
-    });
-    await on.start(url, [...trigger, '--wait', '--priority', 'high']).end();
-    expect(JSON.parse(bodies[0] ?? '')).toEqual({
-      ...{ class: 'create', waitedMs: 0, priority: 'high', gate: 'shop / checkout', runId: null },
-    });
-    expect(new Set(bodies.map((body) => JSON.parse(body).priority))).toEqual(new Set(['high']));
   });
 });
 

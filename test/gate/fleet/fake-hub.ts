@@ -8,7 +8,6 @@ import type {
   GrantRequest,
   HubClient,
   HubEvent,
-  ObservedRead,
   RequestClass,
   SentRequests,
   Watch,
@@ -28,7 +27,7 @@ export const watching = (runIds: readonly string[], more: Partial<Watch> = {}): 
 
 /** A gate's request for a grant. */
 export const request = (of: RequestClass, more: Partial<GrantRequest> = {}): GrantRequest => ({
-  ...{ class: of, waitedMs: 0, priority: 'normal', gate: null, runId: null },
+  ...{ class: of, waitedMs: 0, gate: null, runId: null },
   ...more,
 });
 
@@ -61,7 +60,6 @@ export interface FakeHub {
   /** The grants that wait. */
   readonly grants: FakeGrant[];
   /** The reads after deliveries, as gates reported them. */
-  readonly observed: ObservedRead[];
   /** Requests that were sent without a grant, as gates reported them. */
   readonly sent: SentRequests[];
   /** The reported times of refused requests, in milliseconds. */
@@ -82,7 +80,6 @@ export function fakeHub(
   const hub: FakeHub = {
     streams: [],
     grants: [],
-    observed: [],
     sent: [],
     limited: [],
     log: [],
@@ -164,9 +161,6 @@ export function fakeHub(
       },
       async limited(retryAfterMs) {
         hub.limited.push(retryAfterMs);
-      },
-      async observed(read) {
-        hub.observed.push(read);
       },
       async sent(requests) {
         hub.sent.push(requests);

@@ -84,7 +84,7 @@ describe('a gate with a hub', () => {
     const time = virtualTime();
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 5000, retryAfterSeconds: 100 });
-    time.at(5500, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1', kind: null }));
+    time.at(5500, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1' }));
     await time.run(10_000);
     expect(hub.log).toEqual(['stream', 'first', 'confirm']);
     expect(gate.reads).toEqual([0, 5500]);
@@ -96,7 +96,7 @@ describe('a gate with a hub', () => {
     const time = virtualTime();
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 5000, retryAfterSeconds: 100 });
-    time.at(4000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1', kind: null }));
+    time.at(4000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1' }));
     await time.run(20_000);
     expect(gate.reads).toEqual([0, 4000, 9100]);
     expect(hub.log).toEqual(['stream', 'first', 'confirm', 'confirm']);
@@ -107,7 +107,7 @@ describe('a gate with a hub', () => {
     const time = virtualTime();
     const hub = fakeHub((stream) => {
       alive(time, stream);
-      stream.send({ type: 'wake', runId: 'run_1', id: '1', kind: null });
+      stream.send({ type: 'wake', runId: 'run_1', id: '1' });
     });
     const gate = startGate(time, hub.client, { endsAt: 1, retryAfterSeconds: 900 });
     await time.run(minute);
@@ -142,9 +142,7 @@ describe('a gate with a hub', () => {
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 500, errors: { 1: error } });
     for (let at = 1; at < 20; at += 1)
-      time.at(1000 * at, () =>
-        hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at), kind: null }),
-      );
+      time.at(1000 * at, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at) }));
     await time.run(minute);
     expect(gate.reads).toEqual([0, 30_000]);
     expect(verdictOf(gate)).toBe('passed');
@@ -165,9 +163,7 @@ describe('a gate with a hub', () => {
     const hub = fakeHub((stream) => alive(time, stream));
     const gate = startGate(time, hub.client, { endsAt: 9 * minute, rules: { maxAttempts: 60 } });
     for (let at = 1; at <= 20; at += 1)
-      time.at(1000 * at, () =>
-        hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at), kind: null }),
-      );
+      time.at(1000 * at, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at) }));
     await time.run(20 * minute);
     expect(verdictOf(gate)).toBe('passed');
     expect(gate.reads.length).toBeLessThanOrEqual(60 + 20);
@@ -179,7 +175,7 @@ describe('a gate with a hub', () => {
     const gate = startGate(time, hub.client, {
       ...{ endsAt: 50_000, retryAfterSeconds: 600, rules: { deadline: minute } },
     });
-    time.at(51_000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1', kind: null }));
+    time.at(51_000, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: '1' }));
     await time.run(10 * minute);
     expect(gate.reads).toEqual([0, 51_000]);
     expect(verdictOf(gate)).toBe('passed');
@@ -330,7 +326,7 @@ describe('a hub that lies', () => {
               const wake = () => {
                 if (stream.ended) return;
                 id += 1;
-                stream.send({ type: 'wake', runId: 'run_1', id: String(id), kind: null });
+                stream.send({ type: 'wake', runId: 'run_1', id: String(id) });
                 if (id < 3000) time.at(time.clock.monotonic() + wakeEvery, wake);
               };
               if (wakeEvery > 0) wake();
@@ -389,7 +385,6 @@ describe('no wake-up is lost', () => {
           memoryBudget(() => limits, clock.monotonic),
           memoryWakes(clock.now),
           clock,
-          () => 0.5,
         );
         // The streams of the fake, with the wake-ups and the grants of the hub.
         const fake = fakeHub(
@@ -398,7 +393,7 @@ describe('no wake-up is lost', () => {
             alive(time, stream);
             const end = await hub.subscribe(stream.runIds, Number(stream.lastId ?? 0), async ({ id, at }) => {
               await clock.sleep(latencyMs);
-              stream.send({ type: 'wake', runId: id, id: String(at), kind: null });
+              stream.send({ type: 'wake', runId: id, id: String(at) });
             });
             time.at(Number.POSITIVE_INFINITY, end);
           },

@@ -40,7 +40,7 @@ function connect(hub: FakeHub) {
   };
 }
 
-const wake = (runId: string, id: string) => ({ type: 'wake', runId, id, kind: null }) as const;
+const wake = (runId: string, id: string) => ({ type: 'wake', runId, id }) as const;
 
 describe('a link to a hub', () => {
   it('subscribes before any request is granted, and then asks for a grant', async () => {
@@ -501,7 +501,7 @@ describe('the gates of one process', () => {
   function several(hub: FakeHub) {
     const time = virtualTime();
     const changes: string[] = [];
-    const links = createHubLinks(hub.client, { clock: time.clock, priority: 'high' });
+    const links = createHubLinks(hub.client, { clock: time.clock });
     const open = (name: string) =>
       links.open({ name, onChange: (error) => changes.push(`${name} ${error?.message ?? 'back'}`) });
     return { time, links, changes, open };
@@ -624,7 +624,7 @@ describe('the gates of one process', () => {
     ]);
   });
 
-  it('ask for grants with the name of the gate and the priority of the process', async () => {
+  it('ask for grants with the name of the gate', async () => {
     const asked: GrantRequest[] = [];
     const hub = fakeHub(undefined, (grant) => {
       asked.push(grant.asked);
@@ -634,20 +634,6 @@ describe('the gates of one process', () => {
     const web = open('web');
     await web.watch(['run_1'], never);
     await web.granted('first', 'run_1', never);
-    expect(asked).toEqual([{ class: 'first', waitedMs: 0, priority: 'high', gate: 'web', runId: 'run_1' }]);
-  });
-});
-
-describe('the reads after wake-ups', () => {
-  it('are reported to the hub with the name of the event, if it has one', async () => {
-    const hub = fakeHub();
-    const { time, link } = connect(hub);
-    await link.watch(['run_1', 'run_2'], never);
-    hub.streams[0]?.send({ ...wake('run_1', '1'), kind: 'run.started' });
-    hub.streams[0]?.send(wake('run_2', '1'));
-    await time.run(0);
-    link.observed('run_1', false);
-    link.observed('run_2', true);
-    expect(hub.observed).toEqual([{ kind: 'run.started', runId: 'run_1', ended: false }]);
+    expect(asked).toEqual([{ class: 'first', waitedMs: 0, gate: 'web', runId: 'run_1' }]);
   });
 });
