@@ -21,14 +21,14 @@ export function withoutOwn(env: Readonly<Record<string, string | undefined>>) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:RUNGATE|INPUT)_/i.test(name)));
 }
 
-export function capture([file = '', ...args]: readonly string[]): string | null {
+export function capture([file = '', ...args]: readonly string[], timeout = 2000): string | null {
   // Here and below: load the module when a command runs, not at every start.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const program = onPath(file);
   if (program === '') return null;
   const { status, stdout } = spawnSync(program, args, {
     env: withoutOwn(process.env),
-    timeout: 2000,
+    timeout,
     // `spawnSync` would wait for a command that ignores SIGTERM.
     killSignal: 'SIGKILL',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -60,6 +60,7 @@ export async function run(
 export function launch(
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  patienceMs = 2000,
 ): Promise<boolean> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(file, args, { stdio: 'ignore', detached: true, env, windowsHide: true });
@@ -69,7 +70,7 @@ export function launch(
       child.unref();
       resolve(isGood);
     };
-    const timer = setTimeout(settle, 2000, true);
+    const timer = setTimeout(settle, patienceMs, true);
     child.once('error', () => settle(false));
     child.once('exit', (code) => settle(code === 0));
   });

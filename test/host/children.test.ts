@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { capture, launch } from '../../src/host/children.ts';
 
+/** On a busy machine, a program may take longer than rungate waits. */
+const patientMs = 600_000;
+
 test('capture returns what a quick command prints', () => {
-  expect(capture([process.execPath, '--print', '1 + 1'])).toBe('2\n');
+  expect(capture([process.execPath, '--print', '1 + 1'], patientMs)).toBe('2\n');
 });
 
 test('capture does not pass the settings of rungate on, nor the inputs of its action', () => {
@@ -14,7 +17,8 @@ test('capture does not pass the settings of rungate on, nor the inputs of its ac
   const { env } = process;
   process.env = { ...env, ...secrets };
   try {
-    const names = capture([process.execPath, '--print', 'JSON.stringify(Object.keys(process.env))']);
+    const script = 'JSON.stringify(Object.keys(process.env))';
+    const names = capture([process.execPath, '--print', script], patientMs);
     expect(JSON.parse(names ?? '[]')).toContain(Object.keys(env).find((name) => /^path$/i.test(name)));
     for (const name of Object.keys(secrets)) expect(names).not.toContain(name);
   } finally {
@@ -35,14 +39,14 @@ describe.skipIf(process.platform === 'win32')('launch', () => {
     ['false', 'does not exist', ['rungate-no-such-program'], false],
     ['false', 'is not executable', ['/dev/null'], false],
   ])('returns %s for a program that %s', async (_result, _program, command, isLaunched) => {
-    expect(await launch(command, env)).toBe(isLaunched);
+    expect(await launch(command, env, patientMs)).toBe(isLaunched);
   });
 
   test('passes arguments unchanged, and the given environment', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rungate-launch-'));
     const script = 'printf "%s\\n" "$@" > "$OUT"';
     const args = ['$(id)', 'a b', '*', '"', "'"];
-    await launch(['sh', '-c', script, 'sh', ...args], { ...env, OUT: join(folder, 'out') });
+    await launch(['sh', '-c', script, 'sh', ...args], { ...env, OUT: join(folder, 'out') }, patientMs);
     expect(readFileSync(join(folder, 'out'), 'utf8').trimEnd().split('\n')).toEqual(args);
     rmSync(folder, { recursive: true });
   });

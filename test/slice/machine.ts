@@ -347,6 +347,22 @@ export function machine(
         configurable: true,
         writable: true,
       });
+      const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+      // The limits of requests are timers. On real time, a busy machine would let them fire earlier than on an idle one.
+      const timers = new Map<unknown, () => void>();
+      globalThis.setTimeout = ((act: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) => {
+        const timer = { ref: () => timer, unref: () => timer };
+        const forget = at(time + Math.max(1, ms), () => {
+          timers.delete(timer);
+          act(...given);
+        });
+        timers.set(timer, forget);
+        return timer;
+      }) as never;
+      globalThis.clearTimeout = ((timer: unknown) => {
+        timers.get(timer)?.();
+        timers.delete(timer);
+      }) as never;
       let isDone = false;
       const finish = () => {
         isDone = true;
@@ -369,6 +385,7 @@ export function machine(
         }
         return await work;
       } finally {
+        Object.assign(globalThis, real);
         if (original === undefined) Reflect.deleteProperty(Agent.prototype, 'dispatch');
         else Object.defineProperty(Agent.prototype, 'dispatch', original);
       }
