@@ -1,15 +1,45 @@
 import { defineConfig } from 'vitest/config';
 import { limits, maxWorkers, reporters } from './vitest.config.ts';
 
-/** What takes too long for `npm test`: run by hand and by `.ci/run`. */
+/** The long tests that `.ci/nightly` runs: other programs, failovers, and many random inputs. `.ci/run` runs the others. */
+const nightly = [
+  'completion',
+  'first-steps',
+  'fleet-load',
+  'gitlab',
+  'hub-*',
+  'importers',
+  'mock-page',
+  'npx',
+  'preview-kills',
+  'prism',
+  'promotion',
+  'receipt',
+  'redis-*',
+  'release-files',
+  'reliability',
+  'sbom',
+  'site',
+  'slices',
+  'tampering',
+  'webhook-agreement',
+  'workflows',
+].map((name) => `test/long/${name}.test.ts`);
+
+const shared = {
+  css: true,
+  setupFiles: ['test/seed.ts'],
+  ...limits(60),
+};
+
+/** What takes too long for `npm test`. */
 export default defineConfig({
   test: {
-    name: 'long',
-    include: ['test/long/**/*.test.ts'],
-    css: true,
-    setupFiles: ['test/seed.ts'],
     maxWorkers,
-    ...limits(60),
     ...reporters('.test-report-long.json'),
+    projects: [
+      { test: { name: 'landing', include: ['test/long/*.test.ts'], exclude: nightly, ...shared } },
+      { test: { name: 'nightly', include: nightly, ...shared } },
+    ],
   },
 });

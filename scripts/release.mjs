@@ -146,7 +146,7 @@ if (!options['skip-checks']) {
   npm('ci');
   npm('run', 'lint');
   npm('run', 'types');
-  npm('test');
+  npm('run', 'test:all');
   npm('run', 'test:long');
   npm('run', 'build');
   if (git(['status', '--porcelain']) !== '' || git(['rev-parse', 'HEAD']) !== main) {

@@ -287,11 +287,13 @@ describe('npm run release', () => {
     writeFileSync(npm, `#!/bin/sh\necho "$*" >> '${log}'\ntest "$*" != "$FAIL"\n`);
     chmodSync(npm, 0o755);
     const PATH = [dirname(npm), process.env.PATH].join(delimiter);
-    expect((await release(['1.2.3'], { PATH, FAIL: 'test' })).code).not.toBe(0);
+    expect((await release(['1.2.3'], { PATH, FAIL: 'run test:all' })).code).not.toBe(0);
     expect(tags()).toEqual([]);
     rmSync(log);
     expect(await release(['1.2.3'], { PATH, FAIL: '' })).toMatchObject({ code: 0 });
-    expect(readFileSync(log, 'utf8')).toBe('ci\nrun lint\nrun types\ntest\nrun test:long\nrun build\n');
+    expect(readFileSync(log, 'utf8')).toBe(
+      'ci\nrun lint\nrun types\nrun test:all\nrun test:long\nrun build\n',
+    );
     expect(tags()).toEqual(['v1', 'v1.2.3']);
   });
 });
@@ -310,7 +312,7 @@ const permissionsOf = (workflow: string, job: string) =>
 describe('the workflows', () => {
   const names = existsSync(workflows) ? readdirSync(workflows) : [];
 
-  it('are ci.yml and release.yml', () => expect(names.sort()).toEqual(['ci.yml', 'release.yml']));
+  it('are these', () => expect(names.sort()).toEqual(['ci.yml', 'nightly.yml', 'release.yml']));
 
   it.each(names)(
     '%s has minimal permissions, a time limit for each job, and actions pinned by commit',
@@ -352,8 +354,8 @@ describe('the workflows', () => {
     ]);
   });
 
-  it('ci.yml also runs tests on Windows and macOS', () => {
-    const { include } = parsed('ci.yml').jobs.platforms.strategy.matrix;
+  it('nightly.yml also runs tests on Windows and macOS', () => {
+    const { include } = parsed('nightly.yml').jobs.platforms.strategy.matrix;
     expect(include).toEqual([
       { os: 'windows-latest', script: 'test:windows' },
       { os: 'macos-latest', script: 'test:macos' },

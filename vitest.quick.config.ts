@@ -1,0 +1,34 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+import { maxWorkers, projects, reporters } from './vitest.config.ts';
+
+/** Slow files that `npm test` leaves to `npm run test:all`. Faster tests hold a sample of each of their properties. */
+const left = [
+  'commands/gate/gates-{hub,limits}',
+  'docs/{pipelines,words}',
+  'gate/fleet-load',
+  'hub/redis-failover',
+  'mock/page/*',
+  'preview/{kills,losses,parallel}',
+  'receipt/forgeries',
+  'reliability/{fuzz,hub-table,odd-responses,table}',
+  'settings/processes',
+  'slice/{accidents,kills,tasks}',
+  'tour/*',
+  'webhook/table',
+  'e2e/{blocked-output,ci-log,completion,deployed,hub,hub-behind-nginx,hub-probes,init,library-errors}',
+  'e2e/{open,picture,receipt,reference-loop,unusable-paths,webhook-circle}',
+].map((name) => `test/${name}.test.ts`);
+
+/** What a developer runs: `npm test`. */
+export default defineConfig({
+  test: {
+    maxWorkers,
+    ...reporters('.test-report.json'),
+    projects: projects.map(({ test }) => ({
+      test: {
+        ...test,
+        exclude: [...('exclude' in test ? test.exclude : configDefaults.exclude), ...left],
+      },
+    })),
+  },
+});
