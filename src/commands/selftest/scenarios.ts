@@ -20,7 +20,7 @@ export interface Scenario {
   readonly runs?: number;
   /** The number of runs of the first gate that have the outcome; default 1. */
   readonly fails?: number;
-  /** What the gates run whose failure does not stop the step: their runs pass. */
+  /** The selectors of gates whose failure does not stop the step: their runs pass. */
   readonly passing?: ReadonlySet<string>;
   /**
    * `refused`: the service refuses every credential. `down`: nothing is listening. Both others create the run. `broken`: every
