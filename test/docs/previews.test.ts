@@ -4,6 +4,7 @@ import { argvOf } from '../../src/action/inputs.ts';
 import { usualLimits } from '../../src/gate/limits.ts';
 import { usualReadyMs } from '../../src/preview/plan.ts';
 import { asked, type Stage, stage } from '../cli/harness.ts';
+import { withLimits } from '../fake-clock.ts';
 import { read, snippets, type Yaml, yaml } from './ci-job.ts';
 import { commandIn } from './command-in.ts';
 
@@ -61,7 +62,11 @@ describe.each(Object.keys(payloads))('the workflow of "%s"', (heading) => {
       GITHUB_REPOSITORY: 'acme/shop',
       GITHUB_SHA: shown.on === 'deployment_status' ? sha : '0'.repeat(40),
     };
-    const run = on.with({ env, files: { '/event.json': JSON.stringify(event) } });
+    const run = on.with({
+      clock: withLimits(on.clock),
+      env,
+      files: { '/event.json': JSON.stringify(event) },
+    });
     return run(...argvOf((name) => (/^api-|^token$/.test(name) ? '' : (read[name] ?? ''))));
   }
 
@@ -137,7 +142,8 @@ describe('the job of "GitLab review apps"', () => {
     const on: Stage = await stage({ deployed: '3c1d9a7', duration: 100 });
     try {
       const url = `${on.mock.url}/_mock/version`;
-      const { code, err } = await on.with({ env: { GITLAB_CI: 'true' }, files: {} })(...words(url));
+      const run = on.with({ clock: withLimits(on.clock), env: { GITLAB_CI: 'true' }, files: {} });
+      const { code, err } = await run(...words(url));
       expect(code, err).toBe(0);
       expect(err).toContain(`(${url})`);
       // GitLab sets the variable only then.
