@@ -61,6 +61,8 @@ export interface OptionRow {
   readonly library?: string;
   /** The sentences about it there, if they differ. */
   readonly libraryHelp?: string;
+  /** Whether a value of it can make a gate laxer: forgive a verdict, or accept another build. */
+  readonly weakens?: true;
   /** The places where it has no default. */
   readonly required?: readonly ('input' | 'library')[];
 }
@@ -237,6 +239,7 @@ export const rows = {
     help: 'the gates that must pass, or pass with a warning, before this one starts',
   },
   advisory: {
+    weakens: true,
     type: onOff,
     file: 'only gate',
     library: 'advisory',
@@ -341,6 +344,7 @@ export const rows = {
   retries: {
     ...wait,
     common: true,
+    weakens: true,
     type: retryCount,
     flag: '--retries <n>',
     unlisted: ['wait'],
@@ -354,6 +358,7 @@ export const rows = {
   strict: {
     ...wait,
     common: true,
+    weakens: true,
     type: onOff,
     flag: '--strict',
     no: 'override strict in the settings',
@@ -371,6 +376,7 @@ export const rows = {
   },
   on: {
     ...wait,
+    weakens: true,
     type: overrides,
     flag: '--on <verdict=action>',
     file: 'gate',
@@ -450,6 +456,7 @@ export const rows = {
   },
   'deployed.pointer': {
     ...deployed,
+    weakens: true,
     type: pointer,
     flag: '--deployed-pointer <pointer>',
     file: 'top',
@@ -460,6 +467,7 @@ export const rows = {
   },
   'deployed.is': {
     ...deployed,
+    weakens: true,
     type: text,
     flag: '--deployed-is <text>',
     file: 'top',
@@ -508,6 +516,7 @@ export const rows = {
   },
   'receipt.subjects': {
     ...reports,
+    weakens: true,
     type: subjects,
     flag: '--subject <name@sha256:hex>',
     file: 'top',

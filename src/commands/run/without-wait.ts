@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.ts';
+import { fileIds, type OptionId, rowOf } from '../../options/table.ts';
 import { inCi } from '../../output/motion.ts';
-import type { SettingName } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { type WaitFlags, waitFlags } from './wait-flags.ts';
 
@@ -36,15 +36,13 @@ export function refuseWaitFlags(flags: StartFlags): void {
   throw new UsageError(`${names} ${useless.length === 1 ? 'has' : 'have'} no effect ${cause}`, { hint });
 }
 
+const weakens = (id: OptionId) => rowOf(id).weakens === true;
+
+/** The settings that decide what a gate accepts, then the other settings of a wait. */
 const gateSettings = [
-  'strict',
-  'on',
-  'interval',
-  'maxAttempts',
-  'timeout',
-  'retries',
-  'deployed.url',
-] as const satisfies readonly SettingName[];
+  ...fileIds.filter(weakens),
+  ...fileIds.filter((id) => !weakens(id) && (rowOf(id).group === 'Wait options:' || id === 'deployed.url')),
+];
 
 /** Warns that a CI job starts a run and does not wait for it, unless `--no-wait` says that it should not. */
 export async function warnWithoutWait(
