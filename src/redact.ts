@@ -1,4 +1,4 @@
-import { escapeJson, sanitize } from './sanitize.ts';
+import { sanitize } from './sanitize.ts';
 
 /** Replaces the known secrets in a text. */
 export type Redact = (text: string) => string;
@@ -11,6 +11,70 @@ const shortest = 4;
 /** From this length on, a secret is also found in any letter case and in base64. */
 const long = 8;
 
+type Encode = (text: string) => string;
+
+const json: Encode = (text) => JSON.stringify(text).slice(1, -1);
+const percent: Encode = (text) => encodeURIComponent(Buffer.from(text).toString());
+const form: Encode = (text) => new URLSearchParams({ q: text }).toString().slice(2);
+
+/** How writers of JSON differ: characters that they write as `\\u0026` although they need not. */
+const jsonForms: readonly Encode[] = [
+  /(?!)/g,
+  /[\u007f-\uffff]/g,
+  /[<>&]/g,
+  /[#\u007f-\uffff]/g,
+  /[<>&'+`\u007f-\uffff]/g,
+]
+  .map(
+    (pattern): Encode =>
+      (text) =>
+        json(text).replace(pattern, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
+  .flatMap((encode): Encode[] => [
+    encode,
+    (text) => encode(text).replaceAll('/', '\\/'),
+    (text) => encode(text).replaceAll('\\"', '\\u0022'),
+  ]);
+
+/** Some writers of URLs leave the marks of a URL, others escape even `!'()*`. */
+const percentForms: readonly Encode[] = [
+  percent,
+  (text) => encodeURI(Buffer.from(text).toString()),
+  (text) => percent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`),
+  form,
+];
+
+/** How writers of HTML spell the quotes and the plus. */
+const htmlForms: readonly Encode[] = [
+  { '"': '"', "'": "'" },
+  { '"': '&quot;', "'": "'" },
+  { '"': '&quot;', "'": '&#39;' },
+  { '"': '&quot;', "'": '&#039;' },
+  { '"': '&quot;', "'": '&#x27;' },
+  { '"': '&quot;', "'": '&apos;' },
+  { '"': '&#34;', "'": '&#39;' },
+  { '"': '&#34;', "'": '&#39;', '+': '&#43;' },
+].map((quotes): Encode => {
+  const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', ...quotes };
+  return (text) => text.replace(/[&<>"'+]/g, (char) => entities[char] ?? char);
+});
+
+const lowerHex: Encode = (text) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+
+const encodings: readonly Encode[] = [
+  (text: string) => text,
+  ...htmlForms,
+  ...jsonForms.flatMap((encode): Encode[] => [encode, (text) => json(encode(text))]),
+  ...percentForms
+    .flatMap((encode): Encode[] => [encode, (text) => percent(encode(text))])
+    .flatMap((encode): Encode[] => [encode, (text) => lowerHex(encode(text))]),
+  // As messages show them: sanitised, and in one line.
+].flatMap((encode): Encode[] => [
+  encode,
+  (text) => sanitize(encode(text)),
+  (text) => encode(text).replace(/\s+/g, ' '),
+]);
+
 /** Returns the base64 of the bytes after 0, 1 or 2 others, without the digits that depend on neighbouring bytes. */
 export function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].map((before) => {
@@ -19,119 +83,107 @@ export function base64Forms(bytes: Buffer): string[] {
   });
 }
 
-const asJson = (text: string) => JSON.stringify(text).slice(1, -1);
-/** As PHP and Python write JSON: with escaped slashes, and only ASCII. */
-const asPhpJson = (text: string) => asJson(text).replaceAll('/', '\\/');
-const asAsciiJson = (text: string) =>
-  asJson(text).replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-/** Half a surrogate pair has no percent-encoding. */
-const asPercent = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
-const asStrictPercent = (text: string) =>
-  asPercent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-const asForm = (text: string) => new URLSearchParams({ q: text }).toString().slice(2);
-const asHtml = (quote: string, apostrophe: string) => (text: string) =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', quote)
-    .replaceAll("'", apostrophe);
-const asNumbers = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+/** Returns the base64 and base64url of a secret, also as URLs and JSON spell it. */
+function base64Spellings(bytes: Buffer): string[] {
+  return base64Forms(bytes).flatMap((digits) => [
+    digits,
+    percent(digits),
+    percent(percent(digits)),
+    digits.replaceAll('/', '\\/'),
+    digits.replaceAll('+', '-').replaceAll('/', '_'),
+  ]);
+}
 
-/** Returns the ways in which text carries a secret. Other nested encodings are not looked for. */
+/** Returns a secret in every spelling that is found; texts that need no escape have few. */
 function spellingsOf(secret: string): string[] {
-  const plain = [
-    secret,
-    sanitize(secret),
-    secret.replace(/\s+/g, ' '),
-    Buffer.from(secret).toString('latin1'),
-  ];
-  const html = [asHtml('&quot;', '&#39;'), asHtml('&#34;', '&#x27;'), asHtml('&quot;', '&apos;'), asNumbers];
-  const shown = [...plain, ...html.map((encode) => encode(secret))];
-  const json = shown.flatMap((text) => {
-    const usual = asJson(text);
-    return [usual, escapeJson(usual), asPhpJson(text), asAsciiJson(text)];
-  });
-  const percent = [asPercent, asStrictPercent, asForm].map((encode) => encode(secret));
-  const base64 = secret.length < long ? [] : base64Forms(Buffer.from(secret));
-  const all = [
-    ...[...shown, ...json, ...json.map(asJson), ...percent, ...percent.map(asPercent)],
-    ...[...base64, ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))],
-  ];
-  return [...new Set([...all, ...all.map(sanitize)])].filter(({ length }) => length >= shortest);
-}
-
-interface Place {
-  start: number;
-  end: number;
-}
-
-/** Returns a function that finds the spellings in a text, also where they overlap. */
-function finder(spellings: readonly string[], flags: string): (text: string) => Place[] {
-  if (spellings.length === 0) return () => [];
-  const longestFirst = spellings.toSorted((a, b) => b.length - a.length);
-  const escaped = longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
-  const pattern = new RegExp(`(?=(${escaped.join('|')}))`, flags);
-  return (text) =>
-    Array.from(text.matchAll(pattern), ({ index, 1: found = '' }) => ({
-      start: index,
-      end: index + found.length,
-    }));
-}
-
-const ellipsis = '…';
-const lower = (text: string) => text.toLowerCase();
-
-/** Returns the beginnings of spellings of which the rest was cut off: before an ellipsis, or at the end of the text. */
-function tornIn(text: string, spellings: readonly string[]): Place[] {
-  const places: Place[] = [];
-  let end = -1;
-  for (const piece of text.split(ellipsis)) {
-    end += piece.length + 1;
-    const least = end === text.length ? long : shortest;
-    for (const spelling of spellings) {
-      const tail = lower(piece.slice(-spelling.length));
-      const head = spelling.slice(0, least);
-      for (let at = tail.indexOf(head); at >= 0; at = tail.indexOf(head, at + 1)) {
-        if (!spelling.startsWith(tail.slice(at))) continue;
-        places.push({ start: end - tail.length + at, end });
-        break;
-      }
-    }
+  const bytes = Buffer.from(secret);
+  const isLong = secret.length >= long;
+  // Messages show text in one line, and headers show UTF-8 as Latin-1.
+  const trimmed = secret.trim();
+  const texts = [secret, trimmed, secret.replaceAll('\r\n', '\n'), trimmed.replace(/\s+/g, ' ')];
+  texts.push(bytes.toString('latin1'));
+  if (isLong) {
+    // A secret may be base64 itself. Percent-encoding depends on the case of letters outside ASCII.
+    texts.push(
+      secret.replaceAll('+', '-').replaceAll('/', '_'),
+      secret.replaceAll('-', '+').replaceAll('_', '/'),
+    );
+    if (/[^\0-\x7f]/.test(secret)) texts.push(secret.toUpperCase(), secret.toLowerCase());
   }
-  return places;
+  return [...new Set(texts)]
+    .flatMap((text) => (/^[\w.~-]*$/.test(text) ? [text] : encodings.map((encode) => encode(text))))
+    .concat(isLong ? base64Spellings(bytes) : [])
+    .filter(({ length }) => length >= shortest);
 }
 
-/** The beginning of an escape in JSON: cutting it in half would break the text. */
-const halfEscape = /(?<!\\)(?:\\\\)*(\\(?:u[\da-f]{0,3})?)$/i;
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An ellipsis, as text and in the encodings. */
+const ellipsis = /…|\.{3}|%(?:25)?e2%(?:25)?80%(?:25)?a6|\\{1,2}u2026|&(?:hellip|#8230|#x2026);/iy;
+
+/** Whether a text was cut here, after so many characters of a secret. */
+function isCut(text: string, at: number, count: number): boolean {
+  ellipsis.lastIndex = at;
+  return (count >= long && at === text.length) || (count >= shortest && ellipsis.test(text));
+}
+
+/** Returns the index after the spelling, or after the part of it before a cut; -1 if it is not there. */
+function endOf(spelling: string, text: string, start: number): number {
+  let count = 0;
+  while (count < spelling.length && text.charCodeAt(start + count) === spelling.charCodeAt(count)) count += 1;
+  const end = start + count;
+  return count === spelling.length || isCut(text, end, count) ? end : -1;
+}
+
+/** Returns a text in lower case, of the same length, each letter by itself: `Σ` has another form at the end of a word. */
+const lower: Encode = (text) =>
+  text.replace(/[A-Z]+|[\u0080-\uffff]/g, (part) => part.toLowerCase().slice(0, part.length));
+
+/** Returns a function that finds the spellings in a text. @param anyCase in any letter case */
+function finder(spellings: readonly string[], anyCase: boolean): (text: string) => Span[] {
+  const fold: Encode = anyCase ? lower : (text) => text;
+  const all = new Set([...new Set(spellings)].map(fold));
+  const byHead = new Map<string, string[]>();
+  for (const spelling of all) {
+    const head = spelling.slice(0, shortest);
+    byHead.set(head, [...(byHead.get(head) ?? []), spelling]);
+  }
+  const heads = [...byHead.keys()].map((head) => head.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+  if (heads.length === 0) return () => [];
+  // A lookahead finds heads that overlap, too.
+  const pattern = new RegExp(`(?=(${heads.join('|')}))`, 'g');
+  return (text) => {
+    const folded = fold(text);
+    return [...folded.matchAll(pattern)].map(({ index: start, 1: head = '' }) => {
+      const ends = byHead.get(head)?.map((spelling) => endOf(spelling, folded, start)) ?? [];
+      return { start, end: Math.max(...ends) };
+    });
+  };
+}
 
 /**
- * Returns a function that replaces secrets of at least 4 characters in a text: as they are, and as JSON, URLs, forms and HTML
- * carry them. Secrets of at least 8 characters are also found in any letter case and in base64. The beginning of a secret is found before an ellipsis.
- * @example
- * ```ts
- * redactor(['rg_live_0123456789'])('the key rg_live_0123456789 is unknown'); // 'the key *** is unknown'
- * ```
+ * Returns a function that replaces secrets of at least 4 characters in a text: as written, in one line, escaped for JSON or
+ * URLs once or twice, for forms or for HTML. Secrets of at least 8 characters are also found in any letter case and in
+ * base64, and their beginning at the end of the text or before an ellipsis.
  */
 export function redactor(secrets: readonly string[]): Redact {
-  const known = [...new Set(secrets)].filter(({ length }) => length >= shortest);
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= shortest && /\S/.test(secret));
   if (known.length === 0) return redactNothing;
-  const spellings = known.flatMap(spellingsOf);
-  const longOnes = known.filter(({ length }) => length >= long).flatMap(spellingsOf);
-  const finders = [finder(spellings, 'g'), finder(longOnes, 'gi')];
-  const heads = [...new Set(spellings.map(lower))];
+  const [longer, shorter] = [true, false].map((isLong) =>
+    known.filter(({ length }) => length >= long === isLong).flatMap(spellingsOf),
+  );
+  const finders = [finder(longer ?? [], true), finder(shorter ?? [], false)];
   return (text) => {
-    const places = [...finders.flatMap((find) => find(text)), ...tornIn(text, heads)];
-    if (places.length === 0) return text;
+    const spans = finders.flatMap((find) => find(text)).filter(({ end }) => end >= 0);
     let [redacted, copiedTo] = ['', 0];
-    for (const { start, end } of places.toSorted((a, b) => a.start - b.start)) {
-      if (start >= copiedTo) {
-        const half = halfEscape.exec(text.slice(Math.max(copiedTo, start - 40), start))?.[1] ?? '';
-        redacted += text.slice(copiedTo, start - half.length) + mark;
-      }
+    for (const { start, end } of spans.sort((a, b) => a.start - b.start)) {
+      if (start >= copiedTo) redacted += text.slice(copiedTo, start) + mark;
       copiedTo = Math.max(copiedTo, end);
     }
-    return redacted + text.slice(copiedTo);
+    return copiedTo === 0 ? text : redacted + text.slice(copiedTo);
   };
 }
 

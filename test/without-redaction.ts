@@ -15,12 +15,17 @@ export const describeValue = (value: unknown) => description(value);
 export const appUrlOf = (response: unknown) => addressIn(parseBody(JSON.stringify(response)));
 export const runIdOf = (response: unknown, location?: string, pointer?: string, request: object = {}) =>
   find(
-    { value: response, text: JSON.stringify(response), headers: location === undefined ? {} : { location } },
+    {
+      value: response,
+      text: JSON.stringify(response),
+      headers: location === undefined ? {} : { location },
+      redact: redactNothing,
+    },
     pointer,
     request,
   );
 export const runIdIn = (json: string, pointer?: string) =>
-  find({ value: JSON.parse(json), text: json, headers: {} }, pointer, {});
+  find({ value: JSON.parse(json), text: json, headers: {}, redact: redactNothing }, pointer, {});
 export const readPage = (value: unknown) => page(value);
 export const openJournal = (file: JournalFile, now: Date, tell: (problem: string) => void) =>
   open(file, now, tell, redactNothing);

@@ -1,7 +1,8 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { HttpError, NetworkError, RungateError, UnexpectedResponseError } from '../errors.ts';
+import { HttpError, NetworkError, RungateError, redactResponse, UnexpectedResponseError } from '../errors.ts';
+import type { Redact } from '../redact.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import { errorBody } from './error-body.ts';
@@ -17,6 +18,8 @@ export interface CallContext {
   clock: Clock;
   random: () => number;
   check: boolean;
+  /** Redacts the texts of an error, before they are cut. */
+  redact: Redact;
   signal: AbortSignal;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   /** Called before the wait for a retry. The retry waits for the promise it returns, too. */
@@ -89,7 +92,7 @@ class Call {
   }
 
   async #send(): Promise<RawExchange> {
-    const { transport, clock, signal, limits, check } = this.context;
+    const { transport, clock, signal, limits, check, redact } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
     const left = this.#deadline - began;
@@ -102,7 +105,9 @@ class Call {
       // If one kept-alive connection died silently, all may have: each request would use another one of them.
       const fresh = this.#lost || !this.request.repeatable;
       response = await transport.send(this.request, { signal, timeoutMs, fresh });
-      const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check });
+      if (response.status < 200 || response.status > 299)
+        response = { ...response, text: redactResponse(response.text, redact) };
+      const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check, redact });
       await this.#report(began, { status: response.status });
       return this.#exchange(response, read);
     } catch (error) {
@@ -123,7 +128,7 @@ class Call {
     if (error instanceof UnexpectedResponseError || error instanceof HttpError) {
       const body = response?.text ?? error.body;
       const newSecret = mayHaveNewSecret(this.endpoint, response?.status ?? error.status ?? 500);
-      error.body = body === undefined ? undefined : errorBody(body, newSecret);
+      error.body = body === undefined ? undefined : errorBody(body, this.context.redact, newSecret);
     }
     if (error instanceof NetworkError && !error.unsent && !this.request.repeatable)
       error.hint = error.hint === undefined ? mayHaveActed : `${error.hint}; ${mayHaveActed}`;

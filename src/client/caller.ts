@@ -174,6 +174,7 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
           clock,
           random,
           check,
+          redact: edge.redact,
           signal: either.signal,
           onExchange: edge.onExchange,
           onRetry: onRetry && ((error, waitMs) => onRetry(edge.error(error), waitMs)),

@@ -1,5 +1,7 @@
+import { redactResponse } from '../errors.ts';
 import { nextIndex } from '../json/rewrite.ts';
 import { closes, isSpace, isString, opens, tokensOf } from '../json/tokens.ts';
+import type { Redact } from '../redact.ts';
 import { secretName } from './schema-mismatch.ts';
 
 /** The most bytes of a response body that an error keeps. */
@@ -60,14 +62,15 @@ function cut(text: string, more: boolean): string {
 }
 
 /**
- * Returns the body of a refused response as an error keeps it: without new secrets, 64 KiB at most.
+ * Returns the body of a refused response as an error keeps it: redacted, then cut to 64 KiB; without new secrets.
  * @param hasNewSecret the response has an unknown secret: keep none of its texts
  */
-export function errorBody(text: string, hasNewSecret = false): string | undefined {
+export function errorBody(text: string, redact: Redact, hasNewSecret = false): string | undefined {
   const isJson = /^\s*[[{]/.test(text);
   // In broken JSON, a string may lack its quotes.
   if (hasNewSecret && !(isJson && isWhole(text))) return undefined;
-  const head = text.slice(0, 2 * mostBytes);
+  const redacted = redactResponse(text, redact);
+  const head = redacted.slice(0, 2 * mostBytes);
   const masked = isJson ? maskSecrets(head, hasNewSecret) : head;
-  return cut(masked, head.length < text.length);
+  return cut(masked, head.length < redacted.length);
 }

@@ -40,7 +40,7 @@ async function readExact(
   const response = await caller.exchange(name, orders[name], { params: {} }, { ...options, check: true });
   const { status, request, requests, elapsedMs, text } = response;
   const refuse = (field: string, expected: string, received: string): never => {
-    const body = errorBody(text);
+    const body = errorBody(text, response.redact);
     const error = mismatchError(request, { field, expected, received, status, body });
     error.facts = { endpoint: name, method: 'GET', requests, elapsedMs };
     throw error;

@@ -2,6 +2,7 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
 import { UnexpectedResponseError, type Wording } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
+import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
 import { type Page, readPage } from './list.ts';
@@ -70,7 +71,12 @@ export interface ParsedResponse {
   isJson: boolean;
 }
 
-function parse(request: PreparedRequest, endpoint: Endpoint, response: RawReply): ParsedResponse {
+function parse(
+  request: PreparedRequest,
+  endpoint: Endpoint,
+  response: RawReply,
+  redact: Redact,
+): ParsedResponse {
   const { text } = response;
   // Without a body or a location, a retry with the same key fetches the response again.
   const lost = endpoint.idInResponse === true && response.headers.location === undefined;
@@ -92,7 +98,7 @@ function parse(request: PreparedRequest, endpoint: Endpoint, response: RawReply)
       return { value: text, mismatches: [], text: JSON.stringify(text), isJson: false };
     // The parser's message would quote the response, which may contain a secret.
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
-    throw unreadable(request, response, hidden ? 'text' : gist(text));
+    throw unreadable(request, response, hidden ? 'text' : gist(redact(text)));
   }
 }
 
@@ -112,12 +118,12 @@ export function parseResponse(
   request: PreparedRequest,
   endpoint: Endpoint,
   response: RawReply,
-  { now, check }: { now: number; check: boolean },
+  { now, check, redact }: { now: number; check: boolean; redact: Redact },
 ): ParsedResponse {
   if (response.status < 200 || response.status > 299)
     throw refusal(request, response, now, mayHaveNewSecret(endpoint, response.status));
   checkEncoding(request, response);
-  const read = parse(request, endpoint, response);
+  const read = parse(request, endpoint, response, redact);
   if (!check) return read;
   const { value } = read;
   const hint = lookHint(request);

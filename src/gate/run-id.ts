@@ -80,7 +80,7 @@ function trace(response: unknown, location: string | undefined): string {
  * @throws UnexpectedResponseError if there is not a usable id; it says what the response has instead
  */
 export function runIdOf(
-  response: Pick<Exchange, 'value' | 'text' | 'headers'>,
+  response: Pick<Exchange, 'value' | 'text' | 'headers' | 'redact'>,
   pointer: string | undefined,
   request: object,
 ): string {
@@ -89,7 +89,7 @@ export function runIdOf(
   const idIn = (path: readonly string[]) => (path.length === 0 ? null : idText(json?.at(path)?.text));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60)}`;
   const has = () => trace(response.value, location);
-  const body = () => errorBody(response.text);
+  const body = () => errorBody(response.text, response.redact);
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
   const pointedId = idIn(pointed);

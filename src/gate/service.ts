@@ -28,14 +28,14 @@ const statusHint = (runId: string) =>
 function distrusted(
   runId: string,
   { ended, state, violation }: Extract<StatusReading, { kind: 'broken' }>,
-  { status, text }: Exchange,
+  { status, text, redact }: Exchange,
 ): UnexpectedResponseError {
   const { field, expected, received } = violation;
   const end = ended ? `, though its state is ${state}` : '';
   const what = field === '' ? 'the response' : `"${field}"`;
   return new UnexpectedResponseError(
     `the status of run ${runId} cannot be trusted${end}: ${what} should be ${expected}, but is ${received}`,
-    { ...violation, status, hint: statusHint(runId), body: errorBody(text) },
+    { ...violation, status, hint: statusHint(runId), body: errorBody(text, redact) },
   );
 }
 
@@ -75,7 +75,7 @@ export function runService(caller: Caller, now: () => number): RunService {
             return { verdict: 'unobserved', cause: distrusted(runId, reading, response) };
           if (reading.kind === 'running' && reading.known) return null;
           trusted = reading.kind === 'running';
-          body = errorBody(response.text);
+          body = errorBody(response.text, response.redact);
         } catch (error) {
           if (!(error instanceof HttpError) || error.status !== 404) throw error;
           trusted = true;

@@ -4,7 +4,7 @@ import { prepareRequest } from '../../src/client/request.ts';
 import { parseResponse } from '../../src/client/response.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { HttpError, type RungateError, redactError, UnexpectedResponseError } from '../../src/errors.ts';
-import { redactor } from '../../src/redact.ts';
+import { redactNothing, redactor } from '../../src/redact.ts';
 import { connect, secrets, status } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
 import { rejection, thrown } from './rejection.ts';
@@ -29,7 +29,12 @@ function readWhole(
   const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
   const { status = 200, headers = {}, check = true } = response;
   try {
-    return parseResponse(request, api[name], { status, headers, text }, { now: 0, check });
+    return parseResponse(
+      request,
+      api[name],
+      { status, headers, text },
+      { now: 0, check, redact: redactNothing },
+    );
   } catch (error) {
     // As the caller does.
     throw redactError(error as RungateError, redact);
