@@ -3,6 +3,7 @@ import { isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { RungateError, redactError, type Say, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
+import { ownCopy } from '../own-options.ts';
 import { type Redact, redactor } from '../redact.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
@@ -82,7 +83,8 @@ export function ownRedactor(
  * @param redactMore redacts more secrets than the options have
  * @param say names the options in errors
  */
-export function createCaller(options: CallerOptions, redactMore?: Redact, say?: Say): Caller {
+export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, say?: Say): Caller {
+  const options = ownCopy(callerOptions);
   const redact = redactMore ?? ownRedactor(options);
   const { clock = systemClock, random = Math.random } = options;
   const ownsTransport = options.transport === undefined;
@@ -155,8 +157,9 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
   }
 
   return {
-    async exchange(name, endpoint, givenInput, callOptions = {}) {
-      const input = endpoint.multipart ? await withFile(name, givenInput) : givenInput;
+    async exchange(name, endpoint, givenInput, givenOptions = {}) {
+      const callOptions = ownCopy(givenOptions);
+      const input = ownCopy(endpoint.multipart ? await withFile(name, givenInput) : givenInput);
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
       const edge = edgeOf(endpoint, input);
