@@ -11,7 +11,7 @@ const headingOf = (text: string | undefined) => (text ?? 'Options:').replace(/:$
 
 /** Returns the values to choose from; none if they are looked up. */
 function choicesOf(source: SuggestionSource | undefined): { choices?: readonly string[] } {
-  if (source === undefined || 'from' in source) return {};
+  if (typeof source !== 'object') return {};
   return { choices: source.map((one) => (typeof one === 'string' ? one : one.value)) };
 }
 

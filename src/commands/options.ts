@@ -12,7 +12,7 @@ import {
   remarks,
   rowOf,
 } from '../options/table.ts';
-import { splitNames } from '../options/types.ts';
+import { overrideWords, splitNames } from '../options/types.ts';
 import type { SettingName, SomeSettings } from '../settings/names.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { completes } from './completion/completes.ts';
@@ -105,8 +105,8 @@ export function addOptions(command: Command, name: CommandName, heading?: string
       uncommon.add(negative);
       command.addOption(negative);
     }
-    if (complete !== undefined) completes(command, flagName(row), { from: complete });
-    else if (type.words !== undefined) completes(command, flagName(row), type.words);
+    const source = complete ?? (type.kind === 'overrides' ? overrideWords : type.words);
+    if (source !== undefined) completes(command, flagName(row), source);
   }
   return command;
 }

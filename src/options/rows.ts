@@ -23,9 +23,6 @@ import {
 /** The commands whose options come from the rows. `every` has those of all commands. */
 export type CommandName = 'every' | 'gate' | 'trigger' | 'wait' | 'init' | 'hub' | 'webhooks';
 
-/** The lists that complete a value; `completion` has a function for each. */
-export type Completion = 'environment-keys' | 'overrides' | 'profiles';
-
 /** An option, wherever a user can set it. */
 export interface OptionRow {
   readonly type: OptionType<unknown>;
@@ -48,7 +45,8 @@ export interface OptionRow {
   readonly unlisted?: readonly CommandName[];
   /** The heading in the help. */
   readonly group?: string;
-  readonly complete?: Completion;
+  /** The list that completes its value. */
+  readonly complete?: 'environments' | 'profiles';
   /** The environment variable. With `_FILE` appended, that of a secret takes the path of a file. */
   readonly env?: string;
   /** The places in a file: `top` of the file and of a profile, in a `gate` too, or only in a gate. A secret never. */
@@ -194,7 +192,7 @@ export const rows = {
     env: 'RUNGATE_ENVIRONMENT',
     help: 'key of the environment',
     note: "default: the project's default",
-    complete: 'environment-keys',
+    complete: 'environments',
   },
   repository: {
     ...build,
@@ -383,7 +381,6 @@ export const rows = {
     library: 'on',
     libraryHelp: 'Actions for single verdicts; they override `strict`.',
     help: 'action for a verdict: pass, warn or fail, such as failed=warn,blocked=warn; overrides strict from the same source',
-    complete: 'overrides',
   },
   cancelOnTimeout: {
     ...wait,

@@ -289,6 +289,10 @@ export const tokens: OptionType<readonly string[]> = {
   fromText: (secrets) => linesIn(secrets).map((line) => line.trim()),
 };
 
+/** Returns every `verdict=action` that `--on` accepts. */
+export const overrideWords = () =>
+  settableVerdicts.flatMap((verdict) => actionsFor(verdict).map((action) => `${verdict}=${action}`));
+
 export const overrides: OptionType<Overrides> = {
   kind: 'overrides',
   is: '<verdict>=<action>',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,12 +8,11 @@ import { isMissing } from './terminal.ts';
 
 describe.skipIf(isMissing('bash'))('the function that bash calls', () => {
   /** Returns COMPREPLY for a typed line and the words into which bash splits it. */
-  function compreply(line: string, words: readonly string[], rest = ''): string[] {
+  function compreply(line: string, words: readonly string[]): string[] {
     const text = `
       rungate() { ${shellProgram} "$@"; }
       eval "$(rungate completion bash)"
       [[ $(complete -p rungate) =~ -F\\ ([^ ]+) ]] && name=\${BASH_REMATCH[1]}
-      ${rest}
       COMP_LINE=$1 COMP_POINT=\${#1}; shift
       COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
       "$name" rungate "\${COMP_WORDS[COMP_CWORD]}" "\${COMP_WORDS[COMP_CWORD-1]}"
@@ -30,16 +29,22 @@ describe.skipIf(isMissing('bash'))('the function that bash calls', () => {
     const scopes = ['rungate', 'keys', 'create', '--scope', 'runner', ':', ''];
     expect(compreply('rungate keys create --scope runner:', scopes)).toEqual(['manage']);
   });
+});
 
-  it('passes the rest to the completion of another command, even to one that is loaded on demand', () => {
-    const words = ['rungate', 'mock', 'exec', '--', 'other', '--x', '=', 'y'];
-    const own = '_other() { COMPREPLY=("$COMP_LINE|$COMP_POINT|$COMP_CWORD|$1|$2|$3|${COMP_WORDS[*]}"); };';
-    const expected = ['other --x=y|11|3|other|y|=|other --x = y'];
-    const line = 'rungate mock exec -- other --x=y';
-    expect(compreply(line, words, `${own} complete -F _other other`)).toEqual(expected);
-    const loader = '_load() { complete -F _other "$1"; return 124; }; complete -D -F _load';
-    expect(compreply(line, words, `${own} ${loader}`)).toEqual(expected);
-  });
+const hasPowerShell = spawnSync('pwsh', ['-NoProfile', '-Command', 'exit']).status === 0;
+
+it.skipIf(!hasPowerShell || process.platform === 'win32')('completes in PowerShell', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-powershell-'));
+  writeFileSync(join(folder, 'rungate'), `#!/bin/sh\nexec ${shellProgram} "$@"\n`, { mode: 0o755 });
+  const text = `
+    rungate completion powershell | Out-String | Invoke-Expression
+    foreach ($line in 'rungate ru', 'rungate run wait --max-a', 'rungate "run" wait x --format nd', 'rungate --format=nd') {
+      [System.Management.Automation.CommandCompletion]::CompleteInput($line, $line.Length, $null).CompletionMatches.CompletionText
+    }`;
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  const { stdout } = spawnSync('pwsh', ['-NoProfile', '-Command', text], { encoding: 'utf8', env });
+  rmSync(folder, { recursive: true });
+  expect(stdout.split(/\r?\n/).slice(0, -1)).toEqual(['run', '--max-attempts', 'ndjson', '--format=ndjson']);
 });
 
 describe('the program that the scripts call', () => {

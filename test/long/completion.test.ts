@@ -69,11 +69,6 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
         'rungate keys create --scope ci:trigger ',
       ],
       [
-        'a fault at an endpoint',
-        'rungate mock exec --fault reset@run.st\t',
-        'rungate mock exec --fault reset@run.status ',
-      ],
-      [
         'a key from the service',
         'rungate run trigger --environment stag\t',
         'rungate run trigger --environment staging ',
@@ -97,12 +92,6 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
         'rungate run wait x --junit=reports/\t',
         'rungate run wait x --junit=reports/gate.xml ',
       ],
-      ['the command of mock exec', 'rungate mock exec -- rung\t', 'rungate mock exec -- rungate '],
-      [
-        'the arguments of the command of mock exec',
-        'rungate mock exec -- rungate run tri\t',
-        'rungate mock exec -- rungate run trigger ',
-      ],
       ['files of another command', 'rungate mock exec -- cat rep\t', 'rungate mock exec -- cat reports/'],
       ['after a variable', 'FOO=1 rungate ru\t', 'FOO=1 rungate run '],
       ['after another command', 'true; rungate ru\t', 'true; rungate run '],
@@ -115,18 +104,6 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
     it('completes before existing words', async () => {
       const line = await terminal.type(`rungate run tri --json${left.repeat(7)}\t`);
       expect(line.replace(/ +/g, ' ')).toBe('rungate run trigger --json');
-    });
-
-    it('completes after npx if the package is installed', async () => {
-      const folder = join(terminal.folder, 'node_modules/.bin');
-      mkdirSync(folder, { recursive: true });
-      execFileSync('ln', ['-s', join(terminal.folder, 'bin/rungate'), folder]);
-      writeFileSync(join(terminal.folder, 'package.json'), '{}');
-      expect(await terminal.type('npx rungate run tri\t')).toBe('npx rungate run trigger ');
-      expect(await terminal.type('npx rungate run wait --format=nd\t')).toBe(
-        'npx rungate run wait --format=ndjson ',
-      );
-      expect(await terminal.type('npx rep\t')).toMatch(/^npx (rep|reports\/)$/);
     });
 
     it('shows descriptions if the shell supports them', async () => {

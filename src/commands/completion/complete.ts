@@ -17,8 +17,8 @@ import {
   shells,
   sourceOf,
 } from './completes.ts';
-import { argumentAt, type BashLine, bashLine, type Cursor, cursorOf, isPlainInBash } from './line.ts';
-import { scripts } from './scripts.ts';
+import { argumentAt, type Cursor, cursorOf } from './line.ts';
+import { type Answer, readLine, responseTo, scripts } from './shells.ts';
 import { candidatesOf } from './sources.ts';
 
 const install = `
@@ -26,13 +26,15 @@ To enable it in every new shell, add the line to the file:
   bash  ~/.bashrc  eval "$(rungate completion bash)"
   zsh   ~/.zshrc   eval "$(rungate completion zsh)"
   fish  ~/.config/fish/config.fish  rungate completion fish | source
+  PowerShell  $PROFILE
+    rungate completion powershell | Out-String | Invoke-Expression
 `;
 
 function shellOf(name: unknown): Shell {
   const shell = shells.find((known) => known === name);
   if (shell !== undefined) return shell;
   const problem = name === undefined ? 'no shell given' : `unsupported shell ${echoed(String(name))}`;
-  throw new UsageError(problem, { hint: 'write rungate completion bash, zsh or fish' });
+  throw new UsageError(problem, { hint: 'write rungate completion bash, zsh, fish or powershell' });
 }
 
 export function defineCompletion(command: Command, bind: Bind, programFor: ProgramFor): void {
@@ -65,14 +67,8 @@ export function defineCompletion(command: Command, bind: Bind, programFor: Progr
   });
 }
 
-/** The response to the shell: candidates, or what the shell itself should complete. */
-type Answer =
-  | { readonly kind: 'words'; readonly candidates: readonly Suggestion[] }
-  | { readonly kind: 'files' | 'folders' }
-  /** Complete the other command that starts at the word with this index. */
-  | { readonly kind: 'command'; readonly at: number };
-
 const words = (candidates: readonly Suggestion[]): Answer => ({ kind: 'words', candidates });
+const paths = (kind: 'files' | 'folders'): Answer => ({ kind, candidates: [] });
 
 /** Leaves an unsafe candidate out, because sanitising would turn it into another value. */
 function safeSuggestions(candidates: readonly (string | Suggestion)[]): Suggestion[] {
@@ -90,8 +86,8 @@ async function suggestionsFor(place: Option | Argument, line: CompletionLine): P
   }
   // For `--junit <file>`, `file`.
   const placeholder = 'flags' in place ? /[<[]([^<>[\]]+)[>\]]/.exec(place.flags)?.[1] : place.name();
-  if (placeholder === 'file') return { kind: 'files' };
-  return placeholder === 'folder' ? { kind: 'folders' } : words([]);
+  if (placeholder === 'file') return paths('files');
+  return placeholder === 'folder' ? paths('folders') : words([]);
 }
 
 function visibleCommands(group: Command): Suggestion[] {
@@ -117,7 +113,7 @@ function visibleOptions(command: Command, seen: ReadonlySet<Option>): Suggestion
 
 async function answerTo(place: Cursor, io: Io): Promise<Answer> {
   const { wanted, command, operands, seen } = place;
-  if (wanted.kind === 'foreign') return { kind: 'command', at: wanted.at };
+  if (wanted.kind === 'foreign') return paths('files');
   if (wanted.kind === 'value') return suggestionsFor(wanted.option, { ...place, io });
   if (wanted.kind === 'nothing') return words([]);
   if (wanted.kind === 'operand' && command.commands.length > 0) {
@@ -128,61 +124,24 @@ async function answerTo(place: Cursor, io: Io): Promise<Answer> {
   return words(safeSuggestions(visibleOptions(command, seen)));
 }
 
-/** Returns the output that the scripts read: the kind of completion in the first line, then one candidate per line. */
-function shellResponse(head: string, rest: readonly string[] = []): string {
-  return [head, ...rest].map((line) => `${line}\n`).join('');
-}
-
-/** Returns the output for zsh and fish, which filter and quote the candidates. `attached` is for example `--format=`, or empty. */
-function plainOutput(answer: Answer, shell: Shell, attached: string): string {
-  if (answer.kind === 'command') return shellResponse(`command ${answer.at}`);
-  const head = attached === '' ? answer.kind : `${answer.kind} attached`;
-  if (answer.kind !== 'words') return shellResponse(head);
-  // fish matches the whole word; the zsh script skips the part before the value.
-  const before = shell === 'fish' ? attached : '';
-  const rows = answer.candidates.map(({ value, about }) => `${before}${value}${about ? `\t${about}` : ''}`);
-  return shellResponse(head, rows);
-}
-
-/** Returns the output for bash, which inserts a line of it unquoted in place of the last part of the word. */
-export function bashOutput(
-  answer: Answer,
-  { words: typedWords, starts, kept }: BashLine,
-  attached: string,
-): string {
-  // The first word of the line is the program itself.
-  if (answer.kind === 'command') return shellResponse(`command ${starts[answer.at + 1] ?? 0}`);
-  if (answer.kind !== 'words') return shellResponse(answer.kind);
-  if (kept === null) return shellResponse('words');
-  const typed = typedWords.at(-1) ?? '';
-  const fitting = answer.candidates
-    .map(({ value }) => attached + value)
-    .filter((word) => word.startsWith(typed) && isPlainInBash(word))
-    .map((word) => word.slice(kept));
-  return shellResponse('words', fitting);
-}
-
 /** Builds the program with the commands that the words need, without running them. */
 type ProgramFor = (words: readonly string[]) => Promise<Command>;
 
 /**
  * Prints the completions. The shell scripts call it when the user presses TAB.
- * @param words zsh and fish: the words after the program's name, up to the cursor; bash: COMP_WORDBREAKS, and the line up to
- * the cursor
+ * @param given zsh and fish: the words after the program's name, up to the cursor; bash: COMP_WORDBREAKS, and the line up to
+ * the cursor; PowerShell: the words in Base64
  * @param programFor builds the program whose commands and options are offered
  */
 async function completeCommand(
   io: Io,
   shell: Shell,
-  words: readonly string[],
+  given: readonly string[],
   programFor: ProgramFor,
 ): Promise<void> {
-  const line = shell === 'bash' ? bashLine(words[1] ?? '', words[0] ?? '') : null;
-  const afterProgram = line === null ? words : line.words.slice(1);
-  const place = cursorOf(await programFor(afterProgram), afterProgram);
+  const line = readLine(shell, given);
+  const place = cursorOf(await programFor(line.words), line.words);
   const answer = await answerTo(place, io);
-  const { attached } = place;
-  await io.out.write(
-    line === null ? plainOutput(answer, shell, attached) : bashOutput(answer, line, attached),
-  );
+  const typed = { word: line.words.at(-1) ?? '', attached: place.attached, kept: line.kept };
+  await io.out.write(responseTo(shell, answer, typed));
 }

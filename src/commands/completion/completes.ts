@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 
-export const shells = ['bash', 'zsh', 'fish'] as const;
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof shells)[number];
 
 export interface Suggestion {
@@ -16,31 +16,17 @@ export interface CompletionLine {
   readonly operands: readonly string[];
   /** The values of the options so far, by commander's names. */
   readonly given: Readonly<Record<string, string | true>>;
-  /** The word at the cursor, up to the cursor. */
-  readonly typed: string;
 }
 
 export type Suggestions = readonly (string | Suggestion)[];
 
-/** The names of lists that are looked up on demand; `sources.ts` has a function for each. */
-export type SourceName =
-  | 'api-methods'
-  | 'api-paths'
-  | 'environment-keys'
-  | 'faults'
-  | 'gates'
-  | 'ids'
-  | 'overrides'
-  | 'plain-settings'
-  | 'profiles'
-  | 'setting-values'
-  | 'settings';
-
-/** A fixed list, or the name of one to look up. `path` and `index` identify the path parameter of `ids`. */
+/** A fixed list, one that depends on the line, or the name of one that depends on the settings (in `sources.ts`). */
 export type SuggestionSource =
   | Suggestions
-  | { readonly from: Exclude<SourceName, 'ids'> }
-  | { readonly from: 'ids'; readonly path: string; readonly index: number };
+  | ((line: CompletionLine) => Suggestions)
+  | 'environments'
+  | 'gates'
+  | 'profiles';
 
 /** Not commander's `choices`, which would also validate the values, with its own messages. */
 const sources = new WeakMap<Option | Argument, SuggestionSource>();

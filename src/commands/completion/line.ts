@@ -1,54 +1,14 @@
 import type { Argument, Command, Option } from 'commander';
 import type { CompletionLine } from './completes.ts';
 
-/** A bash command line up to the cursor, split into words. */
-export interface BashLine {
-  /** The words without their quotes; the last is the one at the cursor. */
-  readonly words: readonly string[];
-  readonly starts: readonly number[];
-  /** The length of the part of the last word that bash keeps, before what it replaces; null if a quote makes it uncertain. */
-  readonly kept: number | null;
-}
-
-const wordPattern = /(?:[^\s'"\\]|\\.?|'[^']*'?|"(?:[^"\\]|\\.)*"?)+/gs;
-
-function withoutQuotes(word: string): string {
-  return word.replace(/'([^']*)'?|"((?:[^"\\]|\\.)*)"?|\\(.?)/gs, (_all, single, double, escaped) =>
-    String(single ?? double?.replace(/\\([$`"\\])/g, '$1') ?? escaped),
-  );
-}
-
-/** Readline replaces the text after an open quote, or after the last word break; it counts `$` and `@` to the text after them. */
-function keptLength(word: string, breaks: string): number | null {
-  const [, quoted, text] = /^(?:([^'"\\]*)['"])?([^'"\\]*)$/.exec(word) ?? [];
-  if (text === undefined) return null;
-  if (quoted !== undefined) return quoted.length;
-  const last = [...text].findLastIndex((char) => breaks.includes(char));
-  return last === -1 || '$@'.includes(text.charAt(last)) ? Math.max(last, 0) : last + 1;
-}
-
-/** Splits as bash does, without expansion. `breaks` is COMP_WORDBREAKS, which has `=` and `:` unless the user removed them. */
-export function bashLine(line: string, breaks: string): BashLine {
-  const matches = [...line.matchAll(wordPattern)];
-  const last = matches.at(-1);
-  const isComplete = last === undefined || last.index + last[0].length < line.length;
-  const words = [...matches.map(([word]) => word), ...(isComplete ? [''] : [])];
-  const starts = [...matches.map(({ index }) => index), ...(isComplete ? [line.length] : [])];
-  return { words: words.map(withoutQuotes), starts, kept: keptLength(words.at(-1) ?? '', breaks) };
-}
-
-/** Whether bash reads the text as one word and expands nothing in it. */
-export const isPlainInBash = (text: string) => /^[\w./:=@%+,\u0080-\u{10ffff}-]*$/u.test(text);
-
 export interface Cursor extends Omit<CompletionLine, 'io'> {
   readonly command: Command;
   /** The options already on the line. */
   readonly seen: ReadonlySet<Option>;
+  /** `foreign`: part of the command line of another program. */
   readonly wanted:
-    | { readonly kind: 'flag' | 'operand' | 'nothing' }
-    | { readonly kind: 'value'; readonly option: Option }
-    /** The cursor is in another command, which starts at the word with this index. */
-    | { readonly kind: 'foreign'; readonly at: number };
+    | { readonly kind: 'flag' | 'operand' | 'nothing' | 'foreign' }
+    | { readonly kind: 'value'; readonly option: Option };
   /** The part of the word before the value: for example `--format=`, or empty. */
   readonly attached: string;
 }
@@ -86,12 +46,11 @@ export function cursorOf(program: Command, words: readonly string[]): Cursor {
     operands,
     given,
     seen,
-    typed: typed.slice(attached.length),
     wanted,
     attached,
   });
 
-  for (const [index, word] of words.slice(0, -1).entries()) {
+  for (const word of words.slice(0, -1)) {
     if (pending !== undefined) {
       given[pending.attributeName()] = word;
       pending = undefined;
@@ -108,7 +67,7 @@ export function cursorOf(program: Command, words: readonly string[]): Cursor {
         given[option.attributeName()] = value ?? true;
       }
     } else if (startsForeignCommand(command, operands)) {
-      return place({ kind: 'foreign', at: index });
+      return place({ kind: 'foreign' });
     } else if (command.commands.length > 0) {
       const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
       // In `help run`, the words after help name a command.
@@ -129,6 +88,6 @@ export function cursorOf(program: Command, words: readonly string[]): Cursor {
     if (option?.required) return place({ kind: 'value', option }, typed.slice(0, typed.indexOf('=') + 1));
     return place({ kind: 'flag' });
   }
-  if (startsForeignCommand(command, operands)) return place({ kind: 'foreign', at: words.length - 1 });
+  if (startsForeignCommand(command, operands)) return place({ kind: 'foreign' });
   return place({ kind: 'operand' });
 }

@@ -1,79 +1,77 @@
-import { api } from '../../contract/index.ts';
-import { actionsFor, settableVerdicts } from '../../gate/policy.ts';
-import { faultNames, targetsOf } from '../../mock/faults/parse.ts';
-import { fileIds, isFileId, rowOf, secretIds, sentence } from '../../options/table.ts';
+import { readPage } from '../../client/list.ts';
+import { env } from '../../contract/env.ts';
+import type { Io } from '../../host/io.ts';
 import { readProfiles } from '../../settings/profiles.ts';
+import { guardOwnAddress } from '../config/credential-guard.ts';
 import { readStored } from '../config/sources.ts';
-import { methods } from '../endpoints/api-call.ts';
-import type { CompletionLine, SourceName, Suggestion, SuggestionSource, Suggestions } from './completes.ts';
-import { environmentKeys, gateNames, idsFor } from './service.ts';
+import { type Context, createContext } from '../context.ts';
+import { readGlobals } from '../options.ts';
+import type { CompletionLine, Suggestion, SuggestionSource, Suggestions } from './completes.ts';
 
-type Named = Exclude<SuggestionSource, Suggestions>;
-type Lookup<Name extends SourceName> = (
-  line: CompletionLine,
-  source: Extract<Named, { from: Name }>,
-) => Suggestions | Promise<Suggestions>;
+/** The user waits at the prompt, so a slower response is useless. */
+const timeoutMs = 1000;
 
-function profileNames({ io }: Pick<CompletionLine, 'io'>): string[] {
+const maxItems = 100;
+
+function profiles({ io }: CompletionLine): string[] {
   const stored = readStored(io);
   return stored === null ? [] : Object.keys(readProfiles(stored.path, stored.text));
 }
 
-/** Returns every `verdict=action` that `--on` accepts. */
-function overrideWords(): string[] {
-  return settableVerdicts.flatMap((verdict) => actionsFor(verdict).map((action) => `${verdict}=${action}`));
+/** Returns an Io without output, prompts and repairs, because the user has not run a command. */
+function quiet(io: Io): Io {
+  const nowhere = { isTTY: false, columns: undefined, open: true, failure: null, write: async () => {} };
+  return { ...io, out: nowhere, err: nowhere, ask: async () => null, askSecret: async () => null };
 }
 
-/** Returns the names of the settings; `all` includes the names of secrets, never their values. */
-function settingWords(which: 'plain' | 'all'): Suggestion[] {
-  const plain = fileIds.map((id) => ({ value: id, about: sentence(rowOf(id)) }));
-  const secret = secretIds.map((name) => ({
-    value: name,
-    about: 'A secret: shown only as set or not set.',
-  }));
-  return which === 'all' ? [...plain, ...secret] : plain;
+/** Uses the settings and the options on the line, but not the branch, since finding it would need a git process. */
+async function withContext<Result>(
+  { io, given }: CompletionLine,
+  use: (context: Context) => Result | Promise<Result>,
+): Promise<Result> {
+  const { flags, settings } = readGlobals(given);
+  const context = await createContext(quiet(io), flags, settings, { refOf: () => null });
+  try {
+    return await use(context);
+  } finally {
+    await context.close();
+  }
 }
 
-async function settingValues(line: CompletionLine): Promise<readonly (string | Suggestion)[]> {
-  const [name = ''] = line.operands;
-  if (name === 'on') return overrideWords();
-  if (name === 'environment') return environmentKeys(line);
-  if (!isFileId(name)) return [];
-  const { enum: words, type } = rowOf(name).type.jsonSchema;
-  if (Array.isArray(words)) return words.map(String);
-  return type === 'boolean' ? ['true', 'false'] : [];
+/** Returns the gates of the project file, except those already on the line. */
+const gates = (line: CompletionLine) =>
+  withContext(line, ({ sources }) =>
+    sources.gates
+      .filter(({ name }) => !line.operands.includes(name))
+      .map(({ name, needs }) => ({
+        value: name,
+        about: needs.length === 0 ? '' : `Needs ${needs.join(', ')}.`,
+      })),
+  );
+
+/** Returns the key and the name of an environment, without what contains a credential or looks like an option. */
+function environmentOf(item: unknown, { redact }: Context['output']): Suggestion[] {
+  const { key, name } = (item ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof key !== 'string' || key.startsWith('-') || redact(key) !== key) return [];
+  return [{ value: key, about: typeof name === 'string' && redact(name) === name ? name : '' }];
 }
 
-/** Returns the API's paths for a method, except those with an id. */
-function apiPaths({ operands: [method = ''] }: Pick<CompletionLine, 'operands'>): Suggestion[] {
-  return Object.values(api)
-    .filter((endpoint) => endpoint.method === method.toUpperCase() && !endpoint.path.includes('{'))
-    .map(({ path, summary }) => ({ value: path, about: summary }));
-}
+/** Returns the environments that the service lists, by their keys. @throws any error of the request */
+const environments = (line: CompletionLine) =>
+  withContext(line, async (context) => {
+    guardOwnAddress(line.io, context.settings);
+    const caller = await context.connect();
+    const query = { page: 1, pageSize: maxItems };
+    const limits = { maxRequests: 1, timeoutMs, requestTimeoutMs: timeoutMs, check: false };
+    const { value } = await caller.exchange('env.list', env['env.list'], { params: {}, query }, limits);
+    const items = readPage(value)?.items ?? [];
+    return items.slice(0, maxItems).flatMap((item) => environmentOf(item, context.output));
+  });
 
-/** Returns the kinds of faults, such as `html-502`, and after an `@` what they can affect: `html-502@run.status`. */
-function faultWords({ typed }: Pick<CompletionLine, 'typed'>): string[] {
-  const start = typed.replace(/@.*$/s, '');
-  if (start === typed) return [...faultNames];
-  return targetsOf(start.replace(/=.*$/s, '')).map((target) => `${start}@${target}`);
-}
-
-const lookups: { readonly [Name in SourceName]: Lookup<Name> } = {
-  'api-methods': () => methods,
-  'api-paths': apiPaths,
-  'environment-keys': environmentKeys,
-  faults: faultWords,
-  gates: gateNames,
-  ids: (line, { path, index }) => idsFor(path, index, line),
-  overrides: overrideWords,
-  'plain-settings': () => settingWords('plain'),
-  profiles: profileNames,
-  'setting-values': settingValues,
-  settings: () => settingWords('all'),
-};
+const lookups = { environments, gates, profiles };
 
 /** Returns the candidates at the cursor. @throws any error of looking up a list */
 export async function candidatesOf(source: SuggestionSource, line: CompletionLine): Promise<Suggestions> {
-  if (!('from' in source)) return source;
-  return (lookups[source.from] as Lookup<SourceName>)(line, source as never);
+  if (typeof source === 'function') return source(line);
+  return typeof source === 'string' ? lookups[source](line) : source;
 }

@@ -1,9 +1,17 @@
 import type { Command } from 'commander';
+import { fileIds, isFileId, rowOf, secretIds } from '../../options/table.ts';
 import { type Bind, examples } from '../binding.ts';
-import { completes } from '../completion/completes.ts';
+import { type CompletionLine, completes } from '../completion/completes.ts';
 import { setCommand, unsetCommand } from './change.ts';
 import { type KindFlags, type LoginFlags, loginCommand, logoutCommand } from './login.ts';
 import { getCommand, type ListFlags, listCommand, pathCommand } from './show.ts';
+
+/** Returns the values of the setting on the line, if only some are possible. */
+function valuesFor({ operands: [name = ''] }: CompletionLine): readonly string[] {
+  if (!isFileId(name)) return [];
+  const { type } = rowOf(name);
+  return type.kind === 'switch' ? ['true', 'false'] : (type.words ?? []);
+}
 
 export function defineConfig(group: Command, bind: Bind): void {
   const list = group
@@ -23,7 +31,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Show the value of one setting, whatever its source. Prints nothing if it is not set.')
     .argument('<name>', 'a setting, such as project or timeout')
     .option('--ref <ref>', 'the branch or tag to show the setting for');
-  completes(get, 'name', { from: 'settings' });
+  completes(get, 'name', [...fileIds, ...secretIds]);
   examples(get, 'rungate config get interval');
   bind(get, { run: (context, [name]) => getCommand(context, String(name)) });
 
@@ -33,8 +41,8 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Save a setting in your profile. For secrets, use rungate login.')
     .argument('<name>', 'a setting, such as project or timeout')
     .argument('<value>', 'the value; for tags smoke,nightly; for on cancelled=fail,timeout=warn');
-  completes(set, 'name', { from: 'plain-settings' });
-  completes(set, 'value', { from: 'setting-values' });
+  completes(set, 'name', fileIds);
+  completes(set, 'value', valuesFor);
   examples(set, 'rungate config set project shop', 'rungate config set on cancelled=fail,timeout=warn');
   bind(set, {
     newProfile: true,
@@ -47,7 +55,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .summary('remove a setting or a secret from your profile')
     .description('Remove a setting or a secret from your profile.')
     .argument('<name>', 'a setting, or apiKey, token, webhookSecrets, tenantSecret');
-  completes(unset, 'name', { from: 'settings' });
+  completes(unset, 'name', [...fileIds, ...secretIds]);
   examples(unset, 'rungate config unset apiKey');
   bind(unset, { changesProfile: true, run: (context, [name]) => unsetCommand(context, String(name)) });
 

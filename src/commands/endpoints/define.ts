@@ -7,7 +7,7 @@ import { type Bind, examples, note } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { noList } from '../no-list.ts';
 import { collect } from '../options.ts';
-import { type ApiFlags, apiCommand } from './api-call.ts';
+import { type ApiFlags, apiCommand, methods } from './api-call.ts';
 import { deriveCommands } from './derive.ts';
 import { type PruneFlags, pruneCommand, usualAge } from './env-prune.ts';
 import { type CreateKeyFlags, createKeyCommand } from './keys-create.ts';
@@ -85,8 +85,7 @@ export function defineApiCommand(command: Command, bind: Bind): void {
     .option('--json-field <name=json>', 'field of the body, as JSON (repeatable)', collect)
     .option('--input <file>', 'JSON file with the body (- for standard input)')
     .option('--idempotency-key <key>', 'key that makes a POST repeatable, if the endpoint accepts one');
-  completes(command, 'path', { from: 'api-paths' });
-  completes(command, 'method', { from: 'api-methods' });
+  completes(command, 'method', methods);
   examples(command, 'rungate api GET "/api/environments?page=2"');
   bind(command, {
     run: (context, [method, path], flags: ApiFlags) =>

@@ -83,7 +83,7 @@ function addField(command: Command, field: Field): void {
   if (field.type === 'strings') command.option(flags, description, collect);
   else command.option(flags, description);
   if (/environmentKey$/i.test(flagKey(field))) {
-    completes(command, fieldFlag(field), { from: 'environment-keys' });
+    completes(command, fieldFlag(field), 'environments');
   }
   if (field.type === 'boolean') command.option(`--no-${kebab(flagKey(field))}`, `do not ${description}`);
 }
@@ -162,9 +162,8 @@ export function deriveCommands(
     const words = name.split('.').slice(1);
     const leaf = words.pop() ?? name;
     const command = describeEndpoint(subgroup(group, words).command(kebab(leaf)), endpoint);
-    for (const [index, param] of pathParams(endpoint.path).entries()) {
-      completes(command, param, { from: 'ids', path: endpoint.path, index });
-    }
+    const [first] = pathParams(endpoint.path);
+    if (first !== undefined && namesEnvironment(endpoint)) completes(command, first, 'environments');
     const workflow = custom[name];
     if (workflow !== undefined) {
       workflow(command, bind, endpoint);

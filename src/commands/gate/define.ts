@@ -41,7 +41,7 @@ export function defineGate(gate: Command, bind: Bind): void {
     )
     .argument('[name...]', 'gates of .rungate.json to run, with those that they need (default: all)');
   addOptions(gate, 'gate').optionsGroup('Behaviour:').addOption(dryRunOption());
-  completes(gate, 'name', { from: 'gates' });
+  completes(gate, 'name', 'gates');
   examples(
     gate,
     'rungate gate --project shop --process checkout',

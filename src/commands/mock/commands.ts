@@ -6,7 +6,7 @@ import { exitCodeOfSignal } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
 import { describedFaults } from '../../mock/faults/fault-texts.ts';
-import { parseFault, shortTargets } from '../../mock/faults/parse.ts';
+import { faultNames, parseFault, shortTargets } from '../../mock/faults/parse.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { deliveryScopes } from '../../mock/sender.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
@@ -84,7 +84,7 @@ function addMockFlags(command: Command): Command {
     .addHelpText('after', () => faultHelp(command));
   completes(command, '--outcome', outcomes);
   completes(command, '--deliver', deliveryScopes);
-  completes(command, '--fault', { from: 'faults' });
+  completes(command, '--fault', faultNames);
   return completes(command, '--rate-limit', rateLimits);
 }
 
