@@ -225,10 +225,9 @@ The command exits with 1 if an aim is not met. Other benchmarks only print their
 <!-- not run: takes minutes on an otherwise idle machine -->
 
 \`\`\`sh
-npm run bench:verify           # a 1 GiB file with webhooks verify
 npm run bench:fleet            # a fleet of gates against the documented limits, on a fake clock
 \`\`\`
 
-The results are on other pages: [webhooks verify](../reference/webhooks-cli.md#throughput), [fleets](fleet.md).
+The results are on another page: [fleets](fleet.md).
 `;
 }

@@ -159,7 +159,7 @@ const diagnosis = result('WebhookDiagnosis', 'Why the signature does not match.'
       sentence: text('The mistake, for people.'),
       remedy: text('The remedy, for people.'),
     }),
-    'The mistakes that explain the mismatch, all of them together; empty if none is known.',
+    'The mistake that explains the mismatch; empty if none is known.',
   ),
   tried: flag('False if the body is too large for a diagnosis.'),
 });
@@ -376,7 +376,7 @@ export const documents = {
       authentic: flag('Whether one of the secrets signed the delivery, and its age is allowed.'),
       code: textOrNull('Why it is not authentic, a stable code; null if it is.'),
       ...signature,
-      bytes: numberOrNull('The size of the body; null if it was not read.'),
+      bytes: number('The size of the body.'),
       diagnosis: field(
         z.exactOptional(diagnosis),
         'With --diagnose, the mistakes that explain a mismatch; absent if there is nothing to explain.',

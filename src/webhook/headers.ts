@@ -13,38 +13,25 @@ export const defaultHeaderNames: HeaderNames = {
   signature: 'X-Service-Signature',
 };
 
-/**
- * Headers in any form of the runtimes: `Headers`, Node's record (values are text, arrays or undefined), pairs, or Node's
- * flat `rawHeaders`.
- */
+/** Headers of a request: `Headers`, Node's record (values are text, arrays or undefined), or pairs. */
 export type HeadersInput =
   | { get(name: string): string | null; forEach: unknown }
   | Readonly<Record<string, string | readonly string[] | undefined>>
-  | readonly (readonly [string, string])[]
-  | readonly string[];
+  | readonly (readonly [string, string])[];
 
 function isPair(entry: unknown): entry is [string, unknown] {
-  return Array.isArray(entry) && typeof entry[0] === 'string' && entry[1] !== undefined;
-}
-
-/** Returns pairs from `Name, value, name, value` (Node's rawHeaders), or checks a list of pairs. */
-function pairsOf(list: readonly unknown[]): readonly [string, unknown][] {
-  const isFlat = typeof list[0] === 'string';
-  const pairs = isFlat
-    ? list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]]] : []))
-    : list;
-  if (pairs.every(isPair)) return pairs;
-  badOption('a list of headers must alternate names and values, or hold [name, value] pairs');
+  return Array.isArray(entry) && typeof entry[0] === 'string';
 }
 
 /** Returns names and values; of `Headers` only the header that is wanted. */
 function entriesOf(headers: unknown, name: string): Iterable<readonly [string, unknown]> {
-  if (typeof headers !== 'object' || headers === null) {
-    badOption('headers must be Headers, a record or a list', 'pass request.headers');
+  if (typeof headers !== 'object' || headers === null || headers instanceof Promise) {
+    badOption('headers must be Headers, a record or a list of pairs', 'pass request.headers');
   }
-  if (Array.isArray(headers)) return pairsOf(headers);
-  if (headers instanceof Map) return headers;
-  if (headers instanceof Promise) badOption('headers is a promise', 'await it');
+  if (Array.isArray(headers)) {
+    if (headers.every(isPair)) return headers;
+    badOption('a list of headers must hold [name, value] pairs', 'pass request.headers');
+  }
   // A plain record may have a header called "get", but only in Headers it is a function.
   if ('get' in headers && typeof headers.get === 'function') return [[name, headers.get(name)]];
   return Object.entries(headers);
@@ -88,22 +75,19 @@ function single(headers: unknown, name: string): string {
 }
 
 function headerName(names: Partial<HeaderNames>, which: keyof HeaderNames): string {
-  const name: unknown = names[which];
-  if (name === undefined) return defaultHeaderNames[which];
+  const { [which]: name = defaultHeaderNames[which] }: { [Name in keyof HeaderNames]?: unknown } = names;
   if (typeof name === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return name;
   badOption(`headerNames.${which} is not a valid header name`);
 }
 
-function checkedNames(names: Partial<HeaderNames>): HeaderNames {
-  return { timestamp: headerName(names, 'timestamp'), signature: headerName(names, 'signature') };
-}
-
 /** Returns the timestamp and the signature of a delivery as text. */
-export function readDeliveryHeaders(headers: HeadersInput, names?: Partial<HeaderNames>): HeaderNames {
-  if (names !== undefined && (typeof names !== 'object' || names === null)) {
+export function readDeliveryHeaders(headers: HeadersInput, names: Partial<HeaderNames> = {}): HeaderNames {
+  if (typeof names !== 'object' || names === null) {
     badOption('headerNames must be an object: { timestamp, signature }');
   }
-  const { timestamp, signature } =
-    names === undefined ? defaultHeaderNames : checkedNames(ownOptions(names, ['timestamp', 'signature']));
-  return { timestamp: single(headers, timestamp), signature: single(headers, signature) };
+  const own = ownOptions(names, ['timestamp', 'signature']);
+  return {
+    timestamp: single(headers, headerName(own, 'timestamp')),
+    signature: single(headers, headerName(own, 'signature')),
+  };
 }

@@ -33,28 +33,23 @@ export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
   }
   const expiries = new Map<string, number>();
 
-  /** With a constant `ttlMs`, entries expire in the order of insertion, so the first live one ends the search. */
-  const dropExpired = (time: number, all: boolean) => {
-    for (const [key, expiry] of expiries) {
-      if (expiry <= time) expiries.delete(key);
-      else if (!all) return;
-    }
-  };
-
   return {
     async setIfAbsent(key, ttlMs) {
       const time = now();
-      dropExpired(time, false);
+      // With one `ttlMs`, entries expire in the order of insertion: the first live one ends the search, unless there is no room.
+      for (const [known, expiry] of expiries) {
+        if (expiry <= time) expiries.delete(known);
+        else if (expiries.size < maxEntries) break;
+      }
       const expiry = expiries.get(key);
       if (expiry !== undefined && expiry > time) return false;
-      if (expiries.size >= maxEntries) dropExpired(time, true);
+      expiries.delete(key);
       if (expiries.size >= maxEntries) {
         badOption(
           `the replay store is full: ${maxEntries} deliveries have not expired yet`,
           'raise maxEntries, or use redisStore',
         );
       }
-      expiries.delete(key);
       expiries.set(key, time + ttlMs);
       return true;
     },
@@ -83,38 +78,27 @@ interface Client {
   del(key: string): Promise<unknown>;
 }
 
-type SetIfAbsent = (key: string, value: string, ttlMs: number) => Promise<unknown>;
-
 /** Returns whether the client is redis 3, or a later one in legacy mode: their commands return nothing. */
 function takesCallbacks({ connect, multi, options }: Client): boolean {
   return options?.legacyMode === true || (typeof multi === 'function' && typeof connect !== 'function');
 }
 
 /**
- * Returns a function that runs `SET key value NX PX ttl` with the client.
+ * Returns the options of `SET key value NX PX ttl` for a client.
  * @throws `bad_option` for an unknown client, which might ignore an option and so let every replay pass
  */
-function setter(client: Client): SetIfAbsent {
-  const given: Client | null | undefined = client;
-  if (typeof given?.set === 'function') {
-    if (typeof given.call === 'function') {
-      return (key, value, ttlMs) => given.set(key, value, 'PX', ttlMs, 'NX');
-    }
-    if (takesCallbacks(given)) {
+function setOptions(client: Client | null | undefined): (ttlMs: number) => unknown[] {
+  if (typeof client?.set === 'function') {
+    if (typeof client.call === 'function') return (ttlMs) => ['PX', ttlMs, 'NX'];
+    if (takesCallbacks(client)) {
       badOption(
         'the Redis client takes callbacks instead of returning promises',
         'pass a client of node-redis 4 or later without legacyMode and legacy(), or client.v4',
       );
     }
-    if (typeof given.sendCommand === 'function') {
+    if (typeof client.sendCommand === 'function') {
       // Version 4 reads NX and PX; from version 5 on, condition and expiration take precedence.
-      return (key, value, ttlMs) =>
-        given.set(key, value, {
-          NX: true,
-          PX: ttlMs,
-          condition: 'NX',
-          expiration: { type: 'PX', value: ttlMs },
-        });
+      return (ttlMs) => [{ NX: true, PX: ttlMs, condition: 'NX', expiration: { type: 'PX', value: ttlMs } }];
     }
   }
   badOption(
@@ -136,11 +120,11 @@ function setter(client: Client): SetIfAbsent {
  */
 export function redisStore(redis: RedisClient): ReplayStore {
   const client = redis as Client;
-  const set = setter(client);
+  const optionsFor = setOptions(client);
   return {
     async setIfAbsent(key, ttlMs) {
       const token = crypto.randomUUID();
-      const result = await set(key, token, Math.ceil(ttlMs));
+      const result = await client.set(key, token, ...optionsFor(Math.ceil(ttlMs)));
       if (String(result) === 'OK') return true;
       // A client that reconnects repeats the command, and may find the key that it set itself.
       const found = result === null ? await client.get(key) : undefined;
@@ -151,7 +135,7 @@ export function redisStore(redis: RedisClient): ReplayStore {
   };
 }
 
-function timeoutError(timeoutMs: number): WebhookVerificationError {
+export function storeTimeout(timeoutMs: number): WebhookVerificationError {
   return new WebhookVerificationError(
     'store_timeout',
     `the replay store did not respond within ${timeoutMs} ms`,
@@ -159,53 +143,15 @@ function timeoutError(timeoutMs: number): WebhookVerificationError {
   );
 }
 
-/** @throws `store_timeout` when the promise does not settle in time */
-function orTimeout<Value>(promise: Promise<Value>, timeoutMs: number): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timeoutError(timeoutMs)), timeoutMs);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+/** @throws `store_timeout` when the call does not end in time, because Redis clients queue commands while Redis is away */
+export async function orTimeout<Value>(call: Value | Promise<Value>, timeoutMs: number): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(storeTimeout(timeoutMs)), timeoutMs);
   });
-}
-
-/** @throws `bad_option` for any other answer than a boolean, which says neither first nor replay */
-async function claimIn(store: ReplayStore, key: string, ttlMs: number): Promise<boolean> {
-  const claimed: unknown = await store.setIfAbsent(key, ttlMs);
-  if (typeof claimed === 'boolean') return claimed;
-  badOption('setIfAbsent of the replay store must return a boolean', 'see ReplayStore for its contract');
-}
-
-/**
- * Adds a timeout to a store, because Redis clients queue commands for as long as Redis is unreachable. A claim that
- * arrives after the timeout is released. Until then, requests with the same delivery fail, too: they would be taken for
- * replays of a delivery that nobody handled.
- * @param timeoutMs the timeout of each call
- */
-export function withTimeout(store: ReplayStore, timeoutMs: number): ReplayStore {
-  const late = new Set<string>();
-
-  /** The caller already has its error; a claim that cannot be released expires. */
-  const releaseLater = (key: string, claim: Promise<boolean>) => {
-    late.add(key);
-    claim
-      .then((claimed) => claimed && orTimeout(Promise.resolve(store.delete(key)), timeoutMs))
-      .catch(() => {})
-      .finally(() => late.delete(key));
-  };
-
-  return {
-    async setIfAbsent(key, ttlMs) {
-      if (late.has(key)) throw timeoutError(timeoutMs);
-      const claim = claimIn(store, key, ttlMs);
-      try {
-        return await orTimeout(claim, timeoutMs);
-      } catch (error) {
-        if (error instanceof WebhookVerificationError && error.code === 'store_timeout')
-          releaseLater(key, claim);
-        throw error;
-      }
-    },
-    async delete(key) {
-      return orTimeout(Promise.resolve(store.delete(key)), timeoutMs);
-    },
-  };
+  try {
+    return await Promise.race([call, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,7 +1,7 @@
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
-import { isBytes, limitOf, type Verified } from './options.ts';
-import { memoryStore, type ReplayStore, withTimeout } from './replay-store.ts';
+import { limitOf, type Verified } from './options.ts';
+import { memoryStore, orTimeout, type ReplayStore, storeTimeout } from './replay-store.ts';
 import { parseSignature, toHex } from './verify.ts';
 
 export {
@@ -27,21 +27,18 @@ export interface ReplayGuardOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Identifies a delivery: its signature (`sha256=<hex>`) or its body. Always use the same one of the two. */
-export type Proof = string | Uint8Array;
-
 /** The outcome of `once`: the result of the handler, or that the delivery is a replay. */
 export type Once<Result> = { replay: false; result: Result } | { replay: true };
 
 /** Lets each delivery be handled only once. */
 export interface ReplayGuard {
   /**
-   * Returns whether a verified delivery is seen for the first time. Of several concurrent calls, exactly one gets `first`.
+   * Returns whether a delivery with this signature (`sha256=<hex>`) is seen for the first time. Of several concurrent calls, exactly one gets `first`.
    * @throws `store_timeout`, errors of the store, and `too_old` if the delivery has become too old in the meantime
    */
-  check(verified: Verified, proof: Proof): Promise<'first' | 'replay'>;
+  check(verified: Verified, signature: string): Promise<'first' | 'replay'>;
   /** Forgets a delivery, so that the sender's next request counts as the first. */
-  release(verified: Verified, proof: Proof): Promise<void>;
+  release(verified: Verified, signature: string): Promise<void>;
   /**
    * Handles a delivery unless it is a replay. If `handle` throws, releases the delivery and rethrows the error.
    */
@@ -50,8 +47,6 @@ export interface ReplayGuard {
     handle: (delivery: Delivered) => Result | Promise<Result>,
   ): Promise<Once<Result>>;
 }
-
-const encoder = new TextEncoder();
 
 /** Covers the time between `verify` and `check`, and the difference between the clocks of two receivers. */
 const marginSeconds = 60;
@@ -81,20 +76,46 @@ function timeoutOf(value: unknown = 2000): number {
   badOption('timeoutMs must be a number of milliseconds above 0');
 }
 
-/** Returns the bytes that identify a delivery: timestamp and MAC in lower case, or timestamp and body. */
-function identity({ timestamp }: Verified, proof: Proof): Uint8Array<ArrayBuffer> {
-  const start = encoder.encode(`${timestamp}.`);
-  const mac = typeof proof === 'string' ? parseSignature(proof) : null;
-  const rest: unknown = mac === null ? proof : encoder.encode(mac);
-  if (!isBytes(rest)) badOption('pass the signature of the delivery, sha256=<hex>, or its bytes');
-  const bytes = new Uint8Array(start.length + rest.length);
-  bytes.set(start);
-  bytes.set(rest, start.length);
-  return bytes;
+/** Returns a hash of the signature and its timestamp. */
+async function keyOf({ timestamp }: Verified, signature: string): Promise<string> {
+  const mac = parseSignature(signature);
+  if (mac === null) badOption('pass the signature of the delivery, sha256=<hex>');
+  const bytes = new TextEncoder().encode(`${timestamp}.${mac}`);
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+/** Claims deliveries in a store, and releases them. Each call of the store has a timeout. */
+function claimsIn(store: ReplayStore, ttlMs: number, timeoutMs: number) {
+  const late = new Set<string>();
+
+  async function claimNow(key: string): Promise<boolean> {
+    const claimed: unknown = await store.setIfAbsent(key, ttlMs);
+    if (typeof claimed === 'boolean') return claimed;
+    badOption('setIfAbsent of the replay store must return a boolean', 'see ReplayStore for its contract');
+  }
+
+  async function release(key: string): Promise<void> {
+    await orTimeout(store.delete(key), timeoutMs);
+  }
+
+  async function claim(key: string): Promise<boolean> {
+    // Until the late claim is released, the delivery would be taken for a replay, although nobody has handled it.
+    if (late.has(key)) throw storeTimeout(timeoutMs);
+    const claimed = claimNow(key);
+    try {
+      return await orTimeout(claimed, timeoutMs);
+    } catch (error) {
+      late.add(key);
+      claimed
+        .then((isFirst) => (isFirst ? release(key) : undefined))
+        // A claim that cannot be released expires.
+        .catch(() => {})
+        .finally(() => late.delete(key));
+      throw error;
+    }
+  }
+
+  return { claim, release };
 }
 
 /**
@@ -115,28 +136,28 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
   const options = ownOptions(given, ['store', 'maxAge', 'maxFuture', 'ttlSeconds', 'prefix', 'timeoutMs']);
   const { prefix = 'rungate:replay:' } = options;
-  const store = withTimeout(options.store ?? memoryStore(), timeoutOf(options.timeoutMs));
   const maxAge = limitOf('maxAge', options.maxAge, 300);
   const maxFuture = limitOf('maxFuture', options.maxFuture, 60);
   const ttlMs = ttlOf(options.ttlSeconds, maxAge + maxFuture) * 1000;
 
+  const claims = claimsIn(options.store ?? memoryStore(), ttlMs, timeoutOf(options.timeoutMs));
+
   /** Rejects a delivery outside the guard's window, since the store may have forgotten it already. */
-  const keyOf = async (verified: Verified, proof: Proof): Promise<string> => {
+  const keyInWindow = async (verified: Verified, signature: string): Promise<string> => {
     const { ageSeconds } = verified;
-    if (!(ageSeconds <= maxAge && -ageSeconds <= maxFuture)) {
-      badOption(
-        'verify accepted a delivery that the replay guard may have forgotten: their maxAge or maxFuture differ',
-        'pass the same maxAge and maxFuture to createReplayGuard and verify',
-      );
+    if (ageSeconds <= maxAge && -ageSeconds <= maxFuture) {
+      return prefix + (await keyOf(verified, signature));
     }
-    return prefix + (await sha256(identity(verified, proof)));
+    badOption(
+      'verify accepted a delivery that the replay guard may have forgotten: their maxAge or maxFuture differ',
+      'pass the same maxAge and maxFuture to createReplayGuard and verify',
+    );
   };
 
   const guard: ReplayGuard = {
-    async check(verified, proof) {
+    async check(verified, signature) {
       const began = performance.now();
-      const key = await keyOf(verified, proof);
-      if (!(await store.setIfAbsent(key, ttlMs))) return 'replay';
+      if (!(await claims.claim(await keyInWindow(verified, signature)))) return 'replay';
       const ageSeconds = verified.ageSeconds + (performance.now() - began) / 1000;
       if (ageSeconds <= maxAge) return 'first';
       throw new WebhookVerificationError(
@@ -144,8 +165,8 @@ export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
         `the delivery became older than ${maxAge} s while waiting for the replay store`,
       );
     },
-    async release(verified, proof) {
-      await store.delete(await keyOf(verified, proof));
+    async release(verified, signature) {
+      await claims.release(await keyInWindow(verified, signature));
     },
     async once(delivery, handle) {
       const { verified, signature } = delivery;

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -7,9 +6,6 @@ import { causes as texts } from '../../src/webhook/diagnose/causes.ts';
 import { type DiagnoseInput, diagnose, maxDiagnosedBytes } from '../../src/webhook/diagnose/diagnose.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const hmac = (key: Uint8Array, parts: readonly Uint8Array[]) =>
-  parts.reduce((mac, part) => mac.update(part), createHmac('sha256', key)).digest();
-
 const secret = 'whook-Secret-0123456789';
 const timestamp = '2026-01-15T12:00:00.250Z';
 
@@ -23,14 +19,10 @@ const event = {
 interface Sent {
   body: string | Uint8Array;
   timestamp: string;
-  key: string | Uint8Array;
-  /** The signed message, if it is not `<timestamp>.<body>`. */
-  message: (timestamp: Uint8Array, body: Uint8Array) => Uint8Array[];
-  encode: (mac: Uint8Array) => string;
+  key: string;
 }
 
 const asBytes = (value: string | Uint8Array) => (typeof value === 'string' ? bytes(value) : value);
-const hex = (mac: Uint8Array) => `sha256=${Buffer.from(mac).toString('hex')}`;
 
 /** The receiver's values, after a mistake. */
 type Had = Partial<Omit<DiagnoseInput, 'body'>> & { body?: string | Uint8Array };
@@ -39,35 +31,21 @@ type Had = Partial<Omit<DiagnoseInput, 'body'>> & { body?: string | Uint8Array }
 function causes(sent: Partial<Sent>, had: Had = {}): string[] {
   const body = asBytes(sent.body ?? JSON.stringify(event));
   const stamp = sent.timestamp ?? timestamp;
-  const build = sent.message ?? ((time, content) => [time, bytes('.'), content]);
-  const mac = hmac(asBytes(sent.key ?? secret), build(bytes(stamp), body));
+  const mac = createHmac('sha256', sent.key ?? secret)
+    .update(`${stamp}.`)
+    .update(body)
+    .digest('hex');
   return diagnose({
     timestamp: stamp,
-    signature: (sent.encode ?? hex)(mac),
+    signature: `sha256=${mac}`,
     secrets: [secret],
     ...had,
     body: asBytes(had.body ?? body),
   }).map(({ id }) => id);
 }
 
-/** Returns the event as Python's json.dumps writes it. */
-const python = (options: string) =>
-  execFileSync(
-    'python3',
-    ['-c', `import json,sys; sys.stdout.buffer.write(json.dumps(json.load(sys.stdin)${options}).encode())`],
-    { input: JSON.stringify(event) },
-  ).toString();
-const hasPython = (() => {
-  try {
-    return python('') !== '';
-  } catch {
-    return false;
-  }
-})();
-
 const compact = JSON.stringify(event);
-const spaced = '{"type": "run.completed", "data": {"tags": ["a", "b"], "ok": true, "total": 1.50}}';
-const parsedAgain = (text: string) => JSON.stringify(JSON.parse(text));
+const indented = JSON.stringify(event, null, 2);
 const windows = (text: string) => text.replaceAll('\n', '\r\n');
 const lines = '{\n  "type": "run.completed",\n  "id": 7\n}';
 
@@ -75,141 +53,56 @@ const lines = '{\n  "type": "run.completed",\n  "id": 7\n}';
 const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['newline_added', 'echo instead of printf', { body: compact }, { body: `${compact}\n` }],
   ['newline_added', 'an editor on Windows', { body: compact }, { body: `${compact}\r\n` }],
-  ['white_space_added', 'line breaks', { body: compact }, { body: `${compact}\n\n\n` }],
   ['newline_stripped', '$(cat body)', { body: `${compact}\n` }, { body: compact }],
-  ['newline_stripped', 'a CRLF', { body: `${compact}\r\n` }, { body: compact }],
-  ['lf_became_crlf', 'git with autocrlf', { body: lines }, { body: windows(lines) }],
-  ['crlf_became_lf', 'dos2unix', { body: windows(lines) }, { body: lines }],
+  ['line_breaks_changed', 'git with autocrlf', { body: lines }, { body: windows(lines) }],
+  ['line_breaks_changed', 'dos2unix', { body: windows(lines) }, { body: lines }],
   ['bom_added', 'Notepad', { body: compact }, { body: `\ufeff${compact}` }],
-  ['white_space_added', 'a template', { body: compact }, { body: `  ${compact} \n` }],
+  ['json_rewritten', 'indented for reading', { body: compact }, { body: `${indented}\n` }],
+  ['json_rewritten', 'parsed and written compact', { body: indented }, { body: compact }],
+  ['json_rewritten', 'numbers that would change', { body: '{"a": 1.50}' }, { body: '{"a":1.50}' }],
+  // As json.dumps of Python writes them.
   [
-    'json_spaced',
-    'JSON.stringify of a body from Python',
-    { body: '{"a": 1, "b": [1, 2]}' },
-    { body: parsedAgain('{"a": 1, "b": [1, 2]}') },
-  ],
-  ['json_compact', 'indented for reading', { body: compact }, { body: JSON.stringify(event, null, 2) }],
-  ['json_compact', 'spaced by Python', { body: '{"a":1,"b":[]}' }, { body: '{"a": 1, "b": []}' }],
-  [
-    'json_indented_2',
-    'parsed and written compact',
-    { body: JSON.stringify(event, null, 2) },
-    { body: compact },
+    'json_rewritten',
+    'a body from Python',
+    { body: '{"n": "Zo\\u00eb \\u2615 \\ud83d\\ude00", "a": 1}' },
+    { body: '{"n":"Zoë ☕ 😀","a":1}' },
   ],
   [
-    'json_unescaped',
-    'ensure_ascii',
-    { body: '{"n":"Zo\\u00eb \\u2615 \\ud83d\\ude00"}' },
-    { body: '{"n":"Zoë ☕ 😀"}' },
+    'json_rewritten',
+    'a body through Python',
+    { body: '{"n":"Zoë ☕ 😀","a":1}' },
+    { body: '{"n": "Zo\\u00eb \\u2615 \\ud83d\\ude00", "a": 1}\n' },
   ],
-  ['json_unescaped', 'in upper case, as .NET', { body: '{"n":"Zo\\u00EB"}' }, { body: '{"n":"Zoë"}' }],
+  ['json_rewritten', 'PHP', { body: '{"u":"https:\\/\\/x\\/\\u00eb"}' }, { body: '{"u":"https://x/ë"}' }],
   [
-    'json_escaped',
-    'written by Python',
-    { body: '{"n":"Zoë ☕ 😀"}' },
-    { body: '{"n":"Zo\\u00eb \\u2615 \\ud83d\\ude00"}' },
+    'json_rewritten',
+    'through PHP',
+    { body: '{"u":"https://x/ë"}' },
+    { body: '{"u":"https:\\/\\/x\\/\\u00eb"}' },
   ],
-  [
-    'json_slashes',
-    'a body from PHP',
-    { body: '{"u":"https:\\/\\/x.example\\/a"}' },
-    { body: '{"u":"https://x.example/a"}' },
-  ],
-  [
-    'json_slashes',
-    'a body through PHP',
-    { body: '{"u":"https://x.example/a"}' },
-    { body: '{"u":"https:\\/\\/x.example\\/a"}' },
-  ],
-  ['json_html', 'a body from Go', { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' }, { body: '{"u":"a&b<c>"}' }],
-  [
-    'json_html',
-    'a body through Go',
-    { body: '{"u":"a&b<c>"}' },
-    { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' },
-  ],
+  ['json_rewritten', 'Go', { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' }, { body: '{"u":"a&b<c>"}' }],
+  ['json_rewritten', 'through Go', { body: '{"u":"a&b<c>"}' }, { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' }],
   ['compressed', 'gzip', { body: compact }, { body: gzipSync(compact) }],
   ['compressed', 'deflate', { body: compact }, { body: deflateSync(compact) }],
   ['compressed', 'brotli', { body: compact }, { body: brotliCompressSync(compact) }],
   [
-    'decoded_as_latin1',
-    "read as 'latin1', written as UTF-8",
-    { body: '{"n":"Zoë ☕"}' },
-    { body: Buffer.from('{"n":"Zoë ☕"}').toString('latin1') },
-  ],
-  [
-    'encoded_as_latin1',
-    "written as 'latin1'",
-    { body: '{"n":"Zoë"}' },
-    { body: Buffer.from('{"n":"Zoë"}', 'latin1') },
-  ],
-  ['encoded_as_utf16', 'PowerShell', { body: compact }, { body: Buffer.from(`\ufeff${compact}`, 'utf16le') }],
-  ['base64_body', 'Lambda', { body: compact }, { body: Buffer.from(compact).toString('base64') }],
-  [
-    'headers_in_body',
-    'curl -i',
+    'encoding_changed',
+    'read as latin1',
     { body: compact },
-    { body: `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${compact}` },
+    { body: Buffer.from(compact).toString('latin1') },
   ],
-  [
-    'tenant_secret',
-    'a tenant secret that the service does not use yet',
-    {},
-    { tenantSecret: 'tenant-secret-1' },
-  ],
-  [
-    'old_secret',
-    'signed before the rotation',
-    { key: 'older-secret' },
-    { tenantSecret: 'tenant-secret-1', secrets: [secret, 'older-secret'] },
-  ],
+  ['encoding_changed', 'in latin1', { body: '{"n":"Zoë"}' }, { body: Buffer.from('{"n":"Zoë"}', 'latin1') }],
+  ['encoding_changed', 'PowerShell', { body: compact }, { body: Buffer.from(`\ufeff${compact}`, 'utf16le') }],
+  ['base64_body', 'Lambda', { body: compact }, { body: Buffer.from(compact).toString('base64') }],
+  ['headers_in_body', 'curl -i', { body: compact }, { body: `HTTP/1.1 200 OK\r\nA: b\r\n\r\n${compact}` }],
+  ['tenant_secret', 'not used yet', {}, { tenantSecret: 'tenant-secret-1' }],
   ['secret_white_space', 'copied with a space', {}, { secrets: [`${secret} `] }],
   ['secret_white_space', 'echo into a file', {}, { secrets: ['unrelated', ` ${secret}\n`] }],
-  ['secret_newline', 'the sender read a file', { key: `${secret}\n` }, {}],
   ['secret_quoted', 'docker --env-file', {}, { secrets: [`"${secret}"`] }],
   ['secret_list', 'commas', {}, { secrets: [`other-secret,${secret}`] }],
   ['secret_list', 'a literal \\n', {}, { secrets: [`${secret}\\nother-secret`] }],
-  [
-    'secret_prefix',
-    'Standard Webhooks',
-    { key: randomBytes(24).fill(7) },
-    { secrets: [`whsec_${Buffer.alloc(24, 7).toString('base64')}`] },
-  ],
-  ['secret_prefix', 'only a label', { key: 'abcdef0123456789' }, { secrets: ['whsec_abcdef0123456789'] }],
-  [
-    'secret_hex',
-    'the sender decodes',
-    { key: Buffer.from('00ff10a0b1c2d3e4', 'hex') },
-    { secrets: ['00ff10a0b1c2d3e4'] },
-  ],
-  [
-    'secret_base64',
-    'the sender decodes',
-    { key: Buffer.alloc(32, 200) },
-    { secrets: [Buffer.alloc(32, 200).toString('base64')] },
-  ],
-  ['timestamp_fraction', 'a database with microseconds', {}, { timestamp: '2026-01-15T12:00:00.250000Z' }],
-  [
-    'timestamp_fraction',
-    'no fraction',
-    { timestamp: '2026-01-15T12:00:00.000Z' },
-    { timestamp: '2026-01-15T12:00:00Z' },
-  ],
-  ['timestamp_zone', '+00:00 for Z', {}, { timestamp: timestamp.replace('Z', '+00:00') }],
-  ['timestamp_zone', 'Z for +00:00', { timestamp: '2026-01-15T12:00:00.250+00:00' }, { timestamp }],
-  ['timestamp_zone', 'none', { timestamp: '2026-01-15T12:00:00.250' }, { timestamp }],
-  ['boundary_missing', 'timestamp + body', { message: (time, body) => [time, body] }, {}],
-  ['body_only', 'as GitHub signs', { message: (_time, body) => [body] }, {}],
-  ['signature_base64', "digest('base64')", { encode: (mac) => Buffer.from(mac).toString('base64') }, {}],
-  [
-    'signature_base64',
-    'after sha256=',
-    { encode: (mac) => `sha256=${Buffer.from(mac).toString('base64')}` },
-    {},
-  ],
-  ['signature_prefix', 'bare hex', { encode: (mac) => Buffer.from(mac).toString('hex') }, {}],
-  ['signature_prefix', 'v1=', { encode: (mac) => `v1=${Buffer.from(mac).toString('hex')}` }, {}],
-  ['timestamp_refused', 'Unix seconds', { timestamp: '1768478400' }, {}],
+  ['timestamp_rewritten', 'a database with microseconds', {}, { timestamp: '2026-01-15T12:00:00.250000Z' }],
+  ['timestamp_rewritten', '+00:00 for Z', {}, { timestamp: timestamp.replace('Z', '+00:00') }],
 ];
 
 describe('diagnose with one mistake', () => {
@@ -218,35 +111,6 @@ describe('diagnose with one mistake', () => {
   test('is tested for every cause', () => {
     const made = new Set(mistakes.map(([id]) => id));
     expect(Object.keys(texts).filter((id) => !made.has(id))).toEqual([]);
-  });
-
-  test('has a sentence and a remedy for every cause', () => {
-    for (const text of Object.values(texts)) {
-      expect(text).toHaveLength(2);
-      for (const part of text) expect(part.length).toBeGreaterThan(10);
-    }
-  });
-});
-
-describe('diagnose names the layout', () => {
-  test.each<[string, string, string, string]>([
-    ['json_spaced', 'and the escapes differ', '{"n": "Zo\\u00eb", "a": 1}', '{"n":"Zoë","a":1}'],
-    ['json_compact', 'and a line break was added', compact, `${JSON.stringify(event, null, 2)}\n`],
-    ['json_compact', 'and both end in a line break', `${compact}\n`, `${JSON.stringify(event, null, 2)}\n`],
-    ['json_spaced', 'and digits would change', spaced, spaced.replaceAll(': ', ':').replaceAll(', ', ',')],
-  ])('%s: %s', (id, _how, sent, had) => expect(causes({ body: sent }, { body: had })).toEqual([id]));
-});
-
-describe.skipIf(!hasPython)('diagnose of JSON from Python', () => {
-  test.each<[string, string[]]>([
-    ['', ['json_spaced']],
-    [', ensure_ascii=False', ['json_spaced']],
-    [', indent=2', ['json_indented_2']],
-  ])('recognises json.dumps(event%s) that JavaScript serialised again', (options, ids) => {
-    const body = python(options);
-    expect(
-      causes({ body }, { body: parsedAgain(body).replace(/^.*$/s, () => JSON.stringify(event)) }),
-    ).toEqual(ids);
   });
 });
 
@@ -260,14 +124,6 @@ describe('diagnose finds nothing', () => {
   test('for a body that is too large', () => {
     const body = new Uint8Array(maxDiagnosedBytes + 1);
     expect(causes({ body: body.subarray(1) }, { body })).toEqual([]);
-  });
-  test('for two mistakes', () => {
-    expect(
-      causes({ encode: (mac) => Buffer.from(mac).toString('base64') }, { body: `${compact}\n` }),
-    ).toEqual([]);
-  });
-  test('for an authentic delivery', () => {
-    expect(causes({})).toEqual([]);
   });
 });
 

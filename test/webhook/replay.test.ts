@@ -42,20 +42,14 @@ describe('a replay guard', () => {
     expect(await guard.check({ ...verified, secretIndex: 1, ageSeconds: 200 }, upperCase)).toBe('replay');
   });
 
-  test('also identifies deliveries by their bytes', async () => {
-    const guard = createReplayGuard();
-    const bytes = new TextEncoder().encode('{}');
-    expect(await guard.check(verified, bytes)).toBe('first');
-    expect(await guard.check(verified, Buffer.from('{}'))).toBe('replay');
-    expect(await guard.check(verified, new TextEncoder().encode('{ }'))).toBe('first');
-    expect(await guard.check(verified, new Uint8Array())).toBe('first');
-  });
-
-  test.each(['', 'abc', 'sha256=00', null, undefined, {}])('refuses %j as a proof', async (proof) => {
-    await expect(createReplayGuard().check(verified, proof as never)).rejects.toMatchObject({
-      code: 'bad_option',
-    });
-  });
+  test.each(['', 'abc', 'sha256=00', null, undefined, new Uint8Array()])(
+    'refuses %j as a signature',
+    async (given) => {
+      await expect(createReplayGuard().check(verified, given as never)).rejects.toMatchObject({
+        code: 'bad_option',
+      });
+    },
+  );
 
   test('calls exactly one of a hundred concurrent deliveries the first', async () => {
     const guard = createReplayGuard();

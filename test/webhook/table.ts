@@ -72,16 +72,11 @@ function utf8(value: string): Uint8Array {
 
 const hex = current.signature.slice('sha256='.length);
 const twoSignatures = [current.signature, vector('no-fraction').signature];
-const flat = (signature = 'X-Service-Signature') => [
-  ...['Host', 'hooks.example.test', 'X-Service-Timestamp', current.timestamp],
-  ...[signature, current.signature],
+const pairs = (signature = 'X-Service-Signature'): [string, string][] => [
+  ['Host', 'hooks.example.test'],
+  ['X-Service-Timestamp', current.timestamp],
+  [signature, current.signature],
 ];
-
-function pairsOf(list: readonly string[]): [string, string][] {
-  return list.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name, list[index + 1] ?? '']] : [],
-  );
-}
 
 export const table: readonly Section[] = [
   {
@@ -303,10 +298,8 @@ export const table: readonly Section[] = [
       row('a record without a prototype', accepted, () =>
         withHeaders(Object.assign(Object.create(null), headers(current.timestamp, current.signature))),
       ),
-      row('`Headers`', accepted, () => withHeaders(new Headers(pairsOf(flat())))),
-      row('pairs', accepted, () => withHeaders(pairsOf(flat('x-SERVICE-signature')))),
-      row('a `Map`', accepted, () => withHeaders(new Map(pairsOf(flat())))),
-      row('`rawHeaders`', accepted, () => withHeaders(flat('X-SERVICE-SIGNATURE'))),
+      row('`Headers`', accepted, () => withHeaders(new Headers(pairs()))),
+      row('pairs', accepted, () => withHeaders(pairs('x-SERVICE-signature'))),
       row('other names, set with `headerNames`', accepted, () =>
         withHeaders(
           { 'webhook-timestamp': current.timestamp, 'webhook-signature': current.signature },
@@ -338,15 +331,12 @@ export const table: readonly Section[] = [
         withHeaders(headers(current.timestamp, twoSignatures.join(', '))),
       ),
       row('two signatures in `Headers`', 'duplicate_header', () => {
-        const given = new Headers(pairsOf(flat()));
+        const given = new Headers(pairs());
         given.append('X-Service-Signature', twoSignatures[1] ?? '');
         return withHeaders(given);
       }),
       row('two signatures as pairs', 'duplicate_header', () =>
-        withHeaders([...pairsOf(flat()), ['x-service-signature', twoSignatures[1]]]),
-      ),
-      row('two signatures in `rawHeaders`', 'duplicate_header', () =>
-        withHeaders([...flat(), 'x-service-signature', twoSignatures[1]]),
+        withHeaders([...pairs(), ['x-service-signature', twoSignatures[1]]]),
       ),
       row('two signatures whose names differ in case', 'duplicate_header', () =>
         withHeaders({
@@ -358,7 +348,6 @@ export const table: readonly Section[] = [
         withHeaders(headers([current.timestamp, current.timestamp], current.signature)),
       ),
       row('a value that is not text', 'bad_option', () => withHeaders(headers(current.timestamp, 42))),
-      row('a list that ends in a name without a value', 'bad_option', () => withHeaders([...flat(), 'Host'])),
       row('a promise', 'bad_option', () => withHeaders(Promise.resolve(new Headers()))),
       row('missing', 'bad_option', () => withHeaders(undefined)),
       row('an invalid name in `headerNames`', 'bad_option', () =>

@@ -40,38 +40,16 @@ function invalidCapture(
   return new UsageError(`--request-file: ${message}`, { hint });
 }
 
-/** Decodes a chunked body. Returns null without a chunk size, since some tools save the header but decode the body. */
-function withoutChunks(rest: Buffer): Uint8Array | null {
-  const chunks: Uint8Array[] = [];
-  let start = 0;
-  for (;;) {
-    const line = /^([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n/.exec(
-      rest.toString('latin1', start, start + 1024),
-    );
-    if (line === null && start === 0) return null;
-    const size = Number.parseInt(line?.[1] ?? '', 16);
-    // Trailers follow the last chunk; they are not signed.
-    if (size === 0) return Buffer.concat(chunks);
-    start += line?.[0].length ?? 0;
-    const end = start + size;
-    if (!(end < rest.length)) throw invalidCapture('the chunked body is incomplete');
-    chunks.push(rest.subarray(start, end));
-    start = end + (rest.toString('latin1', end, end + 2) === '\r\n' ? 2 : 1);
-  }
-}
-
-/** Returns the content of the chunks, the number of bytes in `Content-Length`, or else the rest of the file. */
+/** Returns the number of bytes in `Content-Length`, or else the rest of the file. */
 function capturedBody(rest: Buffer, headers: HeaderPairs, note: (line: string) => void): Uint8Array {
-  const valuesOf = (name: string) =>
-    headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value);
-  if (/\bchunked$/i.test(valuesOf('transfer-encoding').join(','))) {
-    const body = withoutChunks(rest);
-    if (body === null) {
-      note('the Transfer-Encoding is chunked, but the body is not: reading the body unchanged');
-    }
-    return body ?? rest;
+  const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+  if (
+    headerOf('transfer-encoding') !== undefined &&
+    /^[0-9a-f]+\s*\r?\n/i.test(rest.toString('latin1', 0, 32))
+  ) {
+    throw invalidCapture('the body is chunked', 'save the decoded body, without the sizes of the chunks');
   }
-  const [value] = valuesOf('content-length');
+  const value = headerOf('content-length');
   if (value === undefined) return rest;
   const length = Number(value);
   if (!/^\d{1,15}$/.test(value)) throw invalidCapture('its Content-Length is not a number');

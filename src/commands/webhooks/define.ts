@@ -4,13 +4,13 @@ import { parseTimestamp } from '../../date-time.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { wantsJson } from '../../output/json.ts';
-import { hashBody } from '../../webhook/hmac.ts';
+import { signSync } from '../../webhook/node.ts';
 import { type Bind, examples } from '../binding.ts';
 import type { Context } from '../context.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
 import { addOptions, filled } from '../options.ts';
 import type { JsonDocument } from '../result-schemas.ts';
-import { streamInput } from './delivery.ts';
+import { readInput } from './delivery.ts';
 import { listenCommand } from './listen.ts';
 import { deliveryHeaders, missingSecret, signingSecrets, tunnelTo } from './receiver.ts';
 import { verifyDeliveryCommand } from './verify.ts';
@@ -32,8 +32,8 @@ async function signCommand(context: Context, flags: SignFlags): Promise<number> 
   }
   const [key] = signingSecrets(settings).keys;
   if (key === undefined) throw missingSecret('webhooks sign');
-  const { macs } = await hashBody(timestamp, streamInput(io, '--body-file', bodyFile), [key]);
-  const signature = `sha256=${Buffer.from(macs[0] ?? []).toString('hex')}`;
+  const body = await readInput(io, '--body-file', bodyFile);
+  const { signature } = signSync({ body, secret: key, timestamp });
   const names = deliveryHeaders(settings);
   const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
   if (wantsJson(output)) {

@@ -38,7 +38,7 @@ function verifyDelivery(
   try {
     const { timestamp, ageSeconds, secretIndex } = verifySync({
       body,
-      headers: rawHeaders,
+      headers: pairsOf(rawHeaders),
       headerNames,
       secrets: secrets.keys,
       ...limits,

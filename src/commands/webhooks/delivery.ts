@@ -1,4 +1,3 @@
-import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
@@ -16,11 +15,11 @@ export interface DeliveryFlags {
   requestFile?: string;
 }
 
-/** A saved delivery. A body file is streamed. */
+/** A saved delivery. */
 export interface SavedDelivery {
   headers: HeaderPairs;
   names: HeaderNames;
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  body: Uint8Array;
 }
 
 const headerSources =
@@ -52,69 +51,43 @@ function checkSources({ timestamp, signature, headersFile, requestFile, bodyFile
   }
 }
 
-/** Streams a file, or standard input for `-`. A part is valid only until the next one is requested. */
-export async function* streamInput(io: Io, option: string, path: string): AsyncGenerator<Uint8Array> {
+/** More than any delivery. */
+const maxInputBytes = 64 * 1024 * 1024;
+
+/** Reads a file, or standard input for `-`. */
+export async function readInput(io: Io, option: string, path: string): Promise<Uint8Array> {
+  let bytes: Uint8Array;
   try {
-    yield* path === '-' ? io.streamStdin() : io.streamFile(path);
+    bytes = path === '-' ? await io.readStdin(maxInputBytes + 1) : io.readFile(path, maxInputBytes + 1);
   } catch (cause) {
-    // Only read errors arrive here: when the consumer throws, the generator returns.
     throw new UsageError(`${option}: cannot read ${path}: ${readProblem(cause)}`, {
       hint: 'pass the path of a file, or - for standard input',
       cause,
     });
   }
-}
-
-/** More than any delivery, and more than the headers of any request. */
-const limits = { '--request-file': 64 * 1024 * 1024, '--headers-file': 1024 * 1024 } as const;
-
-async function readInput(io: Io, option: keyof typeof limits, path: string): Promise<Uint8Array> {
-  const bytes = new CollectedBytes(limits[option]);
-  for await (const part of streamInput(io, option, path)) {
-    if (bytes.add(new Uint8Array(part))) continue;
-    throw new UsageError(`${option}: ${path} is larger than ${limits[option] / 1024 ** 2} MiB`, {
-      hint: 'pass a file with only the headers, and the body with --body-file',
-    });
-  }
-  return bytes.bytes();
+  if (bytes.length <= maxInputBytes) return bytes;
+  throw new UsageError(`${option}: ${path} is larger than ${maxInputBytes / 1024 ** 2} MiB`, {
+    hint: 'pass the file of one delivery',
+  });
 }
 
 function invalidHeaders(message: string): UsageError {
   return new UsageError(`--headers-file: ${message}`, {
-    hint: 'write one header per line, Name: value; a JSON object of headers works too',
+    hint: 'write one header per line, Name: value',
   });
-}
-
-/** Reads `{ "Name": "value" }` or lists of values, alone or in a field `headers`. */
-function jsonHeaders(text: string): HeaderPairs {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw invalidHeaders('the file begins like JSON, but is not valid JSON');
-  }
-  const headers = typeof json === 'object' && json !== null && 'headers' in json ? json.headers : json;
-  if (typeof headers !== 'object' || headers === null) {
-    throw invalidHeaders('the JSON is not an object of headers');
-  }
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().map((part) => [name, String(part)] as const),
-  );
 }
 
 function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
   // Windows PowerShell writes UTF-16 with a byte order mark by default.
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   const text = new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
-  const pairs = /^\s*\{/.test(text)
-    ? jsonHeaders(text)
-    : // Report only the number of the line, since its text may be a secret.
-      parseHeaderLines(text, (line) => invalidHeaders(`line ${line} is not a header`));
+  // Report only the number of the line, since its text may be a secret.
+  const pairs = parseHeaderLines(text, (line) => invalidHeaders(`line ${line} is not a header`));
   if (pairs.length === 0) throw invalidHeaders('the file contains no headers');
   return pairs;
 }
 
-/** Reads the body only on demand. @throws UsageError unless the options describe exactly one delivery with readable headers */
+/** @throws UsageError unless the options describe exactly one delivery with readable headers */
 export async function readSavedDelivery(
   { io, settings }: Context,
   flags: DeliveryFlags,
@@ -128,15 +101,14 @@ export async function readSavedDelivery(
   const names = deliveryHeaders(settings);
   if (requestFile !== undefined) {
     const { headers, body } = readCapture(await readInput(io, '--request-file', requestFile), note);
-    return { names, headers, body: [body] };
+    return { names, headers, body };
   }
-  const body = streamInput(io, '--body-file', bodyFile ?? '-');
-  if (headersFile !== undefined) {
-    return { names, body, headers: parseHeadersFile(await readInput(io, '--headers-file', headersFile)) };
-  }
-  const headers = [
-    [names.timestamp, timestamp ?? ''],
-    [names.signature, signature ?? ''],
-  ] as const;
-  return { names, body, headers };
+  const headers =
+    headersFile === undefined
+      ? ([
+          [names.timestamp, timestamp ?? ''],
+          [names.signature, signature ?? ''],
+        ] as const)
+      : parseHeadersFile(await readInput(io, '--headers-file', headersFile));
+  return { names, headers, body: await readInput(io, '--body-file', bodyFile ?? '-') };
 }

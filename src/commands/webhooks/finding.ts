@@ -13,7 +13,7 @@ export interface Finding {
   ageSeconds: number | null;
   /** The secret that signed; also set when only the age was refused. */
   secretIndex: number | null;
-  bytes: number | null;
+  bytes: number;
   /** Null without `--diagnose`, or if there is nothing to explain. */
   diagnosis: Diagnosis | null;
 }

@@ -4,9 +4,9 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import { type HeaderNames, readDeliveryHeaders } from '../../webhook/headers.ts';
-import { type HashedBody, hashBody, indexOfMac } from '../../webhook/hmac.ts';
-import { judgeDelivery, readUnchecked } from '../../webhook/verify.ts';
+import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
+import type { Diagnosis } from '../result-schemas.ts';
 import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './delivery.ts';
 import { type Finding, findingData, findingTable, reportFinding } from './finding.ts';
 import { missingSecret, refusalOf, type Secrets, signingSecrets } from './receiver.ts';
@@ -40,14 +40,6 @@ function timeAt(text: string): number {
   });
 }
 
-interface VerifyInput {
-  delivery: SavedDelivery;
-  secrets: Secrets;
-  now: number;
-  limits: ReturnType<typeof limitsFor>;
-  isDiagnosed: boolean;
-}
-
 /** Returns the received headers if each is present exactly once. */
 function sentHeaders({ headers, names }: SavedDelivery): HeaderNames | null {
   try {
@@ -57,50 +49,51 @@ function sentHeaders({ headers, names }: SavedDelivery): HeaderNames | null {
   }
 }
 
-/** The errors that a diagnosis can explain. */
-const explainable: readonly string[] = ['mismatch', 'malformed_timestamp', 'malformed_signature'];
-
-/** Checks the headers, then hashes the streamed body with every secret that may have signed it. */
-async function checkDelivery({ delivery, secrets, now, limits, isDiagnosed }: VerifyInput): Promise<Finding> {
+/** Checks the signature first, so that a delivery that is only too old still names the secret that signed it. */
+function checkDelivery(
+  delivery: SavedDelivery,
+  { keys }: Secrets,
+  limits: ReturnType<typeof limitsFor>,
+  now: Date,
+): Finding {
   const { headers, names, body } = delivery;
-  const { keys } = secrets;
-  const sent = sentHeaders(delivery);
-  const at = parseTimestamp(sent?.timestamp ?? '');
+  const input = { body, headers, headerNames: names, secrets: keys, now };
   const finding: Finding = {
     error: null,
-    timestamp: sent?.timestamp ?? null,
-    ageSeconds: at === null ? null : (now - at) / 1000,
+    timestamp: sentHeaders(delivery)?.timestamp ?? null,
+    ageSeconds: null,
     secretIndex: null,
-    bytes: null,
+    bytes: body.length,
     diagnosis: null,
   };
-  const maxKept = isDiagnosed ? maxDiagnosedBytes : 0;
-  let hashed: HashedBody | null = null;
   try {
-    const candidate = readUnchecked({
-      headers,
-      headerNames: names,
-      secrets: keys,
-      ...limits,
-      now: new Date(now),
-    });
-    hashed = await hashBody(candidate.timestamp, body, keys, maxKept);
-    const index = indexOfMac(hashed.macs, candidate.mac);
-    if (index >= 0) finding.secretIndex = index;
-    judgeDelivery(candidate, index);
+    const { ageSeconds, secretIndex } = verifySync({ ...input, maxAge: null, maxFuture: null });
+    finding.ageSeconds = ageSeconds;
+    finding.secretIndex = secretIndex;
+    verifySync({ ...input, ...limits });
   } catch (caught) {
     finding.error = refusalOf(caught, command);
-    // The body of a malformed delivery is read only for a diagnosis.
-    if (isDiagnosed) hashed ??= await hashBody('', body, [], maxKept);
-  }
-  finding.bytes = hashed?.bytes ?? null;
-  if (isDiagnosed && hashed !== null && sent !== null && explainable.includes(finding.error?.code ?? '')) {
-    finding.diagnosis = {
-      tried: hashed.body !== null,
-      causes: hashed.body === null ? [] : diagnose({ body: hashed.body, ...sent, ...secrets }),
-    };
+    finding.ageSeconds = finding.error.ageSeconds ?? null;
   }
   return finding;
+}
+
+/** Explains a mismatch. */
+function diagnosisOf(delivery: SavedDelivery, secrets: Secrets): Diagnosis | null {
+  const { body } = delivery;
+  const sent = sentHeaders(delivery);
+  if (sent === null) return null;
+  const tried = body.length <= maxDiagnosedBytes;
+  return {
+    tried,
+    causes: diagnose({
+      body,
+      timestamp: sent.timestamp,
+      signature: sent.signature,
+      secrets: secrets.secrets,
+      tenantSecret: secrets.tenantSecret,
+    }),
+  };
 }
 
 /** `rungate webhooks verify`: returns exit code 0 for an authentic delivery, 1 for any other. */
@@ -112,13 +105,10 @@ export async function verifyDeliveryCommand(context: Context, flags: VerifyFlags
   const delivery = await readSavedDelivery(context, flags, (line) => notes.push(line));
   const secrets = signingSecrets(settings);
   if (secrets.keys.length === 0) throw missingSecret(command);
-  const finding = await checkDelivery({
-    delivery,
-    secrets,
-    now,
-    limits,
-    isDiagnosed: flags.diagnose === true,
-  });
+  const finding = checkDelivery(delivery, secrets, limits, new Date(now));
+  if (flags.diagnose === true && finding.error?.code === 'mismatch') {
+    finding.diagnosis = diagnosisOf(delivery, secrets);
+  }
   for (const note of notes) await output.note(`--request-file: ${note}`);
   await output.data(findingData(finding, secrets), findingTable(finding, secrets));
   await reportFinding(context, finding, secrets);

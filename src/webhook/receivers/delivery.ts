@@ -1,14 +1,15 @@
 import { ownOptions } from '../../own-options.ts';
 import { badOption, WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readDeliveryHeaders } from '../headers.ts';
-import type { Verified, VerifyOptions } from '../options.ts';
+import type { Verified } from '../options.ts';
+import { verify } from '../web.ts';
 import { type Delivery, type ReceiveOptions, statusOf, WebhookReceiveError } from './public.ts';
 
 export type VerificationOptions = Omit<ReceiveOptions, 'onError'>;
 
 const defaultMaxBytes = 1024 * 1024;
 
-/** Returns the maximum length of a body, and checks the type of the options, since every receiver calls it first. */
+/** Returns the maximum length of a body, and checks the type of the options. */
 export function maxBytesOf(options: VerificationOptions): number {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
@@ -21,11 +22,6 @@ export function maxBytesOf(options: VerificationOptions): number {
 
 export function tooLarge(maxBytes: number): WebhookReceiveError {
   return new WebhookReceiveError('body_too_large', `the body has more than ${maxBytes} bytes (see maxBytes)`);
-}
-
-/** Refuses a body by its Content-Length, before reading it. */
-export function refuseContentLength(length: unknown, maxBytes: number): void {
-  if (typeof length === 'string' && Number(length) > maxBytes) throw tooLarge(maxBytes);
 }
 
 /** Returns the error for a body that was parsed before verification; `hint` is the fix in this framework. */
@@ -51,14 +47,17 @@ function parseDelivery(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
   }
 }
 
-/** Verifies the body that a receiver has read. */
+/**
+ * Reads and verifies a delivery.
+ * @param read returns the raw body; it may stop with `tooLarge` after `maxBytes`
+ */
 export async function deliver(
-  verify: (options: VerifyOptions) => Promise<Verified>,
   headers: HeadersInput,
-  bytes: Uint8Array,
   options: VerificationOptions,
+  read: (maxBytes: number) => Uint8Array | Promise<Uint8Array>,
 ): Promise<Delivery> {
   const maxBytes = maxBytesOf(options);
+  const bytes = await read(maxBytes);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
   const { now, headerNames, json } = ownOptions(options, ['now', 'headerNames', 'json']);
   const verified = await verify({ ...options, now: now?.(), headers, body: bytes });
@@ -73,19 +72,15 @@ export async function deliver(
   };
 }
 
-function shownAge(seconds: number): string {
-  const rounded = Math.round(Math.abs(seconds));
-  return seconds < 0 ? `, ${rounded} s ahead` : `, ${rounded} s old`;
-}
-
 /** Logs one line for a refused delivery: the code, the status and the age, but no text from the sender. */
 export function logRefusal(error: unknown): void {
-  const status = statusOf(error);
   const isVerification = error instanceof WebhookVerificationError;
   const code = isVerification || error instanceof WebhookReceiveError ? error.code : 'an unexpected error';
-  const age = isVerification && error.ageSeconds !== undefined ? shownAge(error.ageSeconds) : '';
-  const hint = isVerification && error.hint !== undefined ? ` → ${error.hint}` : '';
-  console.error(`rungate refused a webhook delivery: ${code} (HTTP ${status})${age}${hint}`);
+  const { ageSeconds = null, hint = null } = isVerification ? error : {};
+  const seconds = Math.round(Math.abs(ageSeconds ?? 0));
+  const age = ageSeconds === null ? '' : `, ${seconds} s ${ageSeconds < 0 ? 'ahead' : 'old'}`;
+  const remedy = hint === null ? '' : ` → ${hint}`;
+  console.error(`rungate refused a webhook delivery: ${code} (HTTP ${statusOf(error)})${age}${remedy}`);
 }
 
 /**
@@ -98,15 +93,6 @@ export function errorOf(...thrown: unknown[]): object {
   );
 }
 
-/** Calls `onError`, and logs the refusal if that fails: an unhandled rejection would end the process. */
-async function reportError(error: unknown, onError: (error: unknown) => unknown): Promise<void> {
-  try {
-    await onError(error);
-  } catch {
-    logRefusal(error);
-  }
-}
-
 /** Passes an error of `receive` to `onError`, or logs it, and rethrows it. */
 export async function reportErrors(
   options: ReceiveOptions,
@@ -116,7 +102,10 @@ export async function reportErrors(
     return await receive();
   } catch (error) {
     const { onError = logRefusal } = ownOptions(options ?? {}, ['onError']);
-    void reportError(error, onError);
+    // Not awaited: an `onError` that never ends must not keep the sender waiting.
+    Promise.resolve(error)
+      .then(onError)
+      .catch(() => logRefusal(error));
     throw error;
   }
 }

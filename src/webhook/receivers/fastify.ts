@@ -1,16 +1,7 @@
 import { ownOptions } from '../../own-options.ts';
-import { verify } from '../node.ts';
 import { isBytes } from '../options.ts';
-import {
-  deliver,
-  errorOf,
-  logRefusal,
-  maxBytesOf,
-  notRaw,
-  reportErrors,
-  type VerificationOptions,
-} from './delivery.ts';
-import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
+import { deliver, errorOf, logRefusal, maxBytesOf, notRaw } from './delivery.ts';
+import { type ReceiveOptions, statusOf } from './public.ts';
 
 export { deliveryOf } from './delivery.ts';
 export * from './public.ts';
@@ -59,31 +50,9 @@ export interface FastifyOptions extends Omit<ReceiveOptions, 'onError'> {
 const remedy =
   'call webhook(scope, options) in the scope that has the route, and add no content type parser there';
 
-/**
- * Verifies a request whose body a content type parser left as a Buffer. For routes that set up their scope themselves.
- * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
- * @example
- * ```ts
- * import { fastify } from 'fastify';
- * import { receive } from 'rungate/webhook/fastify';
- *
- * const app = fastify();
- * app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
- * app.post('/hook', async (request, reply) => {
- *   const delivery = await receive(request, { secrets: process.env.HOOK_SECRET });
- *   console.log(delivery.json());
- *   return reply.code(204).send();
- * });
- * ```
- */
-export async function receive(request: FastifyRequest, options: ReceiveOptions): Promise<Delivery> {
-  return reportErrors(options, () => verifyRequest(request, options));
-}
-
-async function verifyRequest(request: FastifyRequest, options: VerificationOptions): Promise<Delivery> {
-  const { body } = request;
-  if (body !== undefined && !isBytes(body)) throw notRaw(remedy);
-  return deliver(verify, request.headers, body ?? new Uint8Array(), options);
+function bodyOf({ body = new Uint8Array() }: FastifyRequest): Uint8Array {
+  if (isBytes(body)) return body;
+  throw notRaw(remedy);
 }
 
 /** Logs the error. Responds to the sender's mistakes with an empty body, and throws all others to the app. */
@@ -127,7 +96,7 @@ export function webhook(scope: FastifyScope, options: FastifyOptions): void {
   // With a callback, since Fastify would call the handler once a promise resolves and the response is not sent, or the sender
   // has left.
   typedScope.addHook('preValidation', (request, reply, done) => {
-    verifyRequest(request, options)
+    deliver(request.headers, options, () => bodyOf(request))
       .then((webhook) => Object.assign(request, { webhook }))
       .then(
         () => done(),

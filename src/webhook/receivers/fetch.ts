@@ -1,14 +1,5 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
-import { verify } from '../web.ts';
-import {
-  deliver,
-  maxBytesOf,
-  notRaw,
-  refuseContentLength,
-  reportErrors,
-  tooLarge,
-  type VerificationOptions,
-} from './delivery.ts';
+import { deliver, notRaw, reportErrors, tooLarge } from './delivery.ts';
 import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
 
 export * from './public.ts';
@@ -64,14 +55,11 @@ async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8
  * ```
  */
 export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
-  return reportErrors(options, () => verifyRequest(request, options));
-}
-
-async function verifyRequest(request: FetchRequest, options: VerificationOptions): Promise<Delivery> {
-  const maxBytes = maxBytesOf(options);
-  const { body, bodyUsed, headers } = request;
-  if (bodyUsed || body?.locked) throw notRaw(remedy);
-  refuseContentLength(headers.get('content-length'), maxBytes);
-  const bytes = body === null ? new Uint8Array() : await readAll(body.getReader(), maxBytes);
-  return deliver(verify, headers, bytes, options);
+  return reportErrors(options, async () => {
+    const { body, bodyUsed, headers } = request;
+    return deliver(headers, options, (maxBytes) => {
+      if (bodyUsed || body?.locked) throw notRaw(remedy);
+      return body === null ? new Uint8Array() : readAll(body.getReader(), maxBytes);
+    });
+  });
 }

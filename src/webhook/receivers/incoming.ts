@@ -1,14 +1,7 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
-import { verify } from '../node.ts';
+import { WebhookVerificationError } from '../error.ts';
 import { isBytes } from '../options.ts';
-import {
-  deliver,
-  maxBytesOf,
-  notRaw,
-  refuseContentLength,
-  tooLarge,
-  type VerificationOptions,
-} from './delivery.ts';
+import { deliver, notRaw, tooLarge, type VerificationOptions } from './delivery.ts';
 import { type Delivery, WebhookReceiveError } from './public.ts';
 
 /** The part of an `IncomingMessage` that the receiver uses, with the properties that frameworks add. */
@@ -16,75 +9,36 @@ export interface IncomingRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly readableDidRead?: boolean;
   readonly readableEnded?: boolean;
-  readonly destroyed?: boolean;
-  on(...args: never[]): unknown;
-  removeListener(...args: never[]): unknown;
-  pause(): unknown;
-  resume(): unknown;
+  iterator(options?: { destroyOnReturn?: boolean }): AsyncIterable<unknown>;
   /** A body that middleware has read: bytes are raw, anything else was parsed. */
   body?: unknown;
   rawBody?: unknown;
 }
 
-/** The event methods, whose exact types differ between the versions of Node's types. */
-interface Emitter {
-  on(event: string, listener: (value: never) => void): unknown;
-  removeListener(event: string, listener: (value: never) => void): unknown;
+function incomplete(cause: unknown): WebhookReceiveError {
+  const message = 'the sender disconnected before the body was complete';
+  return new WebhookReceiveError('body_incomplete', message, cause);
 }
 
-function readStream(request: IncomingRequest, maxBytes: number, remedy: string): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const body = new CollectedBytes(maxBytes);
-    const emitter: Emitter = request;
-    const listeners: Record<string, (value: never) => void> = {
-      data: take,
-      end: finish,
-      error: failIncomplete,
-      close: failIncomplete,
-    };
-    function stop() {
-      for (const [event, listener] of Object.entries(listeners)) emitter.removeListener(event, listener);
+async function readStream(request: IncomingRequest, maxBytes: number, remedy: string): Promise<Uint8Array> {
+  const body = new CollectedBytes(maxBytes);
+  try {
+    // Keep the socket open for the response; Node discards the rest of the body after it.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      if (!isBytes(chunk)) throw notRaw(`setEncoding() was called on the request; ${remedy}`);
+      if (!body.add(chunk)) throw tooLarge(maxBytes);
     }
-    function fail(error: Error) {
-      stop();
-      // The rest of the body stays in the socket; Node discards it after the response.
-      request.pause();
-      reject(error);
-    }
-    function failIncomplete(cause?: unknown) {
-      fail(
-        new WebhookReceiveError(
-          'body_incomplete',
-          'the sender disconnected before the body was complete',
-          cause,
-        ),
-      );
-    }
-    function take(chunk: unknown) {
-      if (!isBytes(chunk)) {
-        fail(notRaw(`setEncoding() was called on the request; ${remedy}`));
-        return;
-      }
-      if (!body.add(chunk)) fail(tooLarge(maxBytes));
-    }
-    function finish() {
-      stop();
-      resolve(new Uint8Array(body.bytes()));
-    }
-    if (request.destroyed) {
-      failIncomplete();
-      return;
-    }
-    for (const [event, listener] of Object.entries(listeners)) emitter.on(event, listener);
-    request.resume();
-  });
+  } catch (error) {
+    const isOurs = error instanceof WebhookReceiveError || error instanceof WebhookVerificationError;
+    throw isOurs ? error : incomplete(error);
+  }
+  return new Uint8Array(body.bytes());
 }
 
 /** Returns the raw body: the bytes that a framework kept, or those of the stream. */
 async function rawBody(request: IncomingRequest, maxBytes: number, remedy: string): Promise<Uint8Array> {
   if (isBytes(request.rawBody)) return request.rawBody;
   if (request.readableDidRead !== true && request.readableEnded !== true) {
-    refuseContentLength(request.headers['content-length'], maxBytes);
     return readStream(request, maxBytes, remedy);
   }
   // Read `body` only now: on some hosts it is a getter that parses.
@@ -95,11 +49,10 @@ async function rawBody(request: IncomingRequest, maxBytes: number, remedy: strin
 }
 
 /** Reads and verifies a Node request; `remedy` is the hint of the error for a body that was already consumed. */
-export async function receiveIncoming(
+export function receiveIncoming(
   request: IncomingRequest,
   options: VerificationOptions,
   remedy: string,
 ): Promise<Delivery> {
-  const bytes = await rawBody(request, maxBytesOf(options), remedy);
-  return deliver(verify, request.headers, bytes, options);
+  return deliver(request.headers, options, (maxBytes) => rawBody(request, maxBytes, remedy));
 }

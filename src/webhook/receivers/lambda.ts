@@ -1,5 +1,4 @@
 import { badOption } from '../error.ts';
-import { verify } from '../node.ts';
 import { deliver, notRaw, reportErrors } from './delivery.ts';
 import type { Delivery, ReceiveOptions } from './public.ts';
 
@@ -54,6 +53,6 @@ export async function receive(event: LambdaEvent, options: ReceiveOptions): Prom
     if (typeof unchecked !== 'object' || unchecked === null) {
       badOption('receive takes the event of the Lambda handler');
     }
-    return deliver(verify, headersOf(event), bodyBytes(event), options);
+    return deliver(headersOf(event), options, () => bodyBytes(event));
   });
 }

@@ -127,11 +127,6 @@ describe('webhooks verify refuses a delivery with exit code 1', () => {
     expect(err).toMatch(new RegExp(`^not authentic: .* \\(${code}\\)\\n`));
   });
 
-  it('for malformed headers, without reading the body', async () => {
-    const argv = ['--timestamp', 'now', '--signature', sign(body), '--body-file', 'gone'];
-    expect(await verdict(argv)).toMatchObject({ exit: 1, code: 'malformed_timestamp', bytes: null });
-  });
-
   it('and escapes hostile text in a header', async () => {
     const argv = ['--timestamp', '\u001b[2J\n::error::x', '--signature', sign(body), '--diagnose'];
     const { code, out, err } = await verify(argv);
@@ -181,18 +176,6 @@ describe('webhooks verify --headers-file', () => {
       `x-service-TIMESTAMP:${timestamp}\nx-service-signature:\t ${signature}  \n`,
     ],
     ['a request line first', `POST /hook HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{"the":"body"}`],
-    [
-      'a JSON object',
-      JSON.stringify({ 'x-service-timestamp': timestamp, 'X-Service-Signature': [signature] }),
-    ],
-    [
-      'a Lambda event',
-      JSON.stringify(
-        { headers: { 'x-service-timestamp': timestamp, 'x-service-signature': signature }, body: 'x' },
-        null,
-        2,
-      ),
-    ],
     ['UTF-16, as PowerShell writes it', Buffer.from(`\ufeff${lines.join('\r\n')}\r\n`, 'utf16le')],
     ['UTF-8 with a byte order mark', `\ufeff${lines.join('\r\n')}\r\n`],
   ])('reads %s', async (_what, text) => {
@@ -207,9 +190,6 @@ describe('webhooks verify --headers-file', () => {
   it.each<[string, string, RegExp]>([
     ['a line that is not a header', `${lines[0]}\nX-Service-Signature ${secret}\n`, /line 2 is not a header/],
     ['an empty file', '\n\n', /contains no headers/],
-    ['invalid JSON', '{"a":', /not valid JSON/],
-    ['other JSON', '{"headers": 1}', /not an object of headers/],
-    ['a body', 'x'.repeat(2_000_000), /larger than 1 MiB/],
   ])('rejects %s with exit code 64', async (_what, text, message) => {
     const { code, out, err } = await verify(['--headers-file', 'h'], { files: { h: text } });
     expect({ code, out }).toEqual({ code: 64, out: '' });
@@ -232,14 +212,6 @@ describe('webhooks verify --headers-file', () => {
 describe('webhooks verify --request-file', () => {
   const head = `POST /hook?x=1 HTTP/1.1\r\nHost: x\r\nX-Service-Timestamp: ${timestamp}\r\nX-Service-Signature: ${sign(body)}\r\n`;
   const length = Buffer.byteLength(body);
-  const bytes = Buffer.from(body);
-  const chunked = (...parts: Uint8Array[]) =>
-    Buffer.concat([
-      Buffer.from(`${head}Transfer-Encoding: chunked\r\n\r\n`),
-      ...parts.flatMap((part) => [Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]),
-      Buffer.from('0\r\n\r\n'),
-    ]);
-
   it.each<[string, string | Uint8Array]>([
     ['without a length, whose body is the rest of the file', `${head}\r\n${body}`],
     ['with LF line breaks', `${head}\r\n${body}`.replaceAll('\r\n', '\n')],
@@ -250,14 +222,6 @@ describe('webhooks verify --request-file', () => {
       'with Content-Length, and line breaks that an editor added',
       `${head}content-length:${length}\r\n\r\n${body}\n\n`,
     ],
-    ['in one chunk', chunked(bytes)],
-    ['in many chunks', chunked(...Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1)))],
-    [
-      'with chunk extensions and trailers',
-      Buffer.from(
-        `${head}transfer-encoding: gzip, Chunked\r\n\r\n${length.toString(16).toUpperCase()} ;a=b\r\n${body}\r\n0\r\nX-Trailer: 1\r\n\r\n`,
-      ),
-    ],
     ['with a chunked body that is already decoded', `${head}Transfer-Encoding: chunked\r\n\r\n${body}`],
   ])('reads a request %s', async (_what, file) => {
     expect(await verdict(['--request-file', 'r'], { files: { r: file } })).toMatchObject({
@@ -267,31 +231,10 @@ describe('webhooks verify --request-file', () => {
     expect(await verdict(['--request-file', '-'], { stdin: file })).toMatchObject({ exit: 0, bytes: length });
   });
 
-  it('reads an empty body and a large one', async () => {
-    for (const content of [new Uint8Array(), Buffer.alloc(2_000_000, 'x\n')]) {
-      const signature = sign(content);
-      const start = `POST / HTTP/1.1\nX-Service-Timestamp: ${timestamp}\nX-Service-Signature: ${signature}\n`;
-      const files = {
-        r: Buffer.concat([Buffer.from(`${start}\n`), content]),
-        l: Buffer.concat([Buffer.from(`${start}Content-Length: ${content.length}\n\n`), content]),
-      };
-      for (const file of ['r', 'l']) {
-        expect(await verdict(['--request-file', file], { files })).toMatchObject({
-          exit: 0,
-          bytes: content.length,
-        });
-      }
-    }
-  });
-
-  it('reports bytes that it ignored and chunks that it did not decode', async () => {
+  it('reports bytes that it ignored', async () => {
     const longer = { r: `${head}Content-Length: ${length}\r\n\r\n${body}\n` };
     expect((await verify(['--request-file', 'r'], { files: longer })).err).toMatch(
       /ignored what follows the \d+ bytes/,
-    );
-    const decoded = { r: `${head}Transfer-Encoding: chunked\r\n\r\n${body}` };
-    expect((await verify(['--request-file', 'r'], { files: decoded })).err).toMatch(
-      /chunked, but the body is not/,
     );
   });
 
@@ -303,19 +246,9 @@ describe('webhooks verify --request-file', () => {
     ['that is cut off', `${head}Content-Length: ${length + 5}\r\n\r\n${body}`, /5 bytes shorter than/],
     ['with an invalid length', `${head}Content-Length: -1\r\n\r\n${body}`, /not a number/],
     [
-      'with chunks that are cut off',
-      `${head}Transfer-Encoding: chunked\r\n\r\n99\r\n${body}`,
-      /the chunked body is incomplete/,
-    ],
-    [
-      'without the last chunk',
-      `${head}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n`,
-      /the chunked body is incomplete/,
-    ],
-    [
-      'with a chunk that is too long',
-      `${head}Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n`,
-      /the chunked body is incomplete/,
+      'with a chunked body',
+      `${head}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n`,
+      /the body is chunked/,
     ],
   ])('rejects a request %s with exit code 64', async (_what, r, message) => {
     const { code, out, err } = await verify(['--request-file', 'r'], { files: { r } });
@@ -402,21 +335,7 @@ describe('webhooks verify --diagnose', () => {
     const [cause] = found.diagnosis.causes;
     expect(found.diagnosis.causes).toHaveLength(1);
     expect(Object.keys(cause)).toEqual(['id', 'sentence', 'remedy']);
-    expect(cause.id).toBe('json_spaced');
-  });
-
-  it.each([
-    ['bare hex', timestamp, sign(body).slice(7), 'malformed_signature', 'signature_prefix'],
-    [
-      'Unix seconds',
-      '1768478280',
-      sign(body, secret, '1768478280'),
-      'malformed_timestamp',
-      'timestamp_refused',
-    ],
-  ])('explains malformed headers: %s', async (_what, time, signature, code, id) => {
-    const found = await verdict(['--timestamp', time, '--signature', signature, '--diagnose']);
-    expect(found).toMatchObject({ exit: 1, code, diagnosis: { causes: [{ id }] } });
+    expect(cause.id).toBe('json_rewritten');
   });
 
   it('reports that no cause was found, and what that means', async () => {
@@ -433,11 +352,11 @@ describe('webhooks verify --diagnose', () => {
     expect(found.err).toMatch(/larger than 10 MiB/);
   });
 
-  it('adds nothing if the delivery is authentic, too old or lacks headers', async () => {
+  it('adds nothing if the delivery is authentic, too old or malformed', async () => {
     expect(await verdict([...signed, '--diagnose'])).not.toHaveProperty('diagnosis');
     expect(await verdict([...signed, '--diagnose', '--tolerance', '1s'])).not.toHaveProperty('diagnosis');
-    const files = { h: 'Host: x\n' };
-    expect(await verdict(['--headers-file', 'h', '--diagnose'], { files })).not.toHaveProperty('diagnosis');
+    const bareHex = ['--timestamp', timestamp, '--signature', sign(body).slice(7)];
+    expect(await verdict([...bareHex, '--diagnose'])).not.toHaveProperty('diagnosis');
   });
 });
 

@@ -42,12 +42,16 @@ describe.each([
     name,
     startWith((app, options) => app.post('/hook', webhook(options), echo)),
   );
-  testReceiver(
-    `${name} behind express.raw`,
-    startWith((app, options) =>
+  test('uses the bytes that express.raw read', async () => {
+    const start = startWith((app, options) =>
       app.post('/hook', express.raw({ type: '*/*', limit: '1mb' }), webhook(options), echo),
-    ),
-  );
+    );
+    const receiver = await started(start, { json: false });
+    const body = Uint8Array.of(0xff, 0x00, 0x0d, 0x0a);
+    const response = await receiver.send(body, headersFor(body));
+    expect([response.status, response.body.equals(body)]).toEqual([200, true]);
+    expect((await receiver.send(Uint8Array.of(0xff), headersFor(body))).status).toBe(401);
+  });
 
   test.each<[string, Mount]>([
     ['express.json()', (app) => app.use(express.json())],
@@ -58,16 +62,6 @@ describe.each([
       app.post('/hook', webhook(options), echo);
     });
     await expectNotRaw(await started(start), /before express\.json\(\).*express\.raw\({ type: '\*\/\*' }\)/);
-  });
-
-  test('reads the body itself after a parser that skipped it', async () => {
-    const start = startWith((app, options) => {
-      app.use(express.raw());
-      app.use(express.urlencoded({ extended: false }));
-      app.post('/hook', webhook(options), echo);
-    });
-    const receiver = await started(start);
-    expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(200);
   });
 
   test('keeps the raw body from a later parser, which still parses for other routes', async () => {
@@ -131,17 +125,5 @@ describe.each([
     const receiver = await started(startWith((app) => app.post('/hook', echo)));
     expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(500);
     expect(receiver.errors).toEqual([expect.objectContaining({ code: 'bad_option' })]);
-  });
-
-  test('passes an error of the handler to the app unchanged', async () => {
-    const receiver = await started(
-      startWith((app, options) =>
-        app.post('/hook', webhook(options), () => {
-          throw new Error('of the handler');
-        }),
-      ),
-    );
-    expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(500);
-    expect(receiver.errors).toEqual([expect.objectContaining({ message: 'of the handler' })]);
   });
 });

@@ -44,14 +44,6 @@ describe.each(kinds)('Lambda behind %s', (_name, make) => {
     const receiver = await started(startWith(make, parsed));
     await expectNotRaw(receiver, /before a body parser.*proxy integration/);
   });
-
-  test('decodes JSON in base64', async () => {
-    const body = '{"a":"é"}';
-    const eventBody = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
-    const event = make(headersFor(body), eventBody);
-    const delivery = await receive(event, { secrets: secret, now: () => new Date(at) });
-    expect(delivery.json()).toEqual({ a: 'é' });
-  });
 });
 
 test('reads headers that are missing in `multiValueHeaders` from `headers`, as in test events', async () => {

@@ -121,15 +121,6 @@ describe.each(starts)('the snippet for %s', (_name, start) => {
     expect(logged).not.toHaveBeenCalled();
   });
 
-  test('responds 400 with an empty body to an authentic delivery that is not JSON, and logs it', async () => {
-    const send = await start();
-    const { status, body } = await send('hello');
-    expect([status, body.toString()]).toEqual([400, '']);
-    expect(handled).toEqual([]);
-    expect(logged.mock.calls.flat()).toEqual([expect.stringContaining('invalid_json (HTTP 400), 0 s old')]);
-    expect(String(logged.mock.calls.flat())).not.toContain('hello');
-  });
-
   test('responds 500 if the handler fails, and keeps running', async () => {
     const send = await start();
     handle = () => Promise.reject(new Error('of the handler'));

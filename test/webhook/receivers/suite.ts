@@ -72,8 +72,8 @@ export function headersFor(
   ];
 }
 
-const bytes = (text: string) => new TextEncoder().encode(text);
-const eventBody = bytes('{"event":"run.completed","marker":"observable"}');
+export const bytes = (text: string) => new TextEncoder().encode(text);
+export const eventBody = bytes('{"event":"run.completed","marker":"observable"}');
 const closers: (() => Promise<unknown>)[] = [];
 
 /** Starts a receiver and closes it after the test. */
@@ -83,7 +83,7 @@ export async function started(start: Start, options: ReceiveOptions = {}): Promi
   return receiver;
 }
 
-/** The tests that every receiver must pass. */
+/** What every receiver must do; the core that they share is tested in delivery.test.ts. */
 export function testReceiver(name: string, start: Start): void {
   describe(`the receiver for ${name}`, () => {
     let logged: MockInstance<typeof console.error>;
@@ -94,13 +94,11 @@ export function testReceiver(name: string, start: Start): void {
       logged.mockRestore();
       for (const close of closers.splice(0)) await close();
     });
-    const lines = () => logged.mock.calls.map((args) => args.join(' '));
 
     test.each([
       ['JSON', eventBody],
       ['an empty body', new Uint8Array()],
       ['bytes that are not text', Uint8Array.of(0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d, 0x0a)],
-      ['whitespace at both ends', bytes(' \n{}\r\n ')],
       ['a large body', new Uint8Array(700_000).fill(0x61)],
     ])('delivers %s unchanged', async (_what, body) => {
       const receiver = await started(start, { json: false });
@@ -108,36 +106,17 @@ export function testReceiver(name: string, start: Start): void {
       expect(receiver.errors).toEqual([]);
       expect(response.status).toBe(200);
       expect(response.body.equals(body)).toBe(true);
-      expect(lines()).toEqual([]);
+      expect(logged).not.toHaveBeenCalled();
     });
 
     test.each<[string, number, [string, string][], ReceiveOptions?]>([
       ['another body', 401, headersFor(bytes('{}'))],
-      ['another secret', 401, headersFor(eventBody, { key: 'another' })],
       ['an old delivery', 401, headersFor(eventBody, { timestamp: '2026-01-15T11:54:59.000Z' })],
-      ['a timestamp that is ahead', 401, headersFor(eventBody, { timestamp: '2026-01-15T12:01:01.000Z' })],
       ['no signature', 400, headersFor(eventBody).slice(0, 1)],
-      ['no timestamp', 400, headersFor(eventBody).slice(1)],
       [
         'two signatures',
         400,
         [...headersFor(eventBody), ['x-service-signature', `sha256=${'0'.repeat(64)}`]],
-      ],
-      [
-        'a signature with another algorithm',
-        400,
-        [
-          ['X-Service-Timestamp', at],
-          ['X-Service-Signature', 'sha1=00'],
-        ],
-      ],
-      [
-        'a timestamp without a zone',
-        400,
-        [
-          ['X-Service-Timestamp', '2026-01-15T12:00:00'],
-          ['X-Service-Signature', `sha256=${'0'.repeat(64)}`],
-        ],
       ],
       ['a body over maxBytes', 413, headersFor(eventBody), { maxBytes: eventBody.length - 1 }],
     ])('refuses %s with %i and an empty body', async (_what, status, headers, options) => {
@@ -152,63 +131,12 @@ export function testReceiver(name: string, start: Start): void {
       expect(parse.mock.calls.filter(([text]) => String(text).includes('observable'))).toEqual([]);
     });
 
-    test.each([
-      ['text', bytes('hello')],
-      ['an empty body', new Uint8Array()],
-      ['JSON that is not UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
-    ])('refuses an authentic delivery of %s with 400, and logs it', async (_what, body) => {
-      const receiver = await started(start);
-      const response = await receiver.send(body, headersFor(body));
-      expect([response.status, response.body.toString()]).toEqual([400, '']);
-      expect(lines()).toEqual([
-        expect.stringContaining(
-          'invalid_json (HTTP 400), 0 s old → set json: false to accept other bodies too',
-        ),
-      ]);
-    });
-
-    test.each<[string, string, ReceiveOptions]>([
-      ['no secret', 'no_secret', { secrets: undefined }],
-      ['a maxAge of 0', 'bad_option', { maxAge: 0 }],
-    ])('passes %s to the app as an error, and responds 500', async (_what, code, options) => {
-      const receiver = await started(start, options);
+    test('passes a missing secret to the app as an error, and responds 500', async () => {
+      const receiver = await started(start, { secrets: undefined });
       expect((await receiver.send(eventBody, headersFor(eventBody))).status).toBe(500);
-      expect(receiver.errors).toEqual([expect.objectContaining({ code })]);
-      expect(lines()).toEqual([expect.stringContaining(`: ${code} (HTTP 500)`)]);
+      expect(receiver.errors).toEqual([expect.objectContaining({ code: 'no_secret' })]);
+      expect(logged.mock.calls.flat()).toEqual([expect.stringContaining(': no_secret (HTTP 500)')]);
     });
-
-    const marked = [
-      ['X-Service-Timestamp', at],
-      ['X-Service-Signature', 'observable'],
-    ] as const;
-    test.each<[string, readonly (readonly [string, string])[], string]>([
-      [
-        'another secret',
-        headersFor(eventBody, { key: 'another' }),
-        'mismatch (HTTP 401), 0 s old → verify the raw',
-      ],
-      [
-        'an old delivery',
-        headersFor(eventBody, { timestamp: '2026-01-15T11:00:00Z' }),
-        'too_old (HTTP 401), 3600 s old → ',
-      ],
-      [
-        'a timestamp that is ahead',
-        headersFor(eventBody, { timestamp: '2026-01-15T12:02:00Z' }),
-        'too_new (HTTP 401), 120 s ahead → ',
-      ],
-      ['a malformed signature', marked, 'malformed_signature (HTTP 400), 0 s old → '],
-      ['no timestamp', headersFor(eventBody).slice(1), 'missing_header (HTTP 400) → '],
-    ])(
-      'logs %s in one line with the code and the age, but no text from the sender',
-      async (_what, headers, text) => {
-        const receiver = await started(start);
-        await receiver.send(eventBody, headers);
-        expect(lines()).toHaveLength(1);
-        expect(lines()[0]).toContain(`rungate refused a webhook delivery: ${text}`);
-        expect(lines()[0]).not.toMatch(/observable|run\.completed|sha256=[0-9a-f]|\n/);
-      },
-    );
 
     test('passes the error with its code and age to onError, and logs nothing', async () => {
       const reported: unknown[] = [];
@@ -218,29 +146,7 @@ export function testReceiver(name: string, start: Start): void {
       void receiver.send(eventBody, headers).catch(() => undefined);
       await until(() => reported.length === 1);
       expect(reported[0]).toMatchObject({ code: 'mismatch', ageSeconds: 30 });
-      expect(lines()).toEqual([]);
-    });
-
-    test('reads the headers that headerNames names', async () => {
-      const receiver = await started(start, {
-        headerNames: { timestamp: 'X-Acme-Time', signature: 'X-Acme-Mac' },
-      });
-      const [[, timestamp] = [], [, signature] = []] = headersFor(eventBody);
-      const headers: [string, string][] = [
-        ['x-acme-time', String(timestamp)],
-        ['X-ACME-MAC', String(signature).toUpperCase().replace('SHA256', 'sha256')],
-      ];
-      expect((await receiver.send(eventBody, headers)).status).toBe(200);
-    });
-
-    test('accepts every secret of a rotation, but only the tenant secret if it is set', async () => {
-      const rotating = await started(start, { secrets: ['new', secret] });
-      expect((await rotating.send(eventBody, headersFor(eventBody))).status).toBe(200);
-      const tenant = await started(start, { tenantSecret: 'of the tenant' });
-      expect((await tenant.send(eventBody, headersFor(eventBody))).status).toBe(401);
-      expect((await tenant.send(eventBody, headersFor(eventBody, { key: 'of the tenant' }))).status).toBe(
-        200,
-      );
+      expect(logged).not.toHaveBeenCalled();
     });
   });
 }
