@@ -24,28 +24,20 @@ const has = ({ command }: Mistake, name: string) => command.options.some(({ long
 /** Whether an argument follows an option that takes no value. */
 const isValue = ({ after, isNext }: Mistake) => after !== undefined && isNext === true && !after.required;
 const negated = (option: string) => option.replace(/^--/, '--no-');
-const negative = ({ after }: Mistake) => negated(String(after?.long));
-
-const doctor = 'rungate doctor shows which credential is used and whether the service accepts it';
 
 /**
- * Likely mistakes, and words of other tools, with what to write instead. The first row that applies counts. No hint repeats
- * an argument, which may be a secret.
+ * Likely mistakes of a new user, and words of other tools, with what to write instead. The first row that applies counts. No hint
+ * repeats an argument, which may be a secret.
  */
 const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
   command: [
-    [/^rungate version\b/, 'write rungate --version'],
     [
       /^rungate (?:tests?|start|check)\b/,
       'rungate gate starts a test run and waits for it; rungate run trigger only starts it',
     ],
     [/^rungate (?:runs|runs? (?:list|ls))$/, noList.run],
     [/^rungate keys? (?:list|ls)$/, noList.keys],
-    [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
-    [/^rungate auth logout\b/, 'write rungate logout'],
-    [/^rungate auth\b/, 'write rungate login'],
-    [/^rungate run gates?\b/, 'write rungate gate'],
-    [/^rungate run (?:rerun|retry|restart)\b/, 'rungate run trigger starts a new run'],
+    [/^rungate (?:auth|whoami)\b/, 'write rungate login, or rungate doctor to check the credential'],
   ],
   option: [
     // commander also reports an option as unknown if it has a value that it does not take.
@@ -54,20 +46,10 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
       (mistake) =>
         `${mistake.word} takes no value: write it alone${has(mistake, negated(mistake.word)) ? `, or ${negated(mistake.word)}` : ''}`,
     ],
-    [/^rungate run trigger --gates?$/, 'rungate gate runs the gates of the project file: rungate gate web'],
-    [/^rungate gate --wait$/, 'rungate gate always waits: leave it out'],
-    [/^rungate gate --no-wait$/, 'rungate gate always waits; rungate run trigger only starts a run'],
     [
-      word(/^--fleet-(?:size|index)$/),
-      'leave it out: gates adapt to a rate limit; for large fleets, run rungate hub and set RUNGATE_HUB_URL',
+      /^rungate gate --(?:no-)?wait$/,
+      'rungate gate always waits: leave it out; rungate run trigger only starts a run',
     ],
-    [/^rungate gate --(?:gates?|name)$/, 'write the names of gates without an option: rungate gate web'],
-    [
-      /^rungate init --(?:no-)?strict$/,
-      'rungate gate is strict: leave it out, or write "strict": false into .rungate.json to let a cancelled run pass',
-    ],
-    [word(/^--all$/), 'write --help --all for the help with every option'],
-    [word(/^-V$/), 'write rungate --version'],
     [
       (mistake) => /^(?:-o|--output)$/.test(mistake.word) && !has(mistake, '--output-file'),
       'write --json or --format <format>',
@@ -83,44 +65,15 @@ const rows: Readonly<Record<Mistake['kind'], readonly MistakeRow[]>> = {
     ],
     [
       (mistake) => isValue(mistake) && mistake.after?.long === '--json',
-      (mistake) =>
-        `--json takes no value and prints every field: ${has(mistake, '--columns') ? 'to select columns of the table, use --columns id,name' : 'to select fields, use jq'}`,
-    ],
-    [
-      (mistake) => isValue(mistake) && has(mistake, negative(mistake)),
-      (mistake) =>
-        `${mistake.after?.long} takes no value: write ${/^(?:false|no|off|0)$/i.test(mistake.word) ? negative(mistake) : `${mistake.after?.long} alone`}`,
+      '--json takes no value and prints every field: to select fields, use jq',
     ],
     [isValue, ({ after }) => `${after?.long} takes no value: write it alone, or leave it out`],
-    [
-      ({ line, command }) => line.startsWith('rungate config set ') && command.args[0] === 'tags',
-      'separate the values with commas: smoke,nightly',
-    ],
-    [
-      ({ line, command }) => line.startsWith('rungate config set ') && command.args[0] === 'on',
-      'write <verdict>=<action>, separated by commas: cancelled=fail,timeout=warn',
-    ],
+    [/^rungate config set /, 'separate several values with commas: smoke,nightly'],
     [/^rungate env vars (?:create|update) .*=/s, 'write --field name=A --field value=1'],
-    [
-      (mistake) => has(mistake, '--field') && /^[A-Za-z_][\w.]*=/.test(mistake.word),
-      'write each field as an option: --field <name>=<value>',
-    ],
-    [({ after }) => after?.long === '--columns', 'separate the names with commas: --columns id,name'],
     [
       ({ after }) => after?.parseArg !== undefined,
       ({ after }) => `repeat ${after?.long} for each value, or put it in quotes`,
     ],
-    [
-      ({ after }) => after?.required === true,
-      ({ after }) => `put quotes around a value with spaces: ${after?.long} "…"`,
-    ],
-    [/^rungate run cancel /, 'pass the reason as --reason "…"; this command cancels one run at a time'],
-    [/^rungate run status /, 'this command shows one run at a time; rungate run wait takes several'],
-    [
-      ({ command }) => command.name() === 'delete',
-      'this command deletes one item at a time: run it once for each',
-    ],
-    [/^rungate login /, 'type the secret at the prompt, or pipe it: rungate login < file'],
     [() => true, 'put quotes around a value with spaces; an option begins with --'],
   ],
 };

@@ -6,19 +6,12 @@ export type CredentialKind = 'API key' | 'bearer token';
 /** Common mistakes in a credential, by pattern, each with its remedy, which never shows the value. */
 const looks: readonly (readonly [RegExp, string])[] = [
   [/^bearer\s/i, 'remove "Bearer": rungate adds it'],
-  [/^x-api-key:/i, 'remove the header name: rungate adds it'],
   [/^(["'])[^"']*\1$/, 'remove the quotes, which are part of the value'],
   [
     /^(?:\$\{|\$\(|\$\w|%\w+%$|\{\{)/,
     'it is a placeholder that was never replaced; check how your CI inserts secrets',
   ],
-  [/^(?:<[^<>]*>$|your[-_])/i, 'it is the placeholder of an example; replace it with your own'],
   [/^[A-Z][A-Z0-9_]*=/, 'remove the name and the =, and keep only the value'],
-  [/^\*+$|[•…]/, 'it is masked; copy the secret itself'],
-  [
-    /^(?:\.{0,2}|~|[A-Za-z]:)[\\/]/,
-    'it looks like a path; set the variable that ends in _FILE to the path of a file',
-  ],
 ];
 
 /** A JSON Web Token: at most services a bearer token, and never an API key. */
@@ -59,23 +52,8 @@ export function mistakeIn(kind: CredentialKind, value: string): Wording | null {
     : null;
 }
 
-const noSpace = 'give the value without whitespace';
-
-/** The name of a character, and the remedy. */
-const characters: Readonly<Record<string, readonly [string, string]>> = {
-  '\n': ['a line break', "give the value alone: echo adds a line break, printf '%s' does not"],
-  '\r': ['a carriage return', 'give the value alone: a file with CRLF line endings adds a carriage return'],
-  '\t': ['a tab', noSpace],
-  ' ': ['a space', noSpace],
-  '\u00a0': ['a no-break space', noSpace],
-  '\ufeff': [
-    'a byte order mark',
-    'remove the byte order mark, which some editors write at the start of a file',
-  ],
-};
-
 export interface Unsendable {
-  /** The first such character and its place: `a line break as its last character`. */
+  /** The first such character and its place: `whitespace as its last character`. */
   readonly problem: string;
   readonly hint: Wording;
 }
@@ -86,14 +64,10 @@ export function unsendable(kind: CredentialKind, value: string): Unsendable | nu
   if (match === null) return null;
   const [character] = match;
   const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  const [name, remedy] = characters[character] ?? [
-    `the character U+${code}`,
-    'give the value alone: copy it from the service again',
-  ];
+  const what = /\s/.test(character) ? 'whitespace' : `the character U+${code}`;
   const isLast = match.index + character.length === value.length;
-  const place = isLast ? 'its last character' : `character ${match.index + 1}`;
   return {
-    problem: `${name} as ${match.index === 0 ? 'its first character' : place}`,
-    hint: mistakeIn(kind, value) ?? remedy,
+    problem: `${what} as ${isLast ? 'its last character' : `character ${match.index + 1}`}`,
+    hint: mistakeIn(kind, value) ?? "give the value alone: echo adds a line break, printf '%s' does not",
   };
 }

@@ -33,11 +33,6 @@ function readVariable(env: Env, id: OptionId, variable: string): unknown {
   }
 }
 
-/** Tells whether a value is clearly a path, so that a message may show it. Users put the secret itself there by mistake. */
-function isPath(text: string): boolean {
-  return /^(?:\.{0,2}|~|[A-Za-z]:)[\\/]/.test(text) || /^[\w.-]{1,32}$/.test(text);
-}
-
 /** Returns a secret from `NAME`, or from the file that `NAME_FILE` names, without one trailing newline. */
 export function readSecret(
   env: Env,
@@ -54,12 +49,11 @@ export function readSecret(
   try {
     bytes = readFile(path);
   } catch (cause) {
-    const what = `cannot read the file that ${name}_FILE names`;
-    throw isPath(path)
-      ? new ConfigError(`${what}: ${path}`, { hint: 'check the path and the permissions', cause })
-      : new ConfigError(what, {
-          hint: `${name}_FILE takes the path of a file; put the secret itself into ${name}`,
-        });
+    // The variable may contain the secret itself instead of a path.
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    throw new ConfigError(`cannot read the file that ${name}_FILE names (${code})`, {
+      hint: `check the path and the permissions; the secret itself belongs in ${name}`,
+    });
   }
   if (/^(?:255,254|254,255)$/.test(bytes.subarray(0, 2).join(','))) {
     throw new ConfigError(`the file that ${name}_FILE names is UTF-16 text: ${path}`, {

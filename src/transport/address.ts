@@ -55,12 +55,10 @@ export function parseApiUrl(
   const problem = (what: string, hint: Wording = example) =>
     new ConfigError(`the URL of the ${server} ${what}`, { hint });
   if (text === '') throw problem('is not set');
-  if (/^["'“‘]/.test(text))
-    throw problem('begins with a quote', (say) => `remove the quotes from ${name(say)}`);
-  if (/[${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
+  if (/["'${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
     throw problem(
-      'contains a space or one of $ { } % < >',
-      (say) => `check ${name(say)}: it may contain a placeholder that was not replaced`,
+      'contains a space, a quote or one of $ { } % < >',
+      (say) => `check ${name(say)}: it may contain quotes, or a placeholder that was not replaced`,
     );
   }
   const url = parseUrl(text);

@@ -4,20 +4,6 @@ import { ConfigError } from '../errors.ts';
 const block =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** Returns what a file without a certificate contains instead, as the end of a sentence, and a hint. */
-function withoutCertificate(caPem: string): [string, string] {
-  const hint =
-    'it must contain certificates in PEM, each from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----';
-  if (caPem.trim() === '') return ['is empty', hint];
-  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(caPem)) {
-    return ['contains a private key but no certificate', 'use the certificate of the CA, never its key'];
-  }
-  // A certificate in DER is binary.
-  if (caPem.includes('\uFFFD'))
-    return ['is not in PEM format', 'convert it: openssl x509 -inform der -in <file> -out ca.pem'];
-  return ['contains no certificate', hint];
-}
-
 /**
  * Checks that every certificate can be read; OpenSSL silently skips those that cannot.
  * @param what the subject of the error
@@ -26,8 +12,9 @@ function withoutCertificate(caPem: string): [string, string] {
 export async function checkPem(caPem: string, what = 'the CA file'): Promise<void> {
   const blocks = caPem.match(block) ?? [];
   if (blocks.length === 0) {
-    const [problem, hint] = withoutCertificate(caPem);
-    throw new ConfigError(`${what} ${problem}`, { hint });
+    throw new ConfigError(`${what} contains no certificate in PEM`, {
+      hint: 'it must contain certificates, each from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; to convert DER: openssl x509 -inform der',
+    });
   }
   const { X509Certificate } = await import('node:crypto');
   blocks.forEach((pem, index) => {

@@ -7,14 +7,10 @@ const usual = gates('{ "api": { "process": "a" }, "web": { "tags": ["w"], "needs
 /** Mistakes in the gates of a project file, and in the commands that run them. */
 export const mistakesInGates: readonly Mistake[] = [
   { name: 'a gate in other case', argv: run('API'), world: usual },
-  { name: 'gates in one word, as in the input of the action', argv: run('api,web'), world: usual },
-  { name: 'a gate with a long name that does not exist', argv: run('a'.repeat(40)), world: usual },
   { name: 'a process beside a gate', argv: run('web', '--process', 'checkout'), world: usual },
   { name: 'a process as a name, without gates', argv: run('checkout') },
+  { name: 'waiting for gates', argv: run('--wait'), world: usual },
   { name: 'a key for all gates', argv: run('--idempotency-key', 'k'), world: usual },
-  { name: 'gates as an option', argv: run('--gates', 'api'), world: usual },
-  { name: 'gates in one argument', argv: run('api web'), world: usual },
-  { name: 'retries below 0', argv: run('--retries', '-1'), world: usual },
   { name: 'no gates', argv: run(), world: gates('{}') },
   {
     name: 'a need that is not in a list',

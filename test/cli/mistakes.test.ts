@@ -4,7 +4,6 @@ import { signSync } from '../../src/webhook/node.ts';
 import { type Stage, stage, trigger } from './harness.ts';
 import { env, type Mistake, project } from './mistake.ts';
 import { mistakesInGates } from './mistakes-in-gates.ts';
-import { oldSpellings } from './mistakes-in-old-spellings.ts';
 import { mistakesInValues } from './mistakes-in-values.ts';
 
 let on: Stage;
@@ -183,7 +182,6 @@ const mistakes: readonly Mistake[] = [
   { name: 'a misspelt format', argv: ['run', 'status', 'run_1', '--format', 'jsno'] },
   ...mistakesInValues,
   ...mistakesInGates,
-  ...oldSpellings,
 ];
 
 /** Replaces the ports, which differ between runs, and the address of the docs. */

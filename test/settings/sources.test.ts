@@ -335,11 +335,9 @@ describe('a secret', () => {
     expect(() => readSecret({ [`${name}_FILE`]: 'f' }, name, files({ f: text }))).toThrow(ConfigError);
   });
 
-  test('is a ConfigError with the variable and the path if its file cannot be read', () => {
+  test('is a ConfigError with the variable if its file cannot be read', () => {
     expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(ConfigError);
-    expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(
-      /RUNGATE_API_KEY_FILE.*\/gone/,
-    );
+    expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(/RUNGATE_API_KEY_FILE/);
   });
 
   test('is a ConfigError that does not show it if both the variable and the file are set', () => {

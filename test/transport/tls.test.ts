@@ -115,20 +115,14 @@ test('suggests https:// when a TLS port responds to plain HTTP with an alert', a
   expect(error.hint).toContain('use https:// instead of http://');
 });
 
-test.each([
-  ['', 'is empty'],
-  [
-    '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
-    'contains a private key but no certificate',
-  ],
-  [`${pem('server.key')}`, 'contains a private key but no certificate'],
-  ['\u{fffd}\u0002', 'is not in PEM format'],
-  ['hello\n', 'contains no certificate'],
-])('describes a CA file with other content: %#', async (caPem, problem) => {
-  const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), patient), ConfigError);
-  expect(error.message).toBe(`the CA file ${problem}`);
-  expect(error.hint).toBeTruthy();
-});
+test.each(['', `${pem('server.key')}`, '\u{fffd}\u0002', 'hello\n'])(
+  'refuses a CA file without a certificate in PEM: %#',
+  async (caPem) => {
+    const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), patient), ConfigError);
+    expect(error.message).toBe('the CA file contains no certificate in PEM');
+    expect(error.hint).toBeTruthy();
+  },
+);
 
 describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate still stops', () => {
   /** Starts a server whose certificate nobody trusts, and counts its requests. */

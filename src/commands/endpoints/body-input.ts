@@ -3,8 +3,8 @@ import type { FileUpload } from '../../contract/service-types.ts';
 import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import { readProblem } from '../../host/read-file.ts';
 import { membersOf, objectText } from '../../json/text.ts';
-import { notJsonInput, unreadableInput } from './json-input.ts';
 
 /** `promoteToTicket` → `promote-to-ticket`. */
 export function kebab(name: string): string {
@@ -55,13 +55,19 @@ async function readObject(io: Io, path: string): Promise<BodyFields> {
   try {
     bytes = path === '-' ? await io.readStdin() : io.readFile(path);
   } catch (cause) {
-    throw unreadableInput(path, cause);
+    // The message does not repeat the path: it may be a body with secrets.
+    throw new UsageError(`--input cannot be read: ${readProblem(cause)}`, {
+      hint: 'give a JSON file with the body, or - for standard input',
+      cause,
+    });
   }
   const text = new TextDecoder().decode(bytes).trim();
   try {
     JSON.parse(text);
   } catch {
-    throw notJsonInput(path === '-' ? 'standard input' : path, bytes);
+    throw new UsageError('--input is not JSON in UTF-8', {
+      hint: 'a JSON body looks like {"name": "value"}, without comments',
+    });
   }
   if (text.startsWith('{')) return new Map(membersOf(text));
   throw new UsageError('--input is JSON, but not an object', {

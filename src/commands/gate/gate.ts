@@ -116,7 +116,7 @@ function chosenGates(
     if (known.includes(name)) continue;
     const [reason, hint] =
       known.length > 0
-        ? ['is not one of the gates', hintFor(name, known)]
+        ? ['is not one of the gates', instead(name, known)]
         : [
             `is not a gate: ${projectFile === null ? 'there is no .rungate.json' : 'the project file has no gates'}`,
             `did you mean --process ${/^[\w.-]{1,64}$/.test(name) ? name : '<slug>'}?`,
@@ -131,13 +131,6 @@ function chosenGates(
   throw new UsageError(`nothing to run: no --process or --tag is given, and ${where}`, {
     hint: `${ignored.join('')}give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json`,
   });
-}
-
-function hintFor(name: string, known: readonly string[]): string {
-  if (name === 'all') return 'without names, all gates run';
-  if (name.includes(',')) return 'separate the names with spaces';
-  if (/\s/.test(name)) return 'write each name as its own argument, or in the action on its own line';
-  return instead(name, known);
 }
 
 /** @throws ConfigError if the gate has nothing to run */

@@ -17,7 +17,7 @@ import { bareUrl } from '../../transport/address.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import type { CommandGate } from './command-gate.ts';
 import { remedyFor, whyOf } from './reports.ts';
-import { devices, waitRules } from './wait-flags.ts';
+import { waitRules } from './wait-flags.ts';
 
 /** An empty file, or an object with the type of an in-toto payload or statement. */
 const receiptPattern =
@@ -195,18 +195,16 @@ function isFolder(io: Io, path: string): boolean {
   }
 }
 
-/** Refuses names of gates whose files would be one, or none, on some system. @throws ConfigError */
+/** Refuses names of gates whose files would be one on some system. @throws ConfigError */
 function checkFileNames(names: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const name of names) {
     const other = seen.get(name.toLowerCase());
-    const problem =
-      other !== undefined
-        ? `the receipts of the gates ${other} and ${name} are one file where case does not matter`
-        : devices.test(name)
-          ? `the receipt of the gate ${name} cannot be a file on Windows, where the name is reserved`
-          : null;
-    if (problem !== null) throw new ConfigError(`--receipt: ${problem}`, { hint: 'rename the gate' });
+    if (other !== undefined)
+      throw new ConfigError(
+        `--receipt: the receipts of the gates ${other} and ${name} are one file where case does not matter`,
+        { hint: 'rename the gate' },
+      );
     seen.set(name.toLowerCase(), name);
   }
 }

@@ -1,9 +1,8 @@
-import { basename, resolve, sep } from 'node:path';
+import { resolve, sep } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import type { Policy } from '../../gate/policy.ts';
 import type { Flags, OptionRow } from '../../options/table.ts';
-import { excerpt } from '../../sanitize.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Settings } from '../../settings/names.ts';
 import { givenOptions } from '../options.ts';
@@ -16,8 +15,6 @@ export type WaitFlags = Flags;
 export const noHub = 'none';
 
 const windows = sep === '\\';
-/** Node would create a file with such a name, which other programs can neither read nor delete. */
-export const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /** Refuses report files that could not be written later, before anything is sent. */
 export function checkReportFlags(flags: ReportFlags): void {
@@ -30,30 +27,10 @@ export function checkReportFlags(flags: ReportFlags): void {
       },
     );
   }
-  const url = files.find((file) => /^file:/i.test(file));
-  if (url !== undefined) {
-    throw new UsageError(`a report needs a path, not a URL: ${excerpt(url, 80)}`, {
-      hint: 'write the path without file://',
-    });
-  }
-  const device = files.find(
-    (file) => windows && file.toLowerCase() !== 'nul' && devices.test(basename(file)),
-  );
-  if (device !== undefined) {
-    throw new UsageError(`${excerpt(device, 80)} is the name of a device on Windows`, {
-      hint: 'choose another name for the report',
-    });
-  }
   const paths = files.map((file) => (windows ? resolve(file).toLowerCase() : resolve(file)));
   if (new Set(paths).size < paths.length) {
     throw new UsageError('two reports have the same file: one would overwrite the other', {
       hint: 'give each report its own file',
-    });
-  }
-  const xml = flags.report?.find((file) => file.toLowerCase().endsWith('.xml'));
-  if (xml !== undefined) {
-    throw new UsageError(`--report writes JSON, but ${JSON.stringify(excerpt(xml, 80))} ends in .xml`, {
-      hint: `for JUnit XML, write --junit ${excerpt(xml, 80)}; for JSON, a name that ends in .json`,
     });
   }
 }

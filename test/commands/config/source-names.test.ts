@@ -52,7 +52,7 @@ it.each([
 it('doctor fails with 78 for an empty CA file', async () => {
   const settings = { env: { ...credential, RUNGATE_API_URL: refused }, files: { 'ca.pem': '' } };
   const { code, out } = await cli(['doctor', '--ca-file', 'ca.pem'], settings);
-  expect(out).toContain('the CA file ca.pem is empty');
+  expect(out).toContain('the CA file ca.pem contains no certificate');
   expect(code).toBe(78);
 });
 

@@ -223,7 +223,7 @@ describe('a usage error with exit code 64, before anything is sent,', () => {
     [
       'an input file that does not exist',
       ['env', 'create', '--input', 'nowhere.json'],
-      /nowhere\.json cannot be read/,
+      /--input cannot be read: no such file/,
     ],
     ['a page of 0', ['env', 'list', '--page', '0'], /page/],
     ['a page of text', ['env', 'list', '--page', 'two'], /--page: "two" is not a whole number/],

@@ -116,14 +116,6 @@ describe('gate --receipt with several gates', () => {
       'the receipts of the gates web and Web are one file where case does not matter',
     ],
     [
-      'a name that Windows reserves',
-      { 'aux.1': { process: 'a' } },
-      ['--receipt', 'r/'],
-      {},
-      78,
-      'the receipt of the gate aux.1 cannot be a file on Windows',
-    ],
-    [
       'a file that is not a receipt',
       usual,
       ['--receipt', 'r/'],

@@ -93,7 +93,7 @@ describe('the token of a hub', () => {
     [
       'cannot be sent',
       'a b',
-      'RUNGATE_HUB_TOKEN has a space as character 2',
+      'RUNGATE_HUB_TOKEN has whitespace as character 2',
       'give the value without whitespace',
     ],
     [
