@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
 import { type EventType, payloadOf, type StoredDelivery, type StoredWebhook } from './data/webhooks.ts';
 import type { DeliveryWire } from './faults/delivery-kinds.ts';
-import { type Faults, playDeliveryFault } from './faults/faults.ts';
+import { type Faults, playFault } from './faults/faults.ts';
 import { isLoopbackName } from './listen.ts';
 import type { Deliver, State } from './state.ts';
 
@@ -143,7 +143,7 @@ export function createSender({
   async function send(delivery: StoredDelivery, wire: DeliveryWire): Promise<void> {
     const fault = faults.takeDelivery(delivery.eventType);
     if (fault === undefined) return wire.send();
-    await playDeliveryFault(fault, wire);
+    await playFault(fault, wire);
   }
 
   return {

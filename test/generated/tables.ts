@@ -1,6 +1,7 @@
 import { documents } from '../../src/commands/result-schemas.ts';
-import { durationParameters, type FaultKind } from '../../src/mock/faults/fault-kinds.ts';
-import { deliveryFaultTexts, requestFaultTexts } from '../../src/mock/faults/fault-texts.ts';
+import { deliveryKinds } from '../../src/mock/faults/delivery-kinds.ts';
+import { type FaultKind, rowOf as faultRow } from '../../src/mock/faults/faults.ts';
+import { requestKinds } from '../../src/mock/faults/request-kinds.ts';
 import { fileIds, flagName, rowOf } from '../../src/options/table.ts';
 import { alignedTable } from '../docs/aligned-table.ts';
 import { type Expected, table as vectors } from '../webhook/table.ts';
@@ -37,20 +38,21 @@ export function withSchemas(page: string): string {
 }
 
 /** Returns a kind of fault with its parameters. */
-function faultCell(kind: string, parameters: string[] = []): string {
-  const duration = durationParameters[kind as FaultKind];
-  const all = [...parameters, ...(duration === undefined ? [] : [`\`${duration}?\``])];
+function faultCell(kind: FaultKind): string {
+  const { parameters, duration } = faultRow(kind);
+  const all = [parameters ?? [], duration === undefined ? [] : `\`${duration}?\``].flat();
   return `\`${kind}\`${all.length === 0 ? '' : ` (${all.join(', ')})`}`;
 }
 
+const kindsOf = (table: object) => Object.keys(table) as FaultKind[];
+
 /** Returns docs/reference/mock.md with the tables of the faults. */
 export function withFaults(page: string): string {
-  const requests = Object.entries(requestFaultTexts).map(([kind, { gets, takesEffect, parameters }]) => [
-    faultCell(kind, parameters === undefined ? [] : [parameters]),
-    gets,
-    takesEffect ? 'yes' : '',
-  ]);
-  const deliveries = Object.entries(deliveryFaultTexts).map(([kind, gets]) => [faultCell(kind), gets]);
+  const requests = kindsOf(requestKinds).map((kind) => {
+    const { gets, commits } = faultRow(kind);
+    return [faultCell(kind), gets, commits ? 'yes' : ''];
+  });
+  const deliveries = kindsOf(deliveryKinds).map((kind) => [faultCell(kind), faultRow(kind).gets]);
   const ofRequests = alignedTable([['kind', 'the client gets', 'request takes effect'], ...requests]);
   const ofDeliveries = alignedTable([['kind', 'the receiver gets'], ...deliveries]);
   return replaced(

@@ -1,10 +1,9 @@
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import type { FaultKind } from '../../src/mock/faults/fault-kinds.ts';
-import { faultKinds } from '../../src/mock/faults/fault-kinds.ts';
-import { type Fault, Faults } from '../../src/mock/faults/faults.ts';
+import { type Fault, type FaultKind, Faults } from '../../src/mock/faults/faults.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
+import { requestKinds } from '../../src/mock/faults/request-kinds.ts';
 import { turns, until } from '../until.ts';
 import { byProcess, type Service, startService } from './service.ts';
 
@@ -371,7 +370,7 @@ describe('the fault', () => {
   });
 
   it('is tested here for every kind', () => {
-    expect([...tested].sort()).toEqual(Object.keys(faultKinds).sort());
+    expect([...tested].sort()).toEqual(Object.keys(requestKinds).sort());
   });
 });
 

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, vi } from 'vitest';
 import type { EndpointName } from '../../src/contract/index.ts';
-import { type FaultKind, faultKinds } from '../../src/mock/faults/fault-kinds.ts';
-import type { Fault } from '../../src/mock/faults/faults.ts';
+import { type Fault, type FaultKind, rowOf } from '../../src/mock/faults/faults.ts';
+import { requestKinds } from '../../src/mock/faults/request-kinds.ts';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
 import { cli, trigger } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
@@ -135,17 +135,17 @@ export function timeOutStalledRequests(): void {
       return setTimeout(act, ms);
     }) as typeof setTimeout);
     for (const kind of ['black-hole', 'stall-headers', 'stall-body', 'drip'] as const) {
-      const stall = faultKinds[kind] as (...args: unknown[]) => unknown;
-      vi.spyOn(faultKinds, kind).mockImplementation(async (...args: unknown[]) => {
-        await stall(...args);
+      const { play: stall } = rowOf(kind);
+      vi.spyOn(rowOf(kind), 'play').mockImplementation(async (wire, fault) => {
+        await stall(wire, fault);
         plays.getStore()?.timeOut();
       });
     }
-    const { refused } = faultKinds;
-    vi.spyOn(faultKinds, 'refused').mockImplementation((wire, fault) => {
+    const { play: refuse } = requestKinds.refused;
+    vi.spyOn(requestKinds.refused, 'play').mockImplementation((wire, fault) => {
       const play = plays.getStore();
       if (play !== undefined) play.listensAt = play.clock.monotonic() + (fault.forMs ?? 0);
-      return refused(wire, fault);
+      return refuse(wire, fault);
     });
   });
   afterAll(() => vi.restoreAllMocks());

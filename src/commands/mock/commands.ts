@@ -5,7 +5,8 @@ import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
-import { describedFaults } from '../../mock/faults/fault-texts.ts';
+import { isDeliveryKind } from '../../mock/faults/delivery-kinds.ts';
+import { type FaultKind, rowOf } from '../../mock/faults/faults.ts';
 import { faultNames, parseFault, shortTargets } from '../../mock/faults/parse.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { deliveryScopes } from '../../mock/sender.ts';
@@ -42,12 +43,12 @@ const faultNotes = `<kind> is a status code, such as 503, or one of the names be
 /** Returns the faults with their texts, for the help of a command. */
 function faultHelp(command: Command): string {
   const help = command.createHelp();
-  const all = describedFaults();
-  const width = Math.max(...all.map(({ term }) => term.length));
+  const term = (kind: FaultKind) => (rowOf(kind).duration === undefined ? kind : `${kind}[=duration]`);
+  const width = Math.max(...faultNames.map((kind) => term(kind).length));
   const linesOf = (isWanted: boolean) =>
-    all
-      .filter(({ isDelivery }) => isDelivery === isWanted)
-      .map(({ term, text }) => help.formatItem(term, width, text, help));
+    faultNames
+      .filter((kind) => isDeliveryKind(kind) === isWanted)
+      .map((kind) => help.formatItem(term(kind), width, rowOf(kind).gets, help));
   return [
     `\nFaults:\n${help.boxWrap(faultNotes, 80)}`,
     ['The client gets:', ...linesOf(false)].join('\n'),

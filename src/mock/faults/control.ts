@@ -5,9 +5,8 @@ import { isLoopbackAddress } from '../listen.ts';
 import { jsonResponse, MockError, type RawResponse } from '../response.ts';
 import { checkValue } from '../validate.ts';
 import { isDeliveryKind } from './delivery-kinds.ts';
-import type { FaultKind } from './fault-kinds.ts';
-import type { Fault, Faults } from './faults.ts';
-import { faultNames, parseFault, targetOf } from './parse.ts';
+import { type Fault, type FaultKind, type Faults, faultRows, rowOf } from './faults.ts';
+import { parseFault, targetOf } from './parse.ts';
 
 /** The endpoint for the faults of a running mock. It belongs to the mock, not to the API. */
 export const controlPath = '/_mock/faults';
@@ -16,7 +15,7 @@ const whole = z.int().check(z.nonnegative());
 
 /** The fields of a fault besides `times`. Every kind may have every parameter. */
 export const faultFields = {
-  kind: z.enum(['status', 'reply', 'patch', ...(faultNames as FaultKind[])]),
+  kind: z.enum(Object.keys(faultRows) as FaultKind[]),
   endpoint: z.optional(z.string()),
   event: z.optional(z.string()),
   skip: z.optional(whole),
@@ -41,18 +40,13 @@ const faultBody = z.strictObject({
   times: z.optional(z.union([whole, z.literal('all')])),
 });
 
-const requiredParameters: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>> = {
-  status: 'status',
-  reply: 'text',
-};
-
 /** @throws UsageError if a parameter is missing, or the kind cannot affect its target */
 export function checkFault(
   fault: { [Name in keyof typeof faultFields]?: unknown } & { kind: FaultKind },
   where: string,
 ): Fault {
   const { kind, endpoint, event } = fault;
-  const missing = requiredParameters[kind];
+  const missing = rowOf(kind).requires;
   if (missing !== undefined && fault[missing] === undefined)
     throw new UsageError(`${where}.${missing}: required`);
   const target = isDeliveryKind(kind) ? event : endpoint;

@@ -1,19 +1,5 @@
 import type { EventType } from '../data/webhooks.ts';
-
-/** The kinds of faults that affect webhook deliveries, with their parameters. */
-export interface DeliveryFaultKinds {
-  drop: Record<never, never>;
-  duplicate: Record<never, never>;
-  /** How much later the delivery arrives, on the mock's clock; default 5000. */
-  delay: { byMs?: number };
-  /** How long the delivery waits for the next one, on the mock's clock; default 5000. */
-  reorder: { byMs?: number };
-  forge: Record<never, never>;
-  /** How long the status of the run still says `in_progress`, on the mock's clock; default 5000. */
-  early: { byMs?: number };
-}
-
-export type DeliveryFaultKind = keyof DeliveryFaultKinds;
+import type { FaultRow } from './play.ts';
 
 /** The operations of a fault on one delivery, which is already signed. */
 export interface DeliveryWire {
@@ -33,35 +19,47 @@ export interface DeliveryWire {
   holdStatus(ms: number): void;
 }
 
-const defaultMs = 5000;
+interface DeliveryRow<P = unknown> extends FaultRow<DeliveryWire, P> {
+  /** The only events that it affects. */
+  readonly events?: readonly EventType[] | undefined;
+}
 
-export const deliveryKinds: {
-  readonly [K in DeliveryFaultKind]: (wire: DeliveryWire, fault: DeliveryFaultKinds[K]) => unknown;
-} = {
-  drop: (wire) => wire.lose(),
-  duplicate: async (wire) => {
+const row = (gets: string, play: DeliveryRow['play']): DeliveryRow => ({ gets, play });
+
+/** Prepares a delivery for a time on the mock's clock, by default 5 s, then sends it. */
+function sent(
+  gets: string,
+  prepare: (wire: DeliveryWire, ms: number) => unknown,
+  events?: readonly EventType[],
+): DeliveryRow<{ byMs?: number }> {
+  return {
+    gets,
+    duration: 'byMs',
+    events,
+    play: async (wire, { byMs = 5000 }) => {
+      await prepare(wire, byMs);
+      await wire.send();
+    },
+  };
+}
+
+/** The kinds of faults of webhook deliveries. */
+export const deliveryKinds = {
+  drop: row('nothing, and the mock records a failure', (wire) => wire.lose()),
+  duplicate: row('the same request twice', async (wire) => {
     await wire.send();
     await wire.send();
-  },
-  delay: async (wire, { byMs = defaultMs }) => {
-    await wire.sleep(byMs);
-    await wire.send();
-  },
-  reorder: async (wire, { byMs = defaultMs }) => {
-    await wire.overtaken(byMs);
-    await wire.send();
-  },
-  forge: (wire) => wire.sendForged(),
-  early: (wire, { byMs = defaultMs }) => {
-    wire.holdStatus(byMs);
-    return wire.send();
-  },
+  }),
+  delay: sent('the delivery 5 s late, signed before the delay', (wire, ms) => wire.sleep(ms)),
+  reorder: sent('the delivery after the next one, or after 5 s', (wire, ms) => wire.overtaken(ms)),
+  forge: row('the delivery with a wrong signature', (wire) => wire.sendForged()),
+  early: sent('the end of a run 5 s before its status shows it', (wire, ms) => wire.holdStatus(ms), [
+    'run.completed',
+    'run.cancelled',
+  ]),
 };
 
-/** The events that a kind affects, for kinds that do not affect all. */
-export const affectedEvents: Readonly<Partial<Record<string, readonly EventType[]>>> = {
-  early: ['run.completed', 'run.cancelled'],
-};
+export type DeliveryFaultKind = keyof typeof deliveryKinds;
 
 export function isDeliveryKind(kind: string): kind is DeliveryFaultKind {
   return Object.hasOwn(deliveryKinds, kind);

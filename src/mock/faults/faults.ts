@@ -1,22 +1,34 @@
 import type { EndpointName } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
-import type { EventType } from '../data/webhooks.ts';
+import { type EventType, eventTypes } from '../data/webhooks.ts';
 import { versionTarget } from '../version-page.ts';
 import {
-  affectedEvents,
   type DeliveryFaultKind,
   type DeliveryWire,
   deliveryKinds,
   isDeliveryKind,
 } from './delivery-kinds.ts';
-import {
-  defaultTimes,
-  type FaultKind,
-  type FaultKinds,
-  faultKinds,
-  type RequestFaultKind,
-} from './fault-kinds.ts';
+import type { FaultRow } from './play.ts';
+import { type RequestFaultKind, type RequestFaultParameters, requestKinds } from './request-kinds.ts';
 import type { Wire } from './wire.ts';
+
+/** The name of a kind of fault. */
+export type FaultKind = RequestFaultKind | DeliveryFaultKind;
+
+/** The parameters of the kinds of faults that have any. */
+export interface FaultParameters extends RequestFaultParameters {
+  /** How much later the delivery arrives, on the mock's clock; default 5000. */
+  delay: { byMs?: number };
+  /** How long the delivery waits for the next one, on the mock's clock; default 5000. */
+  reorder: { byMs?: number };
+  /** How long the status of the run still says `in_progress`, on the mock's clock; default 5000. */
+  early: { byMs?: number };
+}
+
+/** The kinds of faults with their parameters. */
+export type FaultKinds = {
+  [K in FaultKind]: K extends keyof FaultParameters ? FaultParameters[K] : Record<never, never>;
+};
 
 /** Which of the matching requests or deliveries a fault affects. */
 export interface FaultWhen {
@@ -49,6 +61,18 @@ export function isDeliveryFault(fault: Fault): fault is DeliveryFault {
   return isDeliveryKind(fault.kind);
 }
 
+/** All kinds, first those of requests. */
+export const faultRows: Readonly<Record<FaultKind, unknown>> = { ...requestKinds, ...deliveryKinds };
+
+export function rowOf(kind: FaultKind) {
+  return faultRows[kind] as FaultRow<unknown, unknown>;
+}
+
+/** Returns the events whose deliveries a kind affects. */
+export function eventsOf(kind: DeliveryFaultKind): readonly string[] {
+  return deliveryKinds[kind].events ?? eventTypes.map(({ type }) => type);
+}
+
 interface Pending<F extends Fault = Fault> {
   readonly id: number;
   readonly fault: F;
@@ -73,7 +97,7 @@ export class Faults {
   add(fault: Fault): void {
     const foreign = isDeliveryFault(fault) ? 'endpoint' : 'event';
     if (fault[foreign] !== undefined) throw new UsageError(`the fault ${fault.kind} has no ${foreign}`);
-    const { skip = 0, times = defaultTimes[fault.kind] ?? 1 } = fault;
+    const { skip = 0, times = rowOf(fault.kind).times ?? 1 } = fault;
     this.#added += 1;
     this.#list.push({ id: this.#added, fault, skip, left: times, addedAt: this.#now() });
   }
@@ -114,7 +138,7 @@ export class Faults {
     const matches = (fault: Fault): fault is DeliveryFault =>
       isDeliveryFault(fault) &&
       (fault.event ?? event) === event &&
-      affectedEvents[fault.kind]?.some((affected) => affected === event) !== false;
+      eventsOf(fault.kind).some((affected) => affected === event);
     return this.#takeFirst(matches);
   }
 
@@ -135,13 +159,11 @@ export class Faults {
   }
 }
 
-export async function playFault(fault: RequestFault, wire: Wire): Promise<void> {
-  // The entry and the fault have the same kind, but the compiler cannot infer that from the union.
-  const play = faultKinds[fault.kind] as (wire: Wire, fault: RequestFault) => unknown;
-  await play(wire, fault);
-}
-
-export async function playDeliveryFault(fault: DeliveryFault, wire: DeliveryWire): Promise<void> {
-  const play = deliveryKinds[fault.kind] as (wire: DeliveryWire, fault: DeliveryFault) => unknown;
-  await play(wire, fault);
+/** @param wire the request or the delivery that the fault affects */
+export async function playFault<F extends RequestFault | DeliveryFault>(
+  fault: F,
+  wire: F extends DeliveryFault ? DeliveryWire : Wire,
+): Promise<void> {
+  // The row and the fault have the same kind, but the compiler cannot infer that from the union.
+  await (rowOf(fault.kind) as FaultRow<typeof wire, F>).play(wire, fault);
 }

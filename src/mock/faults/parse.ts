@@ -3,21 +3,27 @@ import { run } from '../../contract/run.ts';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { echoed, instead } from '../../suggest.ts';
-import { type EventType, eventTypes } from '../data/webhooks.ts';
+import type { EventType } from '../data/webhooks.ts';
 import { versionTarget } from '../version-page.ts';
-import { affectedEvents, deliveryKinds, isDeliveryKind } from './delivery-kinds.ts';
-import { durationParameters, type FaultKind, faultKinds, kindsWithParameters } from './fault-kinds.ts';
-import type { Fault, FaultTarget, FaultWhen } from './faults.ts';
+import { isDeliveryKind } from './delivery-kinds.ts';
+import {
+  eventsOf,
+  type Fault,
+  type FaultKind,
+  type FaultTarget,
+  type FaultWhen,
+  faultRows,
+  rowOf,
+} from './faults.ts';
+
+const kinds = Object.keys(faultRows) as FaultKind[];
 
 /** The kinds that need no parameters: first those of requests, then those of deliveries. */
-export const faultNames: readonly string[] = [
-  ...Object.keys(faultKinds).filter((kind) => !(kindsWithParameters as readonly string[]).includes(kind)),
-  ...Object.keys(deliveryKinds),
-];
+export const faultNames: readonly FaultKind[] = kinds.filter((kind) => !rowOf(kind).unnamed);
 
 function faultNamed(name: string): Fault {
   if (/^[2-5]\d\d$/.test(name)) return { kind: 'status', status: Number(name) };
-  if (faultNames.includes(name)) return { kind: name } as Fault;
+  if (faultNames.some((kind) => kind === name)) return { kind: name } as Fault;
   const otherwise = `use a status code such as 503, or one of ${faultNames.join(', ')}`;
   throw new UsageError(`unknown fault ${echoed(name)}`, { hint: instead(name, faultNames, otherwise) });
 }
@@ -32,8 +38,7 @@ export const shortTargets: ReadonlyMap<string, string> = new Map([
 
 /** Returns what a kind can affect: the names of events for faults of deliveries, otherwise those of endpoints. */
 export function targetsOf(kind: string): readonly string[] {
-  if (isDeliveryKind(kind)) return affectedEvents[kind] ?? eventTypes.map(({ type }) => type);
-  return faultTargets;
+  return isDeliveryKind(kind) ? eventsOf(kind) : faultTargets;
 }
 
 /** Returns the condition that limits a fault to one endpoint or event. @throws UsageError for an unknown one */
@@ -48,10 +53,11 @@ export function targetOf(kind: FaultKind, name: string): FaultWhen {
 }
 
 function durationOf(kind: FaultKind, text: string): Record<string, number> {
-  const parameter = durationParameters[kind];
+  const parameter = rowOf(kind).duration;
   const ms = parseDuration(`--fault ${kind}`, text);
   if (parameter !== undefined) return { [parameter]: ms };
-  const hint = `leave out =${text}; ${Object.keys(durationParameters).join(', ')} have a duration`;
+  const others = kinds.filter((other) => rowOf(other).duration !== undefined);
+  const hint = `leave out =${text}; ${others.join(', ')} have a duration`;
   throw new UsageError(`--fault ${kind}: this fault has no duration`, { hint });
 }
 
