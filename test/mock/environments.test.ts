@@ -201,7 +201,7 @@ describe('a variable of an environment', () => {
     [{ name: '', value: '' }, 'body.name: must not be empty'],
     [{ name: 'A', value: 1 }, 'body.value: expected string, got number'],
     [{ name: 'A', value: '', secret: 'yes' }, 'body.secret: expected boolean, got string'],
-    [variable, 'body.name: another variable of the environment has the name LOCALE'],
+    [variable, 'body.name: another variable has the name LOCALE'],
   ])('cannot have the fields %j: %s', async (body, details) => {
     const { asUser, variables } = await staged();
     await asUser('POST', variables, variable);

@@ -12,17 +12,15 @@ export interface StoredVariable {
 
 export interface StoredEnvironment {
   readonly id: string;
-  name: string | null;
-  key: string | null;
+  name: string | null | undefined;
+  key: string | null | undefined;
   baseUrl: string | null | undefined;
   providerModel: string | null | undefined;
   version: string | null | undefined;
-  mobileRuntimeOverrides: Readonly<Record<string, unknown>> | null;
+  mobileRuntimeOverrides: Readonly<Record<string, unknown>> | null | undefined;
   readonly createdAt: string;
   updatedAt: string;
   readonly variables: Map<string, StoredVariable>;
-  /** Fields from a request that the API does not describe. */
-  readonly others: Readonly<Record<string, unknown>>;
 }
 
 /** Names and keys of the first environments; further ones are previews of pull requests. */
@@ -106,7 +104,6 @@ export function makeEnvironments(seed: number, count: number, until: number): St
       createdAt: at,
       updatedAt: at,
       variables: makeVariables(draw, nextVariableId, at),
-      others: {},
     };
   });
 }

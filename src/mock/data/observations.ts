@@ -20,9 +20,9 @@ export interface StoredObservation {
   readonly id: string;
   readonly projectId: string;
   readonly title: string;
-  readonly description: string;
+  readonly description: string | null;
   readonly status: ObservationStatus;
-  readonly severity: string;
+  readonly severity: string | null;
   readonly discoveredInEnvironmentKey: string | null;
   readonly discoveredInEnvironmentVersion: string | null;
   readonly processRunId: string | null;

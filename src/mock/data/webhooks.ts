@@ -45,8 +45,6 @@ export interface StoredWebhook {
   secret: string;
   /** Newest last. */
   readonly deliveries: Map<string, StoredDelivery>;
-  /** Fields from a request that the API does not describe. */
-  readonly others: Readonly<Record<string, unknown>>;
 }
 
 const receivers: Choices<readonly [url: string, projectId: string | null, events: readonly string[]]> = [
@@ -108,7 +106,6 @@ export function makeWebhooks(
       createdAt: new Date(until - (count - index) * 240 * hourMs).toISOString(),
       secretRotatedAt: null,
       secret: `whsec_${seededDraw(seed, `webhook ${index}`).token(32)}`,
-      others: {},
     };
     const made = Array.from({ length: deliveries }, (_, nth) => {
       const at = index * deliveries + nth;

@@ -4,16 +4,12 @@ import type { StoredEnvironment, StoredVariable } from '../data/environments.ts'
 import { requireFound } from '../response.ts';
 import { announceEvent } from '../sender.ts';
 import type { HandlersOf } from '../service.ts';
-import { invalidBody, omit, requireBody } from '../validate.ts';
+import { invalidBody, requireBody } from '../validate.ts';
 import { type ItemRequest, resource } from './resource.ts';
 
-const nonEmpty = z.nullish(z.string().check(z.minLength(1)));
+const notEmpty = z.string().check(z.minLength(1));
 /** Narrower than the API: neither may be empty. */
-const namedEnvironment = z.looseObject({ name: nonEmpty, key: nonEmpty });
-
-/** Fields that a body cannot set. */
-const readOnlyFields = ['id', 'createdAt', 'updatedAt', 'variables'];
-const contractFields = ['name', 'key', 'baseUrl', 'providerModel', 'version', 'mobileRuntimeOverrides'];
+const namedEnvironment = z.looseObject({ name: z.nullish(notEmpty), key: z.nullish(notEmpty) });
 
 /** `Développement 2` → `developpement-2`. */
 function keyFrom(name: string): string {
@@ -24,34 +20,20 @@ function keyFrom(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-function refuseTaken<T extends { id: string }>(
-  all: Map<string, T>,
-  what: string,
-  field: string & keyof T,
-  value: T[typeof field],
-  id?: string,
-): void {
-  for (const other of all.values()) {
-    if (other[field] === value && other.id !== id)
-      throw invalidBody(`body.${field}: another ${what} has the ${field} ${value}`);
-  }
-}
-
 const environments = resource({
   name: 'Environment',
+  prefix: 'env',
+  unique: 'key',
   items: ({ account }) => account.environments,
   // Variables have their own endpoints.
-  sent: ({ variables: _variables, others, ...environment }: StoredEnvironment) => ({
-    ...others,
-    ...environment,
-  }),
+  sent: ({ variables: _variables, ...environment }: StoredEnvironment) => environment,
   // To global webhooks only, because an environment belongs to no project.
   announce: (state, change, { id, key }) =>
     announceEvent(state, { type: `environment.${change}`, projectId: null, data: { id, key } }),
 });
 
 /** Replaces a secret value in responses; independent of its length. */
-export const mask = '********';
+const mask = '********';
 
 function variablesIn({ params, account }: ItemRequest): Map<string, StoredVariable> {
   const id = params.envId ?? params.id ?? '';
@@ -60,15 +42,16 @@ function variablesIn({ params, account }: ItemRequest): Map<string, StoredVariab
 
 const variables = resource({
   name: 'Variable',
+  prefix: 'var',
   param: 'varId',
+  unique: 'name',
   items: variablesIn,
   sent: (variable: StoredVariable) => ({ ...variable, value: variable.secret ? mask : variable.value }),
 });
 
-const name = z.string().check(z.minLength(1));
-const newVariable = z.looseObject({ name, value: z.string(), secret: z.nullish(z.boolean()) });
+const newVariable = z.looseObject({ name: notEmpty, value: z.string(), secret: z.nullish(z.boolean()) });
 const changes = z.looseObject({
-  name: z.optional(name),
+  name: z.optional(notEmpty),
   value: z.nullish(z.string()),
   secret: z.nullish(z.boolean()),
 });
@@ -88,38 +71,27 @@ export const envHandlers: HandlersOf<typeof env> = {
   'env.list': (request) => environments.page(request),
 
   'env.create': (request) => {
-    const { body, account, state, now } = request;
-    const { name, key: requestedKey } = requireBody(namedEnvironment, body);
+    const { name, key: requestedKey } = requireBody(namedEnvironment, request.body);
     const key = requestedKey ?? keyFrom(name ?? '');
     if (key === '') throw invalidBody('body.key: required, because no key can be derived from the name');
-    refuseTaken(account.environments, 'environment', 'key', key);
     return environments.create(request, {
-      id: state.nextId('env'),
+      baseUrl: undefined,
+      providerModel: undefined,
+      version: undefined,
+      mobileRuntimeOverrides: null,
+      ...request.body,
       name: name ?? key,
       key,
-      baseUrl: body.baseUrl,
-      providerModel: body.providerModel,
-      version: body.version,
-      mobileRuntimeOverrides: body.mobileRuntimeOverrides ?? null,
-      createdAt: now,
-      updatedAt: now,
+      createdAt: request.now,
+      updatedAt: request.now,
       variables: new Map(),
-      others: omit(body, [...readOnlyFields, ...contractFields]),
     });
   },
 
   'env.update': (request) => {
-    const before = environments.find(request);
-    const { key } = requireBody(namedEnvironment, request.body);
-    if (typeof key === 'string')
-      refuseTaken(request.account.environments, 'environment', 'key', key, before.id);
-    const written = omit(request.body, readOnlyFields);
-    return environments.update(request, {
-      ...before,
-      ...Object.fromEntries(Object.entries(written).filter(([name]) => contractFields.includes(name))),
-      updatedAt: request.now,
-      others: { ...before.others, ...omit(written, contractFields) },
-    });
+    const { variables } = environments.find(request);
+    requireBody(namedEnvironment, request.body);
+    return environments.update(request, { ...request.body, variables, updatedAt: request.now });
   },
 
   'env.delete': environments.delete,
@@ -127,11 +99,9 @@ export const envHandlers: HandlersOf<typeof env> = {
   'env.vars.list': (request) => variables.list(request, [...variablesIn(request).values()], (all) => all),
 
   'env.vars.create': (request) => {
-    const all = variablesIn(request);
+    variablesIn(request);
     const { name, value, secret } = requireBody(newVariable, request.body);
-    refuseTaken(all, 'variable of the environment', 'name', name);
     return variables.create(request, {
-      id: request.state.nextId('var'),
       name,
       value,
       secret: secret ?? false,
@@ -141,15 +111,13 @@ export const envHandlers: HandlersOf<typeof env> = {
   },
 
   'env.vars.update': (request) => {
-    const variable = variables.find(request);
-    const { name = variable.name, value, secret = variable.secret } = requireBody(changes, request.body);
-    refuseTaken(variablesIn(request), 'variable of the environment', 'name', name, variable.id);
+    const before = variables.find(request);
+    const { name = before.name, value, secret = before.secret } = requireBody(changes, request.body);
     // A client that sends the mask back has not seen the secret value: keep it.
-    const same = value === undefined || (variable.secret && value === mask);
+    const same = value === undefined || (before.secret && value === mask);
     return variables.update(request, {
-      ...variable,
       name,
-      value: same ? variable.value : (value ?? ''),
+      value: same ? before.value : (value ?? ''),
       secret: secret ?? false,
       updatedAt: request.now,
     });

@@ -14,6 +14,7 @@ export function issueKey(state: State, parts: Pick<ApiKey, 'name' | 'scopes' | '
 
 const keyResource = resource({
   name: 'API key',
+  prefix: 'key',
   items: ({ state }) => state.keys,
   sent: (key: ApiKey) => key,
   announce: ({ credentials }, _change, { apiKey }) => void credentials.delete(apiKey),

@@ -19,17 +19,19 @@ export function observationsOf({ params, account }: ItemRequest): Map<string, St
   return requireFound(account.projects.get(id), 'Project', id);
 }
 
-export const observation = resource({
-  name: 'Observation',
-  param: 'observationId',
-  items: observationsOf,
-  sent: (one: StoredObservation) => ({ ...one }),
-});
-
-export function announceObservation(state: State, type: EventType, observation: StoredObservation): void {
+function announce(state: State, type: EventType, observation: StoredObservation): void {
   const { id, projectId, title, status } = observation;
   announceEvent(state, { type, projectId, data: { id, projectId, title, status } });
 }
+
+export const observation = resource({
+  name: 'Observation',
+  prefix: 'obs',
+  param: 'observationId',
+  items: observationsOf,
+  sent: (one: StoredObservation) => ({ ...one }),
+  announce: (state, change, one) => change === 'created' && announce(state, 'observation.created', one),
+});
 
 interface VerbRow {
   readonly from: readonly ObservationStatus[];
@@ -87,9 +89,10 @@ function handlerOf(verb: Verb) {
       const details = `observation ${before.id} is ${before.status} and cannot be ${done}`;
       throw new MockError(409, 'Conflict', details);
     }
-    const changed = { ...before, ...trace?.(request, before), status: to, updatedAt: request.now };
-    announceObservation(request.state, event, changed);
-    return observation.update(request, changed);
+    const changes = { ...trace?.(request, before), status: to, updatedAt: request.now };
+    const { body } = observation.update(request, changes);
+    announce(request.state, event, body);
+    return { body };
   };
 }
 

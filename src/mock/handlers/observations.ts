@@ -6,7 +6,7 @@ import { dateTimeMs } from '../../date-time.ts';
 import type { Attachment, ObservationStatus, StoredObservation } from '../data/observations.ts';
 import type { HandlersOf } from '../service.ts';
 import { invalidBody, omit, requireBody, type Upload } from '../validate.ts';
-import { announceObservation, observation, observationsOf, verbHandlers } from './observation-verbs.ts';
+import { observation, observationsOf, verbHandlers } from './observation-verbs.ts';
 import type { ItemRequest } from './resource.ts';
 
 function isUpload(file: unknown): file is Upload {
@@ -23,30 +23,19 @@ function attachmentFrom(body: Readonly<Record<string, unknown>>, id: string, cre
 }
 
 const title = z.string().check(z.minLength(1));
-const text = z.optional(z.nullable(z.string()));
-const severities = ['low', 'medium', 'high', 'critical'];
-
-const contractFields = {
-  description: text,
-  severity: z.nullish(
-    z.string().check(
-      z.refine((value) => severities.includes(value), {
-        error: `expected one of ${severities.join(', ')}`,
-      }),
-    ),
-  ),
+const text = z.nullish(z.string());
+const described = { description: text, severity: text };
+const places = {
   discoveredInEnvironmentKey: text,
   discoveredInEnvironmentVersion: text,
   processRunId: text,
   createdByAgentTemplateId: text,
 };
-
-const newObservation = z.looseObject({ title, ...contractFields });
-const observationChanges = z.looseObject({ title: z.optional(title), ...contractFields });
+const newObservation = z.looseObject({ title, ...described, ...places });
+const observationChanges = z.looseObject({ title: z.optional(title), ...described, ...places });
 
 /** Fields that only the service sets. A client may send them back unchanged. */
-const readOnlyFields =
-  'id projectId status supersededBy ticketId wikiPageId attachments createdAt updatedAt'.split(' ');
+const readOnlyFields = 'projectId status supersededBy ticketId wikiPageId attachments updatedAt'.split(' ');
 
 /** Throws 422 for a body that changes the status: only operations do that. */
 function writable(
@@ -59,13 +48,7 @@ function writable(
 
 type ListQuery = QueryOutput<(typeof observations)['observations.list']>;
 
-const exact = [
-  'status',
-  'discoveredInEnvironmentKey',
-  'discoveredInEnvironmentVersion',
-  'processRunId',
-  'createdByAgentTemplateId',
-] as const;
+const exact = ['status', ...(Object.keys(places) as (keyof typeof places)[])] as const;
 
 function filterOf(query: ListQuery): (observation: StoredObservation) => boolean {
   const names = exact.filter((name) => query[name] !== undefined);
@@ -97,16 +80,6 @@ const blank = {
   discoveredInEnvironmentVersion: null,
   processRunId: null,
   createdByAgentTemplateId: null,
-};
-
-function cleared(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const blanks: Readonly<Record<string, unknown>> = blank;
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value ?? blanks[name] ?? null]),
-  );
-}
-
-const fresh = {
   status: 'open',
   supersededBy: null,
   ticketId: null,
@@ -128,42 +101,30 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
   },
 
   'observations.create': (request) => {
-    const { params, body, state, now } = request;
+    const { params, body, now } = request;
     observationsOf(request);
     const { title } = requireBody(newObservation, body);
-    const created: StoredObservation = {
+    return observation.create(request, {
       ...blank,
-      ...cleared(writable(body, fresh.status)),
-      ...fresh,
-      id: state.nextId('obs'),
+      ...writable(body, blank.status),
       projectId: params.projectId,
       title,
       createdAt: now,
       updatedAt: now,
-    };
-    announceObservation(state, 'observation.created', created);
-    return observation.create(request, created);
+    });
   },
 
   'observations.update': (request) => {
-    const before = observation.find(request);
+    const { status } = observation.find(request);
     requireBody(observationChanges, request.body);
-    return observation.update(request, {
-      ...before,
-      ...cleared(writable(request.body, before.status)),
-      updatedAt: request.now,
-    });
+    return observation.update(request, { ...writable(request.body, status), updatedAt: request.now });
   },
 
   'observations.attach': (request) => {
     const { body, state, now } = request;
-    const before = observation.find(request);
+    const { attachments } = observation.find(request);
     const attachment = attachmentFrom(body, state.nextId('att'), now);
-    observation.update(request, {
-      ...before,
-      attachments: [...before.attachments, attachment],
-      updatedAt: now,
-    });
+    observation.update(request, { attachments: [...attachments, attachment], updatedAt: now });
     return { status: 201, body: attachment };
   },
 

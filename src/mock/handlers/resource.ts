@@ -1,6 +1,7 @@
 import type { Account } from '../data/account.ts';
 import { type MockPage, pageIfRequested, type RequestedPage, requireFound, servedPage } from '../response.ts';
 import type { State } from '../state.ts';
+import { invalidBody } from '../validate.ts';
 
 /** The part of a request that the operations of a resource read; every request has it. */
 export interface ItemRequest {
@@ -12,15 +13,20 @@ export interface ItemRequest {
   readonly now: string;
 }
 
-export interface FieldsRequest extends ItemRequest {
-  readonly body: Readonly<Record<string, unknown>>;
+interface Item {
+  readonly id: string;
+  readonly createdAt: string;
 }
 
-interface Kind<T extends { readonly id: string }, Sent> {
-  /** The name in a 404. */
+interface Kind<T extends Item, Sent> {
+  /** The name in errors. */
   readonly name: string;
+  /** The start of new ids. */
+  readonly prefix: string;
   /** The path parameter with the id; default `id`. */
   readonly param?: string;
+  /** The field that no two items may share. */
+  readonly unique?: keyof T & string;
   /** Returns all items that a request is about, oldest first. */
   items(request: ItemRequest): Map<string, T>;
   sent(item: T): Sent;
@@ -29,12 +35,18 @@ interface Kind<T extends { readonly id: string }, Sent> {
 }
 
 /** Returns what endpoints for the items of one kind share: each operation is a handler, or the end of one. */
-export function resource<T extends { readonly id: string }, Sent>(kind: Kind<T, Sent>) {
+export function resource<T extends Item, Sent>(kind: Kind<T, Sent>) {
   const find = (request: ItemRequest): T => {
     const id = request.params[kind.param ?? 'id'] ?? '';
     return requireFound(kind.items(request).get(id), kind.name, id);
   };
   const save = (request: ItemRequest, change: 'created' | 'updated', item: T): Sent => {
+    const { unique, name } = kind;
+    const value = unique && item[unique];
+    for (const other of value ? kind.items(request).values() : []) {
+      if (unique && other[unique] === value && other.id !== item.id)
+        throw invalidBody(`body.${unique}: another ${name.toLowerCase()} has the ${unique} ${value}`);
+    }
     kind.items(request).set(item.id, item);
     kind.announce?.(request.state, change, item);
     return kind.sent(item);
@@ -49,8 +61,17 @@ export function resource<T extends { readonly id: string }, Sent>(kind: Kind<T, 
       body: pageIfRequested(items, request.query, kind.sent, whole),
     }),
     get: (request: ItemRequest) => ({ body: kind.sent(find(request)) }),
-    create: (request: ItemRequest, item: T) => ({ status: 201, body: save(request, 'created', item) }),
-    update: (request: ItemRequest, item: T) => ({ body: save(request, 'updated', item) }),
+    create(request: ItemRequest, fields: Omit<T, 'id'>) {
+      const id = request.state.nextId(kind.prefix);
+      // The id comes first in the JSON, and a body cannot replace it.
+      return { status: 201, body: save(request, 'created', Object.assign({ id }, fields, { id }) as T) };
+    },
+    /** Changes some fields, never the id or the time of creation. */
+    update(request: ItemRequest, fields: Partial<T>) {
+      const before = find(request);
+      const { id, createdAt } = before;
+      return { body: save(request, 'updated', { ...before, ...fields, id, createdAt }) };
+    },
     delete: (request: ItemRequest) => {
       const gone = find(request);
       kind.items(request).delete(gone.id);

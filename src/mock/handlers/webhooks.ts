@@ -1,43 +1,26 @@
 import * as z from 'zod/mini';
 import type { webhooks } from '../../contract/webhooks.ts';
 import { eventTypes, type StoredDelivery, type StoredWebhook } from '../data/webhooks.ts';
-import { requireFound } from '../response.ts';
 import { deliverTo } from '../sender.ts';
 import type { HandlersOf } from '../service.ts';
-import type { State } from '../state.ts';
-import { invalidBody, omit, requireBody } from '../validate.ts';
+import { invalidBody, requireBody } from '../validate.ts';
 import { resource } from './resource.ts';
 
 const webhook = resource({
   name: 'Webhook',
+  prefix: 'wh',
   items: ({ account }) => account.webhooks,
   // Without the secret, which only the responses to creating and rotating have.
-  sent: ({ secret: _secret, deliveries: _deliveries, others, ...rest }: StoredWebhook) => ({
-    ...others,
-    ...rest,
-  }),
+  sent: ({ secret: _secret, deliveries: _deliveries, ...rest }: StoredWebhook) => rest,
 });
 
 const delivery = resource({
   name: 'Delivery',
+  prefix: 'dlv',
   param: 'deliveryId',
   items: (request) => webhook.find(request).deliveries,
   sent: (one: StoredDelivery) => ({ ...one }),
 });
-
-/** Sends a test delivery to a webhook, whatever events it is registered for. */
-export function sendTest(state: State, webhook: StoredWebhook): StoredDelivery {
-  return deliverTo(state, webhook, 'webhook.test', { webhookId: webhook.id });
-}
-
-export function sendAgain(state: State, webhook: StoredWebhook, id: string): StoredDelivery {
-  const delivery = requireFound(webhook.deliveries.get(id), 'Delivery', id);
-  delivery.attempts += 1;
-  delivery.lastAttemptAt = new Date(state.clock.now()).toISOString();
-  delivery.responseStatus = null;
-  state.deliver(webhook, delivery);
-  return delivery;
-}
 
 const eventNames: readonly string[] = eventTypes.map(({ type }) => type);
 
@@ -52,9 +35,6 @@ const newWebhook = z.looseObject({
   events: z.nullish(z.array(eventName).check(z.minLength(1))),
 });
 
-/** Fields that a body cannot set. */
-const readOnlyFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
-
 export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   'webhooks.eventTypes': () => ({ body: eventTypes }),
 
@@ -67,7 +47,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   },
 
   'webhooks.create': (request) => {
-    const { body, account, state, now } = request;
+    const { body, account, state } = request;
     const { url, events } = requireBody(newWebhook, body);
     const projectId = body.projectId ?? null;
     if (projectId !== null && !account.projects.has(projectId)) {
@@ -75,15 +55,14 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
     }
     const secret = state.nextSecret('whsec', 32);
     const created = webhook.create(request, {
-      id: state.nextId('wh'),
+      ...body,
       url,
       projectId,
       events: [...new Set(events ?? eventNames)],
-      createdAt: now,
+      createdAt: request.now,
       secretRotatedAt: null,
       secret,
       deliveries: new Map(),
-      others: omit(body, readOnlyFields),
     });
     return { ...created, body: { ...created.body, secret } };
   },
@@ -92,14 +71,15 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
 
   'webhooks.rotateSecret': (request) => {
     const secret = request.state.nextSecret('whsec', 32);
-    const changed = { ...webhook.find(request), secret, secretRotatedAt: request.now };
-    return { body: { ...webhook.update(request, changed).body, secret } };
+    const { body } = webhook.update(request, { secret, secretRotatedAt: request.now });
+    return { body: { ...body, secret } };
   },
 
-  'webhooks.test': (request) => ({
-    status: 201,
-    body: { ...sendTest(request.state, webhook.find(request)) },
-  }),
+  // A webhook gets a test whatever events it is registered for.
+  'webhooks.test': (request) => {
+    const one = webhook.find(request);
+    return { status: 201, body: { ...deliverTo(request.state, one, 'webhook.test', { webhookId: one.id }) } };
+  },
 
   'webhooks.deliveries.list': (request) => {
     const newestFirst = [...webhook.find(request).deliveries.values()].reverse();
@@ -110,7 +90,12 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
 
   'webhooks.deliveries.get': delivery.get,
 
-  'webhooks.deliveries.retry': (request) => ({
-    body: { ...sendAgain(request.state, webhook.find(request), request.params.deliveryId) },
-  }),
+  'webhooks.deliveries.retry': (request) => {
+    const one = delivery.find(request);
+    one.attempts += 1;
+    one.lastAttemptAt = request.now;
+    one.responseStatus = null;
+    request.state.deliver(webhook.find(request), one);
+    return { body: { ...one } };
+  },
 };
