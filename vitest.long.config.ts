@@ -14,7 +14,6 @@ const nightly = [
   'preview-kills',
   'prism',
   'promotion',
-  'receipt',
   'redis-*',
   'release-files',
   'reliability',

@@ -41,40 +41,27 @@ export interface GateFacts {
 }
 
 /** The facts about a build, as a create request has them, and the base URL of a preview deployment, without its query. */
-export type BuildSource = Readonly<
-  Partial<
-    Record<
-      'commitSha' | 'repository' | 'ref' | 'environmentKey' | 'baseUrl' | 'externalUrl',
-      string | null | undefined
-    >
-  >
->;
-
-/** Returns the facts about a build for a receipt. The commit is not checked yet. */
-export function buildFacts(source: BuildSource) {
-  const { commitSha, repository, ref, environmentKey, baseUrl, externalUrl } = source;
-  return {
-    commit: commitSha ?? null,
-    repository: repository ?? null,
-    ref: ref ?? null,
-    environment: environmentKey ?? null,
-    baseUrl: baseUrl ?? null,
-    buildUrl: externalUrl ?? null,
-  };
+export interface BuildSource {
+  readonly commitSha?: string | null | undefined;
+  readonly repository?: string | null | undefined;
+  readonly ref?: string | null | undefined;
+  readonly environmentKey?: string | null | undefined;
+  readonly baseUrl?: string | null | undefined;
+  readonly externalUrl?: string | null | undefined;
 }
 
-/** Whether a verdict says what was tested. After any other, there is no receipt, whatever the policy is. */
-const isConclusive: Readonly<Record<Verdict, boolean>> = {
-  passed: true,
-  flaky: true,
-  failed: true,
-  blocked: true,
-  cancelled: true,
-  timeout: false,
-  unobserved: false,
-  // The gate is sure that another build was deployed.
-  mismatch: true,
-};
+/** Returns the facts about a build for a receipt. The commit is not checked yet. */
+export const buildFacts = (source: BuildSource) => ({
+  commit: source.commitSha ?? null,
+  repository: source.repository ?? null,
+  ref: source.ref ?? null,
+  environment: source.environmentKey ?? null,
+  baseUrl: source.baseUrl ?? null,
+  buildUrl: source.externalUrl ?? null,
+});
+
+/** The verdicts that say what was tested; of `mismatch`, the gate is sure. After any other, there is no receipt, whatever the policy is. */
+const conclusive: readonly Verdict[] = ['passed', 'flaky', 'failed', 'blocked', 'cancelled', 'mismatch'];
 
 const resultFor = { pass: 'PASSED', warn: 'WARNED', fail: 'FAILED', waiting: 'FAILED' } as const;
 
@@ -84,8 +71,7 @@ function runOf(run: RunReport, verdict: Verdict): ReceiptRun {
   return { result, verdict, runId, name, project, process, tags, failed, blocked, appUrl };
 }
 
-function deploymentOf({ reads, ...known }: DeployedReport): ReceiptDeployment {
-  const { url, pointer, expected, matches } = known;
+function deploymentOf({ url, pointer, expected, matches, reads }: DeployedReport): ReceiptDeployment {
   return { url, pointer, expected, matches, version: reads.at(-1)?.text ?? null };
 }
 
@@ -113,7 +99,7 @@ function conclusiveRuns(report: GateReport): ReceiptRun[] | null {
   if (report.interruptedBy !== undefined || report.runs.length === 0) return null;
   const runs: ReceiptRun[] = [];
   for (const run of decidingRuns(report)) {
-    if (run.verdict === null || !isConclusive[run.verdict]) return null;
+    if (run.verdict === null || !conclusive.includes(run.verdict)) return null;
     runs.push(runOf(run, run.verdict));
   }
   return runs;

@@ -2,7 +2,7 @@ import { parseTimestamp } from '../date-time.ts';
 import { formatDuration } from '../duration.ts';
 import { parseUrl } from '../parse-url.ts';
 import { type Artifact, artifactText, isExpected, type SoughtArtifact } from '../subject.ts';
-import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
+import { openEnvelope, preAuthEncoding } from './dsse.ts';
 import { type CheckName, quoted, Refused } from './error.ts';
 import { parseObject, refuseDuplicates } from './json.ts';
 import { type Key, signerOf } from './keys.ts';
@@ -64,39 +64,40 @@ export interface Examination {
 /** How far a receipt's time may be ahead of the clock: the clocks of two machines differ. */
 export const maxFutureMs = 60_000;
 
-/** The state of the checks that open a receipt; each needs the one before. */
-interface Opening {
-  readonly bytes: Uint8Array;
-  readonly keys: readonly Key[];
-  envelope: OpenEnvelope;
-  keyId: string;
-  text: string;
-  statement: Statement;
+/** The checks that open a receipt, each of which needs the one before. */
+const opening = ['envelope', 'signature', 'payload_type', 'statement', 'duplicate_keys'] as const;
+type OpeningCheck = (typeof opening)[number];
+
+/** What is known of a receipt: the check that was begun last, why that refused, the signer, and after all of them the statement. */
+interface Opened {
+  at: OpeningCheck;
+  refused: Refused | null;
+  keyId: string | null;
+  statement: Statement | null;
 }
 
-const opening = {
-  envelope(state) {
-    state.envelope = openEnvelope(state.bytes);
-  },
-  signature(state) {
-    const { payload, signatures, payloadType } = state.envelope;
-    const signer = signerOf(state.keys, preAuthEncoding(payloadType, payload), signatures);
+function open(bytes: Uint8Array, keys: readonly Key[]): Opened {
+  const known: Opened = { at: 'envelope', refused: null, keyId: null, statement: null };
+  try {
+    const { payload, signatures, payloadType: type } = openEnvelope(bytes);
+    known.at = 'signature';
+    const signer = signerOf(keys, preAuthEncoding(type, payload), signatures);
     if (signer === null) throw new Refused('none of the trusted keys signed it');
-    state.keyId = signer.id;
-  },
-  payload_type({ envelope }) {
-    if (envelope.payloadType !== payloadType)
-      throw new Refused(`its payload is ${quoted(envelope.payloadType)}, not "${payloadType}"`);
-  },
-  statement(state) {
-    const { text, value } = parseObject(state.envelope.payload, 'the statement');
-    state.text = text;
-    state.statement = readStatement(value);
-  },
-  duplicate_keys({ text }) {
+    known.keyId = signer.id;
+    known.at = 'payload_type';
+    if (type !== payloadType) throw new Refused(`its payload is ${quoted(type)}, not "${payloadType}"`);
+    known.at = 'statement';
+    const { text, value } = parseObject(payload, 'the statement');
+    const statement = readStatement(value);
+    known.at = 'duplicate_keys';
     refuseDuplicates(text, 'the statement');
-  },
-} as const satisfies Readonly<Partial<Record<CheckName, (state: Opening) => void>>>;
+    known.statement = statement;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    known.refused = error;
+  }
+  return known;
+}
 
 /** Refuses a fact other than the expected one; null is a fact that the gate did not know. */
 function expectFact(name: string, fact: string | null, expected: string, hint?: string): void {
@@ -171,7 +172,7 @@ const runFact =
       expectFact(name, text(run[name]), text(expected) ?? '', hintOf(statement));
   };
 
-const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, FactCheck>> = {
+const factChecks: Readonly<Record<Exclude<CheckName, OpeningCheck>, FactCheck>> = {
   result(statement, { allowWarned }) {
     const { result } = statement.predicate;
     if (result === 'PASSED' || (result === 'WARNED' && allowWarned === true)) return;
@@ -241,35 +242,38 @@ function isAsked(check: CheckName, expected: Expected): boolean {
   return name === undefined || (expected[name] ?? false) !== false;
 }
 
-function outcomeOf(check: CheckName, make: () => void): Check {
+const check = (name: CheckName, status: Check['status'], refused?: Refused): Check => ({
+  check: name,
+  status,
+  reason: refused?.message ?? null,
+  hint: refused?.hint,
+});
+
+function outcomeOf(name: CheckName, make: () => void): Check {
   try {
     make();
-    return { check, status: 'passed', reason: null };
+    return check(name, 'passed');
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    return { check, status: 'failed', reason: error.message, hint: error.hint };
+    return check(name, 'failed', error);
   }
 }
-
-const skipped = (check: CheckName): Check => ({ check, status: 'skipped', reason: null });
 
 /**
  * Makes all checks of a receipt in their order. After a failed one, those that rest on it are skipped: nothing of a receipt
  * is read as a fact before a trusted key has vouched for it.
  */
 export function examine(bytes: Uint8Array, expected: Expected): Examination {
-  const state = { bytes, keys: expected.keys } as Opening;
-  const checks: Check[] = [];
-  let open = true;
-  for (const check of Object.keys(opening) as (keyof typeof opening)[]) {
-    const outcome: Check = open ? outcomeOf(check, () => opening[check](state)) : skipped(check);
-    open &&= outcome.status === 'passed';
-    checks.push(outcome);
-  }
-  const statement = open ? state.statement : null;
-  for (const [check, make] of Object.entries(factChecks) as [CheckName, FactCheck][]) {
-    const isMade = statement !== null && isAsked(check, expected);
-    checks.push(isMade ? outcomeOf(check, () => make(statement, expected)) : skipped(check));
-  }
-  return { checks, keyId: (state as Partial<Opening>).keyId ?? null, statement };
+  const { at, refused, keyId, statement } = open(bytes, expected.keys);
+  const last = opening.indexOf(at);
+  const opened = opening.map((name, nth) => {
+    if (refused !== null && nth === last) return check(name, 'failed', refused);
+    return check(name, nth > last ? 'skipped' : 'passed');
+  });
+  const facts = (Object.entries(factChecks) as [CheckName, FactCheck][]).map(([name, make]) =>
+    statement === null || !isAsked(name, expected)
+      ? check(name, 'skipped')
+      : outcomeOf(name, () => make(statement, expected)),
+  );
+  return { checks: [...opened, ...facts], keyId, statement };
 }

@@ -107,23 +107,6 @@ it('no byte can be removed or added in the payload, its type or the signature', 
   }
 });
 
-it('no bit of the first 300 bytes of the payload or of the signature can be changed', async () => {
-  const payload = Buffer.from(envelope.payload, 'base64');
-  const sig = Buffer.from(envelope.signatures[0]?.sig ?? '', 'base64');
-  const flipped = function* (bytes: Buffer, count: number) {
-    for (let bit = 0; bit < 8 * count; bit += 1)
-      yield replaced(bytes, bit >> 3, (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))).toString('base64');
-  };
-  const outcomes = new Set<string>();
-  for (const other of flipped(payload, 300))
-    outcomes.add((await verified(Buffer.from(JSON.stringify({ ...envelope, payload: other })))).outcome);
-  for (const other of flipped(sig, 64)) {
-    const signatures = [{ keyid, sig: other }];
-    outcomes.add((await verified(Buffer.from(JSON.stringify({ ...envelope, signatures })))).outcome);
-  }
-  expect([...outcomes]).toEqual(['signature']);
-});
-
 describe('receipt verify', () => {
   const files = { 'shop.tar': content, 'ci.pub': trusted.publicPem };
   /** Returns the exit code, with another file. */

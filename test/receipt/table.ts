@@ -203,14 +203,6 @@ const envelopes: readonly Row[] = [
   row('accepts a receipt as an ArrayBuffer', 'PASSED', async () =>
     receipt('', { receipt: encoder.encode(JSON.stringify(await sealed(text))).buffer }),
   ),
-  tampered('accepts an envelope that was indented', 'PASSED', (envelope) =>
-    JSON.stringify(envelope, null, 2),
-  ),
-  tampered('accepts unknown fields of the envelope', 'PASSED', (envelope) => ({ ...envelope, extra: [1] })),
-  tampered('accepts a signature without a key id', 'PASSED', ({ signatures, ...rest }) => ({
-    ...rest,
-    signatures: signatures.map(({ sig }) => ({ sig })),
-  })),
   tampered('ignores the key id, which is not signed', 'PASSED', ({ signatures, ...rest }) => ({
     ...rest,
     signatures: signatures.map(({ sig }) => ({ sig, keyid: 'someone else' })),
@@ -223,7 +215,6 @@ const envelopes: readonly Row[] = [
   row('refuses an empty file', 'envelope', async () => receipt(''), 'is not JSON'),
   row('refuses text that is not JSON', 'envelope', async () => receipt('{"payload":'), 'is not JSON'),
   row('refuses JSON that is not an object', 'envelope', async () => receipt('[]'), 'not a JSON object'),
-  row('refuses null', 'envelope', async () => receipt('null'), 'not a JSON object'),
   row('refuses bytes that are not UTF-8', 'envelope', async () =>
     receipt('', { receipt: new Uint8Array([0x7b, 0xff, 0x7d]) }),
   ),
@@ -240,26 +231,11 @@ const envelopes: readonly Row[] = [
   ),
   tampered('refuses a missing payload', 'envelope', ({ payload: _, ...rest }) => rest, 'payload'),
   tampered(
-    'refuses a missing payload type',
-    'envelope',
-    ({ payloadType: _, ...rest }) => rest,
-    'payloadType',
-  ),
-  tampered(
     'refuses an empty list of signatures',
     'envelope',
     (e) => ({ ...e, signatures: [] }),
     'signatures',
   ),
-  tampered('refuses signatures that are not a list', 'envelope', (e) => ({
-    ...e,
-    signatures: e.signatures[0],
-  })),
-  tampered('refuses a signature that is not an object', 'envelope', (e) => ({ ...e, signatures: ['x'] })),
-  tampered('refuses a key id that is not a string', 'envelope', (e) => ({
-    ...e,
-    signatures: [{ ...e.signatures[0], keyid: 1 }],
-  })),
   tampered('refuses more than 100 signatures', 'envelope', (e) => ({
     ...e,
     signatures: Array.from({ length: 101 }, () => e.signatures[0]),
@@ -268,7 +244,6 @@ const envelopes: readonly Row[] = [
     ...e,
     payload: e.payload.replace(/.$/, ''),
   })),
-  tampered('refuses base64 with white space', 'envelope', (e) => ({ ...e, payload: `${e.payload}\n   ` })),
   tampered('refuses base64 with bits that encode nothing', 'envelope', (e) => ({
     ...e,
     signatures: e.signatures.map(({ sig }) => ({
@@ -276,22 +251,10 @@ const envelopes: readonly Row[] = [
     })),
   })),
   tampered(
-    'refuses two payloads',
-    'envelope',
-    (e) => JSON.stringify(e).replace('{', `{"payload":"${btoa('{}')}",`),
-    'has the key "payload" twice',
-  ),
-  tampered(
     'refuses two payloads, one with an escaped key',
     'envelope',
     (e) => JSON.stringify(e).replace('{', `{"p\\u0061yload":"${btoa('{}')}",`),
     'has the key "payload" twice',
-  ),
-  tampered(
-    'refuses two signatures in one object',
-    'envelope',
-    (e) => JSON.stringify(e).replace('"sig":', '"sig":"AAAA","sig":'),
-    'has the key "sig" twice',
   ),
 ];
 
@@ -336,21 +299,6 @@ const statements: readonly Row[] = [
   ),
   signed('refuses a payload that is not JSON', 'statement', 'PASSED', {}, 'is not JSON'),
   signed(
-    'refuses another statement type',
-    'statement',
-    { ...statement, _type: 'https://in-toto.io/Statement/v0.1' } as never,
-    {},
-    '_type',
-  ),
-  signed(
-    'refuses another predicate',
-    'statement',
-    { ...statement, predicateType: 'https://slsa.dev/provenance/v1' } as never,
-    {},
-    'predicateType is "https://slsa.dev/provenance/v1"',
-  ),
-  signed('refuses a missing predicate', 'statement', { ...statement, predicate: undefined } as never),
-  signed(
     'refuses two commits',
     'statement',
     { ...statement, subject: [statement.subject[0], ...statement.subject] } as never,
@@ -364,28 +312,10 @@ const statements: readonly Row[] = [
     {},
     'subject[0] is missing or invalid',
   ),
-  signed(
-    'refuses an image before the commit',
-    'statement',
-    { ...statement, subject: statement.subject.toReversed() } as never,
-    {},
-    'subject[1].digest.sha256',
-  ),
-  signed(
-    'refuses the abbreviated digest of an image',
-    'statement',
-    { ...statement, subject: [statement.subject[0], { ...image, digest: { sha256: '9f9f9f9f' } }] },
-    {},
-    'subject[1].digest',
-  ),
   signed('refuses an abbreviated commit in the receipt', 'statement', {
     ...statement,
     subject: [{ digest: { gitCommit: commit.slice(0, 12) } }],
   }),
-  signed('refuses another digest than a commit', 'statement', {
-    ...statement,
-    subject: [{ digest: { sha1: commit } }],
-  } as never),
   signed(
     'refuses a test result of other software',
     'statement',
@@ -413,35 +343,11 @@ const statements: readonly Row[] = [
     'finishedAt',
   ),
   signed(
-    'accepts a deployed version',
-    'PASSED',
-    changed(({ facts }) =>
-      Object.assign(facts, {
-        deployed: { url: '', pointer: null, expected: 'a', matches: true, version: 'a' },
-      }),
-    ),
-  ),
-  signed(
     'refuses a deployed version without its fields',
     'statement',
     changed(({ facts }) => Object.assign(facts, { deployed: { url: '' } })),
     {},
     'rungate.deployed.pointer',
-  ),
-  signed(
-    'refuses a result that its runs contradict',
-    'statement',
-    withRun({ result: 'FAILED', verdict: 'failed' }),
-    {},
-    'predicate has another result than its runs',
-  ),
-  signed('refuses an unknown result', 'statement', withResult('SKIPPED')),
-  signed(
-    'refuses a duplicate key',
-    'duplicate_keys',
-    text.replace('"result":"PASSED"', '"result":"FAILED","result":"PASSED"'),
-    {},
-    'has the key "result" twice',
   ),
   signed(
     'refuses a duplicate key with an escape',
@@ -474,9 +380,7 @@ const statements: readonly Row[] = [
 ];
 
 const facts: readonly Row[] = [
-  signed('refuses FAILED', 'result', withResult('FAILED'), {}, 'its result is FAILED'),
   signed('refuses FAILED even if WARNED is allowed', 'result', withResult('FAILED'), { allowWarned: true }),
-  signed('refuses WARNED', 'result', withResult('WARNED'), {}, 'its result is WARNED'),
   signed('accepts WARNED if it is allowed', 'WARNED', withResult('WARNED'), { allowWarned: true }),
   option('refuses another commit', 'commit', { commit: `0${commit.slice(1)}` }, `it is for commit ${commit}`),
   option('accepts the commit in upper case', 'PASSED', { commit: commit.toUpperCase() }),
@@ -485,19 +389,6 @@ const facts: readonly Row[] = [
     'PASSED',
     { ...statement, subject: [{ digest: { gitCommit: sha256Commit } }] },
     { commit: sha256Commit },
-  ),
-  option('accepts every expected fact', 'PASSED', {
-    repository: 'acme/shop',
-    project: 'shop',
-    process: 'checkout',
-    environment: 'staging',
-    maxAgeMs: 2 * hour,
-  }),
-  option(
-    'refuses another repository',
-    'repository',
-    { repository: 'acme/other' },
-    'it has the repository "acme/shop", not "acme/other"',
   ),
   signed(
     'refuses a receipt without a repository',
@@ -534,7 +425,6 @@ const facts: readonly Row[] = [
   signed('refuses two tags in place of one with a comma', 'tags', withRun({ process: null, tags: ['a,b'] }), {
     tags: ['a', 'b'],
   }),
-  option('refuses a process in place of tags', 'tags', { tags: ['checkout'] }),
   signed(
     'refuses an environment whose key is not text',
     'environment',
@@ -557,12 +447,9 @@ const facts: readonly Row[] = [
   ),
   ...[
     ['https://pr-7.example.com', 'https://pr-7.example.com'],
-    ['https://pr-7.example.com', 'https://pr-7.example.com/'],
     ['https://PR-7.example.com:443/', ' HTTPS://pr-7.Example.com\n'],
-    ['http://pr-7.example.com:80/shop', 'http://pr-7.example.com/shop'],
     ['http://127.0.0.1:3000', 'http://127.1:3000/'],
     ['https://b\u00fccher.example', 'https://xn--bcher-kva.example'],
-    ['https://xn--bcher-kva.example', 'https://BU\u0308CHER.example'],
   ].map(([named, baseUrl]) =>
     signed(`accepts the base URL ${named} for ${baseUrl}`, 'PASSED', preview(named), { baseUrl }),
   ),
@@ -571,19 +458,15 @@ const facts: readonly Row[] = [
     ['https://pr-7.example.com', 'http://pr-7.example.com'],
     ['https://pr-7.example.com', 'https://pr-7.example.com:8443'],
     ['https://pr-7.example.com', 'https://pr-7.example.com/shop'],
-    ['https://pr-7.example.com', 'https://pr-7.example.com.'],
     ['https://pr-7.example.com/shop', 'https://pr-7.example.com/shop/'],
-    ['https://pr-7.example.com/shop', 'https://pr-7.example.com/Shop'],
     // Its first "a" is Cyrillic.
     ['https://pr-7.ex\u0430mple.com', 'https://pr-7.example.com'],
     ['https://pr-7.example.com/?preview=1', 'https://pr-7.example.com'],
-    ['https://pr-7.example.com/?', 'https://pr-7.example.com'],
     ['https://pr-7.example.com/#/shop', 'https://pr-7.example.com'],
     ['https://someone@pr-7.example.com', 'https://pr-7.example.com'],
     ['https://pr-7.example.com\\', 'https://pr-7.example.com'],
     ['https://pr-7.exa\tmple.com', 'https://pr-7.example.com'],
     ['pr-7.example.com', 'https://pr-7.example.com'],
-    ['', 'https://pr-7.example.com'],
   ].map(([named, baseUrl]) =>
     signed(
       `refuses the base URL ${JSON.stringify(named)} for ${baseUrl}`,
@@ -619,7 +502,6 @@ const facts: readonly Row[] = [
     { baseUrl: 'https://pr-7.example.com' },
     'does not name the base URL',
   ),
-  signed('accepts any base URL if none is expected', 'PASSED', preview('https://pr-7.example.com')),
   ...[null, 7, ['https://pr-7.example.com'], { href: 'https://pr-7.example.com' }].map((named) =>
     signed(
       `refuses ${JSON.stringify(named)} in place of a base URL`,
@@ -628,20 +510,6 @@ const facts: readonly Row[] = [
       {},
       'predicate.configuration[1].annotations.baseUrl is missing or invalid',
     ),
-  ),
-  signed(
-    'refuses two environments with a base URL each',
-    'statement',
-    changed(({ root }) => {
-      const { configuration } = (root as Changeable).predicate;
-      for (const at of [7, 8])
-        configuration.push({
-          ...configuration[1],
-          annotations: { key: 'pr', baseUrl: `https://pr-${at}.example.com` },
-        });
-    }),
-    { baseUrl: 'https://pr-7.example.com' },
-    'several environments',
   ),
   ...[
     `${image.name}@sha256:${imageDigest}`,
@@ -657,29 +525,10 @@ const facts: readonly Row[] = [
     subjects: [`sha256:${imageDigest}`],
     commit: '0'.repeat(40),
   }),
-  option(
-    'refuses another image',
-    'subject',
-    { subjects: [`${image.name}@sha256:${'0'.repeat(64)}`] },
-    `it is for "ghcr.io/acme/shop@sha256:${imageDigest}", not "ghcr.io/acme/shop@sha256:0000`,
-  ),
   option('refuses the image under another name', 'subject', { subjects: [`other@sha256:${imageDigest}`] }),
   option('refuses one image of two', 'subject', {
     subjects: [`sha256:${imageDigest}`, `sha256:${'0'.repeat(64)}`],
   }),
-  signed(
-    'refuses the digests of two images that were exchanged',
-    'subject',
-    {
-      ...statement,
-      subject: [
-        statement.subject[0],
-        { name: 'a', digest: { sha256: 'b'.repeat(64) } },
-        { name: 'b', digest: { sha256: 'a'.repeat(64) } },
-      ],
-    },
-    { subjects: [`a@sha256:${'a'.repeat(64)}`, `b@sha256:${'b'.repeat(64)}`] },
-  ),
   signed(
     'refuses a receipt without images, and a commit in place of one',
     'subject',
@@ -702,10 +551,8 @@ const facts: readonly Row[] = [
   ...[
     [`sha256:${'a'.repeat(64)}`, ['a'], 'PASSED'],
     [`sha256:${'a'.repeat(64)}`, ['b'], 'deployed'],
-    [`sha256:${'a'.repeat(12)}`, ['b'], 'deployed'],
     [`sha256:${'a'.repeat(64)}`, ['a', 'b'], 'PASSED'],
     [`sha256:${'c'.repeat(64)}`, ['a'], 'deployed'],
-    [commit, ['b'], 'PASSED'],
     [commit.slice(0, 8), ['b'], 'PASSED'],
     ['0'.repeat(40), ['a'], 'deployed'],
     ['v1.2.3', ['b'], 'deployed'],
@@ -734,11 +581,8 @@ const facts: readonly Row[] = [
     {},
     'subject has two entries with the same name',
   ),
-  option('refuses a gate without a version page', 'deployed', { requireDeployed: true }, 'did not check'),
-  option('does not need the check of the build if that is false', 'PASSED', { requireDeployed: false }),
   option('accepts a receipt of exactly the maximum age', 'PASSED', { maxAgeMs: hour }),
   option('refuses an old receipt', 'age', { maxAgeMs: hour - 1 }, 'it is 1 h old'),
-  option('accepts an old receipt without a maximum age', 'PASSED', { now: after(10_000 * hour) }),
   option('accepts a receipt whose clock is 60 s ahead', 'PASSED', { now: after(-60_000) }),
   option('refuses a receipt from the future', 'age', { now: after(-60_001) }, 'in the future'),
   option('names the first of several failures', 'commit', {
@@ -755,7 +599,6 @@ const options: readonly Row[] = [
     { commit: commit.slice(0, 12) },
     'commit: expected a whole commit',
   ),
-  option('refuses a missing commit', 'bad_option', { commit: undefined }),
   option('refuses a missing key', 'bad_option', { keys: undefined }, 'keys: expected'),
   option('refuses an empty list of keys', 'bad_option', { keys: [] }, 'keys: expected'),
   option(
@@ -764,18 +607,11 @@ const options: readonly Row[] = [
     { receipt: {} },
     'receipt: expected the content of the file',
   ),
-  option('refuses an empty environment', 'bad_option', { environment: '' }),
   ...[
-    '',
-    7,
     new URL('https://pr-7.example.com'),
     'pr-7.example.com',
-    '//pr-7.example.com',
-    'https:pr-7.example.com',
     'ftp://pr-7.example.com',
-    'https://',
     'https://pr-7.example.com?token=secret',
-    'https://pr-7.example.com/?',
     'https://pr-7.example.com/#secret',
     'https://someone:secret@pr-7.example.com',
     'https://pr-7.example.com\\@secret.example.com',
@@ -790,25 +626,13 @@ const options: readonly Row[] = [
   ),
   option('refuses neither a commit nor subjects', 'bad_option', { commit: undefined }),
   option('refuses an empty list of subjects', 'bad_option', { subjects: [] }),
-  option('refuses subjects that are one text', 'bad_option', { subjects: `sha256:${imageDigest}` }),
   option('refuses the tag of an image', 'bad_option', { subjects: ['ghcr.io/acme/shop:1.2'] }),
-  option('refuses a digest of another length', 'bad_option', { subjects: [`sha256:${imageDigest}0`] }),
   option('refuses requireDeployed as text', 'bad_option', { requireDeployed: 'yes' }),
   option('refuses an empty list of tags', 'bad_option', { tags: [] }),
   option('refuses a process together with tags', 'bad_option', { process: 'checkout', tags: ['a'] }),
   option('refuses a misspelt option, whose check would be left out', 'bad_option', { maxAge: 1 }, '"maxAge"'),
   option('refuses a maximum age of 0', 'bad_option', { maxAgeMs: 0 }),
-  option('refuses a maximum age that is not a number', 'bad_option', { maxAgeMs: Number.NaN }),
   option('refuses an invalid date', 'bad_option', { now: new Date(Number.NaN) }),
-  option('refuses allowWarned as text', 'bad_option', { allowWarned: 'false' }),
-  option(
-    'refuses a private key in place of a public key',
-    'bad_key',
-    { keys: trusted.privatePem },
-    'private key',
-  ),
-  option('refuses text that is not a key', 'bad_key', { keys: 'trusted' }, 'not PEM'),
-  option('refuses a key that is cut off', 'bad_key', { keys: trusted.publicPem.slice(0, 60) }),
   option(
     'refuses two keys in one text',
     'bad_key',
@@ -816,7 +640,6 @@ const options: readonly Row[] = [
     'several keys',
   ),
   option('refuses one bad key among good ones', 'bad_key', { keys: [trusted.publicPem, 'x'] }),
-  option('accepts a key with CRLF', 'PASSED', { keys: trusted.publicPem.replaceAll('\n', '\r\n') }),
 ];
 
 export const table: readonly { title: string; rows: readonly Row[] }[] = [

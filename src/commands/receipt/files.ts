@@ -2,44 +2,41 @@ import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
+import { maxBytes } from '../../receipt/dsse.ts';
 
-/** Enough for any file of gates. */
-const mostFiles = 1_000;
-
-/** The receipts that the arguments name. */
-export interface NamedReceipts {
-  readonly paths: readonly string[];
-  /** Folders without a receipt. */
-  readonly empty: readonly string[];
-  /** Whether an argument is a folder. */
-  readonly hasFolder: boolean;
+function unreadable(argument: string, path: string, what: string, cause: unknown): UsageError {
+  return new UsageError(`${argument}: cannot read ${path}: ${readProblem(cause)}`, {
+    hint: `pass the path of a ${what} that you may read`,
+    cause,
+  });
 }
 
-function namesIn(io: Io, path: string): readonly string[] | null {
+/** `-` is standard input. Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
+export async function readReceipt(io: Io, argument: string, path: string): Promise<Uint8Array> {
   try {
-    return path === '-' ? null : io.namesInFolder(path);
+    return path === '-' ? await io.readStdin(maxBytes + 1) : io.readFile(path, maxBytes + 1);
   } catch (cause) {
-    throw new UsageError(`<file>: cannot read ${path}: ${readProblem(cause)}`, {
-      hint: 'pass the path of a folder that you may read',
-      cause,
-    });
+    throw unreadable(argument, path, 'file', cause);
   }
 }
 
-/** Returns the files, and for a folder each `*.json` in it, but nothing in its subfolders. @throws UsageError */
-export function namedReceipts(io: Io, given: readonly string[]): NamedReceipts {
-  const found = given.map((path) => {
-    const names = namesIn(io, path)?.filter((name) => /\.json$/i.test(name));
-    return { path, files: names?.map((name) => join(path, name)) };
-  });
-  const paths = found.flatMap(({ path, files }) => files ?? [path]);
-  if (paths.length > mostFiles)
-    throw new UsageError(`${paths.length} receipts were given, more than ${mostFiles}`, {
-      hint: 'verify them in parts',
-    });
+/** Returns the receipts in a folder: each `*.json`, but nothing in its subfolders; null if the path is not a folder. */
+function receiptsIn(io: Io, path: string): string[] | null {
+  try {
+    const names = path === '-' ? null : io.namesInFolder(path);
+    const receipts = names?.filter((name) => /\.json$/i.test(name));
+    return receipts?.map((name) => join(path, name)) ?? null;
+  } catch (cause) {
+    throw unreadable('<file>', path, 'folder', cause);
+  }
+}
+
+/** Returns the files that the arguments name, and the folders without a receipt. @throws UsageError */
+export function namedReceipts(io: Io, given: readonly string[]) {
+  const found = given.map((path) => ({ path, files: receiptsIn(io, path) }));
   return {
-    paths,
+    paths: found.flatMap(({ path, files }) => files ?? [path]),
     empty: found.filter(({ files }) => files?.length === 0).map(({ path }) => path),
-    hasFolder: found.some(({ files }) => files !== undefined),
+    hasFolder: found.some(({ files }) => files !== null),
   };
 }

@@ -1,8 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import type { Io } from '../../host/io.ts';
-import { readProblem } from '../../host/read-file.ts';
-import { maxBytes, openEnvelope } from '../../receipt/dsse.ts';
+import { openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
 import { type Json, parseObject, refuseDuplicates } from '../../receipt/json.ts';
 import { baseUrlOf, environmentOf, factsOf, type Statement } from '../../receipt/statement.ts';
@@ -10,18 +8,7 @@ import { readStatement } from '../../receipt/statement-schema.ts';
 import { artifactText } from '../../subject.ts';
 import type { Context } from '../context.ts';
 import type { JsonDocument } from '../result-schemas.ts';
-
-/** `-` is standard input. Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
-export async function readReceipt(io: Io, argument: string, path: string): Promise<Uint8Array> {
-  try {
-    return path === '-' ? await io.readStdin(maxBytes + 1) : io.readFile(path, maxBytes + 1);
-  } catch (cause) {
-    throw new UsageError(`${argument}: cannot read ${path}: ${readProblem(cause)}`, {
-      hint: 'pass the path of a file that you may read',
-      cause,
-    });
-  }
-}
+import { readReceipt } from './files.ts';
 
 /** The content of a file that nothing vouches for. */
 interface Content {
@@ -49,7 +36,7 @@ function statementOf({ text, value }: Content): Statement | string {
   }
 }
 
-export function rowsOf(statement: Statement): [string, string][] {
+function rowsOf(statement: Statement): [string, string][] {
   const {
     subject: [subject, ...artifacts],
     predicate,

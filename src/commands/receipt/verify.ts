@@ -2,6 +2,8 @@ import { formatDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
+import type { Output } from '../../output/output.ts';
+import type { Table } from '../../output/table.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type Key, readPublicKey } from '../../receipt/keys.ts';
 import { factsOf } from '../../receipt/statement.ts';
@@ -11,8 +13,7 @@ import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import type { JsonDocument } from '../result-schemas.ts';
 import { demandsOf, type VerifyFlags } from './demands.ts';
-import { namedReceipts } from './files.ts';
-import { readReceipt } from './show.ts';
+import { namedReceipts, readReceipt } from './files.ts';
 
 interface TrustedKey extends Key {
   readonly path: string;
@@ -77,6 +78,17 @@ function verificationData({ examination: { checks, keyId, statement }, key, veri
   };
 }
 
+async function refuse(
+  output: Output,
+  what: string,
+  hint?: string,
+  also: readonly string[] = [],
+): Promise<void> {
+  await output.alert(`${output.paint('bad', 'refused:')} ${what}`);
+  for (const line of also) await output.alert(line);
+  if (hint !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${hint}`);
+}
+
 /** @param name the file for a message, if there are several receipts */
 async function reportVerification(
   { io, output }: Context,
@@ -86,28 +98,15 @@ async function reportVerification(
   const [first, ...others] = checks.filter(({ status }) => status === 'failed');
   if (first !== undefined) {
     const { check, reason, hint } = first;
-    const mark = output.paint('bad', 'refused:');
-    await output.alert(`${mark} ${name}${output.excerpt(reason ?? '', 500)} (${check})`);
-    for (const also of others)
-      await output.alert(`  also: ${output.excerpt(also.reason ?? '', 500)} (${also.check})`);
-    if (hint !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(hint)}`);
-    return;
+    const also = others.map((one) => `  also: ${output.excerpt(one.reason ?? '', 500)} (${one.check})`);
+    const what = `${name}${output.excerpt(reason ?? '', 500)} (${check})`;
+    return refuse(output, what, hint && output.excerpt(hint), also);
   }
   if (statement === null) return;
   const age = formatDuration(Math.max(0, ageOf(statement, io.clock.now())));
   await output.note(
     `${output.paint('good', 'verified:')} ${name}${statement.predicate.result}, signed with ${output.excerpt(key ?? '')}, ${age} old`,
   );
-}
-
-async function verifyOne(context: Context, verification: Verification): Promise<boolean> {
-  const { output } = context;
-  const { checks } = verification.examination;
-  const rows = checks.map(({ check, status, reason }) => [check, status, output.excerpt(reason ?? '', 500)]);
-  const data: JsonDocument<'receipt-verify'> = { schemaVersion: 1, ...verificationData(verification) };
-  await output.data(data, { head: ['CHECK', 'STATUS', 'REASON'], rows });
-  await reportVerification(context, verification, '');
-  return verification.verified;
 }
 
 /** Says why a gate of `--gate` is missing, and which gates the receipts are about. */
@@ -118,58 +117,37 @@ async function reportMissing(
 ): Promise<void> {
   const about = receipts.filter((one) => one.gate === gate);
   const why = about.length > 0 ? 'no receipt was verified of' : 'there is no receipt of';
-  await output.alert(
-    `${output.paint('bad', 'refused:')} ${why} the gate ${output.excerpt(JSON.stringify(gate))}`,
-  );
-  if (about.length > 0) return;
+  const what = `${why} the gate ${output.excerpt(JSON.stringify(gate))}`;
+  if (about.length > 0) return refuse(output, what);
   const names = [...new Set(receipts.flatMap((one) => one.gate ?? []))];
   const hint =
     names.length === 0
       ? 'these receipts name no gate: only rungate gate with the gates of a project file writes one'
       : instead(gate, names, `the receipts are of ${names.join(', ')}`);
-  await output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 500)}`);
+  await refuse(output, what, output.excerpt(hint, 500));
 }
 
-async function verifyAll(
-  context: Context,
-  receipts: readonly Verification[],
-  empty: readonly string[],
-  gates: readonly string[],
-): Promise<boolean> {
-  const { output } = context;
-  const missing = gates.filter((gate) => !receipts.some((one) => one.verified && one.gate === gate));
-  const verified =
-    receipts.length > 0 &&
-    empty.length === 0 &&
-    missing.length === 0 &&
-    receipts.every((one) => one.verified);
-  const data: JsonDocument<'receipt-verify'> = {
-    schemaVersion: 1,
+function allData(receipts: readonly Verification[], missing: readonly string[], verified: boolean) {
+  return {
     verified,
-    missing,
+    missing: [...missing],
     receipts: receipts.map((one) => ({ file: one.path, gate: one.gate, ...verificationData(one) })),
   };
-  const rows = receipts.map(({ path, gate, examination, ...one }) => {
-    const failed = examination.checks.find(({ status }) => status === 'failed');
-    const reason = output.excerpt(failed?.reason ?? '', 500);
-    return [
-      output.excerpt(path, 500),
-      output.excerpt(gate ?? ''),
-      one.verified ? 'passed' : 'failed',
-      reason,
-    ];
+}
+
+/** Returns a table with a line for each check of the only receipt, or for each of several receipts. */
+function tableOf({ excerpt }: Output, receipts: readonly Verification[], only?: Verification): Table {
+  const text = (reason: string | null | undefined) => excerpt(reason ?? '', 500);
+  if (only !== undefined)
+    return {
+      head: ['CHECK', 'STATUS', 'REASON'],
+      rows: only.examination.checks.map(({ check, status, reason }) => [check, status, text(reason)]),
+    };
+  const rows = receipts.map(({ path, gate, verified, examination: { checks } }) => {
+    const failed = checks.find(({ status }) => status === 'failed');
+    return [text(path), excerpt(gate ?? ''), verified ? 'passed' : 'failed', text(failed?.reason)];
   });
-  await output.data(data, { head: ['FILE', 'GATE', 'STATUS', 'REASON'], rows });
-  for (const one of receipts) await reportVerification(context, one, `${output.excerpt(one.path, 500)}: `);
-  for (const folder of empty) {
-    await output.alert(
-      `${output.paint('bad', 'refused:')} ${output.excerpt(folder, 500)}: the folder has no receipts`,
-    );
-    const hint = 'a receipt there is a file *.json; its subfolders are not read';
-    await output.alert(`  ${output.paint('dim', '→')} ${hint}`);
-  }
-  for (const gate of missing) await reportMissing(context, gate, receipts);
-  return verified;
+  return { head: ['FILE', 'GATE', 'STATUS', 'REASON'], rows };
 }
 
 /** `rungate receipt verify`: returns exit code 0 if every receipt passes every check and no gate is missing, otherwise 1. */
@@ -178,7 +156,7 @@ export async function verifyReceiptCommand(
   files: readonly string[],
   flags: VerifyFlags,
 ): Promise<number> {
-  const { io } = context;
+  const { io, output } = context;
   const expected = { ...(await demandsOf(io, flags)), now: io.clock.now() };
   const gates = [...new Set(flags.gate)];
   for (const gate of gates) filled('--gate', gate);
@@ -186,8 +164,24 @@ export async function verifyReceiptCommand(
   const { paths, empty, hasFolder } = namedReceipts(io, files);
   const receipts: Verification[] = [];
   for (const path of paths) receipts.push(await verificationOf(io, path, expected, keys));
-  const [only, ...others] = receipts;
-  const isOne = only !== undefined && others.length === 0 && !hasFolder && gates.length === 0;
-  const verified = isOne ? await verifyOne(context, only) : await verifyAll(context, receipts, empty, gates);
+  const missing = gates.filter((gate) => !receipts.some((one) => one.verified && one.gate === gate));
+  const verified =
+    receipts.length > 0 &&
+    empty.length === 0 &&
+    missing.length === 0 &&
+    receipts.every((one) => one.verified);
+  const only = receipts.length === 1 && !hasFolder && gates.length === 0 ? receipts[0] : undefined;
+  const result = only === undefined ? allData(receipts, missing, verified) : verificationData(only);
+  const data: JsonDocument<'receipt-verify'> = { schemaVersion: 1, ...result };
+  await output.data(data, tableOf(output, receipts, only));
+  for (const one of receipts) {
+    const name = only === undefined ? `${output.excerpt(one.path, 500)}: ` : '';
+    await reportVerification(context, one, name);
+  }
+  for (const folder of empty) {
+    const hint = 'a receipt there is a file *.json; its subfolders are not read';
+    await refuse(output, `${output.excerpt(folder, 500)}: the folder has no receipts`, hint);
+  }
+  for (const gate of missing) await reportMissing(context, gate, receipts);
   return verified ? exitCodes.ok : exitCodes.failed;
 }

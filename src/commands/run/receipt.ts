@@ -8,7 +8,13 @@ import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import { maxBytes } from '../../receipt/dsse.ts';
 import { ReceiptError } from '../../receipt/error.ts';
-import { type BuildSource, buildFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
+import {
+  type BuildSource,
+  buildFacts,
+  type GateFacts,
+  gateStatement,
+  receiptOf,
+} from '../../receipt/gate-statement.ts';
 import { type Key, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/statement.ts';
 import type { Settings } from '../../settings/names.ts';
@@ -107,61 +113,81 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
   };
 }
 
+/** The facts for the receipt of a gate that are known before it begins. */
+interface Known extends Target {
+  readonly shown: string;
+  readonly facts: Omit<GateFacts, 'startedAt' | 'finishedAt'>;
+}
+
+function knownOf({ output, settings }: Context, target: Target): Known {
+  const build = buildFacts(target.source);
+  const facts = {
+    ...build,
+    commit: wholeCommitOf(build.commit),
+    subjects: artifactsOf(settings['receipt.subjects']?.value),
+    gate: target.gate === unnamed ? undefined : target.gate,
+    apiUrl: settings.apiUrl?.value ?? '',
+    policy: waitRules(target.settings).policy,
+  };
+  return { ...target, shown: output.excerpt(target.path), facts };
+}
+
+/** Writes the receipt of a gate that has ended. Tells whether it did. */
+async function write(
+  { io, output }: Context,
+  key: Key | null,
+  event: EndEvent,
+  { gate, path, shown }: Known,
+  facts: GateFacts,
+): Promise<boolean> {
+  const report = reportOf(event, gate);
+  const receipt = report && receiptOf(report, facts, key, output.redact);
+  if (report === null || receipt === null) {
+    const why = report === null ? 'the gate was skipped' : 'a run has no verdict';
+    await output.alert(`no receipt was written to ${shown}: ${why}`);
+    return false;
+  }
+  try {
+    io.writeFile(path, renderJson(receipt, key === null ? 2 : 0));
+  } catch (error) {
+    const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
+    await output.alert(`${output.paint('bad', 'error:')} ${what}`);
+    await output.alert(`  → ${remedyFor(error)}`);
+    // It fails a passing gate. A failing gate keeps its exit code.
+    event.exitCode ||= exitCodes.config;
+    return false;
+  }
+  const named = output.excerpt(facts.subjects.map(artifactText).join(', '), 500);
+  const about = named === '' ? '' : ` about ${named}`;
+  if (key === null)
+    await output.alert(`the receipt ${shown} has no signature: RUNGATE_RECEIPT_KEY is not set`);
+  else await output.note(`wrote the receipt ${shown}${about}, signed with the key ${key.id}`);
+  if (gateStatement(report, facts)?.predicate.result === 'WARNED')
+    await output.alert(`the receipt ${shown} is WARNED: receipt verify needs --allow-warned to accept it`);
+  return true;
+}
+
 /** Returns the reporter that writes the receipts. Checks everything that they need before anything is sent. */
 async function writerOf(context: Context, path: string, targets: readonly Target[]): Promise<Reporter[]> {
-  const { io, output, settings } = context;
-  const subjects = artifactsOf(settings['receipt.subjects']?.value);
-  const known = targets.map(({ source, settings: own, ...target }) => {
-    const build = buildFacts(source);
-    const commit = wholeCommitOf(build.commit);
-    const { policy } = waitRules(own);
-    const gate = target.gate === unnamed ? undefined : target.gate;
-    const facts = { ...build, commit, subjects, gate, apiUrl: settings.apiUrl?.value ?? '', policy };
-    return { ...target, shown: output.excerpt(target.path), facts };
-  });
+  const { clock } = context.io;
+  const all = targets.map((target) => knownOf(context, target));
   const key = await signingKey(context);
-  const named = output.excerpt(subjects.map(artifactText).join(', '), 500);
-  const about = named === '' ? '' : ` about ${named}`;
   const started = new Map<string, number>();
   const finished = new Map<string, number>();
-
-  async function write(event: EndEvent, { gate, path, shown, facts: ofGate }: (typeof known)[number]) {
-    const startedAt = started.get(gate) ?? event.startedAt;
-    const facts = { ...ofGate, startedAt, finishedAt: finished.get(gate) ?? event.finishedAt };
-    const report = reportOf(event, gate);
-    const receipt = report && receiptOf(report, facts, key, output.redact);
-    if (report === null || receipt === null) {
-      const why = report === null ? 'the gate was skipped' : 'a run has no verdict';
-      await output.alert(`no receipt was written to ${shown}: ${why}`);
-      return false;
-    }
-    try {
-      io.writeFile(path, renderJson(receipt, key === null ? 2 : 0));
-    } catch (error) {
-      const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
-      await output.alert(`${output.paint('bad', 'error:')} ${what}`);
-      await output.alert(`  → ${remedyFor(error)}`);
-      // It fails a passing gate. A failing gate keeps its exit code.
-      event.exitCode ||= exitCodes.config;
-      return false;
-    }
-    if (key === null)
-      await output.alert(`the receipt ${shown} has no signature: RUNGATE_RECEIPT_KEY is not set`);
-    else await output.note(`wrote the receipt ${shown}${about}, signed with the key ${key.id}`);
-    if (gateStatement(report, facts)?.predicate.result === 'WARNED')
-      await output.alert(`the receipt ${shown} is WARNED: receipt verify needs --allow-warned to accept it`);
-    return true;
-  }
-
   return [
     {
       triggering({ gate = unnamed }) {
-        if (!started.has(gate)) started.set(gate, io.clock.now());
+        if (!started.has(gate)) started.set(gate, clock.now());
       },
-      gate: ({ gate }) => void finished.set(gate, io.clock.now()),
+      gate: ({ gate }) => void finished.set(gate, clock.now()),
       async end(event) {
         if (event.error !== null) return;
-        for (const target of known) if (await write(event, target)) event.receipt = path;
+        for (const known of all) {
+          const startedAt = started.get(known.gate) ?? event.startedAt;
+          const finishedAt = finished.get(known.gate) ?? event.finishedAt;
+          const facts = { ...known.facts, startedAt, finishedAt };
+          if (await write(context, key, event, known, facts)) event.receipt = path;
+        }
       },
     },
   ];
