@@ -159,95 +159,38 @@ describe('parseTimestamp', () => {
 });
 
 describe('invalid arguments', () => {
-  const secrets = 'k';
-  const signature = reference(secrets, '');
-  const pairs = [
-    ['X-Service-Timestamp', timestamp],
-    ['X-Service-Signature', signature],
-  ] as const;
-  const record = Object.fromEntries(pairs);
+  const headers = { 'X-Service-Timestamp': timestamp, 'X-Service-Signature': reference('k', '') };
   const verify = (options: object) =>
-    node.verifySync({
-      body: '',
-      secrets,
-      headers: record,
-      maxAge: null,
-      maxFuture: null,
-      ...options,
-    } as never);
-
-  test.each([[undefined], [null], ['text'], [7]])('verify and sign reject the options %j', (given) => {
-    expect(thrownBy(() => node.verifySync(given as never))).toMatchObject({
-      code: 'bad_option',
-      message: expect.stringContaining('verify takes one object'),
-    });
-    expect(thrownBy(() => node.signSync(given as never))).toMatchObject({
-      code: 'bad_option',
-      message: expect.stringContaining('sign takes one object'),
-    });
-  });
+    node.verifySync({ body: '', secrets: 'k', headers, maxAge: null, ...options } as never);
 
   test.each<[string, unknown, RegExp]>([
-    ['none', undefined, /must be Headers/],
-    ['null', null, /must be Headers/],
-    ['text', 'text', /must be Headers/],
-    ['a promise', Promise.resolve(record), /must be Headers/],
+    ['a promise', Promise.resolve(headers), /must be Headers/],
     ['a list of null', [null], /a list of headers must/],
-    ['names and values in turn, as rawHeaders has them', pairs.flat(), /a list of headers must/],
-    ['a number as a value', { ...record, 'X-Service-Timestamp': 5 }, /is not text/],
-  ])('verify rejects headers: %s', (_, headers, message) => {
-    expect(thrownBy(() => verify({ headers }))).toMatchObject({
+    [
+      'names and values in turn, as rawHeaders has them',
+      Object.entries(headers).flat(),
+      /a list of headers must/,
+    ],
+  ])('verify rejects headers: %s', (_, given, message) => {
+    expect(thrownBy(() => verify({ headers: given }))).toMatchObject({
       code: 'bad_option',
       message: expect.stringMatching(message),
     });
   });
 
-  test.each([
-    [null, 'headerNames must be an object'],
-    ['text', 'headerNames must be an object'],
-    [{ timestamp: 7 }, 'headerNames.timestamp is not'],
-    [{ timestamp: ['X-Service-Timestamp'] }, 'headerNames.timestamp is not'],
-    [{ signature: 'a b' }, 'headerNames.signature is not'],
-  ])('verify rejects headerNames: %j', (headerNames, message) => {
-    expect(thrownBy(() => verify({ headerNames }))).toMatchObject({
-      code: 'bad_option',
-      message: expect.stringContaining(message),
-    });
-  });
+  test.each([[null], ['text'], [{ timestamp: 7 }], [{ signature: 'a b' }]])(
+    'verify rejects headerNames: %j',
+    (headerNames) => {
+      expect(thrownBy(() => verify({ headerNames }))).toMatchObject({ code: 'bad_option' });
+    },
+  );
 
   test.each([[7], ['soon'], [[timestamp]]])('sign rejects the timestamp %j', (wrong) => {
-    const sign = () => node.signSync({ body: '', secret: secrets, timestamp: wrong as never });
+    const sign = () => node.signSync({ body: '', secret: 'k', timestamp: wrong as never });
     expect(thrownBy(sign)).toMatchObject({ code: 'malformed_timestamp' });
   });
 
-  test('an undefined header is missing, and a signature with a prefix is malformed', () => {
-    const missing = { ...record, 'X-Service-Timestamp': undefined };
-    expect(thrownBy(() => verify({ headers: missing }))).toMatchObject({ code: 'missing_header' });
-    const longer = { ...record, 'X-Service-Signature': `x${signature}` };
-    expect(thrownBy(() => verify({ headers: longer }))).toMatchObject({ code: 'malformed_signature' });
-  });
-
-  const wrong = { ...record, 'X-Service-Signature': `sha256=${'0'.repeat(64)}` };
-  const cut = { ...record, 'X-Service-Signature': 'sha256=00' };
-  test.each([
-    ['too_old', 600, '600 s', { maxAge: 300 }],
-    ['too_new', -600, '600 s', { maxFuture: 60 }],
-    ['mismatch', 600, 'does not match', { headers: wrong }],
-    ['malformed_signature', 600, 'is not sha256=', { headers: cut }],
-  ])('the error %s has the age of %i s', (code, ageSeconds, words, options) => {
-    const now = new Date(Date.parse(timestamp) + ageSeconds * 1000);
-    const message = expect.stringContaining(words);
-    expect(thrownBy(() => verify({ now, ...options }))).toMatchObject({ code, ageSeconds, message });
-  });
-
-  const headers = new Headers(record);
-  test.each<[string, unknown]>([
-    ['an object with the methods of Headers', { get: (name: string) => headers.get(name), forEach() {} }],
-    [
-      'a record with the headers get and then',
-      Object.fromEntries([...pairs, ['get', 'text'], ['then', 'text']]),
-    ],
-  ])('accepts headers as %s', (_, given) => {
-    expect(verify({ headers: given })).toMatchObject({ secretIndex: 0 });
+  test('accepts a record with a header called get', () => {
+    expect(verify({ headers: { ...headers, get: 'text' } })).toMatchObject({ secretIndex: 0 });
   });
 });

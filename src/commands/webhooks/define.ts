@@ -110,7 +110,7 @@ function defineListen(group: Command, bind: Bind): void {
     .optionsGroup('Options:')
     .option('--port <port>', 'port to listen on (default 4020; 0 for any free port)')
     .option('--host <host>', 'address to listen on (default 127.0.0.1)')
-    .option('--forward-to <url>', 'URL to forward deliveries to; its response goes to the sender')
+    .option('--forward-to <url>', 'URL to forward deliveries to; its status goes to the sender')
     .option('--forward-unverified', 'also forward deliveries that are not authentic')
     .option('--save <folder>', 'folder to save deliveries in, for webhooks verify --request-file')
     .option('--tolerance <duration>', 'maximum age of a delivery (default 5m)');

@@ -3,8 +3,6 @@ import {
   request as httpRequest,
   type IncomingMessage,
   type RequestOptions,
-  validateHeaderName,
-  validateHeaderValue,
 } from 'node:http';
 import type { SecureContext } from 'node:tls';
 import { CollectedBytes } from '../../collected-bytes.ts';
@@ -24,10 +22,9 @@ export interface ReceivedRequest {
   body: Uint8Array;
 }
 
-/** The response to the sender. Headers are alternating names and values. */
+/** The response to the sender. */
 export interface SenderResponse {
   status: number;
-  headers?: readonly string[];
   body?: Uint8Array;
 }
 
@@ -53,13 +50,13 @@ export function pairsOf(rawHeaders: readonly string[]): [name: string, value: st
   ]);
 }
 
-/** Returns the headers in their order and spelling, without those of the connection and those that it lists. */
-function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []): string[] {
+/** Returns the headers in their order and spelling, without `Host`, those of the connection and those that it lists. */
+function endToEnd(rawHeaders: readonly string[]): string[] {
   const pairs = pairsOf(rawHeaders);
   const listed = pairs
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase()));
-  const removed = new Set([...hopByHop, ...listed, ...without]);
+  const removed = new Set(['host', ...hopByHop, ...listed]);
   return pairs.filter(([name]) => !removed.has(name.toLowerCase())).flat();
 }
 
@@ -100,8 +97,7 @@ const faults: Record<string, string> = {
 
 function failedForward(status: number, fault: string): Forwarded {
   const body = new TextEncoder().encode(`rungate: forwarding to the target failed: ${fault}\n`);
-  const headers = ['Content-Type', 'text/plain; charset=utf-8'];
-  return { response: { status, headers, body }, status: null, fault };
+  return { response: { status, body }, status: null, fault };
 }
 
 async function open(
@@ -113,34 +109,20 @@ async function open(
   return request(target, { ...options, ...(secureContext === undefined ? {} : { secureContext }) });
 }
 
-/** Returns whether Node can send the response: it parses some that it refuses to write. */
-function isSendable(status: number, headers: readonly string[]): boolean {
-  if (status < 200 || status > 999) return false;
-  try {
-    for (const [name, value] of pairsOf(headers)) {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    }
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function forwardedResponse(response: IncomingMessage): Promise<Forwarded> {
   const body = new CollectedBytes(maxBodyBytes);
   for await (const chunk of response) {
     if (!body.add(chunk)) return failedForward(502, 'response too large');
   }
-  const { statusCode: status = 502, rawHeaders } = response;
-  const headers = endToEnd(rawHeaders);
-  if (!isSendable(status, headers)) return failedForward(502, 'response is not HTTP');
-  return { response: { status, headers, body: body.bytes() }, status, fault: null };
+  const { statusCode: status = 502 } = response;
+  // Node parses status codes that it refuses to write.
+  if (status < 200 || status > 999) return failedForward(502, 'response is not HTTP');
+  return { response: { status, body: body.bytes() }, status, fault: null };
 }
 
 /**
- * Forwards a delivery: the same bytes and headers, except for the headers of the connection and `Host`. Passes
- * redirects back like any other response. The sender gets 502 without a usable response, and 504 after a timeout.
+ * Forwards a delivery: the same bytes and headers, except for the headers of the connection and `Host`. Does not follow
+ * redirects. The sender gets the target's status code and body, 502 without a usable response, and 504 after a timeout.
  */
 export async function forward(received: ReceivedRequest, options: ForwardOptions): Promise<Forwarded> {
   const { target, signal } = options;
@@ -148,7 +130,7 @@ export async function forward(received: ReceivedRequest, options: ForwardOptions
   const headers = [
     'Host',
     target.host,
-    ...endToEnd(received.rawHeaders, ['host']),
+    ...endToEnd(received.rawHeaders),
     'Content-Length',
     String(received.body.length),
     'Connection',

@@ -11,6 +11,9 @@ const maxConnections = 64;
 /** A sender must send the headers, and the whole request, within these times. */
 const timeouts = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 1_000 };
 
+/** For a response without reading the rest of the request. */
+const closing = ['Connection', 'close'];
+
 interface Receiver {
   url: string;
   /** Stops at once, even with open connections. */
@@ -19,17 +22,13 @@ interface Receiver {
 
 function sendResponse(
   response: ServerResponse,
-  { status, headers = [], body = new Uint8Array() }: SenderResponse,
+  { status, body = new Uint8Array() }: SenderResponse,
+  headers: readonly string[] = [],
 ): void {
   const bodiless = status === 204 || status === 304;
   const length = bodiless ? [] : ['Content-Length', String(body.length)];
   response.writeHead(status, [...headers, ...length]);
   response.end(bodiless ? undefined : body);
-}
-
-/** Responds without reading the rest of the request, and closes the connection. */
-function refuseRequest(response: ServerResponse, status: number, headers: readonly string[] = []): void {
-  sendResponse(response, { status, headers: [...headers, 'Connection', 'close'] });
 }
 
 /** Returns the body, or the number of bytes of one that is too large; null if the sender disconnected. */
@@ -56,13 +55,13 @@ async function handle(
   const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
   if (method !== 'POST') {
     deliveries.notPosted(method);
-    return refuseRequest(response, 405, ['Allow', 'POST']);
+    return sendResponse(response, { status: 405 }, ['Allow', 'POST', ...closing]);
   }
   const body = await receiveBody(request);
   if (body === null) return;
   if (typeof body === 'number') {
     deliveries.tooLarge(413, body);
-    return refuseRequest(response, 413);
+    return sendResponse(response, { status: 413 }, closing);
   }
   sendResponse(response, await deliveries.handle({ method, target, httpVersion, rawHeaders, body }));
 }

@@ -55,18 +55,6 @@ describe('webhooks verify accepts an authentic delivery', () => {
     expect((await verify(['--body-file', '-', ...signed])).code).toBe(0);
   });
 
-  it('with an empty, a binary or a large body', async () => {
-    for (const bytes of [
-      new Uint8Array(),
-      Uint8Array.of(0xff, 0xfe, 0, 0x0a),
-      Buffer.from('\ufeff{}\r\n'),
-      Buffer.alloc(3_000_000, 'ab\u00e9\n'),
-    ]) {
-      const given = ['--timestamp', timestamp, '--signature', sign(bytes)];
-      expect(await verdict(given, { stdin: bytes })).toMatchObject({ exit: 0, bytes: bytes.length });
-    }
-  });
-
   it('signed with an older secret, and shows the index of that secret', async () => {
     const two = { RUNGATE_WEBHOOK_SECRET: `new-secret-1\r\n\n${secret}\n` };
     expect(await verdict(signed, { env: two })).toMatchObject({ exit: 0, secret: 'webhook', secretIndex: 1 });
@@ -82,14 +70,6 @@ describe('webhooks verify accepts an authentic delivery', () => {
       secret: 'tenant',
       secretIndex: 0,
     });
-  });
-
-  it('with secrets read from files', async () => {
-    const files = { '/run/s': `other-secret\n${secret}\n`, '/run/t': `${secret}\n` };
-    for (const name of ['RUNGATE_WEBHOOK_SECRET_FILE', 'RUNGATE_TENANT_SECRET_FILE']) {
-      const path = name.includes('TENANT') ? '/run/t' : '/run/s';
-      expect((await verify(signed, { env: { [name]: path }, files })).code).toBe(0);
-    }
   });
 });
 
@@ -171,20 +151,11 @@ describe('webhooks verify --headers-file', () => {
   it.each<[string, string | Uint8Array]>([
     ['lines', `${lines.join('\n')}\n`],
     ['lines with CRLF', `Host: x\r\n${lines.join('\r\n')}\r\n\r\n`],
-    [
-      'names in any case, whitespace around values',
-      `x-service-TIMESTAMP:${timestamp}\nx-service-signature:\t ${signature}  \n`,
-    ],
     ['a request line first', `POST /hook HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{"the":"body"}`],
     ['UTF-16, as PowerShell writes it', Buffer.from(`\ufeff${lines.join('\r\n')}\r\n`, 'utf16le')],
     ['UTF-8 with a byte order mark', `\ufeff${lines.join('\r\n')}\r\n`],
   ])('reads %s', async (_what, text) => {
     expect(await verify(['--headers-file', 'h'], { files: { h: text } })).toMatchObject({ code: 0 });
-  });
-
-  it('reads standard input if the body is in a file', async () => {
-    const settings = { stdin: `${lines.join('\n')}\n`, files: { b: body } };
-    expect((await verify(['--headers-file', '-', '--body-file', 'b'], settings)).code).toBe(0);
   });
 
   it.each<[string, string, RegExp]>([
@@ -215,7 +186,6 @@ describe('webhooks verify --request-file', () => {
   it.each<[string, string | Uint8Array]>([
     ['without a length, whose body is the rest of the file', `${head}\r\n${body}`],
     ['with LF line breaks', `${head}\r\n${body}`.replaceAll('\r\n', '\n')],
-    ['without a request line', `${head}\r\n${body}`.replace(/^.*\r\n/, '')],
     ['with a byte order mark', `\ufeff${head}\r\n${body}`],
     ['with Content-Length', `${head}Content-Length: ${length}\r\n\r\n${body}`],
     [
@@ -268,10 +238,7 @@ describe('webhooks verify, with exit code 64 and a hint,', () => {
     ['--body-file and --request-file', ['--body-file', 'b', '--request-file', 'r'], /contains its body/],
     ['everything on standard input', ['--headers-file', '-'], /both come from standard input/],
     ['a missing body file', [...signed, '--body-file', 'gone'], /cannot read gone: no such file/],
-    ['a missing file of headers', ['--headers-file', 'gone'], /cannot read gone/],
-    ['an empty path', [...signed, '--body-file', ''], /--body-file is empty/],
     ['a tolerance of 0', [...signed, '--tolerance', '0'], /above 0/],
-    ['an invalid tolerance', [...signed, '--tolerance', 'long'], /not a duration/],
     ['a time without a zone', [...signed, '--at', '2026-01-15T12:00:00'], /RFC 3339/],
     ['a secret on the command line', [...signed, '--secret', secret], /RUNGATE_WEBHOOK_SECRET/],
   ])('rejects %s', async (_what, argv, message) => {
@@ -405,18 +372,6 @@ describe('webhooks sign', () => {
     'refuses the timestamp %j',
     async (time) => {
       expect(await signCommand(['--timestamp', time])).toMatchObject({ code: 64, out: '' });
-    },
-  );
-});
-
-describe('the help', () => {
-  it.each(['verify', 'sign', 'listen'])(
-    'of webhooks %s fits into 80 columns and names the variables of the secrets',
-    async (name) => {
-      const { code, out } = await cli(['webhooks', name, '--help']);
-      expect(code).toBe(0);
-      expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
-      expect(out).toContain('RUNGATE_TENANT_SECRET_FILE');
     },
   );
 });

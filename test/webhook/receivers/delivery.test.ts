@@ -100,12 +100,4 @@ describe('a receiver', () => {
       await expect(received).rejects.toMatchObject({ code: 'missing_header' });
     }
   });
-
-  test('ignores options that a polluted prototype adds', async () => {
-    const polluted: ReceiveOptions = Object.create({ now: () => new Date('2020-01-01'), json: false });
-    const headers = headersFor(eventBody, { timestamp: '2020-01-01T00:00:00Z' });
-    const event = { headers: Object.fromEntries(headers), body: Buffer.from(eventBody).toString() };
-    const received = receive(event, Object.assign(polluted, { secrets: secret }));
-    await expect(received).rejects.toMatchObject({ code: 'too_old' });
-  });
 });
