@@ -32,26 +32,31 @@ function fieldsOf(json: string): Map<string, string> {
   });
 }
 
-async function* environmentPages(caller: Caller, options: CallOptions): AsyncGenerator<Listed[]> {
+async function* environmentPages(caller: Caller, options: CallOptions) {
   // Few fields of each item are read, so others may be wrong.
   const unchecked = { ...options, check: false };
   for await (const page of readPages(caller, 'env.list', env['env.list'], { params: {} }, unchecked)) {
     fieldsOf(page.text);
-    yield page.itemTexts().map((item) => {
+    const items = page.itemTexts().map((item): Listed => {
       const fields = fieldsOf(item);
       const [key, name, baseUrl] = ['key', 'name', 'baseUrl'].map((field) => scalarText(fields.get(field)));
       return { id: idText(fields.get('id')) ?? undefined, key, name, baseUrl, fields };
     });
+    yield { items, pass: page.pass };
   }
 }
 
 export async function* listEnvironments(caller: Caller, options: CallOptions = {}): AsyncGenerator<Listed> {
-  for await (const page of environmentPages(caller, options)) yield* page;
+  for await (const { items } of environmentPages(caller, options)) yield* items;
 }
 
+/** How often a list that changes all the time is read for one environment. */
+const mostPasses = 3;
+
 /**
- * Yields the environments, and once more if none matches: one of several pages may have moved between them. A consumer has to
- * expect each environment twice.
+ * Yields the environments until one matches, to the end of the list, for there may be several. If none matches, a list of
+ * several pages is read once more, in which each comes again: one may have moved between the pages. One that no pass over a
+ * changing list has shown does not exist: others may change it all the time.
  */
 export async function* searchEnvironments(
   caller: Caller,
@@ -61,10 +66,11 @@ export async function* searchEnvironments(
   for (const again of [false, true]) {
     let pages = 0;
     let isFound = false;
-    for await (const page of environmentPages(caller, options)) {
+    for await (const { items, pass } of environmentPages(caller, options)) {
+      if (pass > (isFound ? 1 : mostPasses)) return;
       pages += 1;
-      isFound ||= page.some(matches);
-      yield* page;
+      isFound ||= items.some(matches);
+      yield* items;
     }
     if (again || isFound || pages < 2) return;
   }

@@ -8,6 +8,8 @@ export type SentPage = Page & { readonly status?: number };
 export interface Judgement {
   /** The indexes of the page's items that no earlier page had. */
   fresh: readonly number[];
+  /** How often the list was begun, this time included. */
+  pass: number;
   /** The page to read next; null at the end. */
   next: number | null;
   /** Whether nothing says that there is a next page, but this one is full. */
@@ -16,8 +18,8 @@ export interface Judgement {
   problem?: UnexpectedResponseError;
 }
 
-/** How often a list may be read again because its items moved, and because of losses without a new item in between. */
-const most = { moves: 3, losses: 12 };
+/** How often a list that changes is read. If its consumer deletes each item, each pass reads half of the rest. */
+const mostPasses = 10;
 
 /** Returns the id of an item; undefined without one, and for a number that JSON.parse may have rounded to another id. */
 function idOf(item: unknown): unknown {
@@ -25,30 +27,31 @@ function idOf(item: unknown): unknown {
   return typeof id === 'string' || Number.isSafeInteger(id) ? id : undefined;
 }
 
-const repair = 'if that fails too, the paging of the service is broken';
+/** One reading of a list, from its first page on. */
+class Pass {
+  /** The numbers of the pages by their items. */
+  readonly pages = new Map<string, number>();
+  readonly ids = new Set<unknown>();
+  /** How many items were received, those before the first page included; NaN if their number is unknown. */
+  received: number | undefined;
+  firstCount: number | undefined;
+  count: number | undefined;
+  /** The next page may lack items: they moved to pages that were read. */
+  hasShrunk = false;
+  hasRepeats = false;
+
+  constructor(readonly number: number) {}
+}
 
 /**
- * Follows the pages of a list to its end. An item with an id is new once. A list that changes is read again, because items may
- * have moved to pages that were read: if its count falls, from a page with a known item on; if known items come again
- * although the count has not risen, from the start. If nothing says whether there is more, a full page is followed by one more
- * request.
+ * Follows the pages of a list to its end. An item with an id is new once. If the count falls, or items come again although the
+ * count has not risen, then others may have moved to pages that were read: the list is read again from its first page on. If
+ * nothing says whether there is more, a full page is followed by one more request.
  */
 export class PageSequence {
   readonly #seen = new Set<unknown>();
-  /** The numbers of the pages by their items, since the list was last read again. */
-  readonly #pages = new Map<string, number>();
-  /** How many items were received, those before the first page included; NaN if their number is unknown. */
-  #received: number | undefined;
-  #count: number | undefined;
-  #firstCount: number | undefined;
-  /** By how much the count has fallen so far. */
-  #lost = 0;
-  /** Known items are expected up to this page. */
-  #again = 0;
-  /** How many pages to go back if the next page has no known item; 0 while the list is read forwards. */
-  #back = 0;
-  #moves = 0;
-  #losses = 0;
+  #pass = new Pass(1);
+  #last = '';
   #isUnidentified = false;
   #guessed = false;
 
@@ -60,97 +63,89 @@ export class PageSequence {
   /** @throws UnexpectedResponseError if the page repeats an earlier one */
   judge(number: number, page: SentPage): Judgement {
     const { items, totalCount } = page;
-    const { page: start = 1, pageSize = defaultPageSize } = this.requested;
+    const pass = this.#pass;
     const ids = items.map(idOf);
-    const known = ids.filter((id) => this.#seen.has(id)).length;
-    const grown = totalCount === undefined ? 0 : totalCount - (this.#count ?? totalCount);
-    this.#count = totalCount ?? this.#count;
-    this.#firstCount ??= totalCount;
-    this.#lost += Math.max(0, -grown);
-
-    if (known === 0 && number > start && (grown < 0 || this.#back > 0)) {
-      const back = Math.max(2 * this.#back, Math.ceil(-grown / (page.pageSize || pageSize)));
-      this.#back = back;
-      this.#losses += 1;
-      return this.#readAgain(number, Math.max(start, number - back), page);
+    const text = JSON.stringify(items.map((item, index) => ids[index] ?? item));
+    const earlier = items.length === 0 ? undefined : pass.pages.get(text);
+    if (earlier !== undefined && this.#guessed) return this.#finish(page, []);
+    pass.firstCount ??= totalCount;
+    if (earlier !== undefined && items.length > (totalCount ?? 0) - (pass.firstCount ?? 0)) {
+      const repeated = `page ${number} repeats items of page ${earlier}`;
+      throw this.#error(page, 'items', repeated, 'new items', `those of page ${earlier}`);
     }
-    this.#back = 0;
-    const earlier = number > this.#again ? this.#earlier(items, ids) : undefined;
-    if (earlier !== undefined && items.length > grown) {
-      if (this.#guessed) return { fresh: [], next: null };
-      const text = `page ${number} repeats items of page ${earlier}`;
-      throw this.#error(page, 'items', text, 'new items', `those of page ${earlier}`);
-    }
-    if (earlier !== undefined || (number > this.#again && known > Math.max(0, grown))) {
-      this.#moves += 1;
-      // A list may always contain an item twice, and count it twice.
-      if (this.#lost === 0) this.#received = undefined;
-      return this.#readAgain(number, start, page);
-    }
-    return this.#accept(number, page, ids);
+    const grown = totalCount === undefined ? 0 : totalCount - (pass.count ?? totalCount);
+    pass.count = totalCount ?? pass.count;
+    if (grown < 0) pass.hasShrunk = true;
+    if (ids.filter((id) => pass.ids.has(id)).length > Math.max(0, grown)) pass.hasRepeats = true;
+    pass.pages.set(text, number);
+    pass.received = (pass.received ?? this.#before(page)) + items.length;
+    return this.#goOn(number, page, this.#take(ids));
   }
 
-  #readAgain(number: number, next: number, page: SentPage): Judgement {
-    this.#again = Math.max(this.#again, number);
-    this.#pages.clear();
-    this.#guessed = false;
-    if (!this.#isUnidentified && this.#moves <= most.moves && this.#losses <= most.losses) {
-      return { fresh: [], next };
+  /** Returns the indexes of the items that are new. */
+  #take(ids: readonly unknown[]): number[] {
+    const fresh: number[] = [];
+    for (const [index, id] of ids.entries()) {
+      if (!this.#seen.has(id)) fresh.push(index);
+      if (id === undefined) {
+        this.#isUnidentified = true;
+        continue;
+      }
+      this.#seen.add(id);
+      this.#pass.ids.add(id);
     }
-    const text = 'the list changed while it was read';
-    const problem = this.#error(page, 'items', text, 'a list that stays the same', 'items on other pages');
-    return { fresh: [], next: null, problem };
+    return fresh;
   }
 
-  #accept(number: number, page: SentPage, ids: readonly unknown[]): Judgement {
+  #goOn(number: number, page: SentPage, fresh: readonly number[]): Judgement {
     const { items } = page;
-    const fresh = [...ids.keys()].filter((index) => !this.#seen.has(ids[index]));
-    for (const id of ids) {
-      if (id === undefined) this.#isUnidentified = true;
-      else this.#seen.add(id);
-    }
-    if (fresh.length > 0) this.#losses = 0;
-    this.#pages.set(fingerprint(items, ids), number);
-    this.#received = (this.#received ?? this.#before(page)) + (this.#lost > 0 ? fresh : items).length;
-    const end = this.#end(number, page);
-    this.#guessed = end === 'guess';
-    if (end === 'guess') return { fresh, next: number + 1, guessed: true };
-    if (end === 'more') return { fresh, next: number + 1 };
-    return end === null ? { fresh, next: null } : { fresh, next: null, problem: end };
+    const { pageSize = defaultPageSize } = this.requested;
+    const { number: pass, received = 0, hasShrunk, count = Number.NaN } = this.#pass;
+    const isCounted = !Number.isNaN(received + count) && !hasShrunk;
+    // The items so far say more than the size of a page, which the service may have cut.
+    const isDecided = isCounted && items.length > 0 && page.totalPages === undefined;
+    const more =
+      page.hasNextPage ?? (isDecided ? received < count : hasNext(page, { page: number, pageSize }));
+    // The service's pages may be shorter than requested.
+    this.#guessed = more === undefined && items.length >= Math.min(pageSize, defaultPageSize);
+    if (this.#guessed) return { fresh, pass, next: number + 1, guessed: true };
+    if (more !== true) return this.#finish(page, fresh, hasShrunk ? undefined : this.#lack(number, page));
+    const isOver = isCounted && page.totalCount !== undefined && received > count;
+    if (items.length > 0 && !isOver) return { fresh, pass, next: number + 1 };
+    const why = isOver ? `all ${count} were received` : 'is empty';
+    const text = `page ${number} says that there are more items, but ${why}`;
+    return { fresh, pass, next: null, problem: this.#error(page, 'hasNextPage', text, 'false', 'true') };
   }
 
-  /** Returns whether there is another page, or the error of a list that contradicts itself. */
-  #end(number: number, page: SentPage): 'more' | 'guess' | UnexpectedResponseError | null {
-    const { items, totalCount, totalPages = 0 } = page;
-    const { pageSize = defaultPageSize } = this.requested;
-    const received = this.#received ?? 0;
-    const all = (this.#count ?? Number.NaN) + this.#lost;
-    // The items so far say more than the size of a page, which the service may have cut.
-    const isDecided = !Number.isNaN(received + all) && items.length > 0 && page.totalPages === undefined;
-    const more = page.hasNextPage ?? (isDecided ? received < all : hasNext(page, { page: number, pageSize }));
-    if (more === true) {
-      const isOver = totalCount !== undefined && received > all;
-      if (items.length > 0 && !isOver) return 'more';
-      const why = isOver ? `all ${totalCount} were received` : 'is empty';
-      const text = `page ${number} says that there are more items, but ${why}`;
-      return this.#error(page, 'hasNextPage', text, 'false', 'true');
+  /** Returns the error of a list that ends before its last item. Items that came during the read may have been missed. */
+  #lack(number: number, page: SentPage): UnexpectedResponseError | undefined {
+    const { received = 0, firstCount = Number.NaN } = this.#pass;
+    const { totalPages = 0 } = page;
+    if (received < firstCount) {
+      const text = `the list ended after ${received} of ${firstCount} items`;
+      return this.#error(page, 'hasNextPage', text, `${firstCount} items`, `${received} items`);
     }
-    // The service's pages may be shorter than requested.
-    if (more === undefined && items.length >= Math.min(pageSize, defaultPageSize)) return 'guess';
-    // Items that came during the read may have been missed.
-    const count = (this.#firstCount ?? Number.NaN) - this.#lost;
-    if (!Number.isNaN(received + count)) {
-      if (received >= count) return null;
-      const text = `the list ended after ${received} of ${count} items`;
-      return this.#error(page, 'hasNextPage', text, `${count} items`, `${received} items`);
-    }
-    if (number >= totalPages) return null;
+    if (!Number.isNaN(received + firstCount) || number >= totalPages) return undefined;
     const text = `the list ended after page ${number} of ${totalPages}`;
     return this.#error(page, 'hasNextPage', text, 'true', 'false');
   }
 
-  #earlier(items: readonly unknown[], ids: readonly unknown[]): number | undefined {
-    return items.length === 0 ? undefined : this.#pages.get(fingerprint(items, ids));
+  /** Ends the list, or reads it again. A list that has the same items twice in the same places contains them twice. */
+  #finish(page: SentPage, fresh: readonly number[], problem?: UnexpectedResponseError): Judgement {
+    const { number: pass, pages, hasShrunk, hasRepeats } = this.#pass;
+    if (problem !== undefined) return { fresh, pass, next: null, problem };
+    if (!hasShrunk && !hasRepeats) return { fresh, pass, next: null };
+    const text = [...pages.keys()].join('\n');
+    const isSame = text === this.#last;
+    if (!hasShrunk && isSame) return { fresh, pass, next: null };
+    if (this.#isUnidentified || isSame || pass >= mostPasses) {
+      const changed = 'the list changed while it was read';
+      const error = this.#error(page, 'items', changed, 'a list that stays the same', 'items on other pages');
+      return { fresh, pass, next: null, problem: error };
+    }
+    this.#pass = new Pass(pass + 1);
+    this.#last = text;
+    return { fresh, pass, next: this.requested.page ?? 1 };
   }
 
   /** The number of items before the first page that is read; NaN if that is unknown. */
@@ -163,13 +158,9 @@ export class PageSequence {
   }
 
   #error({ status }: SentPage, field: string, text: string, expected: string, received: string) {
-    const hint = `the items so far are not the whole list: read it again; ${repair}`;
+    const hint =
+      'the items so far are not the whole list: read it again; if that fails too, the paging of the service is broken';
     const message = `${this.request()}: ${text}`;
     return new UnexpectedResponseError(message, { field, expected, received, status, hint });
   }
-}
-
-/** Returns the same text for two pages with the same items, even if the items have changed in the meantime. */
-function fingerprint(items: readonly unknown[], ids: readonly unknown[]): string {
-  return JSON.stringify(items.map((item, index) => ids[index] ?? item));
 }

@@ -34,7 +34,11 @@ function noPage(error: unknown): undefined {
 }
 
 /** A page whose items are those that no earlier page had, at these indexes of the response. */
-export type FreshPage<P extends Page> = P & { readonly indexes: readonly number[] };
+export type FreshPage<P extends Page> = P & {
+  readonly indexes: readonly number[];
+  /** 1, and one more each time that the list is read again because it has changed. */
+  readonly pass: number;
+};
 
 /**
  * Yields the pages of a list in order. While one page is consumed, the next one is read, and only that one. A consumer
@@ -60,17 +64,15 @@ export async function* iteratePages<P extends SentPage>(
   try {
     while (number !== null) {
       const page: P | undefined = await (guessed ? ahead.catch(noPage) : ahead);
-      if (page === undefined) return;
-      const judgement = sequence.judge(number, page);
-      guessed = judgement.guessed === true;
-      number = judgement.next;
+      const { fresh, pass, next, problem, ...judged } = sequence.judge(number, page ?? { items: [] });
+      guessed = judged.guessed === true;
+      number = next;
       if (number !== null) {
         ahead = read(number);
         await settingOut();
       }
-      const { fresh, problem } = judgement;
-      const items = fresh.map((index) => page.items[index]);
-      if (items.length > 0 || page.items.length === 0) yield { ...page, items, indexes: fresh };
+      if (page !== undefined)
+        yield { ...page, items: fresh.map((index) => page.items[index]), indexes: fresh, pass };
       if (problem !== undefined) throw problem;
     }
   } finally {
@@ -80,7 +82,7 @@ export async function* iteratePages<P extends SentPage>(
 }
 
 /** A page, with the text of its response. */
-export interface ListPage extends Page {
+export interface ListPage extends FreshPage<Page> {
   readonly text: string;
   /** Returns each new item as its original text, in one line. */
   itemTexts(): string[];

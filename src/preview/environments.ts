@@ -44,16 +44,15 @@ export async function environmentsWithKey(
   options: CallOptions,
 ): Promise<Listed[]> {
   for (let read = 1; ; read += 1) {
-    // By id: a list that changes may contain one twice.
-    const found = new Map<string | undefined, Listed>();
+    const found: Listed[] = [];
     try {
       const matches = (environment: Listed) => environment.key === key;
       for await (const environment of searchEnvironments(caller, matches, options))
-        if (matches(environment)) found.set(environment.id, environment);
-      return [...found.values()];
+        if (matches(environment)) found.push(environment);
+      return found;
     } catch (error) {
       if (!(error instanceof UnexpectedResponseError)) throw error;
-      if (found.size > 0) return [...found.values()];
+      if (found.length > 0) return found;
       if (read >= mostReads) throw error;
     }
   }

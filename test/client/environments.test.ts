@@ -32,3 +32,24 @@ test('reads a list of one page, or with the key, only once', async () => {
   expect(await search([['a', 'b']])).toEqual({ found: [], requests: 1 });
   expect(await search([['a', 'staging'], ['d']])).toEqual({ found: ['id-staging'], requests: 2 });
 });
+
+test('finds an environment, or none, in a list that others change all the time', async () => {
+  let reads = 0;
+  const listOf = async (...keys: string[]) => {
+    const server = await serve(({ seen, response }) => {
+      const page = Number(new URL(seen.url, 'http://x').searchParams.get('page'));
+      reads += 1;
+      // Each page says that one more was deleted.
+      const totalCount = 1000 - reads;
+      const items = (page === 1 ? ['a', `${reads}`] : keys).map((key) => ({ id: `id-${key}`, key }));
+      json(response, 200, { items, totalCount, hasNextPage: page < 2 });
+    });
+    const found: (string | undefined)[] = [];
+    const matches = ({ key }: { key: string | undefined }) => key === 'staging';
+    for await (const environment of searchEnvironments(connect(server.url).caller, matches))
+      if (matches(environment)) found.push(environment.id);
+    return found;
+  };
+  expect(await listOf('b', 'staging')).toEqual(['id-staging']);
+  expect(await listOf('b')).toEqual([]);
+});

@@ -147,6 +147,23 @@ describe('a service with consistent pages', () => {
     );
   });
 
+  test('never takes a list to which others add and from which they delete for a list with wrong counts', async () => {
+    const changes = fc.array(fc.tuple(fc.nat(4), fc.nat(4), fc.nat(), fc.nat()), { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(list, changes, async (of, changing) => {
+        let next = of.count;
+        const { error } = await readChanging(of, (read, all) => {
+          const [deletions, additions, from, to] = changing[read] ?? [0, 0, 0, 0];
+          const added = Array.from({ length: additions }, () => record(next++));
+          const left = all.toSpliced(from % (all.length + 1), deletions);
+          return left.toSpliced(to % (left.length + 1), 0, ...added);
+        });
+        if (error !== undefined) expect((error as Error).message).toMatch(/repeats items|changed while/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('misses no item that moves once to another page', async () => {
     await fc.assert(
       fc.asyncProperty(list, fc.nat(8), fc.nat(59), fc.nat(59), async (of, when, from, to) => {

@@ -29,8 +29,7 @@ export async function useEnvironmentId(
   const [name = '', given = ''] = Object.entries(params)[0] ?? [];
   // The call itself refuses it, before anything is sent.
   if (given.trim() === '') return;
-  // A list that changes while it is read may contain an environment twice.
-  const matches = new Map<string | Listed, Listed>();
+  const matches: Listed[] = [];
   const keys: string[] = [];
   try {
     const isMeant = ({ id, key }: Listed) => id === given || key === given;
@@ -38,7 +37,7 @@ export async function useEnvironmentId(
       const { id, key } = environment;
       if (id === given) return;
       if (key !== undefined) keys.push(key);
-      if (key === given) matches.set(id ?? environment, environment);
+      if (key === given) matches.push(environment);
     }
   } catch (error) {
     if (!(error instanceof HttpError || error instanceof UnexpectedResponseError)) throw error;
@@ -46,8 +45,8 @@ export async function useEnvironmentId(
     if (error instanceof HttpError && error.status === 404) return;
     return `give the id: rungate cannot look up keys, because it cannot read the list: ${excerpt(error.message, 300)}`;
   }
-  const [match, ...others] = matches.values();
-  if (match !== undefined && others.length > 0) throw ambiguous(given, [match, ...others]);
+  const [match, ...others] = matches;
+  if (others.length > 0) throw ambiguous(given, matches);
   if (match === undefined) {
     const near = nearest(given, keys);
     const meant = near === null ? 'list them with rungate env list' : `did you mean ${excerpt(near, 60)}?`;
