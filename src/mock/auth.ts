@@ -81,12 +81,13 @@ export function authenticate(
   const byToken = auth !== 'key' && (authorization !== undefined || auth !== 'either');
   const accepted = byToken ? token : key;
   if (accepted !== undefined) return accepted;
-  if (byToken && authorization !== undefined) throw unauthorized(auth, 'the bearer token is unknown');
-  if (!byToken && apiKey !== undefined) throw unauthorized(auth, 'the API key is unknown');
-  if (auth === 'jwt' && key !== undefined) throw new MockError(403, 'Forbidden', requirements.jwt);
-  if (apiKey !== undefined) throw unauthorized(auth, 'the request has an API key instead');
-  if (authorization !== undefined) throw unauthorized(auth, 'the request has a bearer token instead');
-  throw unauthorized(auth, 'the request has no credential');
+  const sent = byToken ? authorization : apiKey;
+  if (auth === 'jwt' && sent === undefined && key !== undefined)
+    throw new MockError(403, 'Forbidden', requirements.jwt);
+  const [wanted, other] = byToken ? ['bearer token', 'an API key'] : ['API key', 'a bearer token'];
+  if (sent !== undefined) throw unauthorized(auth, `the ${wanted} is unknown`);
+  const hasOther = (byToken ? apiKey : authorization) !== undefined;
+  throw unauthorized(auth, hasOther ? `the request has ${other} instead` : 'the request has no credential');
 }
 
 /** The scopes of a new key by default: enough for a pipeline, but not for changing the platform. */

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/account.ts';
 import type { Fault } from './faults/faults.ts';
 import type { DeliveryScope } from './sender.ts';
-import type { Counts, Deliver, Outcome } from './state.ts';
+import type { Counts, Outcome } from './state.ts';
 
 export const rateLimits = ['documented', 'off'] as const;
 /** `documented`: the rate limits are enforced. */
@@ -51,9 +51,4 @@ export interface MockOptions {
   deployed?: string | undefined;
   /** Serves the mock's page at `/` and at the `appUrl` of its runs; default false. */
   page?: boolean | undefined;
-}
-
-export interface ServerOptions extends MockOptions {
-  /** Replaces the mock's own sender. */
-  deliver?: Deliver | undefined;
 }

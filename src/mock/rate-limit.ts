@@ -30,13 +30,6 @@ export interface RateDecision {
   readonly log: readonly CountedRequest[];
 }
 
-interface LimitUse {
-  name: keyof RateLimits;
-  limit: number;
-  used: number;
-  resetMs: number;
-}
-
 /**
  * Decides one request by the requests of the sliding minute before it, oldest first. A refused request is not
  * counted, so a client that waits as long as the response says gets through.
@@ -48,25 +41,22 @@ export function decideRate(
   limits: RateLimits = documentedLimits,
 ): RateDecision {
   const recent = log.filter(({ at }) => now - at < windowMs);
-  const budget = (name: keyof RateLimits): LimitUse => {
+  const useOf = (name: keyof RateLimits) => {
     const counted = name === 'all' ? recent : recent.filter((spent) => spent.kind === name);
-    const oldest = counted[0]?.at ?? now;
-    return { name, limit: limits[name], used: counted.length, resetMs: oldest + windowMs - now };
+    const resetMs = (counted[0]?.at ?? now) + windowMs - now;
+    return { name, limit: limits[name], left: limits[name] - counted.length, resetMs };
   };
-  const budgets = kind === 'other' ? [budget('all')] : [budget('all'), budget(kind)];
-  const exceeded = budgets.filter(({ used, limit }) => used >= limit);
-  const allowed = exceeded.length === 0;
+  const all = useOf('all');
+  const own = kind === 'other' ? all : useOf(kind);
+  const allowed = all.left > 0 && own.left > 0;
   // Of two exceeded limits, report the one with the longer wait; otherwise the closer one.
-  const reported = allowed
-    ? budgets.toSorted((a, b) => a.limit - a.used - (b.limit - b.used))[0]
-    : exceeded.toSorted((a, b) => b.resetMs - a.resetMs)[0];
-  const { name, limit, used, resetMs } = reported as LimitUse;
+  const longer = own.resetMs > all.resetMs ? own : all;
+  const closer = own.left < all.left ? own : all;
+  const { left, ...reported } = all.left <= 0 && own.left <= 0 ? longer : closer;
   return {
+    ...reported,
     allowed,
-    name,
-    limit,
-    remaining: allowed ? limit - used - 1 : 0,
-    resetMs,
+    remaining: allowed ? left - 1 : 0,
     log: allowed ? [...recent, { at: now, kind }] : recent,
   };
 }

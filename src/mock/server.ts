@@ -13,12 +13,12 @@ import { handlers } from './handlers/index.ts';
 import { issueKey } from './handlers/keys.ts';
 import { announceEnd, holdStatus } from './handlers/run.ts';
 import { isLoopbackAddress, listenForMock, namesThisHost } from './listen.ts';
-import type { ServerOptions } from './options.ts';
+import type { MockOptions } from './options.ts';
 import { createConsole } from './page/console.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { documentedLimiter, unlimited } from './rate-limit.ts';
 import { errorResponse, MockError, type RawResponse } from './response.ts';
-import { createSender, type DeliverySender } from './sender.ts';
+import { createSender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
 import { DeployedVersions, versionTarget } from './version-page.ts';
@@ -26,7 +26,7 @@ import { DeployedVersions, versionTarget } from './version-page.ts';
 export type { DataSizes } from './data/account.ts';
 export type { RecordedRequest } from './exchange.ts';
 export type { Fault } from './faults/faults.ts';
-export type { MockOptions, ServerOptions } from './options.ts';
+export type { MockOptions } from './options.ts';
 export { type Counts, type Outcome, outcomes } from './state.ts';
 
 export interface MockServer {
@@ -51,16 +51,10 @@ const maxRequests = 10_000;
 /** The size limit of a body, and of all recorded bodies together. */
 const maxBytes = 64 * 1024 * 1024;
 
-interface Parts {
-  readonly state: State;
-  readonly faults: Faults;
-  readonly sender: DeliverySender;
-  stop(): void;
-}
-
-function partsFrom(options: ServerOptions): Parts {
+/** Creates the state with the faults and the sender of deliveries, which need each other. */
+function createParts(options: MockOptions) {
   const { outcome = 'passed', clock = systemClock, deliveries = 'off', seed = 1, tenantSecret } = options;
-  const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
+  const outcomes = [outcome].flat();
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
   const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
   for (const fault of options.faults ?? []) faults.add(fault);
@@ -74,7 +68,7 @@ function partsFrom(options: ServerOptions): Parts {
   const ending = new AbortController();
   // Every run in progress has a listener; many of them are not a leak.
   setMaxListeners(0, ending.signal);
-  const state = createState({
+  const state: State = createState({
     seed,
     clock,
     plan: {
@@ -85,7 +79,7 @@ function partsFrom(options: ServerOptions): Parts {
       appUrlBase: options.appUrlBase ?? 'https://app.example.test',
     },
     data: options.data,
-    deliver: options.deliver ?? sender.deliver,
+    deliver: sender.deliver,
     watchRun(run) {
       // Without deliveries no timer is needed: the next status read announces the end of the run.
       if (deliveries === 'off' || run.outcome === 'stuck') return;
@@ -102,22 +96,33 @@ function partsFrom(options: ServerOptions): Parts {
   return { state, faults, sender, stop };
 }
 
+/** Keeps the newest requests. */
+class RequestLog {
+  readonly requests: RecordedRequest[] = [];
+  #size = 0;
+
+  add(record: RecordedRequest): void {
+    this.requests.push(record);
+    this.#size += record.body.length;
+    while (this.requests.length > maxRequests || this.#size > maxBytes)
+      this.#size -= this.requests.shift()?.body.length ?? this.#size;
+  }
+}
+
 /** Starts the mock on a socket of this machine. It keeps the process alive until it is closed. */
-export async function startMock(options: ServerOptions = {}): Promise<MockServer> {
+export async function startMock(options: MockOptions = {}): Promise<MockServer> {
   const { host = '127.0.0.1', port = 0, seed = 1, allowHosts = [] } = options;
-  const { state, faults, sender, stop } = partsFrom(options);
+  const { state, faults, sender, stop } = createParts(options);
   const seeded = seededCredentials(seed);
   const { apiKey = seeded.apiKey, token = seeded.token } = options;
   issueKey(state, { name: 'Pipeline', scopes: automationScopes, apiKey });
   state.credentials.set(token, { kind: 'token' });
-  const service = createService(
-    state,
-    handlers,
-    options.rateLimit === 'documented' ? documentedLimiter(state) : unlimited,
-  );
+  const limiter = options.rateLimit === 'documented' ? documentedLimiter(state) : unlimited;
+  const service = createService(state, handlers, limiter);
   const { clock } = state;
   const versions = new DeployedVersions(options.deployed, () => clock.monotonic());
-  const requests: RecordedRequest[] = [];
+  const log = new RequestLog();
+  const { requests } = log;
   const page = options.page ? createConsole({ state, faults, requests }) : undefined;
 
   function checkHost({ path, headers: { host = '' } }: Pick<ReceivedRequest, 'path' | 'headers'>): void {
@@ -131,35 +136,24 @@ export async function startMock(options: ServerOptions = {}): Promise<MockServer
     throw new MockError(421, 'Misdirected request', details);
   }
 
-  /** Reads a request. Nothing is read of a body before its sender is checked. */
-  async function receive(incoming: IncomingMessage): Promise<ReceivedRequest> {
-    const head = headOf(incoming);
-    checkHost(head);
-    return { ...head, bytes: await readBytes(incoming, maxBytes) };
-  }
-
-  let recorded = 0;
-  function keep(record: RecordedRequest): void {
-    requests.push(record);
-    recorded += record.body.length;
-    while (requests.length > maxRequests || recorded > maxBytes)
-      recorded -= requests.shift()?.body.length ?? recorded;
-  }
-
   /** Connections that have carried a request. */
   const used = new WeakSet<Socket>();
 
   /** Returns the response to a request, or undefined if a fault has taken over the connection. */
   async function respond(
-    exchange: ReceivedRequest,
+    incoming: IncomingMessage,
     outgoing: ServerResponse,
     reused: boolean,
   ): Promise<RawResponse | undefined> {
+    const head = headOf(incoming);
+    // Nothing of a body is read before its sender is checked.
+    checkHost(head);
+    const exchange = { ...head, bytes: await readBytes(incoming, maxBytes) };
     if (exchange.path === controlPath) return controlFaults(exchange, faults);
     if (page?.owns(exchange.path)) return page.handle(exchange);
     const isVersion = versions.owns(exchange.path);
     const record = recordOf(exchange, clock.now());
-    keep(record);
+    log.add(record);
     const sent = (status: number) => {
       record.status = status;
     };
@@ -185,9 +179,7 @@ export async function startMock(options: ServerOptions = {}): Promise<MockServer
     outgoing.setHeader('x-request-id', state.nextId('req'));
     const reused = used.has(incoming.socket);
     used.add(incoming.socket);
-    const response = await receive(incoming)
-      .then((exchange) => respond(exchange, outgoing, reused))
-      .catch(errorResponse);
+    const response = await respond(incoming, outgoing, reused).catch(errorResponse);
     if (response === undefined) return;
     if (!incoming.complete) outgoing.setHeader('connection', 'close');
     const { status, headers, body } = response;

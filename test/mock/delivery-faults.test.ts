@@ -6,7 +6,7 @@ import { UsageError } from '../../src/errors.ts';
 import { type DeliveryFaultKind, deliveryKinds } from '../../src/mock/faults/delivery-kinds.ts';
 import type { Fault } from '../../src/mock/faults/faults.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
-import type { ServerOptions } from '../../src/mock/server.ts';
+import type { MockOptions } from '../../src/mock/server.ts';
 import { verify } from '../../src/webhook/node.ts';
 import { createReplayGuard } from '../../src/webhook/replay.ts';
 import { memoryIo } from '../cli/harness.ts';
@@ -45,7 +45,7 @@ async function receive(onReceive: () => unknown = () => undefined) {
 }
 
 /** Starts a mock with one webhook for each event of runs, and a receiver for it. */
-async function started(faults: readonly string[], options: ServerOptions = {}) {
+async function started(faults: readonly string[], options: MockOptions = {}) {
   const events = ['run.started', 'run.completed', 'run.cancelled'];
   const state = async () => (await service.call('GET', `/api/ci/runs/${runs.at(-1)}`)).json().state;
   const { received, url } = await receive(() => (runs.length === 0 ? undefined : state()));
@@ -231,7 +231,7 @@ describe('the delivery fault', () => {
 
   testKind('early', 'never follows a status that has already shown the end', async () => {
     // A clock without timers: only the status read detects the end.
-    const never: ServerOptions['clock'] = { ...systemClock, sleep: () => new Promise(() => {}) };
+    const never: MockOptions['clock'] = { ...systemClock, sleep: () => new Promise(() => {}) };
     const on = await started(['early=1h'], { duration: 0, clock: never });
     await on.run();
     expect(await on.state()).toBe('in_progress');

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { type MockServer, type ServerOptions, startMock } from '../../src/mock/server.ts';
+import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 export interface TestResponse {
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 /** Starts a mock on a fake clock; it is closed after the test. */
-export async function startService(options: ServerOptions = {}): Promise<Service> {
+export async function startService(options: MockOptions = {}): Promise<Service> {
   const clock = fakeClock(Date.UTC(2026, 0, 1));
   const mock = await startMock({ clock, ...options });
   open.push(mock);

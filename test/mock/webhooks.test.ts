@@ -159,21 +159,4 @@ describe('deliveries', () => {
     expect((await asUser('POST', `${target}/deliveries/dlv_no/retry`)).status).toBe(404);
     expect((await asUser('GET', `${target}/deliveries/dlv_no`)).status).toBe(404);
   });
-
-  it('are passed to the custom sender, which records the result, immediately or later', async () => {
-    const later: (() => void)[] = [];
-    const { asUser } = await startService({
-      deliver: (webhook, delivery) => {
-        expect(webhook.url).toBe(url);
-        later.push(() => Object.assign(delivery, { status: 'delivered', responseStatus: 200 }));
-      },
-    });
-    const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
-    const delivery = (await asUser('POST', `${target}/test`)).json();
-    expect(delivery.status).toBe('not_sent');
-    for (const finish of later) finish();
-    const after = (await asUser('GET', `${target}/deliveries/${delivery.id}`)).json();
-    expect(after).toEqual({ ...delivery, status: 'delivered', responseStatus: 200 });
-    expect(later).toHaveLength(1);
-  });
 });

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ServerOptions } from '../../../src/mock/options.ts';
+import type { MockOptions } from '../../../src/mock/options.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 import { byProcess, type Service, startService } from '../service.ts';
 
@@ -32,7 +32,7 @@ async function open(url: string) {
   };
 }
 
-async function served(options: ServerOptions = {}): Promise<Service & Awaited<ReturnType<typeof open>>> {
+async function served(options: MockOptions = {}): Promise<Service & Awaited<ReturnType<typeof open>>> {
   const service = await startService({ page: true, outcome: 'stuck', ...options });
   return { ...service, ...(await open(service.mock.url)) };
 }
