@@ -6,7 +6,6 @@ import { expect, it } from 'vitest';
 /** The files that may use a timer, a shell's `sleep` or a stopwatch, and why no event or fake clock would do. */
 const exempt: Readonly<Record<string, string>> = {
   'clock.test.ts': 'tests the real clock',
-  'commands/selftest/selftest.test.ts': 'a script that is read, not run',
   'docs/picture-scene.ts': 'takes a picture of a real terminal at intervals',
   'docs/shell-script.ts': 'a shell that waits for a program has no events',
   'e2e/built.test.ts': 'a late error, a slow reader and a closed reader, in separate processes',

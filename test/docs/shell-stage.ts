@@ -21,10 +21,12 @@ async function receiptOf(own: object) {
   return JSON.stringify(await sealed(JSON.stringify(statement)));
 }
 
+const deployed = { url: '', pointer: null, expected: commit, matches: true, version: commit };
+
 /** The files in the folder of an example. */
 const files: Readonly<Record<string, string>> = {
   'event.json': body,
-  'receipt.json': await receiptOf({}),
+  'receipt.json': await receiptOf({ deployed }),
   'receipts/api.json': await receiptOf({ gate: 'api' }),
   'receipts/web.json': await receiptOf({ gate: 'web' }),
   'ci.pub': trusted.publicPem,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { pathPattern } from '../../src/contract/endpoint.ts';
+import { redactor } from '../../src/redact.ts';
 
 /** The pure JavaScript build, which has the same result on every platform and needs no child process. */
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
@@ -19,6 +20,7 @@ const exceptions: Readonly<Record<string, string>> = {
 /** Runs the code that builds expressions at run time, by file. */
 const builders: Readonly<Record<string, () => unknown>> = {
   'contract/endpoint.ts': () => pathPattern('/api/a/{id}/b/{key}'),
+  'redact.ts': () => redactor(['pa$$ "word" & more', 'short']),
 };
 
 interface Found {

@@ -61,7 +61,7 @@ describe('run trigger without --wait, in CI', () => {
     expect(err).toMatch(
       /^warning: run trigger does not wait for the run, so the run cannot fail this job\n {2}→ use rungate gate, which waits, or --no-wait if/m,
     );
-    expect(err.match(/warning/g)).toHaveLength(1);
+    expect(err.match(/warning: run trigger does not wait/g)).toHaveLength(1);
   });
 
   it.each<[string, string[], Settings]>([
