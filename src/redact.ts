@@ -130,7 +130,7 @@ function isCut(text: string, at: number, count: number): boolean {
   return (count >= long && at === text.length) || (count >= shortest && ellipsis.test(text));
 }
 
-/** Returns the index after the spelling, or after the part of it before a cut; -1 if it is not there. */
+/** Returns the index after the spelling, or after the part of it before a cut; -1 if it does not match. */
 function endOf(spelling: string, text: string, start: number): number {
   let count = 0;
   while (count < spelling.length && text.charCodeAt(start + count) === spelling.charCodeAt(count)) count += 1;

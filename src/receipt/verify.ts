@@ -68,7 +68,7 @@ export const maxFutureMs = 60_000;
 const opening = ['envelope', 'signature', 'payload_type', 'statement', 'duplicate_keys'] as const;
 type OpeningCheck = (typeof opening)[number];
 
-/** What is known of a receipt: the check that was begun last, why that refused, the signer, and after all of them the statement. */
+/** The facts about a receipt: the check that was begun last, why that refused, the signer, and after all of them the statement. */
 interface Opened {
   at: OpeningCheck;
   refused: Refused | null;

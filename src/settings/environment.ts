@@ -100,7 +100,7 @@ export function receiptKeySecrets(pem: string): string[] {
     const der = Buffer.from(base64, 'base64');
     const bytes = [der, der.subarray(-32)].flatMap((key) => [key.toString('hex'), ...base64Forms(key)]);
     // A short piece tells nothing about the key, and may be a word of a comment.
-    // What no encoding of a URL changes is found however often it was encoded.
+    // A part that no encoding of a URL changes is found however often it was encoded.
     const plain = base64.split(/[+/=]/);
     return [part.trim(), base64, ...bytes, ...[...pieces, ...plain].filter(({ length }) => length >= 16)];
   });

@@ -2,7 +2,7 @@ import { membersOf, objectText } from '../../json/text.ts';
 import { jsonResponse, type RawResponse, textResponse } from '../response.ts';
 import type { Wire } from './wire.ts';
 
-/** What a kind of fault has besides its effect. */
+/** The parts of a kind of fault besides its effect. */
 interface More {
   /** The parameter that `=duration` sets. */
   readonly duration?: 'forMs' | 'everyMs' | 'byMs';
@@ -18,7 +18,7 @@ interface More {
 
 /** A kind of fault: its text, and how it is played on a request, or on a delivery. */
 export interface FaultRow<W, P> extends More {
-  /** What the client, or the receiver of a delivery, gets instead of the usual. */
+  /** The response that the client, or the receiver of a delivery, gets instead of the usual one. */
   readonly gets: string;
   /** The request still has its effect. */
   readonly commits?: true;

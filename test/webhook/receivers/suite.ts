@@ -83,7 +83,7 @@ export async function started(start: Start, options: ReceiveOptions = {}): Promi
   return receiver;
 }
 
-/** What every receiver must do; the core that they share is tested in delivery.test.ts. */
+/** The duties of every receiver; the core that they share is tested in delivery.test.ts. */
 export function testReceiver(name: string, start: Start): void {
   describe(`the receiver for ${name}`, () => {
     let logged: MockInstance<typeof console.error>;
