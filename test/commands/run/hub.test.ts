@@ -90,12 +90,7 @@ describe('the token of a hub', () => {
 
   it.each([
     ['is not set', '', 'the token of the hub is not set', "set RUNGATE_HUB_TOKEN to one of the hub's tokens"],
-    [
-      'cannot be sent',
-      'a b',
-      'RUNGATE_HUB_TOKEN has whitespace as character 2',
-      'give the value without whitespace',
-    ],
+    ['cannot be sent', 'a b', 'RUNGATE_HUB_TOKEN has whitespace as character 2', 'give the value alone'],
     [
       'is wrong',
       'another-token',
