@@ -2,7 +2,40 @@ import type { Argument, Command, Option } from 'commander';
 import { version } from '../version.ts';
 import { type SuggestionSource, sourceOf } from './completion/completes.ts';
 import { collect, rowOfOption } from './options.ts';
-import type { HelpCommand, HelpOption, JsonDocument } from './result-schemas.ts';
+
+export interface HelpOption {
+  readonly flag: string;
+  readonly short?: string;
+  /** Of its value: `duration`; absent if it takes none. */
+  readonly placeholder?: string;
+  readonly description: string;
+  readonly default?: string;
+  /** The environment variable that has the same effect. */
+  readonly environment?: string;
+  readonly repeatable: boolean;
+  readonly choices?: readonly string[];
+  /** The option's heading in the help. */
+  readonly group: string;
+}
+
+interface HelpArgument extends Pick<HelpOption, 'description' | 'repeatable' | 'choices'> {
+  readonly name: string;
+  readonly required: boolean;
+}
+
+/** A command, or a group with the whole names of its commands. */
+export interface HelpCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly usage: string;
+  readonly group: string;
+  readonly arguments: readonly HelpArgument[];
+  readonly options: readonly HelpOption[];
+  readonly notes: string;
+  readonly examples: readonly string[];
+  readonly commands: readonly string[];
+}
 
 /** The options under this heading are listed once, not for every command. */
 const globalHeading = 'Global options';
@@ -33,7 +66,7 @@ function describeOption(option: Option): HelpOption {
   };
 }
 
-function describeArgument(argument: Argument): HelpCommand['arguments'][number] {
+function describeArgument(argument: Argument): HelpArgument {
   const { description, required, variadic } = argument;
   const choices = choicesOf(sourceOf(argument));
   return { name: argument.name(), description, required, repeatable: variadic, ...choices };
@@ -78,7 +111,7 @@ function describe(command: Command, above = ''): HelpCommand[] {
  * Describes a program with all of its commands.
  * @param names the name of a command, without that of the program, to describe only that command and those of its group
  */
-export function describeHelp(program: Command, names: readonly string[] = []): JsonDocument<'help'> {
+export function describeHelp(program: Command, names: readonly string[] = []) {
   const name = [program.name(), ...names].join(' ');
   const commands = describe(program).filter((one) => one.name === name || one.name.startsWith(`${name} `));
   const options = program.createHelp().visibleOptions(program).map(describeOption);

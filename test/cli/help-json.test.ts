@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonDocument } from '../../src/commands/result-schemas.ts';
+import type { describeHelp } from '../../src/commands/help-json.ts';
 import { version } from '../../src/version.ts';
 import { cli } from './harness.ts';
 
-type Help = JsonDocument<'help'>;
+type Help = ReturnType<typeof describeHelp>;
 
 async function help(...argv: string[]): Promise<Help> {
   const { code, out, err } = await cli(argv);

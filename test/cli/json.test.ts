@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyCommand } from '../../src/cli/program.ts';
-import { describeHelp } from '../../src/commands/help-json.ts';
-import type { HelpCommand } from '../../src/commands/result-schemas.ts';
+import { describeHelp, type HelpCommand } from '../../src/commands/help-json.ts';
 import { type Result, type Settings, type Stage, stage } from './harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rungate-json-'));

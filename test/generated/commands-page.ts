@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { HelpCommand, HelpOption } from '../../src/commands/help-json.ts';
 import { describeHelp } from '../../src/commands/help-json.ts';
-import type { HelpCommand, HelpOption } from '../../src/commands/result-schemas.ts';
 
 /** Escapes Markdown in the text of a sentence or a table cell. */
 const plain = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('*', '\\*');

@@ -8,7 +8,6 @@ import { excerpt, sanitize } from '../../sanitize.ts';
 import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
 import { chosenFormat } from '../options.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 import {
   type CompletionLine,
   completes,
@@ -60,7 +59,7 @@ export function defineCompletion(command: Command, bind: Bind, programFor: Progr
           hint: `write rungate completion ${shell}`,
         });
       const format = chosenFormat(flags) ?? 'plain';
-      const data: JsonDocument<'completion'> = { schemaVersion: 1, shell, script: scripts[shell] };
+      const data = { schemaVersion: 1, shell, script: scripts[shell] };
       await io.out.write(wantsJson({ format }) ? renderJson(data, format === 'json' ? 2 : 0) : data.script);
       return exitCodes.ok;
     },

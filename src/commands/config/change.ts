@@ -19,7 +19,6 @@ import {
 } from '../../settings/profiles.ts';
 import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 
 /** @throws ConfigError if there is no folder for it */
 export function profilesFile({ sources }: Pick<Context, 'sources'>): string {
@@ -59,7 +58,7 @@ export async function printChange(
     const { origin = 'default' } = settings[name] ?? {};
     return origin !== 'profile' && origin !== 'default';
   });
-  const data: JsonDocument<'profile-change'> = {
+  const data = {
     schemaVersion: 1,
     profile: sources.profile.name,
     profilesFile: sources.profilesFile ?? '',

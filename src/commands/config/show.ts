@@ -7,7 +7,6 @@ import { shownValue } from '../../settings/fields.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Provenance, Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 import { profilesFile, settingIds, settingName } from './change.ts';
 import type { GateSettings } from './sources.ts';
 
@@ -81,7 +80,7 @@ export async function listCommand(
   }
   const { profile, projectFile } = sources;
   const policy = Object.entries(policySettings(settings));
-  const report: JsonDocument<'config-list'> = {
+  const report = {
     schemaVersion: 1,
     profile: profile.name,
     profilesFile: sources.profilesFile,
@@ -120,7 +119,7 @@ export async function listCommand(
 export async function getCommand({ settings, output }: Context, text: string): Promise<number> {
   const name = settingName(text);
   if (wantsJson(output)) {
-    const data: JsonDocument<'config-get'> = {
+    const data = {
       schemaVersion: 1,
       name,
       ...describedSetting(settings, name),
@@ -139,7 +138,7 @@ export async function getCommand({ settings, output }: Context, text: string): P
 export async function pathCommand(context: Context): Promise<number> {
   const path = profilesFile(context);
   const { profile, projectFile } = context.sources;
-  const report: JsonDocument<'config-path'> = {
+  const report = {
     schemaVersion: 1,
     profile: profile.name,
     profilesFile: path,

@@ -7,7 +7,6 @@ import { deleteEnvironment, ownBefore } from '../../preview/environments.ts';
 import { createdAt } from '../../preview/mark.ts';
 import { bareUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 import { confirm } from './call-endpoint.ts';
 
 export interface PruneFlags {
@@ -17,7 +16,16 @@ export interface PruneFlags {
 
 export const usualAge = '1d';
 
-type Pruned = JsonDocument<'env-prune'>['environments'][number];
+/** An environment that was deleted, or could not be. */
+interface Pruned {
+  readonly id: string | null;
+  readonly key: string;
+  /** Without its query. */
+  readonly baseUrl: string | null;
+  readonly createdAt: string;
+  readonly deleted: boolean;
+  readonly error: string | null;
+}
 
 /** Returns the facts about an environment that may be shown: the query of its URL may have a secret. */
 function factsOf(environment: Listed): Omit<Pruned, 'deleted' | 'error'> {
@@ -72,10 +80,13 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
       output.excerpt(text, 500),
     ),
   );
-  await output.data({ schemaVersion: 1, environments } satisfies JsonDocument<'env-prune'>, {
-    head: ['KEY', 'CREATED', 'BASE URL', 'STATUS'],
-    rows,
-  });
+  await output.data(
+    { schemaVersion: 1, environments },
+    {
+      head: ['KEY', 'CREATED', 'BASE URL', 'STATUS'],
+      rows,
+    },
+  );
   if (found.length === 0) await output.note(`rungate created no environment more than ${age} ago`);
   return mostSevere(codes);
 }

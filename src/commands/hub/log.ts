@@ -3,7 +3,6 @@ import type { HubLogEvent } from '../../hub/log-events.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Redact } from '../../redact.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 
 export type LoggedEvent =
   | HubLogEvent
@@ -67,7 +66,7 @@ export function createLog(
     const time = new Date(now()).toISOString();
     if (isJson) {
       const fields = Object.fromEntries(shown);
-      const record: JsonDocument<'hub-event'> = { schemaVersion: 1, time, event: type, ...fields };
+      const record = { schemaVersion: 1, time, event: type, ...fields };
       return void output.lines(renderJson(record, 0));
     }
     const pairs = shown.map(([name, value]) => {

@@ -7,8 +7,30 @@ import { wantsJson } from '../../output/json.ts';
 import { excerpt } from '../../sanitize.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
 import type { Context } from '../context.ts';
-import type { JsonDocument, PlannedFile } from '../result-schemas.ts';
 import type { CiChoice } from './answers.ts';
+
+/** A file, and what init does with it. */
+export interface PlannedFile {
+  readonly path: string;
+  /** The file's new content, or the text to add. */
+  readonly text: string;
+  /**
+   * `written`: with --dry-run, it would be written. `kept`: it already has this content. `differs`: it exists, runs rungate, and
+   * is replaced only with --force. `shown`: it exists with other content, and the user adds the text.
+   */
+  readonly fate: 'written' | 'kept' | 'differs' | 'shown';
+  /** For `shown`, the instruction, to be followed by the path. */
+  readonly how?: string;
+}
+
+interface InitReport {
+  readonly schemaVersion: 1;
+  readonly dryRun: boolean;
+  readonly ci: CiChoice;
+  readonly files: readonly PlannedFile[];
+  /** For a CI system that rungate writes no pipeline for. */
+  readonly command: string | null;
+}
 
 /** Returns the instruction for a pipeline whose file has other content, to be followed by the path of that file. */
 function instruction({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {
@@ -103,7 +125,7 @@ const dryRunVerbs = { ...verbs, written: 'would write' } as const;
 /** Prints the report, and the next steps for people. */
 export async function reportFiles(
   { io, output }: Context,
-  report: JsonDocument<'init'>,
+  report: InitReport,
   next: readonly string[],
 ): Promise<void> {
   const { dryRun, ci, files, command } = report;

@@ -14,7 +14,6 @@ import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
 import { namesIn, oneOf } from '../options.ts';
-import type { PlannedFile } from '../result-schemas.ts';
 import {
   type Answers,
   askMergeQueue,
@@ -31,6 +30,7 @@ import {
   bareCommand,
   differsError,
   displayPath,
+  type PlannedFile,
   plannedPipeline,
   projectFileText,
   reportFiles,

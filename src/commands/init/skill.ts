@@ -4,8 +4,7 @@ import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Context } from '../context.ts';
-import type { PlannedFile } from '../result-schemas.ts';
-import { differsError, reportFiles, writePlannedFiles } from './files.ts';
+import { differsError, type PlannedFile, reportFiles, writePlannedFiles } from './files.ts';
 
 /** The folders of a repository's skills. The first one that exists gets the skill; if there is none, the first. */
 export const skillFolders = ['.agents/skills', '.claude/skills', '.github/skills', '.cursor/skills'] as const;

@@ -19,7 +19,6 @@ import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { Context } from '../context.ts';
 import { collect, numberUpTo, oneOf } from '../options.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 import { noHub } from '../run/wait-flags.ts';
 
 interface MockFlags {
@@ -126,7 +125,7 @@ async function serveCommand(context: Context, flags: MockFlags): Promise<number>
   const settings = mockEnvironment(mock);
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
   if (wantsJson(output)) {
-    const data: JsonDocument<'mock-serve'> = {
+    const data = {
       schemaVersion: 1,
       url: mock.url,
       apiKey: mock.apiKey,

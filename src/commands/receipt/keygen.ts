@@ -4,7 +4,6 @@ import type { Io } from '../../host/io.ts';
 import { createKeys } from '../../receipt/keys.ts';
 import { type Context, warnOfFolder } from '../context.ts';
 import { filled } from '../options.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 
 /** Writes both files or none. */
 function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem: string }): void {
@@ -36,7 +35,7 @@ export async function keygenCommand(context: Context, prefix: string): Promise<n
       cause,
     });
   }
-  const data: JsonDocument<'receipt-keygen'> = { schemaVersion: 1, keyFile, publicKeyFile, keyId: keys.id };
+  const data = { schemaVersion: 1, keyFile, publicKeyFile, keyId: keys.id };
   await output.data(data, {
     head: ['FIELD', 'VALUE'],
     rows: [

@@ -8,7 +8,6 @@ import type { Io } from '../../host/io.ts';
 import { linkTarget } from '../../output/live/hyperlink.ts';
 import { inCi } from '../../output/motion.ts';
 import type { Context } from '../context.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 
 type Environment = Pick<Io, 'env' | 'platform' | 'out'>;
 
@@ -57,7 +56,7 @@ export async function openCommand(context: Context, runId: string): Promise<numb
   // Other processes can read the command line of a browser.
   if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');
   if (output.format === 'json' || output.format === 'ndjson') {
-    const data: JsonDocument<'run-open'> = { schemaVersion: 1, runId, appUrl: address };
+    const data = { schemaVersion: 1, runId, appUrl: address };
     await output.data(data, { head: [], rows: [] });
   } else if (await openInBrowser(io, address)) {
     await output.note(`opened ${output.excerpt(address, 2000)} in your browser`);

@@ -1,7 +1,6 @@
 import type { Output } from '../../output/output.ts';
 import type { Table } from '../../output/table.ts';
 import { excerpt } from '../../sanitize.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 import type { StepJudgement } from './judge.ts';
 import type { StepResult } from './scenarios.ts';
 
@@ -26,7 +25,7 @@ function selftestTable(judgements: readonly StepJudgement[]): Table {
   };
 }
 
-function selftestReport(judgements: readonly StepJudgement[]): JsonDocument<'selftest'> {
+function selftestReport(judgements: readonly StepJudgement[]) {
   return {
     schemaVersion: 1,
     ok: judgements.every(({ ok }) => ok),

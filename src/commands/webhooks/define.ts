@@ -9,7 +9,6 @@ import { type Bind, examples } from '../binding.ts';
 import type { Context } from '../context.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
 import { addOptions, filled } from '../options.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 import { readInput } from './delivery.ts';
 import { listenCommand } from './listen.ts';
 import { deliveryHeaders, missingSecret, signingSecrets, tunnelTo } from './receiver.ts';
@@ -37,7 +36,7 @@ async function signCommand(context: Context, flags: SignFlags): Promise<number> 
   const names = deliveryHeaders(settings);
   const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
   if (wantsJson(output)) {
-    const data: JsonDocument<'webhooks-sign'> = { schemaVersion: 1, timestamp, signature, headers };
+    const data = { schemaVersion: 1, timestamp, signature, headers };
     await output.data(data, { head: [], rows: [] });
   } else {
     // Header lines even on a terminal, for `curl -H @-`.

@@ -4,9 +4,27 @@ import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { renderTsv } from '../../output/table.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 
-export type DeliveryRecord = Omit<JsonDocument<'webhooks-delivery'>, 'schemaVersion'>;
+/** A received delivery, as the output shows it. */
+export interface DeliveryRecord {
+  /** The time of receipt, RFC 3339. */
+  readonly time: string;
+  /** The event in the JSON of an authentic body. */
+  readonly event: string | null;
+  readonly bytes: number;
+  /** `authentic`, `not_verified` without a secret, `too_large`, or the code of the verification error. */
+  readonly verdict: string;
+  readonly timestamp: string | null;
+  readonly ageSeconds: number | null;
+  readonly secret: 'webhook' | 'tenant' | null;
+  readonly secretIndex: number | null;
+  /** The target's response, or why there was none; null if the delivery was not forwarded. */
+  readonly forward: { readonly status: number | null; readonly fault: string | null } | null;
+  /** The status code that the sender received. */
+  readonly status: number;
+  /** The path of the saved file. */
+  readonly file: string | null;
+}
 
 /** The fields in which senders name the event. */
 const eventFields = ['event', 'type', 'eventType'] as const;
@@ -58,10 +76,7 @@ function terminalLine(record: DeliveryRecord, paint: Output['paint']): string {
 export function printDelivery(input: DeliveryRecord, output: Output, io: Pick<Io, 'out'>): Promise<void> {
   const record = { ...input, event: input.event === null ? null : output.redact(input.event) };
   const { format } = output;
-  if (wantsJson(output))
-    return output.lines(
-      renderJson({ schemaVersion: 1, ...record } satisfies JsonDocument<'webhooks-delivery'>, 0),
-    );
+  if (wantsJson(output)) return output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
   if (format === 'plain') return output.result(renderTsv({ head: [], rows: [logRow(record)] }));
   return output.result(terminalLine(record, io.out.isTTY ? output.paint : (_tone, text) => text));
 }

@@ -3,8 +3,14 @@ import type { Table } from '../../output/table.ts';
 import { maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
-import type { Diagnosis, JsonDocument } from '../result-schemas.ts';
 import type { Secrets } from './receiver.ts';
+
+/** Why the signature does not match. */
+export interface Diagnosis {
+  readonly causes: readonly { readonly id: string; readonly sentence: string; readonly remedy: string }[];
+  /** False if the body is too large for a diagnosis. */
+  readonly tried: boolean;
+}
 
 export interface Finding {
   /** The reason why the delivery is not authentic. */
@@ -18,7 +24,7 @@ export interface Finding {
   diagnosis: Diagnosis | null;
 }
 
-export function findingData(finding: Finding, secrets: Secrets): JsonDocument<'webhooks-verify'> {
+export function findingData(finding: Finding, secrets: Secrets) {
   const { error, timestamp, ageSeconds, secretIndex, bytes, diagnosis } = finding;
   return {
     schemaVersion: 1,

@@ -6,9 +6,8 @@ import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts'
 import { type HeaderNames, readDeliveryHeaders } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
-import type { Diagnosis } from '../result-schemas.ts';
 import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './delivery.ts';
-import { type Finding, findingData, findingTable, reportFinding } from './finding.ts';
+import { type Diagnosis, type Finding, findingData, findingTable, reportFinding } from './finding.ts';
 import { missingSecret, refusalOf, type Secrets, signingSecrets } from './receiver.ts';
 
 interface VerifyFlags extends DeliveryFlags {
