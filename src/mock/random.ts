@@ -33,9 +33,6 @@ export function itemSeed(seed: number, index: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** A list with at least one item. */
-export type Choices<T> = readonly [T, ...T[]];
-
 /** Returns items by id, in order. */
 export const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
   new Map(items.map((item) => [item.id, item]));
@@ -47,7 +44,8 @@ export interface Draw {
   /** A whole number from `least` to `most`, inclusive. */
   whole(least: number, most: number): number;
   chance(probability: number): boolean;
-  pick<T>(choices: Choices<T>): T;
+  /** @param choices at least one */
+  pick<T>(choices: readonly T[]): T;
   /** `length` characters of base32, for ids and passwords. */
   id(length: number): string;
   /** `length` characters of base62, for keys and signatures. */
@@ -63,7 +61,7 @@ function drawFrom(seed: number): Draw {
     fraction,
     whole,
     chance: (probability) => fraction() < probability,
-    pick: (choices) => choices[whole(0, choices.length - 1)] ?? choices[0],
+    pick: (choices) => choices[whole(0, choices.length - 1)] as (typeof choices)[number],
     id: (length) => text(base32, length),
     token: (length) => text(base62, length),
   };

@@ -1,4 +1,4 @@
-import { byId, type Choices, type Draw, drawer, seededIds } from '../random.ts';
+import { byId, type Draw, drawer, seededIds } from '../random.ts';
 
 export interface StoredVariable {
   readonly id: string;
@@ -53,9 +53,9 @@ const devices: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'ios-iphone-15': { deviceName: 'iPhone 15', udid: '00008120-0012345678901234' },
 };
 
-const models: Choices<string> = ['large-2', 'large-2', 'small-3'];
+const models = ['large-2', 'large-2', 'small-3'];
 
-const variables: Choices<{ name: string; value: (draw: Draw) => string; secret: boolean }> = [
+const variables: readonly { name: string; value: (draw: Draw) => string; secret: boolean }[] = [
   { name: 'FEATURE_FLAGS', value: () => 'new-checkout,gift-cards', secret: false },
   { name: 'DB_PASSWORD', value: (draw) => draw.id(20), secret: true },
   { name: 'DEFAULT_LOCALE', value: (draw) => draw.pick(['en-GB', 'de-DE', 'ja-JP']), secret: false },

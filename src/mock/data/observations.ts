@@ -1,4 +1,4 @@
-import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
+import { type Draw, drawer, seededIds } from '../random.ts';
 import type { StoredEnvironment } from './environments.ts';
 
 export const observationStatuses = [
@@ -36,9 +36,9 @@ export interface StoredObservation {
   readonly updatedAt: string;
 }
 
-const places: Choices<string> = ['Checkout', 'Search', 'Basket', 'Login', 'Returns', 'Gift cards', 'Profil'];
+const places = 'Checkout, Search, Basket, Login, Returns, Gift cards, Profil'.split(', ');
 
-const findings: Choices<readonly [title: string, description: string]> = [
+const findings: readonly (readonly [title: string, description: string])[] = [
   ['button does nothing on the first tap', 'The second tap works. No request goes out on the first one.'],
   ['total changes after a reload', 'The amount differs by one cent: rounded per item, then as a whole.'],
   ['form forgets the postcode', 'Going back one step empties the field, the rest stays filled in.'],
@@ -49,28 +49,13 @@ const findings: Choices<readonly [title: string, description: string]> = [
   ['layout overlaps in German', '“Versandkostenfreie Lieferung” does not fit its box below 360 pixels.'],
 ];
 
-const severities: Choices<string> = ['low', 'low', 'medium', 'medium', 'medium', 'high', 'critical'];
-
 /** Repeated according to their frequency. */
-const statuses: Choices<ObservationStatus> = [
-  'open',
-  'open',
-  'open',
-  'confirmed',
-  'confirmed',
-  'promoted_to_ticket',
-  'promoted_to_wiki',
-  'superseded',
-  'archived',
+const severities = 'low low medium medium medium high critical'.split(' ');
+const statuses = [
+  ...(['open', 'open', 'open', 'confirmed', 'confirmed'] as const),
+  ...observationStatuses.slice(2),
 ];
-
-const agents: Choices<string | null> = [
-  'agt_explorer',
-  'agt_explorer',
-  'agt_accessibility',
-  'agt_prices',
-  null,
-];
+const agents = ['agt_explorer', 'agt_explorer', 'agt_accessibility', 'agt_prices', null];
 
 /** The period that the observations of a data set cover. */
 const spanMs = 90 * 86_400_000;

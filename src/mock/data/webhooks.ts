@@ -1,4 +1,4 @@
-import { byId, type Choices, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
+import { byId, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
 
 /** The events that webhooks can be registered for. The API lists none. */
 export const eventTypes = [
@@ -47,7 +47,9 @@ export interface StoredWebhook {
   readonly deliveries: Map<string, StoredDelivery>;
 }
 
-const receivers: Choices<readonly [url: string, projectId: string | null, events: readonly string[]]> = [
+type Receiver = readonly [url: string, projectId: string | null, events: readonly string[]];
+
+const receivers: readonly Receiver[] = [
   ['https://chat.example.test/hooks/qa', null, ['run.completed', 'run.cancelled']],
   ['https://ci.example.test/rungate', 'shop', ['run.completed']],
   ['https://tickets.example.test/in?queue=shop', 'shop', ['observation.promoted']],
@@ -68,8 +70,7 @@ function makeDelivery(
   webhook: Omit<StoredWebhook, 'deliveries'>,
   at: number,
 ): StoredDelivery {
-  const [first = 'run.completed', ...rest] = webhook.events;
-  const eventType = draw.pick([first, ...rest]);
+  const eventType = draw.pick(webhook.events);
   const delivered = draw.chance(0.85);
   const createdAt = new Date(at).toISOString();
   const data = { projectSlug: webhook.projectId ?? 'shop', runId: `run_${draw.id(12)}` };
@@ -97,7 +98,7 @@ export function makeWebhooks(
   const nextDeliveryId = seededIds(seed, 'dlv');
   const drawAt = drawer(seed, 'deliveries');
   return Array.from({ length: count }, (_, index): StoredWebhook => {
-    const [url, projectId, events] = receivers[index % receivers.length] ?? receivers[0];
+    const [url, projectId, events] = receivers[index % receivers.length] as Receiver;
     const webhook = {
       id: nextId(),
       url: index < receivers.length ? url : `${url}${url.includes('?') ? '&' : '?'}copy=${index}`,

@@ -28,8 +28,6 @@ function faultNamed(name: string): Fault {
   throw new UsageError(`unknown fault ${echoed(name)}`, { hint: instead(name, faultNames, otherwise) });
 }
 
-export const faultTargets: readonly string[] = [...Object.keys(api), versionTarget];
-
 /** Short names of the endpoints of a run: their last part, and `create`. */
 export const shortTargets: ReadonlyMap<string, string> = new Map([
   ['create', 'run.trigger'],
@@ -37,8 +35,8 @@ export const shortTargets: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns what a kind can affect: the names of events for faults of deliveries, otherwise those of endpoints. */
-export function targetsOf(kind: string): readonly string[] {
-  return isDeliveryKind(kind) ? eventsOf(kind) : faultTargets;
+function targetsOf(kind: FaultKind): readonly string[] {
+  return isDeliveryKind(kind) ? eventsOf(kind) : [...Object.keys(api), versionTarget];
 }
 
 /** Returns the condition that limits a fault to one endpoint or event. @throws UsageError for an unknown one */
