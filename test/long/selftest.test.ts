@@ -32,9 +32,9 @@ const allFailing = ['failed', 'blocked', 'cancelled', 'timeout', 'refused', 'dow
 const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'always-red': { in: ['passed'], hint: /fails although the gate passes/ },
   background: { in: allFailing, hint: /in the background/ },
-  'case-lets-blocked-pass': { in: ['blocked'], hint: /exit code of the gate is lost|a command after/ },
+  'case-lets-blocked-pass': { in: ['blocked'], hint: /exit code of the gate is lost/ },
   'gate-skipped': { in: ['passed', ...allFailing], hint: /without starting a run/ },
-  'ignored-exit-code': { in: allFailing, hint: /a command after the gate/ },
+  'ignored-exit-code': { in: allFailing, hint: /exit code of the gate is lost/ },
   'one-slice': { in: ['passed'], hint: /waits for one slice only/ },
   'or-true': { in: allFailing, hint: /"\|\|" after the gate/ },
   'policy-lets-failures-pass': { in: ['failed'], hint: /--on option/ },

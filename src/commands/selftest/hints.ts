@@ -134,13 +134,7 @@ const causes: readonly HintRow[] = [
   },
   {
     symptoms: ['passes a failure'],
-    text: onLine('', String.raw`[^\n;]*(?:;|\n)\s*\S`),
-    unless: /\bset[ \t]+-[a-zA-Z]*e|\berrexit\b|\b[a-z]{0,2}sh[ \t]+-[a-zA-Z]*e/,
-    hint: 'a command after the gate decides the exit code: start with set -e, or call the gate last, with exec',
-  },
-  {
-    symptoms: ['passes a failure'],
-    hint: 'the exit code of the gate is lost: call the gate last, with exec, or end the step with exit and that code',
+    hint: 'the exit code of the gate is lost: start with set -e, call the gate last, with exec, or end the step with exit and that code',
   },
   {
     symptoms: ['fails a pass'],
