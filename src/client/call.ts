@@ -22,7 +22,7 @@ export interface CallContext {
   redact: Redact;
   signal: AbortSignal;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
-  /** Called before the wait for a retry. The retry waits for the promise it returns, too. */
+  /** Called before the wait for a retry. The retry waits for the promise it returns, too; if it rejects, the call fails at once. */
   onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
 
@@ -205,12 +205,11 @@ class Call {
     const waitMs = this.#waitMs(kind, error, retriesConsumed, end - now);
     if (now + waitMs >= end) throw this.#ended(error, waitMs, Math.max(0, end - now));
     const permitted = Promise.resolve(onRetry?.(error, waitMs));
-    // The sleep may fail first, and then nothing waits for it.
+    // The call may fail first, and then nothing waits for it.
     permitted.catch(() => {});
     const { endpoint } = this.request;
     await this.#tell({ type: 'wait', endpoint, request: this.#requests, waitMs, reason: error.message });
-    await clock.sleep(waitMs, signal);
-    await permitted;
+    await Promise.all([clock.sleep(waitMs, signal), permitted]);
     if (kind !== 'limit') return;
     this.#refusals += 1;
     this.#limitedMs += clock.monotonic() - this.#began;

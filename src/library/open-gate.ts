@@ -75,9 +75,9 @@ async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateO
 }
 
 async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Emit) {
-  const { gates, connection, clock, random, say, onStop } = options;
+  const { gates, connection, clock, say, onStop } = options;
   if (gates.every(({ preview }) => preview === undefined)) return undefined;
-  return openPreviews({ ...(await connection()), caller, clock, random, say, onStop, emit });
+  return openPreviews({ ...(await connection()), caller, clock, say, onStop, emit });
 }
 
 const reasonIn =

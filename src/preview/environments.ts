@@ -1,7 +1,6 @@
-import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
+import type { Caller, CallOptions } from '../client/caller.ts';
 import { type Listed, listEnvironments, searchEnvironments } from '../client/environments.ts';
 import { readPages } from '../client/pages.ts';
-import { backoff, limitWait, retryKind } from '../client/retry.ts';
 import type { Clock } from '../clock.ts';
 import { env } from '../contract/env.ts';
 import { HttpError, RungateError, UnexpectedResponseError } from '../errors.ts';
@@ -13,8 +12,8 @@ import { createdAt, isOwn } from './mark.ts';
 /** Within this time, a service commits a request whose response was lost, and its list shows what was created. */
 export const commitMs = 30_000;
 export const lookEveryMs = 2_000;
-/** A list that changes while it is read may contradict itself, or lack an environment. */
-export const mostReads = 3;
+/** How often a list is read at least until an environment counts as missing. */
+const leastReads = 3;
 /** Another process of the job creates the same environment at the same time. */
 const duplicateMs = 10_000;
 
@@ -29,11 +28,6 @@ export const wasRefused = (error: unknown): boolean => surelyRefused(error) || m
 const mayBeDuplicate = (error: unknown) =>
   error instanceof HttpError && [400, 409, 422].includes(error.status);
 
-interface CreateTools extends Tools {
-  /** A number from 0 up to 1. */
-  random: () => number;
-}
-
 /** A rate limit delays what a gate needs, as it delays its run: only the timeout of the gate ends the wait. */
 export const patient = { limitTimeoutMs: Number.POSITIVE_INFINITY };
 
@@ -43,19 +37,11 @@ export async function environmentsWithKey(
   { caller }: Pick<Tools, 'caller'>,
   options: CallOptions,
 ): Promise<Listed[]> {
-  for (let read = 1; ; read += 1) {
-    const found: Listed[] = [];
-    try {
-      const matches = (environment: Listed) => environment.key === key;
-      for await (const environment of searchEnvironments(caller, matches, options))
-        if (matches(environment)) found.push(environment);
-      return found;
-    } catch (error) {
-      if (!(error instanceof UnexpectedResponseError)) throw error;
-      if (found.length > 0) return found;
-      if (read >= mostReads) throw error;
-    }
-  }
+  const found: Listed[] = [];
+  const matches = (environment: Listed) => environment.key === key;
+  for await (const environment of searchEnvironments(caller, matches, options))
+    if (matches(environment)) found.push(environment);
+  return found;
 }
 
 /**
@@ -84,43 +70,6 @@ async function createOnce<Response, Found>(
   }
 }
 
-const post = { method: 'POST', headers: {}, repeatable: false } as const;
-/** How often a request that does not reach the service is sent. */
-const mostRequests = 4;
-
-/** Repeats a request that the service has surely not acted on. The signal ends the waits, but no request. */
-async function sendUntilTaken(
-  send: () => Promise<Exchange>,
-  { clock, random }: CreateTools,
-  signal: AbortSignal,
-): Promise<Exchange> {
-  let [refusals, waitedMs, failures] = [0, 0, 0];
-  const untilAgain = (ms: number, error: unknown) =>
-    clock.sleep(ms, signal).catch(() => {
-      throw error;
-    });
-  for (;;) {
-    const began = clock.monotonic();
-    try {
-      return await send();
-    } catch (error) {
-      const kind = retryKind(error, post);
-      if (kind === 'no' || signal.aborted) throw error;
-      if (kind === 'again') {
-        failures += 1;
-        if (failures >= mostRequests) throw error;
-        await untilAgain(backoff(failures - 1, random), error);
-        continue;
-      }
-      const requestedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
-      const leftMs = Number.POSITIVE_INFINITY;
-      await untilAgain(limitWait({ refusals, waitedMs, requestedMs, leftMs }, random), error);
-      refusals += 1;
-      waitedMs += clock.monotonic() - began;
-    }
-  }
-}
-
 /**
  * Creates an environment, and returns its id if that is known. The request cannot be repeated: the API has no idempotency key
  * for it.
@@ -128,14 +77,17 @@ async function sendUntilTaken(
 export async function createEnvironment(
   key: string,
   fields: readonly MemberText[],
-  tools: CreateTools,
+  { caller, clock }: Tools,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { caller, clock } = tools;
-  // A stop does not end the request: its response says whether there is something to delete.
   const input = { params: {}, json: objectText(fields) };
-  const once = () => caller.exchange('env.create', env['env.create'], input, { pace: true, maxRequests: 1 });
-  const send = () => sendUntilTaken(once, tools, signal);
+  // A stop ends a wait, but not the request: its response says whether there is something to delete.
+  const onRetry = (error: RungateError, waitMs: number) =>
+    clock.sleep(waitMs, signal).catch(() => {
+      throw error;
+    });
+  const options = { ...patient, pace: true, onRetry };
+  const send = () => caller.exchange('env.create', env['env.create'], input, options);
   const find = async () => (await environmentsWithKey(key, { caller }, { signal })).find(isOwn);
   const created = await createOnce(send, find, clock, signal);
   if ('found' in created) return created.found.id;
@@ -227,7 +179,7 @@ export async function deleteOwn(
   const end = clock.monotonic() + commitMs;
   for (let read = 1; ; read += 1) {
     const deletion = await deleteListed(key, { caller }, options);
-    if (deletion !== 'missing' || (clock.monotonic() >= end && read >= mostReads)) return deletion;
+    if (deletion !== 'missing' || (clock.monotonic() >= end && read >= leastReads)) return deletion;
     await clock.sleep(lookEveryMs, options.signal);
   }
 }

@@ -33,8 +33,6 @@ interface PreviewTools {
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   clock: Clock;
-  /** A number from 0 up to 1. */
-  random: () => number;
   emit: Emit;
   say: Say;
   onStop(listener: (cause: StopCause) => void): () => void;
@@ -87,7 +85,7 @@ async function rejectIfAborted(work: Promise<void>, signal: AbortSignal): Promis
 
 /** Opens the previews of gates, which `attach` ties to their starts. */
 export function openPreviews(tools: PreviewTools) {
-  const { caller, caPem, proxyEnv, clock, random, emit, say, onStop, onExchange } = tools;
+  const { caller, caPem, proxyEnv, clock, emit, say, onStop, onExchange } = tools;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const transport = httpTransport({ caPem, proxy, to: toDeployment });
   const all = new Map<string, Open>();
@@ -151,7 +149,6 @@ export function openPreviews(tools: PreviewTools) {
       await prepareEnvironment(one.key, one.preview, {
         caller,
         clock,
-        random,
         signal,
         async turn() {
           if (await turn()) return;

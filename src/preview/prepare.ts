@@ -12,7 +12,6 @@ import {
   environmentsWithKey,
   idOf,
   lookEveryMs,
-  mostReads,
   patient,
   variablesOf,
 } from './environments.ts';
@@ -34,7 +33,6 @@ export interface Preview {
 export interface PrepareTools {
   caller: Caller;
   clock: Clock;
-  random: () => number;
   signal: AbortSignal;
   /** Waits for the turn of a request that creates something. */
   turn(): Promise<void>;
@@ -48,10 +46,7 @@ interface Model {
 }
 
 async function environmentOf(key: string, caller: Caller, options: CallOptions): Promise<Listed> {
-  let found: Listed[] = [];
-  for (let read = 1; read <= mostReads && found.length === 0; read += 1)
-    found = await environmentsWithKey(key, { caller }, options);
-  const [model, ...others] = found;
+  const [model, ...others] = await environmentsWithKey(key, { caller }, options);
   if (model !== undefined && others.length === 0) return model;
   const what = model === undefined ? 'no environment has' : 'several environments have';
   throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {

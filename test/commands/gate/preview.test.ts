@@ -207,10 +207,10 @@ describe('the environment stays', () => {
 it('does not wait for more environments, or speak of one that is left, after a refused create', async () => {
   await begin({ faults: [{ kind: 'status', status: 403, endpoint: 'env.create' }] });
   const { code, err } = await on.rungate(...gate, '--base-url', url);
-  expect([code, asked(on.mock)]).toEqual([
-    6,
-    ['env.list', 'env.list', 'env.list', 'env.create', 'env.list', 'env.list', 'env.list'],
-  ]);
+  const after = asked(on.mock).slice(asked(on.mock).indexOf('env.create') + 1);
+  // Once to the end, and once more: the list has several pages.
+  expect([code, sent('env.create').length, new Set(after)]).toEqual([6, 1, new Set(['env.list'])]);
+  expect(after.length).toBeLessThanOrEqual(6);
   expect(err).not.toContain('was not deleted');
 });
 
@@ -354,22 +354,17 @@ it('several gates with one URL share one environment, which is deleted after the
 describe('--environment beside it', () => {
   const model = () => environments().find(({ key }) => key === 'staging') as StoredEnvironment;
 
-  it('is copied with the fields that the API does not describe, and their digits', async () => {
+  it('is copied with its fields, but without those that stand for one environment', async () => {
     await begin();
-    Object.assign(model(), {
-      mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
-      others: { region: 'eu', isDefault: true, createdBy: 'someone' },
-    });
+    Object.assign(model(), { mobileRuntimeOverrides: { deviceName: 'Pixel 8' } });
     expect(await on.rungate(...gate, '--base-url', url, '-e', 'staging')).toMatchObject({ code: 0 });
     const [created] = bodies('env.create');
     expect(created).toMatchObject({
       providerModel: model().providerModel,
       mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
-      region: 'eu',
     });
-    expect(Object.keys(created ?? {}).toSorted()).not.toEqual(
-      expect.arrayContaining(['id', 'createdAt', 'isDefault', 'createdBy']),
-    );
+    expect(created).not.toHaveProperty('id');
+    expect(created).not.toHaveProperty('createdAt');
     expect(created?.key).not.toBe('staging');
   });
 
@@ -400,11 +395,11 @@ it('waits until the deployment responds before it creates anything', async () =>
 it('waits for another page with --ready-url, and checks the build at a path of the deployment', async () => {
   await begin();
   page = (request, response) => void response.end(request.url === '/version' ? 'v7' : '');
-  const flags = ['--ready-url', '/healthz', '--deployed-url', '/version', '--deployed-is', 'v7'];
+  const flags = ['--ready-url', '/health', '--deployed-url', '/version', '--deployed-is', 'v7'];
   const { code, err } = await on.rungate(...gate, '--base-url', `${url}/app`, ...flags);
   expect(code).toBe(0);
   expect(err).toContain('the deployed build is "v7", as expected');
-  expect(new Set(pageRequests)).toEqual(new Set(['GET /version', 'GET /healthz']));
+  expect(new Set(pageRequests)).toEqual(new Set(['GET /version', 'GET /health']));
 });
 
 it('goes on in the same environment after a slice, and deletes it after the last one', async () => {
@@ -421,7 +416,7 @@ it('goes on in the same environment after a slice, and deletes it after the last
   expect([last.code, own().length, sent('env.create').length, on.mock.state.runs.size]).toEqual([0, 0, 1, 1]);
 });
 
-it.each([['--copy-variables'], ['--ready-url', '/healthz'], ['--ready-timeout', '1m']])(
+it.each([['--copy-variables'], ['--ready-url', '/health'], ['--ready-timeout', '1m']])(
   'refuses %s without a preview deployment',
   async (...flags) => {
     await begin();
