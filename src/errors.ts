@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { redactJson } from './json/rewrite.ts';
-import { withTexts } from './json/text.ts';
 import type { Redact } from './redact.ts';
 
 /** The known facts about the exchange that failed. */
@@ -110,21 +109,15 @@ export interface HttpErrorParts extends ErrorParts {
   error?: string | undefined;
   /** The field `details` of the error body: text, or any other JSON. */
   details?: unknown;
-  /** The details as JSON text, in which numbers keep their digits. */
-  detailsText?: string | undefined;
   requestId?: string | undefined;
   /** The value of `Retry-After`, in milliseconds. */
   retryAfterMs?: number | undefined;
   body?: string | undefined;
 }
 
-/** Sets a text of the response as non-enumerable, so that logging the error does not print all of it. */
-function setText(
-  error: HttpError | UnexpectedResponseError,
-  name: 'body' | 'detailsText',
-  value: string | undefined,
-): void {
-  Object.defineProperty(error, name, { value, writable: true, configurable: true, enumerable: false });
+/** Sets the body as non-enumerable, so that logging the error does not print all of it. */
+function setBody(error: HttpError | UnexpectedResponseError, value: string | undefined): void {
+  Object.defineProperty(error, 'body', { value, writable: true, configurable: true, enumerable: false });
 }
 
 /** The service responded with an error. */
@@ -134,8 +127,6 @@ export class HttpError extends RungateError {
   readonly error: string | undefined;
   /** Text according to the API, or any other JSON; untrusted. */
   readonly details: unknown;
-  /** The details as JSON text, in which numbers keep their digits; undefined if they are missing or were cut off. */
-  declare readonly detailsText: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   /** The redacted body of the response, at most 64 KiB; untrusted. */
@@ -148,8 +139,7 @@ export class HttpError extends RungateError {
     this.details = parts.details;
     this.requestId = parts.requestId;
     this.retryAfterMs = parts.retryAfterMs;
-    setText(this, 'body', parts.body);
-    setText(this, 'detailsText', parts.detailsText);
+    setBody(this, parts.body);
   }
 }
 
@@ -191,7 +181,7 @@ export class UnexpectedResponseError extends RungateError {
     this.received = parts.received;
     this.status = parts.status;
     this.unreadable = parts.unreadable ?? false;
-    setText(this, 'body', parts.body);
+    setBody(this, parts.body);
   }
 }
 
@@ -279,10 +269,10 @@ export function redactError<Thrown extends RungateError>(error: Thrown, redact: 
   for (const name of Object.getOwnPropertyNames(error)) {
     const text = texts[name];
     if (typeof text !== 'string' || name === 'name' || name === 'code') continue;
-    texts[name] = ['body', 'detailsText'].includes(name) ? redactResponse(text, redact) : redact(text);
+    texts[name] = name === 'body' ? redactResponse(text, redact) : redact(text);
   }
-  if (error instanceof HttpError && error.detailsText !== undefined)
-    texts.details = JSON.parse(error.detailsText);
+  if (error instanceof HttpError && typeof error.details === 'object' && error.details !== null)
+    texts.details = JSON.parse(redactJson(JSON.stringify(error.details), redact));
   const { path } = error.facts;
   if (path !== undefined) error.facts = { ...error.facts, path: redact(path) };
   // A secret that is cut off at the end of the message is in the middle of the stack.
@@ -312,7 +302,7 @@ export interface ErrorReport {
 export function reportError(error: RungateError): ErrorReport {
   const withResponse = error instanceof HttpError || error instanceof UnexpectedResponseError ? error : null;
   const details = error instanceof HttpError ? error : null;
-  const report: ErrorReport = {
+  return {
     code: error.code,
     message: error.message,
     status: withResponse?.status ?? null,
@@ -322,5 +312,4 @@ export function reportError(error: RungateError): ErrorReport {
     hint: error.hint ?? null,
     body: withResponse?.body ?? null,
   };
-  return withTexts(report, { details: details?.detailsText });
 }

@@ -1,17 +1,12 @@
 import { type JournalFile, openJournal as open } from '../src/ci/journal.ts';
 import { readPage as page } from '../src/client/list.ts';
 import { runIdOf as find } from '../src/gate/run-id.ts';
-import {
-  appUrlOf as addressIn,
-  describeValue as description,
-  readStatus as read,
-} from '../src/gate/run-status.ts';
-import { membersOf, parseBody } from '../src/json/text.ts';
+import { appUrlOf as addressIn, readStatus as read } from '../src/gate/run-status.ts';
+import { parseBody } from '../src/json/text.ts';
 import { redactNothing } from '../src/redact.ts';
 
 /** Response parsers without redaction, for tests with responses that contain no secrets. */
-export const readStatus = (json: unknown) => read(json, new Map(membersOf(JSON.stringify(json) ?? '')));
-export const describeValue = (value: unknown) => description(value);
+export const readStatus = (json: unknown) => read(json);
 export const appUrlOf = (response: unknown) => addressIn(parseBody(JSON.stringify(response)));
 export const runIdOf = (response: unknown, location?: string, pointer?: string, request: object = {}) =>
   find(

@@ -141,10 +141,7 @@ class Call {
     );
   }
 
-  #exchange(
-    { status, headers, finalUrl }: RawReply,
-    { value, mismatches, text, isJson }: ParsedResponse,
-  ): RawExchange {
+  #exchange({ status, headers }: RawReply, { value, mismatches, text, isJson }: ParsedResponse): RawExchange {
     const { method, path } = this.request;
     const request = `${method} ${path}`;
     const [requests, elapsedMs] = [this.#requests, this.#elapsed()];
@@ -156,7 +153,6 @@ class Call {
       status,
       request,
       headers,
-      finalUrl,
       requests,
       elapsedMs,
     };

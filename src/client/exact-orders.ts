@@ -17,8 +17,6 @@ export interface ExactOrder {
 /** The summary, with its revenue as the decimal text from the response. */
 export interface ExactSummary {
   orderCount: number;
-  /** The order count with every digit. */
-  orderCountText: string;
   totalRevenue: string;
   totalRevenueDisplay: string;
 }
@@ -75,9 +73,6 @@ export async function readExactSummary(
   options: ExactOptions = {},
 ): Promise<{ summary: ExactSummary; response: Exchange }> {
   const { response, body } = await readExact(caller, 'orders.summary', options);
-  const [orderCountText, totalRevenue] = ['orderCount', 'totalRevenue'].map((name) => body.at([name])?.text);
-  return {
-    summary: { ...(response.value as ExactSummary), orderCountText, totalRevenue } as ExactSummary,
-    response,
-  };
+  const totalRevenue = body.at(['totalRevenue'])?.text;
+  return { summary: { ...(response.value as ExactSummary), totalRevenue } as ExactSummary, response };
 }

@@ -57,18 +57,14 @@ const longestField = 2000;
 interface ErrorField {
   value: unknown;
   text: string;
-  /** As JSON text; undefined for a string, and for a value that was shortened. */
-  json?: string;
 }
 
 function fieldOf(node: JsonNode | undefined): ErrorField | undefined {
   const value = node?.value ?? null;
   if (node === undefined || value === null) return undefined;
-  const json = node.text;
-  const text = typeof value === 'string' ? value : json;
+  const text = typeof value === 'string' ? value : node.text;
   const cut = text.length > longestField ? `${text.slice(0, longestField)}…` : text;
-  if (typeof value === 'string' || cut !== text) return { value: cut, text: cut };
-  return { value, text, json };
+  return { value: cut === text ? value : cut, text: cut };
 }
 
 /** Reads the error body, or one that resembles it. */
@@ -194,7 +190,6 @@ export function refusal(
     status,
     error,
     details: details?.value,
-    detailsText: details?.json,
     requestId: requestId(headers),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: plain ? (say) => `use https:// instead of http:// in ${say('apiUrl')}` : elsewhere || hint,

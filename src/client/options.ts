@@ -111,8 +111,6 @@ export interface RawExchange {
   request: string;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** The address of the response, if a redirect was followed. */
-  finalUrl?: string | undefined;
   /** The number of HTTP requests, including those that a rate limit refused. */
   requests: number;
   /** From the first byte sent to the response, including waits, in milliseconds. */

@@ -9,8 +9,6 @@ import {
   TimeoutError,
 } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
-import { redactJson } from '../json/rewrite.ts';
-import { textsOf, withTexts } from '../json/text.ts';
 import type { Redact } from '../redact.ts';
 import type { Policy, Result, Verdict } from './policy.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';
@@ -94,8 +92,7 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
     return { ...report, nextReadSeconds: seconds(outcome.nextReadMs) };
   if (outcome?.verdict === 'timeout' && outcome.attemptsExhausted)
     return { ...report, attemptsExhausted: true };
-  const exact = seen === null ? report : withTexts(report, textsOf(seen));
-  return outcome !== null && 'cause' in outcome ? { ...exact, error: reportError(outcome.cause) } : exact;
+  return outcome !== null && 'cause' in outcome ? { ...report, error: reportError(outcome.cause) } : report;
 }
 
 const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
@@ -195,7 +192,7 @@ function redacted(value: unknown, redact: Redact): unknown {
   if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
   if (value instanceof RungateError) return redactError(value, redact);
   if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
       ownFields.includes(name)
@@ -205,11 +202,6 @@ function redacted(value: unknown, redact: Redact): unknown {
           : redacted(member, redact),
     ]),
   );
-  const texts = Object.entries(textsOf(value)).map(([name, text]) => [
-    name,
-    text && redactJson(text, redact),
-  ]);
-  return withTexts(copy, Object.fromEntries(texts));
 }
 
 /** Returns a report or an event without secrets. */

@@ -2,9 +2,8 @@ import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
 import { type JsonNode, repeatedMember } from '../json/parse.ts';
-import { idText, parseBody, withTexts } from '../json/text.ts';
+import { idText, parseBody } from '../json/text.ts';
 import type { EndedRun } from './policy.ts';
-import { lastSegment, runInPath } from './run-id.ts';
 
 /** The field of a status response that the API does not allow. */
 export interface Violation {
@@ -44,35 +43,21 @@ function readAppUrl(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= longest.appUrl ? value : null;
 }
 
-const wholeNumber = /^(-?\d+)(?:\.0+)?$/;
-
-/** Returns the text of a whole number without its fraction of zeros; undefined for any other text, such as `1e-400`. */
-const wholeText = (text: string | undefined) => wholeNumber.exec(text ?? '')?.[1];
-
-function countOf(value: unknown, text: string | undefined): number | null {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return null;
-  return wholeText(text) === undefined ? null : value;
-}
-
-const largest = 'a whole number below 1.8e308';
+const countOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 
 /**
  * Parses any JSON as a status response. Counts are required only if the run has ended. Then a count that is missing, not a
  * number, negative or fractional makes the response invalid; it is never read as 0.
- * @param texts the original text of the fields, since `1e-400` is 0 in `json`
  */
-export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): StatusReading {
+export function readStatus(json: unknown): StatusReading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const body = (isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
-  const failed = countOf(body.failed, texts.get('failed'));
-  const blocked = countOf(body.blocked, texts.get('blocked'));
-  const known = { state, failed, blocked, appUrl: readAppUrl(body.appUrl) };
-  const seen = withTexts(known, {
-    failed: wholeText(texts.get('failed')),
-    blocked: wholeText(texts.get('blocked')),
-  });
+  const failed = countOf(body.failed);
+  const blocked = countOf(body.blocked);
+  const seen = { state, failed, blocked, appUrl: readAppUrl(body.appUrl) };
 
   if (state === null) {
     const received = describeValue(isObject ? body.state : json);
@@ -86,14 +71,8 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): S
   }
   if (failed === null || blocked === null) {
     const field = failed === null ? 'failed' : 'blocked';
-    const value = body[field];
-    const text = texts.get(field);
-    const received =
-      typeof value === 'number' && text !== undefined
-        ? `the number ${oneLine(text, 60)}`
-        : describeValue(value);
-    // JSON.parse reads 1e400 as infinity.
-    const expected = value === Number.POSITIVE_INFINITY ? largest : 'a whole number, 0 or more';
+    const expected = 'a whole number, 0 or more';
+    const received = describeValue(body[field]);
     const violation = { field, expected, received };
     return { kind: 'broken', ended: true, violation, ...seen };
   }
@@ -104,14 +83,6 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>): S
 export function appUrlOf(body: JsonNode | undefined): string | null {
   const places = [['appUrl'], ['run', 'appUrl'], ['data', 'appUrl']];
   return readAppUrl(places.map((path) => body?.at(path)?.value ?? null).find((url) => url !== null));
-}
-
-/** Status codes of success for a response without the status, with only a part of it, or with a change of it. */
-const partial: readonly number[] = [205, 206, 226];
-
-/** Returns whether the id in a status is that of the run, either as text or read like a create response (`1.0` is `1`). */
-function isOf(runId: string, text: string): boolean {
-  return text === runId || idText(text) === runId;
 }
 
 /** Returns the kind that an id names, such as `run_` in `run_1`. */
@@ -129,23 +100,13 @@ function otherRun(body: JsonNode | undefined, runId: string): { field: string; t
   const named = ids.filter(({ field }) => field.endsWith('runId'));
   const kind = idPrefix(runId);
   const similar = ids.filter(({ text }) => kind !== undefined && idPrefix(idText(text)) === kind);
-  return (named.length > 0 ? named : similar).find(({ text }) => !isOf(runId, text));
+  return (named.length > 0 ? named : similar).find(({ text }) => text !== runId && idText(text) !== runId);
 }
 
-function distrust(
-  { status, finalUrl }: Exchange,
-  body: JsonNode | undefined,
-  runId: string,
-): Violation | null {
+/** Returns why the response may not be the whole status of this run; null if it is. */
+function distrust(status: number, body: JsonNode | undefined, runId: string): Violation | null {
   const not = (expected: string, received: string): Violation => ({ field: '', expected, received });
-  if (partial.includes(status)) return not('a complete status', `one with the status code ${status}`);
-  if (finalUrl !== undefined) {
-    const { pathname } = new URL(finalUrl);
-    if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId) {
-      const received = `the one at ${oneLine(pathname, 200)}, after a redirect`;
-      return not('the status of this run', received);
-    }
-  }
+  if (status === 206) return not('a complete status', 'one with the status code 206');
   const twice = repeatedMember(body?.members ?? [])?.name;
   if (twice !== undefined)
     return not('an object with each field once', `one with "${oneLine(twice, 60)}" twice`);
@@ -155,12 +116,8 @@ function distrust(
 }
 
 /** The result is `broken` if the response may not be the whole status of this run. */
-export function readResponse(response: Exchange, runId: string): StatusReading {
-  const body = parseBody(response.text);
-  const violation = distrust(response, body, runId);
-  if (violation === null) {
-    const texts = new Map(body?.members.map(({ name, value }) => [name, value.text]));
-    return readStatus(response.value, texts);
-  }
+export function readResponse({ status, text, value }: Exchange, runId: string): StatusReading {
+  const violation = distrust(status, parseBody(text), runId);
+  if (violation === null) return readStatus(value);
   return { kind: 'broken', ended: false, violation, state: null, failed: null, blocked: null, appUrl: null };
 }

@@ -1,7 +1,6 @@
 import { gateResults } from '../gate/plan/graph.ts';
 import { verdicts } from '../gate/policy.ts';
 import { redactToken } from '../json/rewrite.ts';
-import { exactJson } from '../json/text.ts';
 import { isString, layOut, tokensOf } from '../json/tokens.ts';
 import { type Redact, redactNothing } from '../redact.ts';
 import { escapeJson } from '../sanitize.ts';
@@ -25,7 +24,7 @@ export function renderResponse(json: string, indent: 0 | 2, redact: Redact = red
   return `${escapeJson(layOut(tokens, layout))}\n`;
 }
 
-/** Returns a value as `renderResponse` writes its JSON. Fields whose text `withTexts` recorded keep their digits. */
+/** Returns a value as `renderResponse` writes its JSON. */
 export function renderJson(value: unknown, indent: 0 | 2, redact?: Redact): string {
-  return renderResponse(exactJson(value), indent, redact);
+  return renderResponse(JSON.stringify(value) ?? 'null', indent, redact);
 }

@@ -110,7 +110,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       const { status, headers } = response;
       const { location } = headers;
       const next = redirectTarget({ status, location }, hop.request.method, hop.url, hops, to);
-      if (next === undefined) return hops === 0 ? response : { ...response, finalUrl: hop.url.href };
+      if (next === undefined) return response;
       hop.url = next;
     }
   }

@@ -24,8 +24,6 @@ export interface RawReply {
   headers: Record<string, string>;
   /** The body as text; bytes that are not UTF-8 become U+FFFD. */
   text: string;
-  /** The URL that the response came from, if a redirect was followed. */
-  finalUrl?: string;
 }
 
 /** The limits of one request; times in milliseconds. */

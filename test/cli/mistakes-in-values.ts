@@ -90,9 +90,6 @@ export const mistakesInValues: readonly Mistake[] = [
       },
     }),
   },
-  { name: 'the id of a run, printed by jq without -r', argv: ['run', 'wait', '"run_1"'] },
-  { name: 'null in place of a run id', argv: ['run', 'wait', 'null'] },
-  { name: 'the whole JSON of a run in place of its id', argv: ['run', 'wait', '{"runId": "run_1"}'] },
   { name: 'an unset variable in place of a run id', argv: ['run', 'wait', ''] },
   { name: 'an unset variable without quotes before another option', argv: [...trigger, '--ref', '--wait'] },
   {

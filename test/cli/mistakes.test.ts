@@ -131,11 +131,6 @@ const mistakes: readonly Mistake[] = [
     sent: 1,
   },
   { name: 'a duration with an unknown unit', argv: [...wait, '--timeout', '60min'] },
-  { name: 'a run id with whitespace around it', argv: ['run', 'wait', 'run_1 '] },
-  {
-    name: 'the URL of a run in place of its id',
-    argv: ['run', 'status', 'https://app.example.test/projects/shop/runs/run_1?tab=log'],
-  },
   { name: 'a policy with a colon', argv: [...wait, '--on', 'cancelled:fail'] },
   { name: 'a misspelt verdict', argv: [...wait, '--on', 'faild=fail'] },
   { name: 'a comma after the last setting', argv: wait, world: project('{\n  "project": "shop",\n}\n') },

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
 import { verdictOf } from '../../src/gate/policy.ts';
-import { readStatus as read, readResponse } from '../../src/gate/run-status.ts';
-import { exactJson } from '../../src/json/text.ts';
+import { readResponse } from '../../src/gate/run-status.ts';
 import { redactNothing } from '../../src/redact.ts';
-import { appUrlOf, describeValue, readStatus } from '../without-redaction.ts';
+import { appUrlOf, readStatus } from '../without-redaction.ts';
 
 const url = 'https://app.example/runs/1';
 
@@ -173,10 +172,6 @@ describe('the shown parts of a response', () => {
     expect(readStatus({ state }).kind).toBe(isState ? 'running' : 'broken');
   });
 
-  test('do not include inherited fields', () => {
-    expect(read({}, new Map())).toMatchObject({ kind: 'broken', state: null, appUrl: null });
-  });
-
   test('include that the content is partial, so the run may not have ended', () => {
     const text = '{"state":"completed","failed":0,"blocked":0}';
     const response = { status: 206, text, value: JSON.parse(text), redact: redactNothing } as Exchange;
@@ -185,24 +180,6 @@ describe('the shown parts of a response', () => {
 
   const readText = (text: string) =>
     readResponse({ status: 200, text, value: JSON.parse(text), redact: redactNothing } as Exchange, 'run_1');
-
-  test.each([
-    ['1e400', 'a whole number below 1.8e308', 'the number 1e400'],
-    ['1.5', 'a whole number, 0 or more', 'the number 1.5'],
-    ['"1"', 'a whole number, 0 or more', 'the string "1"'],
-  ])('include the digits of the invalid count %s', (count, expected, received) => {
-    expect(readText(`{"state":"completed","failed":${count},"blocked":0}`)).toMatchObject({
-      kind: 'broken',
-      violation: { field: 'failed', expected, received },
-    });
-  });
-
-  test('include every digit of a count', () => {
-    const reading = readText(
-      '{"state":"completed","failed":9007199254740993,"blocked":12345678901234567891}',
-    );
-    expect(exactJson(reading)).toContain('"failed":9007199254740993,"blocked":12345678901234567891');
-  });
 
   test.each([
     ['"id":"run_2"', 'broken'],
@@ -220,16 +197,10 @@ describe('the shown parts of a response', () => {
   ])('include from the create response %j the appUrl %j', (response, appUrl) => {
     expect(appUrlOf(response)).toBe(appUrl);
   });
-
-  test('include 60 characters of an invalid value', () => {
-    expect(describeValue('x'.repeat(58))).toBe(`the string "${'x'.repeat(58)}"`);
-    expect(describeValue('x'.repeat(59))).toBe(`the string "${'x'.repeat(59)}…`);
-    expect(describeValue({ a: 1 })).toBe('an object');
-  });
 });
 
 describe('for any JSON', () => {
-  const isCount = (value: unknown) => /^-?\d+$/.test(JSON.stringify(value) ?? '') && Number(value) >= 0;
+  const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
   const loose = fc.oneof(
     fc.integer({ min: -2, max: 3 }),
     fc.double(),
@@ -269,14 +240,6 @@ describe('for any JSON', () => {
         expect([reading.failed + 0, reading.blocked + 0]).toEqual([0, 0]);
       }),
       { numRuns: 2000 },
-    );
-  });
-
-  test('the description of an invalid value fits into a line', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (json) => {
-        expect(describeValue(json).length).toBeLessThan(90);
-      }),
     );
   });
 });

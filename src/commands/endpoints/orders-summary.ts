@@ -1,15 +1,7 @@
 import type { Caller, Exchange } from '../../client/caller.ts';
 import { type ExactSummary, listExact, readExactSummary } from '../../client/exact-orders.ts';
 import { exitCodes } from '../../exit.ts';
-import { withTexts } from '../../json/text.ts';
-import {
-  compare,
-  formatDecimal,
-  parseDecimal,
-  subtract,
-  type Verification,
-  verifySummary,
-} from '../../money.ts';
+import { compare, parseDecimal, type Verification, verifySummary } from '../../money.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Table } from '../../output/table.ts';
 import type { Context } from '../context.ts';
@@ -50,11 +42,11 @@ async function observe(caller: Caller): Promise<ObservedSummary> {
   }
 }
 
-function summaryTable({ orderCountText, totalRevenue, totalRevenueDisplay }: ExactSummary): Table {
+function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSummary): Table {
   return {
     head: ['FIELD', 'VALUE'],
     rows: [
-      ['orderCount', orderCountText],
+      ['orderCount', String(orderCount)],
       ['totalRevenue', totalRevenue],
       ['totalRevenueDisplay', totalRevenueDisplay],
     ],
@@ -62,10 +54,6 @@ function summaryTable({ orderCountText, totalRevenue, totalRevenueDisplay }: Exa
 }
 
 const none = null;
-
-function countDifference(stated: string, counted: number): string {
-  return formatDecimal(subtract(parseDecimal(stated, 'orderCount'), parseDecimal(String(counted))));
-}
 
 function verificationTable({ summary, verification }: ObservedSummary): Table {
   const { orderCount, totalRevenue, byCurrency } = verification;
@@ -75,9 +63,9 @@ function verificationTable({ summary, verification }: ObservedSummary): Table {
     rows: [
       [
         'orderCount',
-        summary.orderCountText,
+        String(orderCount.stated),
         String(orderCount.counted),
-        countDifference(summary.orderCountText, orderCount.counted),
+        String(orderCount.stated - orderCount.counted),
       ],
       ['totalRevenue', totalRevenue.stated, totalRevenue.summed, totalRevenue.difference],
       ['totalRevenueDisplay', summary.totalRevenueDisplay, none, none],
@@ -96,23 +84,21 @@ function orders(count: number): string {
 }
 
 /** Returns the verification as JSON text, with the service's summary in all its digits. */
-function verificationJson({ summary, verification, response, settled }: ObservedSummary): string {
-  const { addsUp, orderCount, ...figures } = verification;
-  const exactCount = withTexts(orderCount, { stated: summary.orderCountText });
+function verificationJson({ verification, response, settled }: ObservedSummary): string {
+  const { addsUp, ...figures } = verification;
   const report = {
     schemaVersion: 1,
     addsUp: settled ? addsUp : null,
-    orderCount: exactCount,
     ...figures,
   };
   const json = renderJson(report, 0).trimEnd();
   return `${json.slice(0, -1)},"summary":${response.text}}`;
 }
 
-function disagreement({ summary, verification: { orderCount, totalRevenue } }: ObservedSummary): string {
+function disagreement({ verification: { orderCount, totalRevenue } }: ObservedSummary): string {
   const parts = [];
   if (orderCount.stated !== orderCount.counted) {
-    parts.push(`orderCount is ${summary.orderCountText}, but the list has ${orders(orderCount.counted)}`);
+    parts.push(`orderCount is ${orderCount.stated}, but the list has ${orders(orderCount.counted)}`);
   }
   if (compare(parseDecimal(totalRevenue.difference), parseDecimal('0')) !== 0) {
     const { stated, summed, difference } = totalRevenue;

@@ -4,7 +4,7 @@ import { run, type TriggerBody } from '../../contract/run.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { createRun } from '../../gate/create.ts';
-import { parseRunId } from '../../gate/run-id.ts';
+import { checkRunId } from '../../gate/run-id.ts';
 import { readResponse } from '../../gate/run-status.ts';
 import { type RunService, runService } from '../../gate/service.ts';
 import type { Output } from '../../output/output.ts';
@@ -28,7 +28,7 @@ export async function cancelCommand(
   runId: string,
   flags: { reason?: string },
 ): Promise<number> {
-  parseRunId(runId);
+  checkRunId(runId);
   const reason = filled('--reason', flags.reason);
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };

@@ -2,7 +2,7 @@ import { detectCi } from '../../ci/provider.ts';
 import { mismatchError, received } from '../../client/schema-mismatch.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
-import { parseRunId } from '../../gate/run-id.ts';
+import { checkRunId } from '../../gate/run-id.ts';
 import { withoutOwn } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import { linkTarget } from '../../output/live/hyperlink.ts';
@@ -43,7 +43,7 @@ function hasCredential(address: string): boolean {
 
 /** `rungate run open <runId>`: opens the page of a run, or prints its address if it cannot open a browser. */
 export async function openCommand(context: Context, runId: string): Promise<number> {
-  parseRunId(runId);
+  checkRunId(runId);
   const { io, output } = context;
   const name = 'run.status';
   const caller = await context.connect();

@@ -1,6 +1,6 @@
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
-import { parseRunId } from '../../gate/run-id.ts';
+import { checkRunId } from '../../gate/run-id.ts';
 import { readResponse } from '../../gate/run-status.ts';
 import { membersOf, objectText } from '../../json/text.ts';
 import type { Context } from '../context.ts';
@@ -18,7 +18,7 @@ function withIdFirst(text: string, runId: string): string {
 
 /** `rungate run status <runId>`: prints the status of a run. It does not gate on it; `run wait` does. */
 export async function statusCommand({ connect, output }: Context, runId: string): Promise<number> {
-  parseRunId(runId);
+  checkRunId(runId);
   const caller = await connect();
   // Unchecked, so that you can see a status which the gate does not trust.
   const options = { check: false };

@@ -1,6 +1,6 @@
 import { runFacts } from '../../ci/context.ts';
 import { UsageError } from '../../errors.ts';
-import { parseRunId } from '../../gate/run-id.ts';
+import { checkRunId } from '../../gate/run-id.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
@@ -38,7 +38,8 @@ export async function waitCommand(
       hint: 'give --retries to rungate gate',
     });
   }
-  const runIds = [...new Set(texts.map(parseRunId))];
+  const runIds = [...new Set(texts)];
+  runIds.forEach(checkRunId);
   if (givenFlags.name !== undefined) checkNames(givenFlags.name, runIds);
   const openReceipt = replaceReceipt(given, givenFlags.receipt);
   const [context, flags] = await withSubjectFiles(given, givenFlags);

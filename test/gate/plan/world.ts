@@ -80,7 +80,6 @@ export async function world(options: WorldOptions) {
     headers: {},
     status: 200,
     request: '',
-    finalUrl: '',
     mismatches: [],
     isJson: true,
     requests: 1,
