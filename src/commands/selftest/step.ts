@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { ChildResult } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
+import { newCredentials } from '../../mock/auth.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
 import { mockEnvironment, withheld } from '../mock/commands.ts';
 import { never, outcomeOf, type Scenario, type StepResult, selectorOf } from './scenarios.ts';
@@ -98,7 +99,7 @@ const outputBytes = 64 * 1024;
 
 async function startScenario(io: Io, scenario: Scenario): Promise<MockServer> {
   const { retryAfterSeconds, service } = scenario;
-  const mock = await startMock({ clock: io.clock, retryAfterSeconds, duration: runMs });
+  const mock = await startMock({ clock: io.clock, retryAfterSeconds, duration: runMs, ...newCredentials() });
   mock.state.plan.outcomeOf = outcomeOf(scenario);
   if (service === 'refused') mock.state.credentials.clear();
   // As in `timeout`, the gate ends at once: it reads no earlier than the service asks.

@@ -446,6 +446,15 @@ describe('the environment of the step', () => {
     expect(seen.no_proxy).toBe('internal,127.0.0.1');
   });
 
+  it('has another key in each scenario, since a mock may get the port of one that has closed', async () => {
+    const keys = new Set<string | undefined>();
+    await selftest(async (_gate, { env }) => {
+      keys.add(env.RUNGATE_API_KEY);
+      return {};
+    });
+    expect(keys.size).toBe(scenarios.length);
+  });
+
   it('has an unreachable service for down, and a refused credential for refused', async () => {
     expect((await environment({}, 'down')).seen.RUNGATE_API_URL).toBe('http://127.0.0.1:1');
     expect((await environment({}, 'refused')).seen.RUNGATE_API_KEY).toMatch(/^rg_/);
