@@ -122,8 +122,6 @@ export interface ProviderRow extends Sources {
   readonly tag?: Source<string>;
   /** The meaning of each value of `rawEvent`; any other value is `other`. */
   readonly events?: Readonly<Record<string, CiEvent>>;
-  /** The event, for a CI system that does not have it in one variable. */
-  readonly event?: (read: Reader) => CiEvent | null;
   /** Whether the job is for a pull request; by default, whether it has a `pullRequest`. */
   readonly isPullRequest?: (read: Reader) => boolean;
   /** Sources that replace the row's own in a pull request. */
@@ -157,7 +155,7 @@ export function factsOf(row: Partial<ProviderRow>, read: Reader): Facts {
     repository: from(sources.repository, read.repository),
     ref: tag ?? from(sources.ref, read.ref),
     commitSha: from(sources.commitSha, read.sha),
-    event: row.event === undefined ? eventOf(row, rawEvent, isPullRequest, tag) : row.event(read),
+    event: eventOf(row, rawEvent, isPullRequest, tag),
     rawEvent,
     pullRequest: pullRequestOf(sources),
     buildUrl: from(sources.buildUrl, read.url),

@@ -1,5 +1,4 @@
-import type { CiEvent } from '../context.ts';
-import { cleanRef, groupOf, oneAttempt, type ProviderRow, type Reader } from '../provider-row.ts';
+import { cleanRef, groupOf, oneAttempt, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 /**
@@ -44,16 +43,6 @@ export const circleci: ProviderRow = {
   parallel: ['CIRCLE_NODE_INDEX', 'CIRCLE_NODE_TOTAL', 0],
 };
 
-function codebuildEvent(read: Reader): CiEvent | null {
-  const word = read.text('CODEBUILD_WEBHOOK_EVENT');
-  const initiator = read.text('CODEBUILD_INITIATOR');
-  if (word === 'PUSH')
-    return read.text('CODEBUILD_WEBHOOK_TRIGGER')?.startsWith('tag/') === true ? 'tag' : 'push';
-  if (word !== null) return word.startsWith('PULL_REQUEST_') ? 'pull_request' : 'other';
-  // Any other initiator is the name of a user or a role, so a manual start looks like a start by the API.
-  return /^(codepipeline|rule)\//.test(initiator ?? '') ? 'other' : null;
-}
-
 /** Returns the branch or tag in CODEBUILD_SOURCE_VERSION, which may also be a commit, a pull request or an S3 object. */
 function refOf(version: string | null): string | null {
   const name = version?.replace(/\^\{[0-9a-f]+\}$/, '') ?? null;
@@ -74,14 +63,19 @@ export const codebuild: ProviderRow = {
   provider: 'codebuild',
   detect: (read) => read.text('CODEBUILD_BUILD_ID') !== null && read.text('CODEBUILD_BUILD_ARN') !== null,
   repository: 'CODEBUILD_SOURCE_REPO_URL',
-  ref: (read) => {
-    const version = read.text('CODEBUILD_SOURCE_VERSION');
-    return read.ref('CODEBUILD_WEBHOOK_HEAD_REF') ?? refOf(version);
-  },
+  tag: (read) => groupOf(/^tag\/(.+)$/, read.text('CODEBUILD_WEBHOOK_TRIGGER')),
+  ref: (read) => read.ref('CODEBUILD_WEBHOOK_HEAD_REF') ?? refOf(read.text('CODEBUILD_SOURCE_VERSION')),
   // In a pull request this is the head: CodeBuild does not merge.
   commitSha: 'CODEBUILD_RESOLVED_SOURCE_VERSION',
   rawEvent: 'CODEBUILD_WEBHOOK_EVENT',
-  event: codebuildEvent,
+  events: {
+    PUSH: 'push',
+    PULL_REQUEST_CREATED: 'pull_request',
+    PULL_REQUEST_UPDATED: 'pull_request',
+    PULL_REQUEST_REOPENED: 'pull_request',
+    PULL_REQUEST_MERGED: 'pull_request',
+    PULL_REQUEST_CLOSED: 'pull_request',
+  },
   pullRequest: (read) =>
     groupOf(/^pr\/(\d+)$/, read.text('CODEBUILD_WEBHOOK_TRIGGER')) ??
     groupOf(/^pr\/(\d+)$/, read.text('CODEBUILD_SOURCE_VERSION')),

@@ -171,11 +171,6 @@ describe('JUnit XML', () => {
     expect(await problems(['<testsuites><testsuite name="x"/></testsuites>'])).not.toEqual([]);
   });
 
-  test('is valid for hostile texts', async () => {
-    const reports = fc.sample(hostileGate, 200).map((report) => junitReport(report));
-    expect(await problems(reports)).toEqual([]);
-  });
-
   test('is read back exactly for hostile texts, and nothing else with it', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
@@ -252,15 +247,6 @@ describe('the case of a gate with retries', () => {
     });
     expect(children[1]?.text).toContain('passed only on retry 1, after a failed run: 0 failed, 0 blocked');
     expect(children[1]?.text).toContain('first run: run run_1 failed: 2 failed, 0 blocked');
-  });
-
-  it('has the id of each run in the properties', () => {
-    const properties = suiteOf(junitReport(retried.flaky)).children[0]?.children.map(
-      ({ attributes }) => attributes,
-    );
-    expect(properties).toContainEqual({ name: 'run.1.runId', value: 'run_1' });
-    expect(properties).toContainEqual({ name: 'run.2.runId', value: 'run_2' });
-    expect(properties).toContainEqual({ name: 'run.2.decides', value: 'true' });
   });
 
   it('is valid by the schema', async () => {
