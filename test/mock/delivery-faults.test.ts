@@ -9,8 +9,6 @@ import { parseFault } from '../../src/mock/faults/parse.ts';
 import type { MockOptions } from '../../src/mock/server.ts';
 import { verify } from '../../src/webhook/node.ts';
 import { createReplayGuard } from '../../src/webhook/replay.ts';
-import { memoryIo } from '../cli/harness.ts';
-import { main } from '../cli/main.ts';
 import { until } from '../until.ts';
 import { startService } from './service.ts';
 
@@ -77,11 +75,6 @@ async function started(faults: readonly string[], options: MockOptions = {}) {
   };
 }
 
-const clocks = [
-  ['the fake clock', {}],
-  ['the real clock', { clock: systemClock }],
-] as const;
-
 const tested = new Set<DeliveryFaultKind>();
 const testKind = (kind: DeliveryFaultKind, promise: string, test: () => Promise<void>) => {
   tested.add(kind);
@@ -119,33 +112,24 @@ describe('the delivery fault', () => {
     },
   );
 
-  for (const [clockName, options] of clocks) {
-    testKind('delay', `sends the delivery later than its timestamp says, on ${clockName}`, async () => {
-      const on = await started(['delay=40ms'], options);
-      const arrivedAt = () => on.mock.state.clock.now();
-      await on.test();
-      await on.mock.deliveriesSent();
-      await expect(on.check(on.received[0])).resolves.toBeDefined();
-      const signedAt = Date.parse(String(on.received[0]?.headers['x-service-timestamp']));
-      expect(arrivedAt() - signedAt).toBeGreaterThanOrEqual(40);
-    });
+  testKind('delay', 'sends the delivery later than its timestamp says', async () => {
+    const on = await started(['delay=40ms']);
+    const arrivedAt = () => on.mock.state.clock.now();
+    await on.test();
+    await on.mock.deliveriesSent();
+    await expect(on.check(on.received[0])).resolves.toBeDefined();
+    const signedAt = Date.parse(String(on.received[0]?.headers['x-service-timestamp']));
+    expect(arrivedAt() - signedAt).toBeGreaterThanOrEqual(40);
+  });
 
-    testKind('early', `is sent while the status says in_progress, on ${clockName}`, async () => {
-      const on = await started(['early=1h'], { duration: 10, ...options });
-      await on.run();
-      await until(() => on.types().includes('run.completed'));
-      expect(on.received.at(-1)).toMatchObject({ type: 'run.completed', seen: 'in_progress' });
-      expect(JSON.parse(String(on.received.at(-1)?.body)).data.state).toBe('completed');
-      await expect(on.check(on.received.at(-1))).resolves.toBeDefined();
-      expect(await on.state()).toBe('in_progress');
-    });
-  }
-
-  testKind('delay', 'makes a delivery too old for the tolerance of its receiver', async () => {
-    const { mock, test, received, check } = await started(['delay=10m']);
-    await test();
-    await mock.deliveriesSent();
-    await expect(check(received[0])).rejects.toMatchObject({ code: 'too_old' });
+  testKind('early', 'is sent while the status says in_progress', async () => {
+    const on = await started(['early=1h'], { duration: 10 });
+    await on.run();
+    await until(() => on.types().includes('run.completed'));
+    expect(on.received.at(-1)).toMatchObject({ type: 'run.completed', seen: 'in_progress' });
+    expect(JSON.parse(String(on.received.at(-1)?.body)).data.state).toBe('completed');
+    await expect(on.check(on.received.at(-1))).resolves.toBeDefined();
+    expect(await on.state()).toBe('in_progress');
   });
 
   testKind('reorder', 'sends a delivery after the next one to the same webhook', async () => {
@@ -286,13 +270,6 @@ describe('a delivery fault', () => {
     expect([received.length, mock.faults.pending]).toEqual([2, 1]);
   });
 
-  it('leaves faults of requests alone', async () => {
-    const { mock, test, call } = await started(['418@orders.summary', 'drop']);
-    await test();
-    expect(mock.faults.list.map(({ kind }) => kind)).toEqual(['status']);
-    expect((await call('GET', '/api/orders/summary.json')).status).toBe(418);
-  });
-
   it('that is waiting does not keep the mock from closing', async () => {
     const { mock, test, received } = await started(['delay=1h', 'reorder=1h'], { clock: systemClock });
     await test();
@@ -335,34 +312,5 @@ describe('a delivery fault', () => {
     await test();
     await mock.deliveriesSent();
     expect(received).toHaveLength(1);
-  });
-});
-
-describe('rungate mock exec --fault', () => {
-  it('forges a delivery to the command', async () => {
-    const { received, url } = await receive();
-    const { io } = memoryIo({ env: { RUNGATE_TENANT_SECRET: 's3cret' } });
-    io.run = async (_command, env) => {
-      const headers = { authorization: `Bearer ${env?.RUNGATE_TOKEN}`, 'content-type': 'application/json' };
-      const post = async (path: string, body?: object) => {
-        const init = { method: 'POST', headers, ...(body ? { body: JSON.stringify(body) } : {}) };
-        return (await fetch(`${env?.RUNGATE_API_URL}/api/webhooks${path}`, init)).json();
-      };
-      const { id } = (await post('', { url })) as { id: string };
-      for (const count of [1, 2]) {
-        await post(`/${id}/test`);
-        await until(() => received.length === count);
-      }
-      return { code: 0, signal: null };
-    };
-    const code = await main(['mock', 'exec', '--fault', 'forge@webhook.test:2', '--', 'gate'], io);
-    expect(code).toBe(0);
-    const outcomes = received.map(({ body, headers }) =>
-      verify({ body, headers, secrets: ['s3cret'], now: new Date(io.clock.now()) }).then(
-        () => 'verified',
-        (error) => error.code,
-      ),
-    );
-    expect(await Promise.all(outcomes)).toEqual(['verified', 'mismatch']);
   });
 });

@@ -77,15 +77,6 @@ describe('a changed observation', () => {
       expect.stringContaining('it is confirmed'),
     ]);
   });
-
-  it('keeps its place in the list', async () => {
-    const { list, asUser } = await staged();
-    const before = await list();
-    await asUser('PUT', `${path}/${before[7]?.id}`, { title: 'Other' });
-    const after = await list();
-    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-    expect(after[7]?.title).toBe('Other');
-  });
 });
 
 describe('the list', () => {
@@ -111,17 +102,6 @@ describe('the list', () => {
     });
   });
 
-  it('can be filtered by several fields at once, page by page', async () => {
-    const { mock, asUser } = await staged();
-    const all = [...(mock.state.account.projects.get('shop')?.values() ?? [])].reverse();
-    const expected = all.filter(
-      (one) => one.status === 'open' && one.createdByAgentTemplateId === 'agt_explorer',
-    );
-    const query = 'status=open&createdByAgentTemplateId=agt_explorer&pageSize=10';
-    const second = (await asUser('GET', `${path}?${query}&page=2`)).json();
-    expect(second).toMatchObject({ items: expected.slice(10, 20), totalCount: expected.length });
-  });
-
   it.each([
     ['Z', 'Z'],
     ['%2B02:00', '+02:00'],
@@ -135,12 +115,6 @@ describe('the list', () => {
     expect(expected.length).toBeGreaterThan(10);
     const at = (await asUser('GET', `${path}?createdAfter=${expected.at(-1)?.createdAt}`)).json();
     expect(at.totalCount).toBe(expected.length - 1);
-  });
-
-  it('is empty for a project without observations', async () => {
-    const { asUser } = await staged();
-    const response = await asUser('GET', '/api/projects/playground/observations');
-    expect(response.json()).toMatchObject({ items: [], totalCount: 0, totalPages: 0, hasNextPage: false });
   });
 });
 
@@ -179,11 +153,11 @@ describe('an attachment', () => {
   it('can be a file, which is received whole', async () => {
     const bytes = Uint8Array.from({ length: 300 }, (_, index) => index % 256);
     const form = new FormData();
-    form.set('file', new Blob([bytes], { type: 'image/png' }), 'Bildschirm ä.png');
+    form.set('file', new Blob([bytes], { type: 'image/png' }), 'screen ä.png');
     const { response, after } = await attach(form);
     const record = {
       id: expect.stringMatching(/^att_/),
-      name: 'Bildschirm ä.png',
+      name: 'screen ä.png',
       type: 'image/png',
       size: 300,
       sha256: createHash('sha256').update(bytes).digest('hex'),
@@ -214,17 +188,6 @@ describe('an operation', () => {
   it('accepts a body with any fields and does not keep them', async () => {
     expect(await operate('confirm', { comment: 'seen it' })).toMatchObject({ status: 'confirmed' });
     expect(await operate('archive', { comment: 'old' })).not.toHaveProperty('comment');
-  });
-
-  it('returns the id of the ticket or wiki page that a promotion created', async () => {
-    expect(await operate('promote-to-ticket')).toMatchObject({
-      ticketId: expect.stringMatching(/^tck_/),
-      wikiPageId: null,
-    });
-    expect(await operate('promote-to-wiki')).toMatchObject({
-      wikiPageId: expect.stringMatching(/^wiki_/),
-      ticketId: null,
-    });
   });
 
   it('accepts another observation of the project as the one that supersedes it', async () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MockPage, servedPage } from '../../src/mock/response.ts';
-import { startService } from './service.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const same = (item: number) => item;
@@ -42,38 +41,5 @@ describe('a page', () => {
         expect(seen).toEqual(Array.from({ length: count }, (_, index) => index));
       }),
     );
-  });
-});
-
-describe('the paged lists', () => {
-  it.each([
-    ['/api/environments', 47],
-    ['/api/projects/shop/observations', 230],
-    ['/api/webhooks', 9],
-  ])('%s can be read page by page, each item exactly once', async (path, count) => {
-    const { asUser } = await startService();
-    for (const pageSize of [1, 7, 20, 100].filter((size) => count / size < 50)) {
-      const ids: unknown[] = [];
-      for (let page = 1; ; page++) {
-        const response = (await asUser('GET', `${path}?page=${page}&pageSize=${pageSize}`)).json();
-        expect(response).toMatchObject({ totalCount: count, page, pageSize });
-        ids.push(...(response.items as { id: string }[]).map(({ id }) => id));
-        if (!response.hasNextPage) break;
-      }
-      expect(ids).toHaveLength(count);
-      expect(new Set(ids).size).toBe(count);
-    }
-  });
-
-  it('are empty beyond the end', async () => {
-    const { asUser } = await startService();
-    const response = await asUser('GET', '/api/environments?page=4');
-    expect([response.status, response.json()]).toEqual([
-      200,
-      {
-        ...{ items: [], totalCount: 47, page: 4, pageSize: 20, totalPages: 3 },
-        ...{ hasNextPage: false, hasPreviousPage: true },
-      },
-    ]);
   });
 });

@@ -12,7 +12,7 @@ describe('creating a run', () => {
         environmentKey: 'staging',
         repository: 'r',
         ref: 'main',
-        commitSha: 'c0ffee',
+        commitSha: 'c0de',
         event: 'push',
         externalUrl: 'https://ci.example.test/1',
       },
@@ -23,7 +23,7 @@ describe('creating a run', () => {
     expect(response.status).toBe(201);
     const created = response.json();
     expect(created).toEqual({
-      runId: expect.stringMatching(/^run_[0-9a-hjkmnp-tv-z]{12}$/),
+      runId: expect.stringMatching(/^run_[0-9a-z]{12}$/),
       state: 'in_progress',
       appUrl: `https://app.example.test/projects/shop/runs/${created.runId}`,
     });
@@ -82,12 +82,6 @@ describe('creating a run', () => {
     expect(response.json().details).toContain(details);
     expect(mock.state.runs.size).toBe(0);
   });
-
-  it('accepts a content type with a parameter', async () => {
-    const { post } = await startService();
-    const type = { 'content-type': 'application/json; charset=utf-8' };
-    expect((await post('/api/ci/runs', byProcess, type)).status).toBe(201);
-  });
 });
 
 describe('the idempotency key', () => {
@@ -129,12 +123,6 @@ describe('the idempotency key', () => {
     const { post } = await startService();
     expect((await post('/api/ci/runs', { projectSlug: 'shop' }, key)).status).toBe(422);
     expect((await post('/api/ci/runs', byProcess, key)).status).toBe(201);
-  });
-
-  it('is optional: every request without it creates a run', async () => {
-    const { mock, trigger } = await startService();
-    expect(await trigger()).not.toBe(await trigger());
-    expect(mock.state.runs.size).toBe(2);
   });
 });
 

@@ -9,7 +9,7 @@ import type { HandlersOf } from '../service.ts';
 const accountCurrency = 'EUR';
 
 /** Returns `€12,345.60`: symbol, thousands separators and two decimals, formatted from text without a double. */
-export function displayMoney(total: string, currency: string): string {
+function displayMoney(total: string, currency: string): string {
   const format = new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency,

@@ -38,19 +38,6 @@ describe('the data set', () => {
     expect(orders.some(({ customer }) => /[^\p{ASCII}]/u.test(customer))).toBe(true);
   });
 
-  it('has environments with unique keys, some of them mobile, all with variables, some of them secret', () => {
-    const environments = [...account(1).environments.values()];
-    expect(environments).toHaveLength(47);
-    expect(new Set(environments.map(({ key }) => key)).size).toBe(47);
-    expect(environments.slice(0, 2).map(({ key }) => key)).toEqual(['staging', 'production-eu']);
-    expect(environments.filter((one) => one.mobileRuntimeOverrides !== null)).toHaveLength(3);
-    for (const { variables } of environments) expect(variables.size).toBeGreaterThanOrEqual(2);
-    const secret = environments
-      .flatMap(({ variables }) => [...variables.values()])
-      .filter((one) => one.secret);
-    expect(secret.length).toBeGreaterThan(10);
-  });
-
   it('has projects with many, few and no observations, in every status, oldest first', () => {
     const { projects, environments } = account(1);
     expect([...projects].map(([slug, { size }]) => [slug, size])).toEqual([
