@@ -9,16 +9,6 @@ import type { SettingValues } from './names.ts';
 const secretName =
   /api[-_.]?key|token|secret|passw|credential|bearer|authorization|(?:private|receipt)[-_.]?key/i;
 
-/** Returns the remedy for a secret that only the environment may have, or null. */
-export function environmentHint(name: string): string | null {
-  const variable = /hub/i.test(name)
-    ? 'RUNGATE_HUB_TOKEN'
-    : /receipt/i.test(name)
-      ? 'RUNGATE_RECEIPT_KEY'
-      : null;
-  return variable && `set ${variable} or ${variable}_FILE in the environment`;
-}
-
 export function isSecretName(name: string): boolean {
   return !isFileId(name) && secretName.test(name);
 }
@@ -49,23 +39,16 @@ function quotedKey(key: string): string {
 
 function unknownName(place: string, name: string, known: readonly string[]): ConfigError {
   const near = nearest(name, known);
-  const hint = /^wait$/i.test(name)
-    ? 'waiting is not a setting: rungate gate always waits'
-    : near === null
-      ? `the settings are ${known.join(', ')}`
-      : `did you mean ${JSON.stringify(near)}?`;
+  const hint =
+    near === null ? `the settings are ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`;
   return new ConfigError(`${place}: unknown setting ${quotedKey(name)}`, { hint });
 }
 
 function misplacedSecret(place: string, name: string): ConfigError {
-  const inEnvironment = environmentHint(name);
   return new ConfigError(
     `${place}: ${quotedKey(name)} looks like a secret, and this file must not contain secrets`,
     {
-      hint:
-        inEnvironment !== null
-          ? `${inEnvironment}; if the secret was ever committed, make a new one`
-          : 'set RUNGATE_API_KEY or RUNGATE_TOKEN (or the same with _FILE) in the environment, or save the secret with rungate login; if the secret was ever committed, have the service issue a new one',
+      hint: 'set the variable of the secret, such as RUNGATE_API_KEY or RUNGATE_TOKEN, or the same with _FILE, in the environment, or save it with rungate login; if it was ever committed, replace it with a new one',
     },
   );
 }
@@ -98,13 +81,8 @@ export function readFields(
     if (!isKnown && isSecretName(name)) throw misplacedSecret(place(), name);
     if (!isKnown) throw unknownName(place(), name, [...allowed, ...others]);
     if (!allowed.includes(name)) {
-      throw isFileId(name)
-        ? new ConfigError(`${place()}: ${name} applies to all gates`, {
-            hint: 'write it at the top level of the file',
-          })
-        : new ConfigError(`${place()}: ${name} applies to one gate`, {
-            hint: 'write it into a gate, below "gates"',
-          });
+      const right = isFileId(name) ? 'at the top level of the file' : 'into a gate, below "gates"';
+      throw new ConfigError(`${place()}: ${name} is in the wrong place`, { hint: `write it ${right}` });
     }
     if (values[name] !== undefined) {
       throw new ConfigError(`${place()}: ${name} is set twice`);

@@ -39,8 +39,6 @@ export function readJson(path: string, bytes: Uint8Array): JsonFile {
   } catch (cause) {
     throw new ConfigError(`${path}: the file is not UTF-8 text`, { cause });
   }
-  if (text.trim() === '')
-    throw new ConfigError(`${path}:1:1: the file is empty`, { hint: 'write at least {}' });
   if (isTooLarge(text)) throw new ConfigError(`${path}: the JSON is nested too deeply`);
   const at = (index: number) => {
     const { line, column } = lineAndColumn(text, index);

@@ -7,7 +7,6 @@ import { diagrams } from '../../scripts/diagrams.mjs';
 // @ts-expect-error a build script, which has no types
 import { addressOf, withRepository } from '../../scripts/repository.mjs';
 import { everyCommand } from '../../src/cli/program.ts';
-import { createSettingsSchema } from '../../src/settings/schema.ts';
 import { createJsonSchema, documentNames } from '../commands/json-schemas.ts';
 import { pages, textOf } from '../docs/pages.ts';
 import { root } from '../e2e/built.ts';
@@ -19,6 +18,7 @@ import { libraryOptions } from './library-options.ts';
 import { withVersion } from './named-version.ts';
 import { createOpenApi } from './openapi.ts';
 import { resultTypes, serviceTypes } from './service-types.ts';
+import { createSettingsSchema } from './settings-schema.ts';
 import { withFaults, withSchemas, withSettings, withVectors } from './tables.ts';
 
 /** Returns the next text of a file, from its current text. */

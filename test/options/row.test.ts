@@ -23,7 +23,7 @@ vi.mock('../../src/options/rows.ts', async (original) => {
 
 const { cli } = await import('../cli/harness.ts');
 const { argvOf } = await import('../../src/action/inputs.ts');
-const { createSettingsSchema } = await import('../../src/settings/schema.ts');
+const { createSettingsSchema } = await import('../generated/settings-schema.ts');
 const { readProjectFile } = await import('../../src/settings/project-file.ts');
 const { libraryOptions } = await import('../generated/library-options.ts');
 const { rowShape } = await import('../../src/client/check-options.ts');

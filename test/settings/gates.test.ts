@@ -1,3 +1,4 @@
+// cspell:ignore proces
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { projectGates, readProjectFile } from '../../src/settings/project-file.ts';
@@ -58,7 +59,7 @@ describe('a mistake in the gates', () => {
     ['a duplicate gate', '{"gates": {"a": {}, "a": {}}}', /:1:21: "a" is set twice/],
     ['an unknown field', '{"gates": {"a": {"proces": "x"}}}', /:1:18: unknown setting "proces"/, /"process"/],
     ['an unknown own field', '{"gates": {"a": {"need": ["x"]}}}', /:1:18: unknown setting/, /"needs"/],
-    ['a setting of the command', '{"gates": {"a": {"apiUrl": "x"}}}', /apiUrl applies to all gates/],
+    ['a setting of the command', '{"gates": {"a": {"apiUrl": "x"}}}', /apiUrl is in the wrong place/],
     ['a secret', '{"gates": {"a": {"apiKey": "x"}}}', /looks like a secret/],
     ['a wrong type', '{"gates": {"a": {"advisory": "yes"}}}', /:1:30: advisory: expected true or false/],
     ['a need that is not text', '{"gates": {"a": {"needs": [1]}}}', /:1:28: needs: expected a non-empty/],

@@ -48,7 +48,7 @@ describe('the profiles file', () => {
   });
 
   test.each([
-    ['', 'empty'],
+    ['', 'not valid JSON'],
     ['{', 'not valid JSON'],
     ['{"version":1,"profiles":{}}x', 'not valid JSON'],
     ['[]', 'not a profiles file'],

@@ -6,7 +6,7 @@ import { ConfigError } from '../../src/errors.ts';
 import { actions, verdicts } from '../../src/gate/policy.ts';
 import { fileIds } from '../../src/options/table.ts';
 import { readProjectFile } from '../../src/settings/project-file.ts';
-import { createSettingsSchema } from '../../src/settings/schema.ts';
+import { createSettingsSchema } from '../generated/settings-schema.ts';
 import { bytesOf, sampleNames, samples } from './samples.ts';
 
 const ajv = new Ajv({ strict: true, strictRequired: false, formats: { uri: true }, allowUnionTypes: true });

@@ -1,3 +1,4 @@
+// cspell:ignore ture
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, UsageError } from '../../src/errors.ts';
@@ -105,32 +106,6 @@ describe('process and tags', () => {
   const process = 'checkout';
   const tags = ['smoke'];
 
-  test('a stronger process replaces weaker tags', () => {
-    const merged = mergeSettings([source('flag', { process }), source('project file', { tags })]);
-    expect(merged.process?.value).toBe(process);
-    expect(merged.tags).toBeUndefined();
-  });
-
-  test('stronger tags replace a weaker process', () => {
-    const merged = mergeSettings([source('environment', { process }), source('flag', { tags })]);
-    expect(merged.tags?.value).toEqual(tags);
-    expect(merged.process).toBeUndefined();
-  });
-
-  test('all but those of the strongest of three sources are dropped', () => {
-    const merged = mergeSettings([
-      source('profile', { tags: ['nightly'] }),
-      source('environment', { tags }),
-      source('flag', { process }),
-    ]);
-    expect(Object.keys(merged)).toEqual(['process']);
-  });
-
-  test('stronger tags replace weaker tags as a whole', () => {
-    const merged = mergeSettings([source('flag', { tags }), source('profile', { tags: ['a', 'b'] })]);
-    expect(merged.tags).toMatchObject({ value: tags, origin: 'flag' });
-  });
-
   test('both from the command line are a UsageError', () => {
     expect(() => mergeSettings([source('flag', { process, tags })])).toThrow(UsageError);
   });
@@ -185,15 +160,6 @@ describe('a tenant secret', () => {
 });
 
 describe('on', () => {
-  test('is merged verdict by verdict', () => {
-    const merged = mergeSettings([
-      source('profile', { on: { cancelled: 'pass', timeout: 'warn', failed: 'warn' } }),
-      source('project file', { on: { cancelled: 'warn', blocked: 'warn' } }),
-      source('flag', { on: { cancelled: 'fail' } }),
-    ]);
-    expect(merged.on?.value).toEqual({ cancelled: 'fail', blocked: 'warn', timeout: 'warn', failed: 'warn' });
-  });
-
   test('has the origin of its strongest part', () => {
     const file = source('project file', { on: { blocked: 'warn' } }, { on: '/repo/.rungate.json' });
     const profile = source('profile', { on: { timeout: 'warn' } }, { on: '/home/me/profile.json' });

@@ -5,7 +5,7 @@ import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
 import { type FileId, fileIds, isFileId, secretIds } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import { excerpt } from '../../sanitize.ts';
-import { environmentHint, isSecretName } from '../../settings/fields.ts';
+import { isSecretName } from '../../settings/fields.ts';
 import type { SettingName } from '../../settings/names.ts';
 import {
   changeProfile,
@@ -87,9 +87,7 @@ function plainName(text: string): FileId {
     throw new UsageError(
       'config set does not accept secrets, because any process could read them on the command line',
       {
-        hint:
-          environmentHint(text) ??
-          'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
+        hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret; others belong in the environment',
       },
     );
   }

@@ -1,6 +1,6 @@
 import { exitCodes } from '../../exit.ts';
 import { jsonFor } from '../../options/read.ts';
-import { buildIds, gateIds, isFileId, isSecretId } from '../../options/table.ts';
+import { isFileId, isSecretId } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
@@ -8,7 +8,6 @@ import { policySettings } from '../../settings/merge.ts';
 import type { Provenance, Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { profilesFile, settingIds, settingName } from './change.ts';
-import type { GateSettings } from './sources.ts';
 
 /** Returns a value as the JSON of a file, as it may be shown; null if it is not set. Never called for a secret. */
 function jsonValue(settings: Settings, name: SettingName): unknown {
@@ -41,31 +40,6 @@ function settingCell(settings: Settings, name: SettingName): string {
   return settings[name] === undefined ? 'not set' : 'set';
 }
 
-const buildOf = (settings: Settings) =>
-  Object.fromEntries(
-    buildIds.flatMap((id) => (settings[id] === undefined ? [] : [[id, settings[id].value]])),
-  ) as Record<string, string>;
-
-/** Returns a gate of the project file for `--json`, with its settings from all sources. */
-function describedGate({ name, needs, advisory, settings }: GateSettings) {
-  const fields = gateIds.filter(isFileId).map((setting) => [setting, describedSetting(settings, setting)]);
-  return { name, needs, advisory, ...buildOf(settings), settings: Object.fromEntries(fields) };
-}
-
-/** Returns the row of a gate: the settings that it has itself, and where they are. */
-function gateRow({ name, needs, advisory, settings }: GateSettings, path: string) {
-  const ids = gateIds
-    .filter(isFileId)
-    .filter((setting) => settings[setting]?.detail?.endsWith(`, gates ${name}`));
-  const parts = [
-    ...ids.map((setting) => `${setting}=${settingCell(settings, setting)}`),
-    ...Object.entries(buildOf(settings)).map(([id, value]) => `${id}=${excerpt(value, 200)}`),
-    ...(needs.length === 0 ? [] : [`needs=${needs.join(',')}`]),
-    ...(advisory ? ['advisory'] : []),
-  ];
-  return [`gates.${name}`, parts.join(' '), 'project file', excerpt(path, 500)];
-}
-
 export interface ListFlags {
   /** Show the settings that nothing sets, too. */
   all?: boolean;
@@ -92,7 +66,6 @@ export async function listCommand(
         { action: value, origin, detail },
       ]),
     ),
-    gates: sources.gates.map(describedGate),
   };
   const row = (name: string, value: string, { origin, detail }: Partial<Provenance> = {}) =>
     all || (origin !== undefined && origin !== 'default')
@@ -101,7 +74,6 @@ export async function listCommand(
   const rows = [
     ...settingIds.flatMap((name) => row(name, settingCell(settings, name), settings[name])),
     ...policy.flatMap(([verdict, setting]) => row(`gate on ${verdict}`, setting.value, setting)),
-    ...sources.gates.map((gate) => gateRow(gate, projectFile ?? '')),
   ];
   const isEmpty = rows.length === 0 && !wantsJson(output);
   if (!isEmpty) await output.data(report, { head: ['SETTING', 'VALUE', 'ORIGIN', 'WHERE'], rows });

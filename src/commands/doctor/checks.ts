@@ -175,19 +175,6 @@ export function checkClock(date: string | undefined, sentAt: number, receivedAt:
   return check('clock', 'warn', detail, "correct this machine's clock, for example with NTP");
 }
 
-/** Lists the rate limits in the headers of the responses. A later response overrides an earlier one. */
-export function checkLimits(responses: readonly Readonly<Record<string, string>>[]): DoctorCheck {
-  const known = new Map(responses.flatMap((headers) => Object.entries(headers)));
-  const limits = [...known].filter(([name]) => /^(x-)?ratelimit(-|$)/.test(name) || name === 'retry-after');
-  const detail = limits.map(([name, value]) => `${name}: ${value}`).join('; ');
-  if (limits.length > 0) return check('limits', 'ok', excerpt(detail, 300));
-  return check(
-    'limits',
-    'skip',
-    'the responses have no rate limit headers; the documented limits per minute are 100 requests, 60 reads and 20 creates',
-  );
-}
-
 /** Lists the facts detected about the CI, and the variables they come from. */
 export function checkCi(ci: CiContext): DoctorCheck {
   const { provider, repository, ref, commitSha: commit, runId: run, job, attempt, variables } = ci;

@@ -23,7 +23,6 @@ import {
   checkCredentials,
   checkDeployed,
   checkFileGates,
-  checkLimits,
   checkProxy,
   checkSettings,
   checkToken,
@@ -98,9 +97,9 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   // Without an address, the connection decides: behind a proxy, the proxy resolves the name.
   if (dns.status === 'ok') yield dns;
 
-  const headers: Record<string, string>[] = [];
   const areas: DoctorCheck[] = [];
   let answered = false;
+  let timed = false;
   let refused = false;
   for (const probe of hasCredential(settings) ? probes : []) {
     const sentAt = io.clock.now();
@@ -127,16 +126,15 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
       yield check('connection', 'ok', `${url.origin} responded in ${ms} ms; ${how}`);
     }
     if ('response' in result) {
-      if (headers.length === 0) yield checkClock(result.response.headers.date, sentAt, io.clock.now());
-      headers.push(result.response.headers);
+      if (!timed) yield checkClock(result.response.headers.date, sentAt, io.clock.now());
+      timed = true;
     }
     refused ||= refusesToken(probe, result, settings);
     areas.push(checkArea(probe, result, settings));
   }
   yield* mergedAreas(areas);
   yield* checkToken(settings, { now: io.clock.now(), refused });
-  if (answered) yield checkLimits(headers);
-  else yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
+  if (!answered) yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
   const canAsk = answered && settings.token !== undefined && !refused;
   yield await checkSelection(context, canAsk ? caller : null);
 }

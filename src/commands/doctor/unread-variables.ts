@@ -1,6 +1,6 @@
 import { variableOf } from '../../ci/reports/outputs.ts';
 import type { Io } from '../../host/io.ts';
-import { fileIds, flagName, optionIds, rowOf } from '../../options/table.ts';
+import { fileIds, optionIds, rowOf } from '../../options/table.ts';
 import { sanitize } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
 import type { DoctorCheck } from '../result-schemas.ts';
@@ -36,13 +36,9 @@ const setNames = [
 
 function remedyForVariable(name: string): string {
   const rest = name.slice(prefix.length);
-  const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
-  const setting = fileIds.find((id) => plain(id.replaceAll('.', '_')) === plain(rest));
-  if (setting !== undefined) {
-    const option = flagName(rowOf(setting));
-    const written = option === '' ? '' : `${option}, or `;
-    return `instead of ${sanitize(name)}, use ${written}the setting ${setting} in .rungate.json or rungate config set`;
-  }
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[._]/g, '');
+  const setting = fileIds.find((id) => plain(id) === plain(rest));
+  if (setting !== undefined) return `use the setting ${setting} in .rungate.json or rungate config set`;
   const parts = readNames.map((name) => name.slice(prefix.length));
   const near = parts.find((part) => part.endsWith(`_${rest}`)) ?? nearest(rest, parts);
   return near === null

@@ -1,10 +1,11 @@
+// cspell:ignore gitub
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Provider } from '../../../src/ci/context.ts';
 import { pipelines } from '../../../src/ci/pipelines.ts';
-import { createSettingsSchema } from '../../../src/settings/schema.ts';
 import { version } from '../../../src/version.ts';
 import { cli, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { createSettingsSchema } from '../../generated/settings-schema.ts';
 
 const remote = 'git@github.com:acme/shop.git';
 const file = '/repo/.rungate.json';

@@ -4,32 +4,20 @@ import { hyperlink, linkTarget, supportsLinks } from '../../../src/output/live/h
 
 describe('supportsLinks', () => {
   it.each([
-    [true, { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.5.0' }],
-    [false, { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.0.15' }],
-    [true, { TERM_PROGRAM: 'vscode', TERM_PROGRAM_VERSION: '1.72.0' }],
-    [false, { TERM_PROGRAM: 'vscode', TERM_PROGRAM_VERSION: '1.71.2' }],
-    [true, { TERM_PROGRAM: 'WezTerm', TERM_PROGRAM_VERSION: '20240203-110809-5046fc22' }],
-    [true, { TERM_PROGRAM: 'ghostty' }],
-    [false, { TERM_PROGRAM: 'Apple_Terminal', TERM_PROGRAM_VERSION: '453' }],
-    [false, { TERM_PROGRAM: 'constructor' }],
+    [true, { TERM_PROGRAM: 'iTerm.app' }],
+    [false, { TERM_PROGRAM: 'Apple_Terminal' }],
     [true, { VTE_VERSION: '5202' }],
     [false, { VTE_VERSION: '5000' }],
-    [false, { VTE_VERSION: '4602' }],
-    [true, { KONSOLE_VERSION: '210401' }],
-    [false, { KONSOLE_VERSION: '190801' }],
     [true, { WT_SESSION: 'af4c…' }],
     [true, { TERM: 'xterm-kitty' }],
-    [true, { TERM: 'alacritty' }],
     [false, { TERM: 'xterm-256color' }],
     [false, { TERM: 'dumb', VTE_VERSION: '7000' }],
-    [false, { TERM: 'linux' }],
     [false, {}],
     [true, { FORCE_HYPERLINK: '1', TERM: 'dumb' }],
     [false, { FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }],
     // The multiplexer decides, not the outer terminal, whose variables are still set.
     [false, { TERM: 'screen-256color', STY: '1.x', VTE_VERSION: '7000' }],
-    [false, { TERM: 'screen', TMUX: '/tmp/t', TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.3a' }],
-    [true, { TERM: 'tmux-256color', TMUX: '/tmp/t', TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.4' }],
+    [true, { TERM: 'tmux-256color', TMUX: '/tmp/t', TERM_PROGRAM: 'tmux' }],
   ] as const)('is %s for %o', (known, env) => {
     expect(supportsLinks(env)).toBe(known);
   });

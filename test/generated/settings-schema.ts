@@ -1,5 +1,13 @@
-import { gateName } from '../gate/plan/graph.ts';
-import { type FileId, fileIds, type GateId, gateIds, isFileId, rowOf, sentence } from '../options/table.ts';
+import { gateName } from '../../src/gate/plan/graph.ts';
+import {
+  type FileId,
+  fileIds,
+  type GateId,
+  gateIds,
+  isFileId,
+  rowOf,
+  sentence,
+} from '../../src/options/table.ts';
 
 type JsonSchema = Record<string, unknown>;
 
