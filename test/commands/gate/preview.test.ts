@@ -354,9 +354,14 @@ it('several gates with one URL share one environment, which is deleted after the
 describe('--environment beside it', () => {
   const model = () => environments().find(({ key }) => key === 'staging') as StoredEnvironment;
 
-  it('is copied with its fields, but without those that stand for one environment', async () => {
+  it('is copied with the fields that the API does not describe, but without those that stand for one environment', async () => {
     await begin();
-    Object.assign(model(), { mobileRuntimeOverrides: { deviceName: 'Pixel 8' } });
+    Object.assign(model(), {
+      mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
+      region: 'eu',
+      isDefault: true,
+      createdBy: 'someone',
+    });
     expect(await on.rungate(...gate, '--base-url', url, '-e', 'staging')).toMatchObject({ code: 0 });
     const [created] = bodies('env.create');
     expect(created).toMatchObject({
