@@ -101,7 +101,6 @@ export const table: readonly Section[] = [
         delivery('ascii', { body: utf8(`${text(bodyOf('ascii'))}\n`) }),
       ),
       row('emoji', accepted, () => delivery('emoji')),
-      row('emoji, as text', accepted, () => delivery('emoji', { body: text(bodyOf('emoji')) })),
       row('a byte order mark that was signed', accepted, () => delivery('bom')),
       row('a byte order mark that a decoder removed', 'mismatch', () =>
         delivery('bom', { body: bodyOf('no-bom') }),
@@ -118,15 +117,9 @@ export const table: readonly Section[] = [
       row('LF turned into CRLF', 'mismatch', () => delivery('lf', { body: bodyOf('crlf') })),
       row('a NUL byte', accepted, () => delivery('nul')),
       row('empty', accepted, () => delivery('empty')),
-      row('empty, as text', accepted, () => delivery('empty', { body: '' })),
-      row('9,000 bytes', accepted, () => delivery('long')),
-      row('9,000 bytes, one bit of the last changed', 'mismatch', () =>
-        delivery('long', { body: flipped(bodyOf('long'), 8999, 7) }),
-      ),
       row('parsed: an object', 'body_not_raw', () =>
         delivery('ascii', { body: JSON.parse(text(bodyOf('ascii'))) }),
       ),
-      row('parsed: an array', 'body_not_raw', () => delivery('ascii', { body: [] })),
       row('parsed and serialised again, with spaces', 'mismatch', () =>
         delivery('ascii', { body: JSON.stringify(JSON.parse(text(bodyOf('ascii'))), null, 2) }),
       ),
@@ -170,11 +163,9 @@ export const table: readonly Section[] = [
     rows: [
       row('three fraction digits', accepted, () => delivery('ascii')),
       row('no fraction', accepted, () => delivery('no-fraction')),
-      row('one fraction digit', accepted, () => delivery('one-digit')),
       row('six fraction digits', accepted, () => delivery('six-digits')),
       row('nine fraction digits', accepted, () => delivery('nine-digits')),
       row('`+02:00`', { secretIndex: 0, ageSeconds: 0 }, () => delivery('ahead-of-utc')),
-      row('`-05:30`', { secretIndex: 0, ageSeconds: 0 }, () => delivery('behind-utc')),
       row('`t` and `z` in lower case', accepted, () => delivery('lower-case')),
       row('29 February of a leap year', accepted, () => delivery('leap-day', { maxAge: null })),
       row('one bit changed: another second', 'mismatch', () => withTimestamp('2026-07-01T12:00:01.000Z')),
@@ -184,7 +175,6 @@ export const table: readonly Section[] = [
       ),
       row('no zone', 'malformed_timestamp', () => delivery('no-zone')),
       row('Unix seconds', 'malformed_timestamp', () => delivery('unix-seconds')),
-      row('Unix milliseconds', 'malformed_timestamp', () => delivery('unix-milliseconds')),
       row('ten fraction digits', 'malformed_timestamp', () => delivery('ten-digits')),
       row('29 February of another year', 'malformed_timestamp', () => delivery('no-such-day')),
       row('hour 24', 'malformed_timestamp', () => delivery('no-such-hour')),
@@ -206,13 +196,10 @@ export const table: readonly Section[] = [
     rows: [
       row('300 s old', { secretIndex: 0, ageSeconds: 300 }, () => delivery('ascii', { now: after(300_000) })),
       row('300.001 s old', 'too_old', () => delivery('ascii', { now: after(300_001) })),
-      row('301 s old', 'too_old', () => delivery('ascii', { now: after(301_000) })),
       row('60 s ahead', { secretIndex: 0, ageSeconds: -60 }, () =>
         delivery('ascii', { now: after(-60_000) }),
       ),
       row('60.001 s ahead', 'too_new', () => delivery('ascii', { now: after(-60_001) })),
-      row('61 s ahead', 'too_new', () => delivery('ascii', { now: after(-61_000) })),
-      row('10 s old, `maxAge` 10', accepted, () => delivery('ascii', { now: after(10_000), maxAge: 10 })),
       row('11 s old, `maxAge` 10', 'too_old', () => delivery('ascii', { now: after(11_000), maxAge: 10 })),
       row('a year old, `maxAge` null', accepted, () =>
         delivery('ascii', { now: after(31_536_000_000), maxAge: null }),
@@ -228,10 +215,7 @@ export const table: readonly Section[] = [
       ),
       row('`maxAge` 0', 'bad_option', () => delivery('ascii', { maxAge: 0 })),
       row('`maxFuture` 0', 'bad_option', () => delivery('ascii', { maxFuture: 0 })),
-      row('negative `maxAge`', 'bad_option', () => delivery('ascii', { maxAge: -1 })),
       row('`maxAge` NaN', 'bad_option', () => delivery('ascii', { maxAge: Number.NaN })),
-      row('`maxAge` as text', 'bad_option', () => delivery('ascii', { maxAge: '300' })),
-      row('`now` as a number', 'bad_option', () => delivery('ascii', { now: signedAt })),
       row('`now` as an invalid date', 'bad_option', () => delivery('ascii', { now: new Date('never') })),
     ],
   },
@@ -248,9 +232,6 @@ export const table: readonly Section[] = [
       row('current and old secret, signed with the old one', { secretIndex: 1 }, () =>
         delivery('secret-old', { secrets: [newSecret, oldSecret] }),
       ),
-      row('the same secret twice', { secretIndex: 0 }, () =>
-        delivery('ascii', { secrets: [newSecret, newSecret] }),
-      ),
       row('another secret', 'mismatch', () => delivery('ascii', { secrets: [oldSecret] })),
       row('a trailing space', 'mismatch', () => delivery('ascii', { secrets: `${newSecret} ` })),
       row('bytes that are not text', accepted, () =>
@@ -260,9 +241,6 @@ export const table: readonly Section[] = [
         delivery('secret-emoji', { secrets: text(secretOf(vector('secret-emoji'))) }),
       ),
       row('100 bytes', accepted, () => delivery('secret-long', { secrets: secretOf(vector('secret-long')) })),
-      row('100 bytes, as text', accepted, () =>
-        delivery('secret-long', { secrets: text(secretOf(vector('secret-long'))) }),
-      ),
       row('tenant and webhook secret, signed with the tenant’s', { secretIndex: 0 }, () =>
         delivery('secret-tenant', { secrets: [oldSecret, newSecret], tenantSecret }),
       ),
@@ -291,9 +269,6 @@ export const table: readonly Section[] = [
       row('Node’s record', accepted, () => delivery()),
       row('a record with names in mixed case', accepted, () =>
         withHeaders({ 'X-SERVICE-timestamp': current.timestamp, 'x-Service-SIGNATURE': current.signature }),
-      ),
-      row('a record with lists of one value', accepted, () =>
-        withHeaders(headers([current.timestamp], [current.signature])),
       ),
       row('a record without a prototype', accepted, () =>
         withHeaders(Object.assign(Object.create(null), headers(current.timestamp, current.signature))),

@@ -87,6 +87,18 @@ describe('a receiver', () => {
     expect((await received(tenant, 'of the tenant')).verified.secretIndex).toBe(0);
   });
 
+  test('decodes the body on request, and quotes none of it in an error', async () => {
+    const received = (body: string | Uint8Array) => receiveEvent(body, headersFor(body), { json: false });
+    const delivery = await received('{"a":"é"}');
+    expect([delivery.text(), delivery.json()]).toEqual(['{"a":"é"}', { a: 'é' }]);
+    expect((await received('\ufeff[1]')).json()).toEqual([1]);
+    for (const body of ['{"a":', Uint8Array.of(0x22, 0xff, 0x22)]) {
+      const { json } = await received(body);
+      expect(json).toThrow(expect.objectContaining({ code: 'invalid_json' }));
+      expect(json).not.toThrow(/"a"/);
+    }
+  });
+
   test('throws the refusal, whatever onError does', async () => {
     const broken: (() => unknown)[] = [
       () => {
