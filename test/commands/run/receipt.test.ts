@@ -169,19 +169,6 @@ describe('--receipt with --deployed-url', () => {
     };
   }
 
-  it('states the deployed version', async () => {
-    const { code, text, facts } = await deployed(commit);
-    expect(code).toBe(0);
-    expect(facts.deployed).toEqual({
-      url: `${on.mock.url}${page}`,
-      pointer: null,
-      expected: commit,
-      matches: true,
-      version: commit,
-    });
-    expect((await verified(text)).result).toBe('PASSED');
-  });
-
   it.each([
     [[], 'FAILED', 8],
     [['--on', 'mismatch=warn'], 'FAILED', 8],
