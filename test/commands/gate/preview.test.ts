@@ -367,9 +367,9 @@ describe('--environment beside it', () => {
     expect(created).toMatchObject({
       providerModel: model().providerModel,
       mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
+      region: 'eu',
     });
-    expect(created).not.toHaveProperty('id');
-    expect(created).not.toHaveProperty('createdAt');
+    for (const own of ['id', 'createdAt', 'isDefault', 'createdBy']) expect(created).not.toHaveProperty(own);
     expect(created?.key).not.toBe('staging');
   });
 
