@@ -13,9 +13,6 @@ const wait = ['run', 'wait', 'run_1'] as const;
 
 describe('a usage error exits with 64, sends nothing and suggests a correction', () => {
   it.each<[string, readonly string[], RegExp]>([
-    ['both selectors', [...trigger, '--tag', 'smoke'], /cannot be combined[\s\S]*--process <slug>, or --tag/],
-    ['neither selector', ['run', 'trigger', '--project', 'shop'], /no process or tag to run[\s\S]*--process/],
-    ['no project', ['run', 'trigger', '--process', 'x'], /--project <slug>/],
     ['an empty project', ['run', 'trigger', '--project', '', '--process', 'x'], /--project is empty/],
     ['an empty process', ['run', 'trigger', '--project', 'shop', '--process', ' '], /--process is empty/],
     ['an empty tag', ['run', 'trigger', '--project', 'shop', '--tag', ''], /--tag is empty/],
@@ -33,24 +30,17 @@ describe('a usage error exits with 64, sends nothing and suggests a correction',
     ['an empty environment', [...trigger, '--environment', ''], /--environment is empty/],
     ['an empty ref', [...trigger, '--ref', ''], /--ref is empty/],
     ['an empty key', [...trigger, '--idempotency-key', ''], /--idempotency-key is empty/],
-    ['a key with a space', [...trigger, '--idempotency-key', 'a b'], /visible ASCII/],
-    ['a bad interval', [...wait, '--interval', 'soon'], /"soon" is not a duration[\s\S]*10s/],
     ['an interval of 0', [...wait, '--interval', '0'], /above 0/],
     ['a negative timeout', [...wait, '--timeout', '-5m'], /"-5m" is not a duration|argument missing/],
-    ['a timeout of weeks', [...wait, '--timeout', '1w'], /"1w" is not a duration/],
     ['a timeout of centuries', [...wait, '--timeout', '999999h'], /the largest value is 277777h/],
     ['too many status reads', [...wait, '--max-attempts', '1000000000'], /the largest value is 999999999/],
     ['max attempts of 0', [...wait, '--max-attempts', '0'], /whole number of 1 or more/],
-    ['max attempts of text', [...wait, '--max-attempts', 'many'], /whole number of 1 or more/],
     ['an unknown verdict', [...wait, '--on', 'canceled=fail'], /unknown verdict "canceled"[\s\S]*cancelled/],
     ['an unknown action', [...wait, '--on', 'failed=ignore'], /pass, warn, fail/],
     ['a missing action', [...wait, '--on', 'failed'], /<verdict>=<action>/],
     ['a policy for passed', [...wait, '--on', 'passed=fail'], /cannot be set/],
     ['a timeout that passes', [...wait, '--on', 'timeout=pass'], /cannot pass[\s\S]*set timeout to warn/],
     ['an unobserved that passes', [...wait, '--on', 'unobserved=pass'], /cannot pass/],
-    ['an unknown option', [...wait, '--intervall', '5s'], /unknown option '--intervall'[\s\S]*--interval/],
-    ['an unknown command', ['rnu', 'wait', 'x'], /unknown command 'rnu'[\s\S]*run/],
-    ['an unknown subcommand', ['run', 'wiat', 'x'], /unknown command 'wiat'[\s\S]*wait/],
     ['no command', [], /no command given/],
     ['half a command', ['run'], /no command given/],
     ['no run id', ['run', 'wait'], /missing required argument 'runId'/],
@@ -60,7 +50,6 @@ describe('a usage error exits with 64, sends nothing and suggests a correction',
     ['.. as one id of several', ['run', 'wait', 'run_1', '..'], /"\.\."/],
     ['a control character in an id', ['run', 'cancel', 'a\u0007b'], /runId/],
     ['an extra argument', ['run', 'status', 'a', 'b'], /unexpected argument: "b"/],
-    ['an unknown format', ['run', 'status', 'a', '--format', 'yaml'], /table, json, ndjson/],
     ['two formats', ['run', 'status', 'a', '--json', '--format', 'table'], /cannot be combined/],
     ['an unknown credential kind', ['run', 'status', 'a', '--auth', 'basic'], /bearer, key/],
     [
@@ -74,7 +63,6 @@ describe('a usage error exits with 64, sends nothing and suggests a correction',
       [...trigger, '--strict'],
       /--strict has no effect without --wait[\s\S]*use rungate gate/,
     ],
-    ['a timeout without --wait', [...trigger, '--timeout', '5m'], /use rungate gate/],
     ['a bad outcome of the mock', ['mock', 'exec', '--outcome', 'green', '--', 'true'], /passed, failed/],
     ['a bad port of the mock', ['mock', 'serve', '--port', '70000'], /65535/],
   ])('%s', async (_name, argv, message) => {
@@ -117,16 +105,6 @@ describe('a usage error exits with 64, sends nothing and suggests a correction',
 });
 
 describe('help and version', () => {
-  it.each([[['--help']], [['run', '--help']], [['run', 'trigger', '--help']], [['mock', 'exec', '-h']]])(
-    '%j prints to stdout and exits with 0',
-    async (argv) => {
-      const { code, out, err } = await cli(argv);
-      expect({ code, err }).toEqual({ code: 0, err: '' });
-      expect(out).toMatch(/^Usage: rungate/);
-      expect(out.split('\n').every((line) => line.length <= 80)).toBe(true);
-    },
-  );
-
   it.each(['--version', '-V', 'version'])('%s prints the version of the package', async (word) => {
     expect(await cli([word])).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,10 +52,10 @@ interface Ended {
   err: string;
 }
 
-function rungate(home: string, args: readonly string[], stdin = '', cwd = home): Promise<Ended> {
+function rungate(home: string, args: readonly string[], stdin = ''): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env.PATH, HOME: home },
-    cwd,
+    cwd: home,
   });
   let out = '';
   let err = '';
@@ -141,21 +141,6 @@ it('waits for a secret that arrives late on a pipe, without prompting', async ()
   expect({ code, err }).toMatchObject({ code: 0 });
   const profiles = readProfiles('p', readFileSync(profilesFile(home), 'utf8'));
   expect(profiles.default?.secrets.tenantSecret).toBe('first-second');
-});
-
-it('finds the project file in parent folders, up to the root of the repository', async () => {
-  const home = join(folder, 'found');
-  const deep = join(home, 'repo/a/b');
-  mkdirSync(deep, { recursive: true });
-  mkdirSync(join(home, 'repo/.git'));
-  writeFileSync(join(home, '.rungate.json'), '{"project": "not this one"}');
-  expect(await rungate(home, ['config', 'get', 'project'], '', deep)).toMatchObject({ code: 0, out: '' });
-  writeFileSync(join(home, 'repo/.rungate.json'), '{"project": "shop"}');
-  expect(await rungate(home, ['config', 'get', 'project'], '', deep)).toEqual({
-    code: 0,
-    out: 'shop\n',
-    err: '',
-  });
 });
 
 // util-linux's script(1) gives a command a terminal; on other systems it takes different options.

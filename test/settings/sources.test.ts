@@ -34,14 +34,6 @@ const files = (contents: Record<string, string>) => (path: string) => {
 };
 
 describe('mergeSettings', () => {
-  test('prefers the flag, then the environment, the project file, the profile and the default', () => {
-    const sources = origins.map((origin) => source(origin, { project: origin }));
-    for (let weaker = 0; weaker < origins.length; weaker++) {
-      const setting = mergeSettings(sources.slice(weaker)).project;
-      expect(setting).toEqual({ value: origins[weaker], origin: origins[weaker], detail: undefined });
-    }
-  });
-
   test('keeps the exact place that each value came from', () => {
     const environment = source('environment', { project: 'shop' }, { project: 'RUNGATE_PROJECT' });
     const file = source(
@@ -160,19 +152,6 @@ describe('a tenant secret', () => {
 });
 
 describe('on', () => {
-  test('has the origin of its strongest part', () => {
-    const file = source('project file', { on: { blocked: 'warn' } }, { on: '/repo/.rungate.json' });
-    const profile = source('profile', { on: { timeout: 'warn' } }, { on: '/home/me/profile.json' });
-    expect(mergeSettings([profile, file]).on).toMatchObject({
-      origin: 'project file',
-      detail: '/repo/.rungate.json',
-    });
-    expect(mergeSettings([source('flag', { on: {} }), file]).on).toMatchObject({
-      origin: 'flag',
-      detail: undefined,
-    });
-  });
-
   test('has for each verdict the action from the strongest source that sets it', () => {
     const action = fc.constantFrom<Action>(...actions);
     const on = fc.record(Object.fromEntries(verdicts.map((verdict) => [verdict, action])), {
@@ -222,25 +201,6 @@ describe('the policy', () => {
     const actual = policy(...sources);
     for (const [verdict, action] of Object.entries(expected))
       expect(actual[verdict as Verdict].value).toBe(action);
-  });
-
-  test('names the source that decided each verdict', () => {
-    const merged = mergeSettings([
-      source('flag', { on: { failed: 'warn' } }),
-      source('environment', { strict: true }, { strict: 'RUNGATE_STRICT' }),
-      source('project file', { on: { cancelled: 'pass', blocked: 'warn' } }, { on: '/repo/.rungate.json' }),
-      source('profile', { on: { blocked: 'pass', timeout: 'warn' } }, { on: '/me' }),
-    ]);
-    expect(policySettings(merged)).toEqual({
-      passed: { value: 'pass', origin: 'default', detail: undefined },
-      flaky: { value: 'warn', origin: 'default', detail: undefined },
-      failed: { value: 'warn', origin: 'flag', detail: undefined },
-      blocked: { value: 'warn', origin: 'project file', detail: '/repo/.rungate.json' },
-      cancelled: { value: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
-      timeout: { value: 'warn', origin: 'profile', detail: '/me' },
-      unobserved: { value: 'fail', origin: 'default', detail: undefined },
-      mismatch: { value: 'fail', origin: 'default', detail: undefined },
-    });
   });
 
   test('takes each verdict from the strongest source that covers it', () => {

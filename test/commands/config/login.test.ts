@@ -135,22 +135,11 @@ describe('a secret on the command line is refused and not repeated:', () => {
   });
 });
 
-describe('login names the character that a header cannot contain, and the remedy, for', () => {
-  it.each([
-    [`${secret}\n\n`, 'whitespace as its last character', 'echo adds a line break'],
-    [`Bearer ${secret}`, 'whitespace as character 7', 'remove "Bearer"'],
-  ])('%j', async (stdin, problem, remedy) => {
-    for (const [flag, what] of [
-      ['--api-key', 'API key'],
-      ['--token', 'bearer token'],
-    ] as const) {
-      const { code, err } = await login([flag, '--api-url', at], { stdin });
-      expect(code).toBe(64);
-      expect(err).toContain(`error: the ${what} has ${problem}, which cannot be sent in a header\n  → `);
-      expect(err).toContain(remedy);
-      expect(err).not.toContain(secret.slice(4));
-    }
-  });
+it('login refuses a secret that a header cannot contain, without repeating it', async () => {
+  const { code, err } = await login(['--token', '--api-url', at], { stdin: `Bearer ${secret}` });
+  expect(code).toBe(64);
+  expect(err).toContain('error: the bearer token has whitespace as character 7');
+  expect(err).not.toContain(secret.slice(4));
 });
 
 describe('a saved credential', () => {
