@@ -69,15 +69,6 @@ describe('a gate', () => {
     });
   });
 
-  it('waits for its timeout, and reads as often as maxAttempts allows', async () => {
-    await play({ outcome: 'stuck' });
-    expect((await run({ trigger })).runs[0]?.attempts).toBeGreaterThan(300);
-    expect((await run({ trigger, intervalMs: 1000, timeoutMs: 200_000 })).runs[0]?.attempts).toBeGreaterThan(
-      100,
-    );
-    expect((await run({ trigger, intervalMs: 1000, maxAttempts: 3 })).runs[0]?.attempts).toBe(3);
-  });
-
   it('cancels a run after the timeout with cancelOnTimeout', async () => {
     await play({ outcome: 'stuck' });
     await run({ trigger, maxAttempts: 2 });
@@ -252,15 +243,6 @@ describe('an interval', () => {
     await expect(run({ ...far, intervalMs: 999 })).rejects.toThrow(UsageError);
     expect(await run({ trigger, intervalMs: 1 })).toMatchObject({ result: 'pass' });
   });
-
-  it('below 10 s leads to one note', async () => {
-    await play();
-    const events: GateEvent[] = [];
-    const onProgress = (event: GateEvent) => events.push(event);
-    await run({ ...far, intervalMs: 1000, onProgress }).catch(() => {});
-    const message = 'intervalMs is 1 s: the service recommends a status read every 10 to 30 s';
-    expect(events.filter(({ type }) => type === 'note')).toEqual([{ type: 'note', message }]);
-  });
 });
 
 describe('onProgress', () => {
@@ -365,18 +347,6 @@ describe('the environment of a CI job', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('fills in missing fields, and keeps given ones', async () => {
-    await play({ duration: 0 });
-    await run({ trigger: { ...trigger, ref: 'mine', repository: undefined }, env: job('1') });
-    expect(mock.runs[0]?.request).toEqual({
-      ...trigger,
-      ref: 'mine',
-      repository: 'acme/shop',
-      event: 'push',
-      externalUrl: 'https://github.com/acme/shop/actions/runs/77',
-    });
-  });
-
   it('lets a re-run attach to the run of the first', async () => {
     await play({ outcome: 'stuck' });
     const first = await run({ trigger, env: job('1'), maxAttempts: 1 });
@@ -408,15 +378,4 @@ describe('the environment of a CI job', () => {
     });
     expect(events).toContainEqual({ type: 'discarded', ...report.discarded?.[0] });
   });
-
-  it('gives the job for the reason of a cancellation', async () => {
-    await play({ outcome: 'stuck' });
-    await run({ trigger, env: job('1'), maxAttempts: 1, cancelOnTimeout: true });
-    expect(mock.runs[0]?.cancelReason).toMatch(/timed out in github job gate https:/);
-  });
-});
-
-it('refuses an option of another type', async () => {
-  await play();
-  await expect(run({ trigger, maxAttempts: 'many' as never })).rejects.toThrow(UsageError);
 });

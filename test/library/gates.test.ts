@@ -98,17 +98,6 @@ describe('gates', () => {
     ]);
   });
 
-  it('failFast cancels the others when one fails', async () => {
-    await play({ outcome: ['failed', 'stuck'], duration: 0 });
-    const report = await run({
-      gates: { api: of('api'), web: of('web'), perf: of('perf', { needs: ['web'] }) },
-      failFast: true,
-    });
-    expect(short(report).map(([, result]) => result)).toEqual(['fail', 'fail', 'skipped']);
-    expect(report).toMatchObject({ exitCode: 1, cancellation: 'requested' });
-    expect(mock.runs.map(({ state }) => state)).toEqual(['completed', 'cancelled']);
-  });
-
   it('waits for the deployed build once, and expects the commit that all gates have', async () => {
     await play({ deployed: 'old,abc1234@5s', duration: 60_000 });
     const commit = (processSlug: string, commitSha: string) => ({
@@ -301,22 +290,6 @@ describe('onProgress of gates', () => {
     await expect(run({ gates: { api: of('api'), web: of('web') }, onExchange })).rejects.toBe(full);
     expect(mock.runs.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
   });
-
-  it('gets one note about a short interval of several gates', async () => {
-    const transport = { send: () => Promise.reject(new Error('nothing is sent')), close: async () => {} };
-    const events: GatesEvent[] = [];
-    clock = fakeClock();
-    await gates({
-      apiUrl: 'https://service.example.com',
-      apiKey: 'k',
-      clock,
-      transport,
-      gates: usual,
-      intervalMs: 2000,
-      onProgress: (event) => events.push(event),
-    }).catch(() => {});
-    expect(events.filter(({ type }) => type === 'note')).toHaveLength(1);
-  });
 });
 
 describe('the options of gates', () => {
@@ -374,16 +347,6 @@ describe('the options of gates', () => {
       ['web', 'skipped', null],
     ]);
     expect(mock.runs).toMatchObject([{ request: { tags: ['a'] } }]);
-  });
-
-  it('allow a gate with the name of a method of every object', async () => {
-    await play({ outcome: ['failed', 'passed'], duration: 0 });
-    const names = { constructor: of('a'), toString: of('b', { needs: ['constructor'] }), valueOf: of('c') };
-    expect(short(await run({ gates: names as GatesOptions['gates'] }))).toEqual([
-      ['constructor', 'fail', 1],
-      ['toString', 'skipped', null],
-      ['valueOf', 'pass', 0],
-    ]);
   });
 
   it('are redacted in the report and in the result of each gate', async () => {

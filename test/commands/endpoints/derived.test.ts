@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kebab } from '../../../src/commands/endpoints/body-input.ts';
 import { api } from '../../../src/contract/index.ts';
@@ -71,13 +68,6 @@ describe('request bodies', () => {
     expect(body()).toEqual({ title: 'x' });
   });
 
-  it('an optional body is left out if no field is given', async () => {
-    respond('observations.confirm');
-    await on.rungate('observations', 'confirm', 'shop', 'o1');
-    expect(sent()?.body).toBe('');
-    expect(sent()?.headers['content-type']).toBeUndefined();
-  });
-
   it('a file is sent as multipart/form-data with unchanged bytes', async () => {
     respond('observations.attach');
     const text = 'line\r\n\u00e9 --boundary "quoted"';
@@ -120,13 +110,6 @@ describe('queries', () => {
     const { code, err } = await on.rungate('observations', 'search', 'p', ...argv.filter(Boolean));
     expect({ code, sent: on.mock.requests }).toEqual({ code: 64, sent: [] });
     expect(err).toMatch(/are the same parameter|is already the parameter of another option/);
-  });
-
-  it('search sends every --query, even two with the same name', async () => {
-    respond('observations.search', []);
-    const flags = ['--query', 'tag=a', '--query', 'mode=x', '--query', 'tag=b', '--query', 'q=y'];
-    expect((await on.rungate('observations', 'search', 'shop', ...flags)).code).toBe(0);
-    expect(sent()?.query).toEqual({ q: 'y', tag: ['a', 'b'], mode: 'x' });
   });
 
   it('search sends the text under the name given by --text-param', async () => {
@@ -309,12 +292,6 @@ describe('rungate api', () => {
     );
     expect(on.mock.requests.length - before).toBe(5);
   });
-
-  it('reports errors as every command does', async () => {
-    const { code, err } = await on.rungate('api', 'GET', '/api/nowhere', '--json');
-    expect(code).toBe(5);
-    expect(JSON.parse(err).error).toMatchObject({ code: 'not_found', status: 404, path: '/api/nowhere' });
-  });
 });
 
 describe('help is generated from the API', () => {
@@ -336,35 +313,6 @@ describe('help is generated from the API', () => {
       expect(/^ {2}--all /m.test(out)).toBe('paged' in endpoint);
     },
   );
-
-  it('fits on a screen at each level', async () => {
-    for (const argv of [
-      [],
-      ['run'],
-      ['orders'],
-      ['keys'],
-      ['env'],
-      ['env', 'vars'],
-      ['observations'],
-      ['webhooks'],
-      ['mock'],
-    ]) {
-      const { out } = await cli([...argv, '--help']);
-      expect(out.trimEnd().split('\n').length, argv.join(' ')).toBeLessThanOrEqual(40);
-    }
-  });
-});
-
-it('an attachment is read from disk unchanged', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rungate-attach-'));
-  const bytes = new Uint8Array([0, 255, 13, 10, 128]);
-  writeFileSync(join(folder, 'raw.bin'), bytes);
-  const { attachmentOf } = await import('../../../src/commands/endpoints/body-input.ts');
-  const { systemIo } = await import('../../../src/host/io.ts');
-  const { file, name } = attachmentOf(systemIo, join(folder, 'raw.bin'));
-  rmSync(folder, { recursive: true });
-  expect(name).toBe('raw.bin');
-  expect(Buffer.from(file as Uint8Array)).toEqual(Buffer.from(bytes));
 });
 
 describe('an undocumented response', () => {

@@ -79,12 +79,6 @@ describe('rungate gate', () => {
     expect(report.result).toBe('warn');
   });
 
-  it('runs the named gates with what they need, and no others', async () => {
-    const { code, report } = await gates({ outcome: 'passed' }, fileOf(usual), 'web');
-    expect(code).toBe(0);
-    expect(report.gates.map(({ name }: Gate) => name)).toEqual(['api', 'web']);
-  });
-
   it('uses the settings of each gate over those of the file', async () => {
     const file = fileOf(
       { a: { process: 'a', environment: 'eu', on: { failed: 'warn' }, ref: 'own' }, b: { process: 'b' } },
@@ -174,21 +168,6 @@ describe('rungate gate', () => {
     ]);
   });
 
-  it('prints one table with the gate in each row', async () => {
-    on = await stage({ outcome: 'failed', duration: 25_000 });
-    const { out } = await on.with(fileOf(usual))('gate');
-    expect(
-      out
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split('\t').slice(0, 3)),
-    ).toMatchObject([
-      ['api', expect.stringMatching(/^run_/), 'failed'],
-      ['web', '', 'skipped'],
-      ['perf', expect.stringMatching(/^run_/), 'failed'],
-    ]);
-  });
-
   it('names every gate in the reports, also one that was skipped', async () => {
     const file = fileOf(usual);
     const { code, out } = await gates(
@@ -271,14 +250,6 @@ describe('rungate gate --dry-run', () => {
     const { report: plan } = await gates({ outcome: 'passed' }, file, '--dry-run');
     const { out } = (await on?.with(file)('gate', '--json', '--no-ci-report')) ?? { out: '' };
     expect(JSON.parse(out).gates[0].runs[0].idempotencyKey).toBe(plan.requests[0].idempotencyKey);
-  });
-
-  it('needs neither a service nor a key', async () => {
-    const { code, out } = await cli(['gate', '--dry-run'], fileOf(usual));
-    expect(code).toBe(0);
-    expect(out).toContain(
-      'POST /api/ci/runs (no address: set RUNGATE_API_URL)\ncredential: none: set RUNGATE_API_KEY\n',
-    );
   });
 });
 

@@ -402,18 +402,6 @@ describe('the progress', () => {
 });
 
 describe('--on', () => {
-  it.each([
-    ['passed', 'mismatch=warn', 'mismatch', 'warn', 0],
-    ['failed', 'mismatch=warn', 'failed', 'fail', 1],
-    ['failed', 'failed=pass', 'mismatch', 'fail', 8],
-  ] as const)('with a run that %s and %s gives %s', async (outcome, override, verdict, action, code) => {
-    on = await stage({ ...options, deployed: `${new7},old@30s`, outcome });
-    const result = await on.rungate(...gate, '--deployed-url', page(), '--on', override);
-    expect(result.code).toBe(code);
-    const report = JSON.parse(result.out);
-    expect(report).toMatchObject({ result: action, runs: [{ verdict }], deployed: { matches: false } });
-  });
-
   it('mismatch=warn does not let a gate pass that has created no run', async () => {
     on = await stage({ ...options, deployed: 'old' });
     const { code, err, out } = await on.rungate(
@@ -442,13 +430,6 @@ describe('run wait', () => {
     const { code, out } = await wait(await started());
     expect(code).toBe(0);
     expect(reads()).toHaveLength(JSON.parse(out).runs[0].attempts + 3);
-  });
-
-  it('finds another build at once, and waits for the end of the run', async () => {
-    on = await stage({ ...options, deployed: `old,${new7}@5s` });
-    const { code, out } = await wait(await started());
-    expect(code).toBe(8);
-    expect(JSON.parse(out)).toMatchObject({ runs: [{ verdict: 'mismatch', state: 'completed' }] });
   });
 
   it('checks the build of a run that had ended', async () => {
@@ -559,36 +540,6 @@ describe('nothing is sent', () => {
 
   it('with --deployed-url and without --wait', () =>
     refused(64, '--deployed-url has no effect without --wait', ['--deployed-url', 'https://a.example/']));
-
-  it('with --deployed-url and --no-wait', () =>
-    refused(64, '--deployed-url has no effect with --no-wait', [
-      '--no-wait',
-      '--deployed-url',
-      'https://a.example/',
-    ]));
-
-  it('with headers for a page that a fork may have set', async () => {
-    on = await stage({ deployed: new7 });
-    const files = {
-      '/h': 'X-A: secret',
-      '/repo/.git': '',
-      '/repo/.rungate.json': JSON.stringify({ deployed: { url: page() } }),
-      '/event.json': JSON.stringify({ pull_request: { head: { repo: { fork: true } } } }),
-    };
-    const env = {
-      GITHUB_ACTIONS: 'true',
-      GITHUB_EVENT_NAME: 'pull_request',
-      GITHUB_EVENT_PATH: '/event.json',
-    };
-    const { code, err } = await on.with({ files, env, cwd: '/repo' })(
-      ...gate,
-      '--deployed-header-file',
-      '/h',
-    );
-    expect(err).toContain('the headers for the version page were not sent');
-    expect(code).toBe(78);
-    expect(on.mock.requests).toEqual([]);
-  });
 });
 
 it('the settings of the project file check the build, too', async () => {
@@ -603,13 +554,6 @@ it('the settings of the project file check the build, too', async () => {
   expect(code).toBe(8);
   expect(JSON.parse(out).deployed).toMatchObject({ expected: 'v1', pointer: '/version' });
   expect(reads()).toHaveLength(4);
-});
-
-it('a gate without a URL has no deployed build in its result', async () => {
-  on = await stage({ duration: 0, deployed: new7 });
-  const { out } = await on.rungate(...gate);
-  expect(JSON.parse(out)).not.toHaveProperty('deployed');
-  expect(reads()).toEqual([]);
 });
 
 describe('each run is created by one request', () => {

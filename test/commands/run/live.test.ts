@@ -94,31 +94,6 @@ describe('the live view of a wait', () => {
     for (const id of ids) expect(out).toContain(id);
   });
 
-  it('shows names, and ids next to them if they fit', async () => {
-    on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
-    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
-    const argv = ['run', 'wait', ...ids, '--name', 'shop / a', '--name', 'shop / 日本語'];
-    const wide = await watch(argv, {}, { columns: 120, rows: 24 });
-    expect(wide.written).toContain(`• shop / a       ${ids[0]}  in_progress`);
-    expect(wide.written).toContain(`• shop / 日本語  ${ids[1]}  in_progress`);
-    const { written } = await watch(argv);
-    expect(written).toMatch(/RUN +STATE/);
-    expect(written).not.toMatch(/• .*run_/);
-  });
-
-  it('says which retry is going, below the line about the failed run', async () => {
-    on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
-    const { code, written } = await watch(
-      [...trigger, '--wait', '--retries', '1'],
-      {},
-      { columns: 120, rows: 24 },
-    );
-    expect(code).toBe(0);
-    expect(written).toMatch(/• shop \/ checkout {2}run_\w+ {2}in_progress/);
-    expect(written).toMatch(/run run_\w+ failed \(2 failed, 0 blocked\): starting retry 1 of 1/);
-    expect(written).toMatch(/• shop \/ checkout, retry 1 {2}run_\w+ {2}in_progress/);
-  });
-
   it('keeps a note above it', async () => {
     on = await stage({ outcome: 'passed', duration: 25_000 });
     const id = (await on.rungate(...trigger)).out.trim();
@@ -154,16 +129,6 @@ describe('the live view of a wait', () => {
     if (flags.length === 0)
       expect(written).toContain(`${id}: in_progress (0 failed, 0 blocked; attempt 1/60)`);
     else expect(written).toBe('');
-  });
-
-  it('has colours unless NO_COLOR is set', async () => {
-    on = await stage({ outcome: 'failed', duration: 15_000 });
-    const id = (await on.rungate(...trigger)).out.trim();
-    const plain = await watch(['run', 'wait', id]);
-    // The only escape sequences move the cursor and clear lines.
-    expect(plain.written).not.toMatch(/\u001b\[[\d;]*m/);
-    const painted = await watch(['run', 'wait', id], { env: { NO_COLOR: undefined } });
-    expect(painted.written).toMatch(/\u001b\[31m✗ gate failed/);
   });
 
   it('links only to web addresses', async () => {
@@ -220,15 +185,6 @@ describe('the live view of several gates', () => {
     expect(written).toMatch(/• web-chec…retry 1 {2}in_progress/);
     expect(written).toMatch(/✗ web-chec…retry 1 {2}failed/);
     expect(screen.lines()).toContain('✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped');
-  });
-
-  it('keeps their names and shortens the rest on a terminal of 40 columns, also in the result', async () => {
-    on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
-    const { written, out } = await watch(['gate'], fileOf(three), { columns: 40, rows: 24 });
-    expect(written).toMatch(/^ {2}GATE +STATE +FAILED\r$/m);
-    expect(written).toMatch(/^· mobile-checkout {2}needs web-… /m);
-    expect(out).toMatch(/^mobile-checkout: shop \/ mobile +skipped$/m);
-    expect(out).not.toMatch(/^ +-/m);
   });
 
   it('says which gate stopped the others with --fail-fast', async () => {
@@ -288,17 +244,6 @@ describe('the result on a terminal', () => {
     ]);
   });
 
-  it('has the id of a named run whose address does not contain it', async () => {
-    on = await stage({ outcome: 'failed', duration: 0 });
-    const appUrl = 'https://a.example/r/4711';
-    on.mock.faults.add({ kind: 'patch', endpoint: 'run.status', merge: { appUrl }, times: 9 });
-    const id = (await on.rungate(...trigger)).out.trim();
-    const { out } = await on.with({ isTTY: true, env: { NO_COLOR: '1', TERM: 'dumb' } })(
-      ...['run', 'wait', id, '--name', 'shop / a rather long name of a process'],
-    );
-    expect(out.split('\n').slice(1)).toEqual([`  ${id}`, `  ${appUrl}`, '']);
-  });
-
   it('has them below each other on a narrow terminal', async () => {
     const { id, lines } = await result(30);
     expect(lines).toEqual([
@@ -327,16 +272,6 @@ describe('the result on a terminal', () => {
       );
     },
   );
-
-  it('explains the exit codes 2 and 4', async () => {
-    expect((await result(80, 'blocked')).err).toMatch(
-      /✗ gate failed \(exit 2\): something was blocked, nothing failed\n\d blocked: https:\S+\n$/,
-    );
-    await on.close();
-    expect((await result(80, 'cancelled', '--strict')).err).toMatch(
-      /✗ gate failed \(exit 4\): a run was cancelled, and the policy fails on that\ncancelled: https:\S+\n$/,
-    );
-  });
 
   it('shows a failed run that the policy lets pass as a warning, and how to make it fail', async () => {
     const { err, lines, id } = await result(80, 'failed', '--on', 'failed=pass');

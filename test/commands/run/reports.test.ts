@@ -58,24 +58,6 @@ describe('the requested reports', () => {
     },
   );
 
-  it('cover all runs of run wait', async () => {
-    on = await stage({ outcome: ['passed', 'failed'], duration: 1000 });
-    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
-    const files: Record<string, string> = {};
-    const { code, out } = await on.with({ files })('run', 'wait', ...ids, '--json', ...reports);
-    expect(code).toBe(1);
-    expect(files['gate.json']).toBe(out);
-    expect(files['junit.xml']).toContain('tests="2" failures="1"');
-    expect(files['junit.xml']).toContain('classname="rungate"');
-    expect(files['gate.env']).toContain(`RUNGATE_RUN_ID=${ids[1]}\n`);
-  });
-
-  it('have the format of their file ending', async () => {
-    const { files } = await gate({ outcome: 'failed' }, ['--report', 'a.md', '--report', 'c']);
-    expect(files['a.md']).toMatch(/^### ❌ rungate: gate failed/);
-    expect(JSON.parse(files.c ?? '')).toMatchObject({ schemaVersion: 1 });
-  });
-
   it('are written if the wait is stopped', async () => {
     on = await stage({ outcome: 'stuck' });
     const files: Record<string, string> = {};

@@ -100,23 +100,6 @@ describe('--retries', () => {
   });
 
   it.each([
-    ['flaky=fail', 1, 'fail'],
-    ['flaky=pass', 0, 'pass'],
-    ['flaky=warn', 0, 'warn'],
-  ])('--on %s exits %i', async (rule, code, action) => {
-    const result = await gateWith(['failed', 'passed'], '--retries', '1', '--on', rule);
-    expect(result).toMatchObject({
-      code,
-      report: { result: action, runs: [{}, { verdict: 'flaky', action }] },
-    });
-  });
-
-  it('leaves flaky a warning with --strict', async () => {
-    const result = await gateWith(['failed', 'passed'], '--retries', '1', '--strict');
-    expect(result).toMatchObject({ code: 0, report: { result: 'warn' } });
-  });
-
-  it.each([
     ['cancelled', 'cancelled=pass', 1],
     ['stuck', 'timeout=warn', 1],
     ['blocked', 'blocked=pass', 1],
@@ -128,11 +111,6 @@ describe('--retries', () => {
       expect(deciding(result.report)).toMatchObject([{ verdict: 'failed' }]);
     },
   );
-
-  it('retries a failed run that the policy lets pass, too', async () => {
-    const result = await gateWith(['failed', 'passed'], '--retries', '1', '--on', 'failed=pass');
-    expect(result).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky' }] } });
-  });
 
   it('reports a retry that cannot be started, and fails', async () => {
     on.mock.state.plan.outcomes = ['failed', 'passed'];
@@ -162,18 +140,6 @@ describe('--retries', () => {
     expect(on.clock.monotonic() - began).toBeLessThanOrEqual(60_000);
   });
 
-  it('starts no retry if the timeout leaves no time for it', async () => {
-    const { code, err } = await gateWith(['failed', 'passed'], '--retries', '3', '--timeout', '25s');
-    expect(code).toBe(1);
-    expect(runs()).toHaveLength(1);
-    expect(err).toContain('the timeout leaves no time for a retry');
-  });
-
-  it('counts the status reads of each run for --max-attempts', async () => {
-    const { code } = await gateWith(['failed', 'passed'], '--retries', '1', '--max-attempts', '4');
-    expect(code).toBe(0);
-  });
-
   it('cancels the run of a retry when a signal comes', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck'];
     const stopsWhen = () => runs().length === 2;
@@ -187,11 +153,6 @@ describe('--retries', () => {
     });
     expect(verdictsOf(report)).toEqual(['failed', null]);
     expect(on.mock.requests.filter(({ endpoint }) => endpoint === 'run.cancel')).toHaveLength(1);
-  });
-
-  it('announces the retry even with --quiet', async () => {
-    const { err } = await gateWith(['failed', 'passed'], '--retries', '1', '--quiet');
-    expect(err).toContain('starting retry 1 of 1');
   });
 });
 
@@ -212,12 +173,6 @@ describe('retries that cannot work', () => {
     const { code, err } = await on.rungate(...trigger, '--retries', '1');
     expect(code).toBe(64);
     expect(err).toContain('--retries has no effect without --wait');
-  });
-
-  it('are a usage error of run wait', async () => {
-    const { code, err } = await on.rungate('run', 'wait', 'run_1', '--retries', '1');
-    expect(code).toBe(64);
-    expect(err).toContain('run wait cannot retry: it starts no runs');
   });
 
   it('do not prevent a given key if they are 0', async () => {
@@ -260,16 +215,6 @@ describe('a re-run job with retries', () => {
     ]);
     expect(second.report).not.toHaveProperty('discarded');
     expect(second.code).toBe(1);
-  });
-
-  it('calls the pass of that retry flaky', async () => {
-    on.mock.state.plan.outcomes = ['failed', 'passed'];
-    await jobWith(github(1), '--timeout', '35s', '--max-attempts', '4');
-    const [, run] = runs();
-    if (run === undefined) throw new Error('no retry was started');
-    const second = await jobWith(github(2));
-    expect(second).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky', runId: run.id }] } });
-    expect(runs()).toHaveLength(2);
   });
 
   it('starts the retry if the job was killed between the failed run and its retry', async () => {

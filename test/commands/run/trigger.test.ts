@@ -38,12 +38,6 @@ describe('run trigger sends', () => {
     expect(headers).not.toHaveProperty('authorization');
   });
 
-  it('tags instead of a process, and no fields that were not given', async () => {
-    on = await stage();
-    await on.rungate('run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'slow');
-    expect(JSON.parse(creates()[0]?.body ?? '')).toEqual({ projectSlug: 'shop', tags: ['smoke', 'slow'] });
-  });
-
   it.each([
     ['smoke,nightly', ['smoke', 'nightly']],
     [' smoke , nightly,', ['smoke', 'nightly']],
@@ -84,13 +78,6 @@ describe('run trigger sends', () => {
     expect(second.runId).toBe(first.runId);
     expect([first.reattached, second.reattached]).toEqual([false, true]);
     expect(runs()).toBe(1);
-  });
-
-  it('a key that --explain-key explains on stderr', async () => {
-    on = await stage();
-    const { err, out } = await on.rungate(...trigger, '--explain-key', '--idempotency-key', 'build-7');
-    expect(err).toMatch(/build-7.*given with --idempotency-key/);
-    expect(out).toMatch(/^run_\w+\n$/);
   });
 });
 
@@ -257,14 +244,6 @@ describe('the request that creates a run', () => {
     expect(result).toMatchObject({ code: 6, out: '' });
     expect(result.err).toMatch(/because/);
     expect(creates()).toHaveLength(1);
-  });
-
-  it('reports that the service refuses a key with another body', async () => {
-    on = await stage();
-    await on.rungate(...trigger, '--idempotency-key', 'k');
-    const { code, err } = await on.rungate(...trigger, '--idempotency-key', 'k', '--ref', 'other');
-    expect(code).toBe(5);
-    expect(err).toMatch(/422/);
   });
 });
 
