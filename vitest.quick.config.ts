@@ -15,7 +15,7 @@ const left = [
   'slice/{accidents,kills,tasks}',
   'tour/*',
   'webhook/table',
-  'e2e/{blocked-output,ci-log,completion,deployed,hub,hub-behind-nginx,hub-probes,init,library-errors}',
+  'e2e/{blocked-output,completion,deployed,hub,hub-behind-nginx,hub-probes,init,library-errors}',
   'e2e/{open,picture,receipt,reference-loop,unusable-paths,webhook-circle}',
 ].map((name) => `test/${name}.test.ts`);
 

@@ -74,7 +74,7 @@ export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
     const env = environment(toolkit, io, journal);
     const code = await main(
       argvOf((name) => toolkit.getInput(name)),
-      { ...io, env, sharesOutput: () => true },
+      { ...io, env, isLog: true },
     );
     if (!stopCodes.includes(code)) toolkit.saveState('ended', 'true');
     return code;

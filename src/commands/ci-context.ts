@@ -1,7 +1,6 @@
 import type { CiContext } from '../ci/context.ts';
 import { detectCi, gitFacts } from '../ci/provider.ts';
 import type { Io } from '../host/io.ts';
-import { inCi } from '../output/motion.ts';
 
 function textOf(io: Io, variable: string): string | undefined {
   const path = io.env[variable];
@@ -12,11 +11,6 @@ function textOf(io: Io, variable: string): string | undefined {
     // The head of a pull request is then unknown, and is omitted rather than guessed.
     return undefined;
   }
-}
-
-/** Returns whether this is a CI job, also of a CI system that rungate does not know. */
-export function runsInCi(env: Io['env']): boolean {
-  return inCi(env) || detectCi(env).provider !== null;
 }
 
 /** Returns the context of this job: from the CI, or else from git. */

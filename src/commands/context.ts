@@ -10,7 +10,6 @@ import { receiptKeySecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { parseApiUrl, querySecrets } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
-import { runsInCi } from './ci-context.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
 import { readCa } from './config/project-file.ts';
 import { loadSettings, type SettingSources, type SourceOptions } from './config/sources.ts';
@@ -160,8 +159,8 @@ export async function createContext(
   options: SourceOptions & Partial<Pick<Context, 'argv'>> = {},
 ): Promise<Context> {
   const { settings, sources } = await loadSettings(io, globals, flags, options);
-  // A script reads tab-separated values; people read the log of a CI job.
-  const isLog = settings.format === undefined && !io.out.isTTY && runsInCi(io.env) && io.sharesOutput();
+  // A script reads tab-separated values; people read the log of the action.
+  const isLog = settings.format === undefined && !io.out.isTTY && io.isLog === true;
   const format: Format = settings.format?.value ?? (io.out.isTTY || isLog ? 'table' : 'plain');
   const secrets = [
     settings.apiKey?.value,

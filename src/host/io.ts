@@ -4,7 +4,6 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { version } from '../version.ts';
 import { type ChildResult, capture, launch, run } from './children.ts';
-import { sharesOutput } from './log.ts';
 import {
   exists,
   inspect,
@@ -26,8 +25,8 @@ import { appendToFile, createSecretFile, removeFile, type SecretFile, writeWhole
 export interface Io {
   readonly out: Sink;
   readonly err: Sink;
-  /** Returns whether standard output goes where that of the calling script goes; false if that is unknown. */
-  sharesOutput(): boolean;
+  /** Whether people read standard output in the log of a job, as in the action. */
+  readonly isLog?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Node's name for the operating system. */
@@ -119,7 +118,6 @@ const stdin = () => streamStdin(() => void err.write(silence));
 export const systemIo: Io = {
   out,
   err,
-  sharesOutput: () => sharesOutput(process.ppid),
   env: process.env,
   cwd: process.cwd(),
   platform: process.platform,

@@ -14,18 +14,12 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { devNull } from 'node:os';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolders } from './paths.ts';
 
 function draftName(place: string): string {
   return join(dirname(place), `.${basename(place).slice(0, 32)}.${crypto.randomUUID()}`);
 }
-
-const pipeProblems: Readonly<Record<string, string | undefined>> = {
-  ENXIO: 'no process reads this pipe',
-  EAGAIN: 'the reader of this pipe does not read from it',
-};
 
 /** Tells whether the path is a device, a pipe, or one of the system's links to an open file, such as /dev/stdout. */
 function isStream(path: string): boolean {
@@ -39,10 +33,9 @@ function isStream(path: string): boolean {
  * would block for ever.
  */
 function writeThrough(path: string, text: string, patienceMs = 5000): void {
-  let file: number | undefined;
+  // Windows has neither this flag nor named pipes in its file system.
+  const file = openSync(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0));
   try {
-    // Windows has neither this flag nor named pipes in its file system.
-    file = openSync(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0));
     let left: Buffer = Buffer.from(text);
     let since = performance.now();
     while (left.length > 0) {
@@ -55,25 +48,18 @@ function writeThrough(path: string, text: string, patienceMs = 5000): void {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
       }
     }
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const reason = statSync(path).isFIFO() ? pipeProblems[code] : undefined;
-    throw reason === undefined ? error : Object.assign(new Error(reason), { code });
   } finally {
-    if (file !== undefined) closeSync(file);
+    closeSync(file);
   }
 }
 
 /**
  * Replaces a file in one step and creates its missing parent folders: a reader sees the old text or the new one, whole.
- * A link is replaced, since a checkout may contain links to any file. A device, a pipe and `/dev/stderr` are written to directly,
- * and so is `NUL` on Windows.
+ * A link is replaced, since a checkout may contain links to any file. A device, a pipe and `/dev/stderr` are written to directly.
  * @param patienceMs how long the reader of a pipe may pause; default 5 s
  * @throws a file system error, `ENXIO` for a named pipe without a reader, `EAGAIN` for a reader that pauses too long
  */
-export function writeWholeFile(name: string, text: string, patienceMs?: number): void {
-  // Node would create a file with this name, which Windows can hardly delete.
-  const path = sep === '\\' && name.toLowerCase() === 'nul' ? devNull : name;
+export function writeWholeFile(path: string, text: string, patienceMs?: number): void {
   if (isStream(path)) {
     writeThrough(path, text, patienceMs);
     return;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { providers } from '../../src/ci/context.ts';
 import { detectCi, rows } from '../../src/ci/provider.ts';
-import { runsInCi } from '../../src/commands/ci-context.ts';
+import { inCi } from '../../src/output/motion.ts';
 import { detect, type Fixture, fixtures, titled, titledUnknown, wrongCommit } from './provider-fixtures.ts';
 
 describe('a CI system', () => {
@@ -31,7 +31,7 @@ describe('a CI system', () => {
     const git = { remote: null, branch: 'main', commit: wrongCommit };
     const { provider, ref } = detectCi(env, git);
     expect(provider).toBeNull();
-    expect(runsInCi(env)).toBe(true);
+    expect(inCi(env)).toBe(true);
     // Git has the target branch in a pull request.
     expect(ref).toBe(event === 'pull_request' ? null : 'main');
   });

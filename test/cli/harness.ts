@@ -38,8 +38,8 @@ export interface Settings {
   clock?: Clock;
   random?: () => number;
   isTTY?: boolean;
-  /** Whether standard output goes where that of the calling script goes. */
-  sharesOutput?: boolean;
+  /** Whether people read standard output in the log of a job. */
+  isLog?: boolean;
   stdin?: string | Uint8Array;
   /** Whether the reader of stdout has closed the pipe. */
   closed?: boolean;
@@ -112,7 +112,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
   const io: Io = {
     out,
     err,
-    sharesOutput: () => settings.sharesOutput ?? false,
+    isLog: settings.isLog ?? false,
     env: settings.env ?? {},
     cwd: settings.cwd ?? '/nowhere',
     platform: 'linux',

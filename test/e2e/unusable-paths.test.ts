@@ -53,7 +53,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
     const pipe = join(folder, 'pipe.xml');
     execFileSync('mkfifo', [pipe]);
     const ended = await rungate([...gate, '--junit', pipe]);
-    expect(ended.err).toContain('could not be written: no process reads this pipe');
+    expect(ended.err).toContain('could not be written: ENXIO');
     expect(ended.code).toBe(78);
   });
 
@@ -65,9 +65,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
       GITHUB_OUTPUT: pipe,
       GITHUB_STEP_SUMMARY: pipe,
     });
-    expect(ended.err).toContain(
-      'the file that GITHUB_OUTPUT names could not be written: no process reads this pipe',
-    );
+    expect(ended.err).toContain('the file that GITHUB_OUTPUT names could not be written: ENXIO');
     expect(ended.code).toBe(0);
   });
 

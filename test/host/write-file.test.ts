@@ -130,8 +130,8 @@ describe.skipIf(process.platform === 'win32')('writing to a named pipe', () => {
 
   it('fails at once without a reader', () => {
     const path = pipe();
-    expect(() => writeWholeFile(path, 'x')).toThrow('no process reads this pipe');
-    expect(() => appendToFile(path, () => 'x')).toThrow('no process reads this pipe');
+    expect(() => writeWholeFile(path, 'x')).toThrow('ENXIO');
+    expect(() => appendToFile(path, () => 'x')).toThrow('ENXIO');
     expect(lstatSync(path).isFIFO()).toBe(true);
   });
 
@@ -150,7 +150,7 @@ describe.skipIf(process.platform === 'win32')('writing to a named pipe', () => {
     const path = pipe();
     const reader = spawn('sh', ['-c', 'exec 3<>"$1"; echo open; exec sleep 60', 'sh', path]);
     await once(reader.stdout, 'data');
-    expect(() => writeWholeFile(path, 'x'.repeat(300_000), 50)).toThrow('does not read');
+    expect(() => writeWholeFile(path, 'x'.repeat(300_000), 50)).toThrow('EAGAIN');
     reader.kill();
   });
 });

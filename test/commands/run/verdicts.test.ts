@@ -107,13 +107,13 @@ describe('the report', () => {
   });
 
   it.each([
-    ['a CI job', { CI: '1' }, 'plain', ''],
-    ['a CI job that asks for a table', { CI: '1' }, 'table', 'shop / checkout  passed'],
-    ['no CI job', {}, 'plain', 'run_'],
-  ])('in the log of %s', async (_name, env, format, out) => {
+    ['the action', true, 'plain', ''],
+    ['the action with a table', true, 'table', 'shop / checkout  passed'],
+    ['another CI job', false, 'plain', 'run_'],
+  ])('in the log of %s', async (_name, isLog, format, out) => {
     on = await stage({ outcome: 'passed' });
     const flags = format === 'plain' ? [] : ['--format', format];
-    const ended = await on.with({ sharesOutput: true, env })(...trigger, '--wait', ...flags);
+    const ended = await on.with({ isLog, env: { CI: '1' } })(...trigger, '--wait', ...flags);
     expect(ended.out.slice(0, out.length || undefined)).toBe(out);
     expect(ended.err).toMatch(/^✓ shop \/ checkout \(run run_\w+\) passed: /m);
   });
