@@ -44,7 +44,7 @@ function times(text: string, part: string): number {
 }
 
 /** Returns the body of the first request. */
-function _sent(): unknown {
+function sent(): unknown {
   return JSON.parse(String(on.mock.requests[0]?.body));
 }
 
@@ -122,6 +122,18 @@ describe('keys create', () => {
 });
 
 describe('a request for keys', () => {
+  it('has the scopes in the given order, including unknown ones', async () => {
+    await created({}, '--scope', 'ci:trigger', '--scope', 'new:scope');
+    expect(sent()).toEqual({ name: 'ci', scopes: ['ci:trigger', 'new:scope'] });
+    expect(on.mock.requests[0]?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
+    expect(on.mock.requests[0]?.headers['x-api-key']).toBeUndefined();
+  });
+
+  it('has no scopes field without --scope', async () => {
+    await created();
+    expect(sent()).toEqual({ name: 'ci' });
+  });
+
   it.each([
     ['no name', ['keys', 'create']],
     ['an empty name', ['keys', 'create', '--name', '']],
