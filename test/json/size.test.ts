@@ -79,14 +79,6 @@ describe('the number of values in JSON text', () => {
     );
   });
 
-  test.each(['{}', '0', '""', '"a,b,c,[{"'])(
-    'grows with each %s in a list, but not with its text in a string',
-    (item) => {
-      expect(jsonSize(`[${Array(10).fill(item).join(',')}]`).values).toBeGreaterThanOrEqual(10);
-      expect(jsonSize(JSON.stringify([Array(10).fill(item).join(',')])).values).toBe(1);
-    },
-  );
-
   test('is below the limit for a list of 50,000 items with 8 fields', () => {
     const item = JSON.stringify({ id: 1, a: 'x,y', b: null, c: true, d: 'z', e: 1.5, f: '', g: '[]' });
     expect(jsonSize(`[${Array(50_000).fill(item).join(',')}]`).values).toBeLessThan(jsonLimits.values);
