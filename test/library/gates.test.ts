@@ -136,10 +136,6 @@ describe('gates with invalid options are refused before anything is sent:', () =
       /"a\\u001b\[2J" is not the name of a gate/,
     ],
     ['a gate without a run', { gates: { api: {} as never } }, /gate api: trigger is missing/],
-    ['existing runs', two({ runIds: ['r'] } as never), /gate api: unknown option "runIds"/],
-    ['existing runs for all gates', { runIds: ['r'] } as never, /unknown option "runIds"/],
-    ['one key for all gates', { idempotencyKey: 'k' } as never, /unknown option "idempotencyKey"/],
-    ['a key of a gate', two({ idempotencyKey: 'k' } as never), /gate api: unknown option "idempotencyKey"/],
     ['a salt without env', { idempotencySalt: 'a' }, /idempotencySalt/],
     [
       'a body with a process and tags',
@@ -278,18 +274,6 @@ describe('onProgress of gates', () => {
       expect(mock.runs.filter(({ state }) => state === 'in_progress')).toEqual([]);
     },
   );
-
-  it('stops all gates in the same way if onExchange throws', async () => {
-    await play({ outcome: 'stuck' });
-    const full = new Error('the disk is full');
-    let exchanges = 0;
-    const onExchange = () => {
-      exchanges += 1;
-      if (exchanges === 3) throw full;
-    };
-    await expect(run({ gates: { api: of('api'), web: of('web') }, onExchange })).rejects.toBe(full);
-    expect(mock.runs.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
-  });
 });
 
 describe('the options of gates', () => {

@@ -92,19 +92,8 @@ it('names the key in the error if an abort leaves the run unknown', async () => 
   expect((error as NetworkError).hint).toContain('k-7');
 });
 
-it('throws the error of onProgress', async () => {
-  await play();
-  const full = new Error('the disk is full');
-  const onProgress = () => {
-    throw full;
-  };
-  await expect(run({ onProgress })).rejects.toBe(full);
-});
-
 it('refuses an invalid call before anything is sent', async () => {
   await play();
-  await expect(run({ timeoutMs: -1 })).rejects.toThrow(UsageError);
-  await expect(run({ trigger: undefined as never })).rejects.toThrow(UsageError);
   await expect(run({ apiKey: undefined })).rejects.toThrow(CredentialError);
   await expect(run({ idempotencyKey: 'k', idempotencySalt: 's', env: {} })).rejects.toThrow(UsageError);
   expect(mock.requests).toEqual([]);
