@@ -12,8 +12,7 @@ import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
 import { memoryBudget } from '../src/hub/budget.ts';
 import { createHub, type Hub } from '../src/hub/hub.ts';
-import { type Demand, placesOf, type StreamPlaces } from '../src/hub/places.ts';
-import { memoryWakes } from '../src/hub/wakes.ts';
+import { MemoryWakes } from '../src/hub/wakes.ts';
 import type { RawReply, Transport } from '../src/transport/transport.ts';
 import { behind, type SlowProxy, type Trouble, type TroubleState, troubleOf } from './fleet-trouble.ts';
 
@@ -350,24 +349,11 @@ const strict: Policy = {
 
 /**
  * Returns the client of a hub in the same process, whose requests take as long as those of the service.
- * @param hasPlaces whether the hub gives the gates places: it takes long, and counts only if the hub goes
  */
-function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean): HubClient {
+function hubClient(hub: Hub, clock: Clock, _within: World): HubClient {
   const wayMs = 50;
-  const beatMs = 3 * second;
-  const streams = new Map<(event: HubEvent) => void, Demand>();
-  const sendPlaces = () => {
-    const places = placesOf([...streams.values()], hub.budget(), clock.monotonic());
-    for (const [at, push] of [...streams.keys()].entries())
-      push({ type: 'place', ...(places[at] as StreamPlaces) });
-  };
-  const beat = () => {
-    if (streams.size === 0) return;
-    sendPlaces();
-    events.push(clock.monotonic() + beatMs, beat);
-  };
   return {
-    async *events({ runIds, creates }, lastId, signal) {
+    async *events(runIds, lastId, signal) {
       await clock.sleep(wayMs, signal);
       const queue: HubEvent[] = [{ type: 'ready' }];
       let more = () => {};
@@ -375,9 +361,6 @@ function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean
         queue.push(event);
         more();
       };
-      if (hasPlaces && streams.size === 0) events.push(clock.monotonic() + beatMs, beat);
-      streams.set(push, { reads: runIds.length, creates });
-      if (hasPlaces) sendPlaces();
       const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) =>
         push({ type: 'wake', runId: id, id: String(at) }),
       );
@@ -393,7 +376,6 @@ function hubClient(hub: Hub, clock: Clock, { events }: World, hasPlaces: boolean
             });
         }
       } finally {
-        streams.delete(push);
         end();
       }
     },
@@ -475,9 +457,9 @@ export async function simulateGates(options: Gates): Promise<Total> {
   const clock = clockOf(within);
   const limits = { reads: 48, creates: 16, requests: 80 };
   const start = () => {
-    const budget = memoryBudget(() => limits, clock.monotonic);
-    const hub = createHub(budget, memoryWakes(clock.now), clock);
-    return { hub, client: hubClient(hub, clock, within, options.trouble?.fault === 'no hub') };
+    const budget = memoryBudget(limits, clock.monotonic, true);
+    const hub = createHub(budget, new MemoryWakes(clock.now), clock);
+    return { hub, client: hubClient(hub, clock, within) };
   };
   const hub = options.hub === undefined ? null : start();
   const { size, startsMs, startWithinMs = 10 * second } = options;

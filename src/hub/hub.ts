@@ -14,12 +14,12 @@ export interface Hub {
    * Calls back for every delivery that names one of the runs: first for those since a time, then as they come.
    * Returns a function that ends that.
    */
-  subscribe(runIds: readonly string[], since: number, onWake: (wake: Wake) => void): Promise<() => void>;
+  subscribe(runIds: readonly string[], since: number, onWake: (wake: Wake) => void): () => void;
   /**
    * Wakes the gates of the runs that a verified delivery may name. Returns how many ids it has.
    * @param json the body
    */
-  deliver(json: string): Promise<number>;
+  deliver(json: string): number;
   /** Counts requests that gates have sent without a grant. */
   report(line: RequestLine, agesMs: readonly number[]): Promise<void>;
   /** A gate's request was refused because of the service's limit. */
@@ -43,11 +43,11 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
     grant: scheduler.grant,
     waiting: scheduler.waiting,
     oldestMs: scheduler.oldestMs,
-    budget: budget.view,
+    budget: () => budget.view(),
     close: stopListening,
-    beat: () => void budget.present().catch(() => {}),
+    beat: () => void budget.refresh(),
 
-    async subscribe(runIds, since, onWake) {
+    subscribe(runIds, since, onWake) {
       const end = () => {
         for (const id of runIds) {
           const others = subscribers.get(id);
@@ -56,23 +56,17 @@ export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): 
         }
       };
       for (const id of runIds) subscribers.set(id, (subscribers.get(id) ?? new Set()).add(onWake));
-      try {
-        // The look back comes second: nothing is missed in between, and a wake-up that comes twice does no harm.
-        for (const wake of await wakes.namedSince(runIds, since - clockMarginMs)) onWake(wake);
-      } catch (error) {
-        end();
-        throw error;
-      }
+      for (const wake of wakes.namedSince(runIds, since - clockMarginMs)) onWake(wake);
       return end;
     },
 
-    async deliver(json) {
+    deliver(json) {
       const ids = possibleRunIds(json);
-      await wakes.announce([...ids]);
+      wakes.announce([...ids]);
       return ids.size;
     },
 
-    report: budget.report,
-    limited: budget.reduce,
+    report: (line, agesMs) => budget.report(line, agesMs),
+    limited: (retryAfterMs) => budget.reduce(retryAfterMs),
   };
 }

@@ -32,7 +32,7 @@ export function createReceiving({ hub, receive, log }: ReceivingTools) {
     if (arriving.size > mostDeliveries) oldest?.destroy();
     try {
       const { json, replay, ageSeconds } = await receive(request);
-      const ids = replay ? 0 : await hub.deliver(json);
+      const ids = replay ? 0 : hub.deliver(json);
       log({ type: 'delivery', ids, replay, ageSeconds });
       sendJson(response, 204);
     } catch (error) {

@@ -1,43 +1,130 @@
-import { lookup as lookupName } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
-import { type ReplayStore, redisStore } from '../webhook/replay.ts';
+import type { ReplayStore } from '../webhook/replay.ts';
 import { parseRedisUrl, type RedisAddress, type RedisServer } from './redis-address.ts';
-import { budgetScript, type RunScript } from './redis-budget.ts';
-import { keepConnected } from './redis-connection.ts';
-import { masterOf } from './redis-sentinel.ts';
-import { commandMs, connectMs, openSession } from './redis-session.ts';
-import { announceScript, type WakeCommands } from './wakes.ts';
+import { logScript, type RunLog } from './shared-budget.ts';
 
-/** A connection without any data for this long is replaced. */
-const idleMs = 15_000;
-/** A read of the stream waits this long for an entry. */
-const blockMs = 5_000;
-
+/** A command that takes longer has failed. The client limits only the time until it has sent it. */
+const commandMs = 1_000;
+/** Connecting takes at most this long, with the questions to the Sentinels. */
+const connectMs = 5_000;
+/** After as many commands in a row that took too long, the connection is replaced. */
+const mostTimeouts = 3;
+/** Reconnections are at most this far apart. */
+const longestPauseMs = 2_000;
 /** The version of the values in Redis. Hubs of versions that differ in it share nothing. */
-const format = 1;
+const format = 2;
 export const defaultPrefix = 'rungate';
 
-/** Loads the client, an optional peer dependency. A version before 5 has other scripts and no `RESP_TYPES`. */
+/** Loads the client, an optional peer dependency. A version before 5 has no `createSentinel`. */
 async function loadClient(): Promise<typeof import('@redis/client')> {
   const client = await import('@redis/client').catch((error) => {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
     return null;
   });
-  if (client?.RESP_TYPES !== undefined) return client;
-  throw new ConfigError('hub: Redis needs a package that is not installed: @redis/client 5 or later', {
+  if (client?.createSentinel !== undefined) return client;
+  const problem =
+    client === null
+      ? 'a package that is not installed: @redis/client 5 or later'
+      : '@redis/client 5 or later, but an older version is installed';
+  throw new ConfigError(`hub: Redis needs ${problem}`, {
     hint: 'run npx -p rungate -p @redis/client rungate hub …, or npm install @redis/client where rungate is installed',
   });
 }
 
-/** The commands of the hub. The keys are names such as `state`: all keys in Redis get the same beginning here. */
+/** A client of one server, or of the master that the Sentinels name. */
+interface Client {
+  connect(): Promise<unknown>;
+  destroy(): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  command(args: string[]): Promise<unknown>;
+  /** The server, or the Sentinels. */
+  readonly at: string;
+}
+
+class RedisTimeout extends Error {}
+
+async function withinMs<Value>(ms: number, command: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<never>((_, reject) => {
+    const fail = () => reject(new RedisTimeout(`Redis did not respond within ${ms / 1000} s`));
+    // A response that arrived while the process was busy is read first.
+    timer = setTimeout(() => setImmediate(fail), ms);
+  });
+  try {
+    return await Promise.race([command, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const shown = ({ host, port }: RedisServer) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** Returns a function that makes clients, which are not connected and never reconnect. */
+async function clientsOf(url: string, secureContext: SecureContext | undefined): Promise<() => Client> {
+  const { createClient, createSentinel } = await loadClient();
+  const { tls, credentials, database, servers, sentinel } = parseRedisUrl(url) as RedisAddress;
+  const secure = { tls: true as const, ...(secureContext && { secureContext }) };
+  const node = {
+    // The default depends on the version of the client.
+    RESP: 2 as const,
+    // Each connection sends only commands that a list of permissions can name.
+    disableClientInfo: true,
+    maintNotifications: 'disabled' as const,
+    disableOfflineQueue: true,
+  };
+  const socket = {
+    ...(tls && secure),
+    connectTimeout: connectMs,
+    reconnectStrategy: false as const,
+  };
+  const [server] = servers;
+  const at = servers.map(shown).join(',');
+  return () => {
+    if (sentinel === null) {
+      const one = createClient({ ...node, ...credentials, database, socket: { ...socket, ...server } });
+      return Object.assign(one, { at, command: (args: string[]) => one.sendCommand(args) });
+    }
+    const several = createSentinel({
+      name: sentinel.master,
+      sentinelRootNodes: servers,
+      RESP: 2,
+      maxCommandRediscovers: 1,
+      passthroughClientErrorEvents: true,
+      nodeClientOptions: { ...node, ...credentials, database, socket },
+      sentinelClientOptions: { ...node, ...sentinel.credentials, socket },
+    });
+    return Object.assign(several, { at, command: (args: string[]) => several.sendCommand(false, args) });
+  };
+}
+
+/** @throws ConfigError if the server can never be used, and an error if it is not a master */
+async function checkServer(client: Client): Promise<void> {
+  const hello = (await withinMs(commandMs, client.command(['HELLO']))) as unknown[];
+  const field = (name: string) => hello[hello.indexOf(name) + 1];
+  if (field('mode') === 'cluster') {
+    throw new ConfigError(`hub: Redis Cluster is not supported: ${client.at}`, {
+      hint: 'use one Redis server, or a master with replicas and Sentinel',
+    });
+  }
+  if (field('mode') === 'sentinel') {
+    throw new ConfigError(`hub: the URL of Redis names a Sentinel: ${client.at}`, {
+      hint: `write it as redis-sentinel://${client.at}#<name of the master>`,
+    });
+  }
+  if (field('role') !== 'master') throw new Error(`the Redis server is a replica: ${client.at}`);
+}
+
+/** The commands of the hub. Each fails at once while Redis is away. */
 export interface HubRedis {
-  readonly budget: RunScript;
-  readonly wakes: WakeCommands;
+  readonly runLog: RunLog;
   /** The deliveries that were received. */
   readonly replays: ReplayStore;
+  /** Adds ids to the stream of those that deliveries named. */
+  announce(ids: readonly string[], hub: string, kept: number, keptMs: number): Promise<void>;
+  /** Returns the entries after one, at most 1,000 of them: the id of each, the hub that added it, and the id that it named. */
+  announced(after: string): Promise<readonly (readonly [entry: string, hub: string, id: string])[]>;
   /** Resolves when Redis is connected. @throws ConfigError if the server can never be used, such as one of a cluster */
   ready(): Promise<void>;
   close(): void;
@@ -51,112 +138,127 @@ export interface RedisOptions {
   /** The certificates to trust. */
   secureContext?: SecureContext | undefined;
   clock?: Clock;
-  /** Returns the addresses of a name. */
-  lookup?(host: string): Promise<string[]>;
 }
 
-const addressesOf = async (host: string) =>
-  (await lookupName(host, { all: true })).map(({ address }) => address);
+/** Responses after which another server may be the right one. */
+const wrongServer = /^(?:READONLY|LOADING|MASTERDOWN|NOREPLICAS|UNBLOCKED|MOVED)\b/;
+const isReply = (error: unknown) => error instanceof Error && /^[A-Z]+ /.test(error.message);
+
+/** Keeps one connection to the master, and replaces it when it is lost or its server turns out to be the wrong one. */
+class Connection {
+  readonly #create: () => Client;
+  readonly #onError: (error: unknown) => void;
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+  #client: Client | null = null;
+  #reason: unknown = new Error('Redis is not connected yet');
+  #timeouts = 0;
+  #end: (error: unknown) => void = () => {};
+  #isReady: () => void = () => {};
+  #isUseless: (error: unknown) => void = () => {};
+  readonly ready = new Promise<void>((resolve, reject) => {
+    this.#isReady = resolve;
+    this.#isUseless = reject;
+  });
+
+  constructor(create: () => Client, onError: (error: unknown) => void, clock: Clock) {
+    this.#create = create;
+    this.#onError = onError;
+    this.#clock = clock;
+    this.ready.catch(() => {});
+    void this.#keep();
+  }
+
+  /** Runs a command. It fails at once while there is no connection. */
+  async run(args: string[]): Promise<unknown> {
+    const client = this.#client;
+    if (client === null) throw this.#reason;
+    try {
+      const value = await withinMs(commandMs, client.command(args));
+      this.#timeouts = 0;
+      return value;
+    } catch (error) {
+      if (client !== this.#client) throw error;
+      if (error instanceof RedisTimeout) {
+        this.#timeouts += 1;
+        if (this.#timeouts >= mostTimeouts) this.#end(error);
+      } else if (!isReply(error) || wrongServer.test((error as Error).message)) this.#end(error);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#end(new Error('the connection to Redis is closed'));
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      const client = this.#create();
+      const ended = new Promise<never>((_, reject) => {
+        this.#end = reject;
+      });
+      ended.catch(() => {});
+      // Without a listener the first lost connection would end the process.
+      client.on('error', this.#end);
+      try {
+        await Promise.race([withinMs(connectMs, client.connect()), ended]);
+        await checkServer(client);
+        this.#client = client;
+        this.#timeouts = 0;
+        failures = 0;
+        this.#isReady();
+        await ended;
+      } catch (error) {
+        this.#client = null;
+        this.#reason = error;
+        if (!signal.aborted) this.#onError(error);
+        if (error instanceof ConfigError) this.#isUseless(error);
+      }
+      // A client that is closed already throws, or rejects.
+      await Promise.resolve()
+        .then(() => client.destroy())
+        .catch(() => {});
+      const waitMs = Math.min(100 * 2 ** failures, longestPauseMs);
+      await this.#clock.sleep(waitMs, signal).catch(() => {});
+    }
+  }
+}
 
 /**
- * Connects to Redis in the background, again and again, and never keeps a command for later: while Redis is away each
- * one fails at once.
- * @throws ConfigError if the package @redis/client is not installed
+ * Connects to Redis in the background, again and again.
+ * @throws ConfigError if the package @redis/client is not installed, or too old
  * @param url one that `parseRedisUrl` can read
  */
-export async function connectRedis(
-  url: string,
-  {
-    prefix = defaultPrefix,
-    onError = () => {},
-    secureContext,
-    clock = systemClock,
-    lookup = addressesOf,
-  }: RedisOptions = {},
-): Promise<HubRedis> {
-  const { createClient, defineScript } = await loadClient();
+export async function connectRedis(url: string, options: RedisOptions = {}): Promise<HubRedis> {
+  const { prefix = defaultPrefix, onError = () => {}, secureContext, clock = systemClock } = options;
+  const connection = new Connection(await clientsOf(url, secureContext), onError, clock);
   const key = (name: string) => `{${prefix}:hub:${format}}:${name}`;
-  const script = (text: string, keys: number) =>
-    defineScript({
-      SCRIPT: text,
-      NUMBER_OF_KEYS: keys,
-      parseCommand(parser, names: string[], args: string[]) {
-        for (const name of names) parser.pushKey(key(name));
-        for (const arg of args) parser.push(arg);
-      },
-      transformReply: (response: unknown) => response,
-    });
-  const { tls, credentials, database, servers, sentinel } = parseRedisUrl(url) as RedisAddress;
-  const common = {
-    // The default depends on the version of the client.
-    RESP: 2 as const,
-    // Each connection sends only commands that a list of permissions can name.
-    disableClientInfo: true,
-    maintNotifications: 'disabled' as const,
-    disableOfflineQueue: true,
-    commandOptions: { timeout: commandMs },
-  };
-  const socket = {
-    ...(tls && { tls: true as const, ...(secureContext && { secureContext }) }),
-    connectTimeout: connectMs,
-    socketTimeout: idleMs,
-    reconnectStrategy: false as const,
-  };
-  const [{ host: name, port }] = servers;
-  const locate = async (): Promise<RedisServer[]> => {
-    if (sentinel === null) return (await lookup(name)).map((host) => ({ host, port }));
-    const connectSentinel = (server: RedisServer) =>
-      createClient({ ...common, ...sentinel.credentials, socket: { ...socket, ...server } });
-    return [await masterOf(servers, sentinel.master, connectSentinel)];
-  };
-  const create = (server: RedisServer) =>
-    createClient({
-      ...common,
-      ...credentials,
-      database,
-      // A certificate has the name, not its address.
-      socket: {
-        ...socket,
-        ...(tls && sentinel === null && isIP(name) === 0 && { servername: name }),
-        ...server,
-      },
-      scripts: { budget: script(budgetScript(), 6), announce: script(announceScript, 2) },
-    });
-  const { run, ready, close } = keepConnected(
-    locate,
-    (server) => openSession(server, create),
-    onError,
-    clock,
-  );
-
-  type Client = ReturnType<typeof create>;
-  const command = <Value>(call: (client: Client) => Promise<Value>) => run('commands', commandMs, call);
+  const run = (...args: (string | number)[]) => connection.run(args.map(String));
   return {
+    runLog: async (args) =>
+      (await run('EVAL', logScript, 1, key('log'), ...args)) as Awaited<ReturnType<RunLog>>,
     replays: {
-      setIfAbsent: (name, ttlMs) => command((client) => redisStore(client).setIfAbsent(key(name), ttlMs)),
-      delete: (name) => command((client) => redisStore(client).delete(key(name))),
-    },
-    budget: async (keys, args) =>
-      (await command((client) => client.budget(keys, args))) as Awaited<ReturnType<RunScript>>,
-    wakes: {
-      announce: (keys, args) => command((client) => client.announce(keys, args)),
-      scores: (name, members) => command((client) => client.zmScore(key(name), [...members])),
-      async time() {
-        const time = await command((client) => client.sendCommand(['TIME']));
-        const [seconds, microseconds] = time as unknown as [string, string];
-        return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+      async setIfAbsent(name, ttlMs) {
+        const token = crypto.randomUUID();
+        if ((await run('SET', key(name), token, 'NX', 'PX', Math.ceil(ttlMs))) !== null) return true;
+        // A client that repeats the command may find the key that it set itself.
+        return (await run('GET', key(name))) === token;
       },
-      async read(name, after) {
-        const streams = await run('reader', blockMs + commandMs, (client) =>
-          client.xRead({ key: key(name), id: after }, { BLOCK: blockMs, COUNT: 100 }),
-        );
-        const entries = (
-          streams as { messages: { id: string; message: Record<string, string> }[] }[] | null
-        )?.[0];
-        return entries?.messages.map(({ id, message }) => ({ id, fields: message })) ?? null;
-      },
+      delete: (name) => run('DEL', key(name)),
     },
-    ready,
-    close,
+    async announce(ids, hub, kept, keptMs) {
+      const add = (id: string) => run('XADD', key('wakes'), 'MAXLEN', '~', kept, '*', 'hub', hub, 'id', id);
+      await Promise.all([...ids.map(add), run('PEXPIRE', key('wakes'), keptMs)]);
+    },
+    async announced(after) {
+      const streams = (await run('XREAD', 'COUNT', 1_000, 'STREAMS', key('wakes'), after)) as
+        | [string, [string, string[]][]][]
+        | null;
+      return (streams?.[0]?.[1] ?? []).map(([entry, fields]) => [entry, fields[1] ?? '', fields[3] ?? '']);
+    },
+    ready: () => connection.ready,
+    close: () => connection.close(),
   };
 }

@@ -51,7 +51,7 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
         if (reservation.granted) queue.shift()?.granted();
         else await clock.sleep(Math.min(reservation.retryMs, claimLifetimeMs / 2));
       }
-      await budget.withdraw(line);
+      budget.withdraw(line);
     } catch (error) {
       for (const waiting of queue.splice(0)) waiting.failed(error);
     }

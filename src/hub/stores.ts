@@ -1,13 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { windowMs } from '../gate/fleet/protocol.ts';
 import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
 import { type BudgetLimits, type BudgetStore, memoryBudget } from './budget.ts';
-import { failoverBudget } from './failover-budget.ts';
-import { failoverReplays, failoverWakes } from './failover-wakes.ts';
-import type { Health } from './health.ts';
 import { connectRedis, type RedisOptions } from './redis.ts';
-import { redisBudget } from './redis-budget.ts';
-import { memoryWakes, redisWakes, type WakeStore } from './wakes.ts';
+import { SharedBudget } from './shared-budget.ts';
+import { MemoryWakes, SharedWakes, type WakeStore } from './wakes.ts';
 
 /** The memory of a hub: its own, or one that it shares. */
 export interface HubStores {
@@ -20,35 +16,41 @@ export interface HubStores {
 }
 
 export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
-  const startEndsAt = clock.monotonic() + windowMs;
-  const isStarting = () => clock.monotonic() < startEndsAt;
   return {
-    budget: memoryBudget(() => limits, clock.monotonic, { isStarting }),
-    wakes: memoryWakes(clock.now),
+    budget: memoryBudget(limits, clock.monotonic),
+    wakes: new MemoryWakes(clock.now),
     replays: memoryStore(),
     ready: async () => {},
     close() {},
   };
 }
 
-/** Shares everything with the other hubs on one Redis, and goes on with a share of it while Redis is away. */
-export async function redisStores(
-  url: string,
-  limits: BudgetLimits,
-  clock: Clock,
-  health: Health,
-  options: Pick<RedisOptions, 'prefix' | 'secureContext'>,
-): Promise<HubStores> {
-  const onError = (error: unknown) => health.report(error);
-  const connection = await connectRedis(url, { ...options, onError, clock });
-  const { monotonic } = clock;
-  const shared = redisBudget(connection.budget, limits, crypto.randomUUID(), monotonic);
-  const local = memoryWakes(clock.now);
+interface SharedOptions extends Pick<RedisOptions, 'prefix' | 'secureContext'> {
+  limits: BudgetLimits;
+  /** How many hubs share the budget. */
+  hubs: number;
+  /** Receives null when Redis has worked, and the error when it has failed. */
+  onCall(error: unknown): void;
+}
+
+/** Shares everything with the other hubs on one Redis, and goes on with a share of the budget while Redis is away. */
+export async function redisStores(url: string, clock: Clock, options: SharedOptions): Promise<HubStores> {
+  const { limits, hubs, onCall } = options;
+  const redis = await connectRedis(url, { ...options, onError: onCall, clock });
+  const wakes = new SharedWakes(redis, clock);
+  const own = memoryStore();
   return {
-    budget: failoverBudget(shared, monotonic, health),
-    wakes: failoverWakes(redisWakes(connection.wakes, clock), local, health, clock),
-    replays: failoverReplays(connection.replays, memoryStore(), health),
-    ready: connection.ready,
-    close: connection.close,
+    budget: new SharedBudget(redis.runLog, { limits, hubs, now: clock.monotonic, onCall }),
+    wakes,
+    replays: {
+      setIfAbsent: (key, ttlMs) =>
+        redis.replays.setIfAbsent(key, ttlMs).catch(() => own.setIfAbsent(key, ttlMs)),
+      delete: (key) => redis.replays.delete(key).catch(() => own.delete(key)),
+    },
+    ready: redis.ready,
+    close() {
+      wakes.close();
+      redis.close();
+    },
   };
 }

@@ -5,19 +5,13 @@ import { longestId } from './deliveries.ts';
 import { BadRequest, readJsonBody } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { HubLogEvent } from './log-events.ts';
-import { type Demand, placesOf, type StreamPlaces, sumOf } from './places.ts';
 
 const mostRuns = 1_000;
 /** The runs that all gates together may watch. */
 const mostWatched = 20_000;
 /** The gates that may be connected, or wait for a grant, at the same time. */
 export const mostGates = 4_000;
-/** The gates of one process. */
-const mostCreates = 1_000;
 const mostUnreadBytes = 64 * 1024;
-
-const countOf = (value: unknown, most: number) =>
-  typeof value === 'number' && value >= 0 ? Math.min(Math.floor(value), most) : 0;
 
 interface StreamTools {
   hub: Hub;
@@ -28,7 +22,7 @@ interface StreamTools {
 export interface Streams {
   /** Opens the stream of a gate. */
   open(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Tells each gate its place. It also shows that the hub is alive. */
+  /** Shows the gates that the hub is alive. */
   beat(): void;
   /** Ends the streams one after another, so that their gates connect again spread over this time. */
   leave(overMs: number): Promise<void>;
@@ -38,19 +32,16 @@ export interface Streams {
 }
 
 export function createStreams({ hub, clock, log }: StreamTools): Streams {
-  const streams = new Map<ServerResponse, Demand>();
+  const streams = new Set<ServerResponse>();
   /** The runs that gates watch. */
   let watched = 0;
   let isLeaving = false;
-
-  const sendPlace = (response: ServerResponse, place: StreamPlaces | undefined) =>
-    response.write(`event: place\ndata: ${JSON.stringify(place)}\n\n`);
 
   return {
     count: () => streams.size,
 
     async open(request, response) {
-      const { runs: runIds, creates, version } = await readJsonBody(request);
+      const { runs: runIds, version } = await readJsonBody(request);
       if (version !== hubVersion) throw new BadRequest(400, `version must be ${hubVersion}`);
       const isList = Array.isArray(runIds) && runIds.every((run) => typeof run === 'string');
       if (!isList || runIds.length > mostRuns)
@@ -60,10 +51,8 @@ export function createStreams({ hub, clock, log }: StreamTools): Streams {
       if (watched + runs.length > mostWatched || streams.size >= mostGates)
         throw new BadRequest(503, 'the hub watches as many runs as it can');
       if (response.destroyed) return;
-      const demand = { reads: runs.length, creates: countOf(creates, mostCreates) };
-      const [, place] = placesOf([sumOf(streams.values()), demand], hub.budget(), clock.monotonic());
       watched += runs.length;
-      streams.set(response, demand);
+      streams.add(response);
       response.once('close', () => {
         watched -= runs.length;
         streams.delete(response);
@@ -76,9 +65,8 @@ export function createStreams({ hub, clock, log }: StreamTools): Streams {
         'X-Accel-Buffering': 'no',
       });
       response.write(`event: ready\ndata: {"version":${hubVersion}}\n\n`);
-      sendPlace(response, place);
       log({ type: 'stream', runs: runs.length, open: streams.size });
-      const end = await hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at }) => {
+      const end = hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at }) => {
         log({ type: 'wake', runId: id });
         response.write(`id: ${at}\nevent: wake\ndata: ${JSON.stringify({ runId: id })}\n\n`);
       });
@@ -87,17 +75,16 @@ export function createStreams({ hub, clock, log }: StreamTools): Streams {
     },
 
     beat() {
-      const places = placesOf([...streams.values()], hub.budget(), clock.monotonic());
-      for (const [at, response] of [...streams.keys()].entries()) {
+      for (const response of streams) {
         // A gate that no longer reads has gone without a word.
         if (response.writableLength > mostUnreadBytes) response.destroy();
-        else sendPlace(response, places[at]);
+        else response.write(': beat\n\n');
       }
     },
 
     async leave(overMs) {
       isLeaving = true;
-      const open = [...streams.keys()];
+      const open = [...streams];
       for (const response of open) {
         await clock.sleep(overMs / open.length);
         response.end();
@@ -105,7 +92,7 @@ export function createStreams({ hub, clock, log }: StreamTools): Streams {
     },
 
     end() {
-      for (const response of streams.keys()) response.end();
+      for (const response of streams) response.end();
     },
   };
 }

@@ -1,148 +1,146 @@
 import type { Clock } from '../clock.ts';
+import type { HubRedis } from './redis.ts';
 
-/** The time at which a delivery named an id, in milliseconds since the epoch on the clock of the store. */
+/** The time at which a delivery named an id, in milliseconds since the epoch on the clock of its store. */
 export interface Wake {
   id: string;
   at: number;
 }
 
-/** The ids that deliveries have named. One hub keeps them in memory; several share them in Redis. */
+/** The ids that deliveries have named. */
 export interface WakeStore {
   /** Remembers ids for a day, and passes them to the listeners of every hub. */
-  announce(ids: readonly string[]): Promise<void>;
+  announce(ids: readonly string[]): void;
   /** Returns those of the ids that a delivery named at or after a time. */
-  namedSince(ids: readonly string[], since: number): Promise<Wake[]>;
+  namedSince(ids: readonly string[], since: number): Wake[];
   /** Calls back for every id that any hub announces. Returns a function that ends that. */
   listen(listener: (wake: Wake) => void): () => void;
 }
 
-export const rememberedMs = 24 * 60 * 60_000;
+const rememberedMs = 24 * 60 * 60_000;
 /** Ids that are remembered at most: the oldest are forgotten first. */
 export const mostRemembered = 100_000;
 
-export interface MemoryWakes extends WakeStore {
-  /** Remembers an id that another store has announced. */
-  remember(wake: Wake): void;
-}
+/** The ids in this process's memory. */
+export class MemoryWakes implements WakeStore {
+  readonly #now: () => number;
+  readonly #named = new Map<string, number>();
+  readonly #listeners = new Set<(wake: Wake) => void>();
 
-/** @param now wall-clock milliseconds since the epoch */
-export function memoryWakes(now: () => number): MemoryWakes {
-  const named = new Map<string, number>();
-  const listeners = new Set<(wake: Wake) => void>();
-  const remember = ({ id, at }: Wake) => {
+  /** @param now wall-clock milliseconds since the epoch */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  announce(ids: readonly string[]): void {
+    const at = this.#now();
+    for (const id of ids) this.remember({ id, at });
+    for (const id of ids) this.wake({ id, at });
+  }
+
+  remember({ id, at }: Wake): void {
     // In the order of their last naming.
-    named.delete(id);
-    named.set(id, at);
-    for (const [oldest, time] of named) {
-      if (named.size <= mostRemembered && time >= at - rememberedMs) break;
-      named.delete(oldest);
+    this.#named.delete(id);
+    this.#named.set(id, at);
+    for (const [oldest, time] of this.#named) {
+      if (this.#named.size <= mostRemembered && time >= at - rememberedMs) break;
+      this.#named.delete(oldest);
     }
-  };
-  return {
-    remember,
-    async announce(ids) {
-      const at = now();
-      for (const id of ids) remember({ id, at });
-      for (const id of ids) for (const listener of listeners) listener({ id, at });
-    },
-    async namedSince(ids, since) {
-      const oldest = Math.max(since, now() - rememberedMs);
-      return ids.flatMap((id) => {
-        const at = named.get(id);
-        return at !== undefined && at >= oldest ? [{ id, at }] : [];
-      });
-    },
-    listen(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
+  }
+
+  wake(wake: Wake): void {
+    for (const listener of this.#listeners) listener(wake);
+  }
+
+  namedSince(ids: readonly string[], since: number): Wake[] {
+    const oldest = Math.max(since, this.#now() - rememberedMs);
+    return ids.flatMap((id) => {
+      const at = this.#named.get(id);
+      return at !== undefined && at >= oldest ? [{ id, at }] : [];
+    });
+  }
+
+  listen(listener: (wake: Wake) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 }
 
-/** The commands of Redis that the wake-ups need. Each fails when Redis does. */
-export interface WakeCommands {
-  /** Runs `announceScript`. */
-  announce(keys: string[], args: string[]): Promise<unknown>;
-  /** The scores of members, null for those that are missing. */
-  scores(key: string, members: readonly string[]): Promise<readonly (number | null)[]>;
-  /** Redis's own time, in milliseconds since the epoch. */
-  time(): Promise<number>;
-  /** Waits for entries of a stream after an id; null after a few seconds without any. */
-  read(key: string, after: string): Promise<readonly { id: string; fields: Record<string, string> }[] | null>;
-}
-
-const stream = 'wakes';
-const named = 'named';
-/** Entries of the stream that are kept, about: a hub that lost its connection reads on from its last one. */
-const keptEntries = 1_500;
-
-/** Adds ids to the stream and to those remembered, all at one time of Redis's clock. */
-export const announceScript = `
-local stream, named = KEYS[1], KEYS[2]
-local kept, remembered, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
-for i = 4, #ARGV do redis.call('ZADD', named, now, ARGV[i]) end
-redis.call('ZREMRANGEBYSCORE', named, '-inf', now - remembered)
-redis.call('ZREMRANGEBYRANK', named, 0, -most - 1)
-redis.call('PEXPIRE', named, remembered)
-redis.call('XADD', stream, 'MAXLEN', '~', kept, '*', 'at', string.format('%.0f', now), 'ids', cjson.encode({ unpack(ARGV, 4) }))
-redis.call('PEXPIRE', stream, remembered)
-return 0
-`;
-
-/** After a failed read of the stream, the next one waits this long. */
+/** How often the hub looks for the ids of others. */
+const pollMs = 200;
+/** After a failure, the next call waits this long. */
 const retryMs = 500;
-/** The first read, and each after a failure, begins this much earlier: a wake-up that comes twice does no harm. */
+/** After a failure, the hub reads the last ids again. */
 const overlapMs = 10_000;
+/** Ids that wait for Redis at most: the oldest are left out. */
+const mostWaiting = 10_000;
+/** Ids in one call. */
+const mostAtOnce = 500;
 
-export function redisWakes(commands: WakeCommands, clock: Clock): WakeStore {
-  /** Reads the stream from now on, also over failures of Redis. */
-  const follow = async (onEntry: (fields: Record<string, string>) => void, signal: AbortSignal) => {
-    let after = '';
-    let isSure = false;
-    while (!signal.aborted) {
+/**
+ * Passes the ids between hubs. Each hub wakes its gates and remembers the ids by itself, so without Redis only the ids that the others receive are
+ * missing. They follow when Redis is back.
+ */
+export class SharedWakes extends MemoryWakes {
+  readonly #redis: Pick<HubRedis, 'announce' | 'announced'>;
+  readonly #clock: Clock;
+  readonly #hub = crypto.randomUUID();
+  readonly #closing = new AbortController();
+  /** The ids that the other hubs have not received. */
+  #waiting: string[] = [];
+  #sending: Promise<void> | null = null;
+
+  constructor(redis: Pick<HubRedis, 'announce' | 'announced'>, clock: Clock) {
+    super(clock.now);
+    this.#redis = redis;
+    this.#clock = clock;
+    void this.#follow();
+  }
+
+  override announce(ids: readonly string[]): void {
+    super.announce(ids);
+    this.#waiting = [...this.#waiting, ...ids].slice(-mostWaiting);
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = null;
+    });
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #send(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
+      const ids = this.#waiting.splice(0, mostAtOnce);
       try {
-        if (!isSure) {
-          // Redis may have been replaced by one whose clock is behind: its entries begin before the last one that was read.
-          const recent = (await commands.time()) - overlapMs;
-          if (after === '' || Number.parseInt(after, 10) > recent) after = `${recent}-0`;
-          isSure = true;
-        }
-        for (const { id, fields } of (await commands.read(stream, after)) ?? []) {
-          after = id;
-          if (!signal.aborted) onEntry(fields);
-        }
+        await this.#redis.announce(ids, this.#hub, mostRemembered, rememberedMs);
       } catch {
-        isSure = false;
-        await clock.sleep(retryMs, signal).catch(() => {});
+        this.#waiting.unshift(...ids);
+        await this.#clock.sleep(retryMs, this.#closing.signal).catch(() => {});
       }
     }
-  };
+  }
 
-  return {
-    async announce(ids) {
-      if (ids.length === 0) return;
-      await commands.announce(
-        [stream, named],
-        [keptEntries, rememberedMs, mostRemembered, ...ids].map(String),
-      );
-    },
-    async namedSince(ids, since) {
-      if (ids.length === 0) return [];
-      const oldest = Math.max(since, (await commands.time()) - rememberedMs);
-      const scores = await commands.scores(named, ids);
-      return ids.flatMap((id, index): Wake[] => {
-        const at = scores[index] ?? null;
-        return at !== null && at >= oldest ? [{ id, at }] : [];
-      });
-    },
-    listen(listener) {
-      const end = new AbortController();
-      void follow(({ at, ids = '[]' }) => {
-        for (const id of JSON.parse(ids) as string[]) listener({ id, at: Number(at) });
-      }, end.signal);
-      return () => end.abort();
-    },
-  };
+  /** Reads the ids of the other hubs from the beginning, which takes the place of the ids of a hub before its restart. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let after = '0-0'; !signal.aborted; ) {
+      let waitMs = pollMs;
+      try {
+        for (const [entry, hub, id] of await this.#redis.announced(after)) {
+          after = entry;
+          waitMs = 0;
+          if (hub === this.#hub) continue;
+          const wake = { id, at: Number.parseInt(entry, 10) };
+          this.remember(wake);
+          this.wake(wake);
+        }
+      } catch {
+        waitMs = retryMs;
+        // Another Redis, whose clock may be behind, may answer next. A wake-up that comes twice does no harm.
+        after = `${Math.max(0, Number.parseInt(after, 10) - overlapMs)}-0`;
+      }
+      if (waitMs > 0) await this.#clock.sleep(waitMs, signal).catch(() => {});
+    }
+  }
 }

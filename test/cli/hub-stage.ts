@@ -5,7 +5,7 @@ import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import { createHub } from '../../src/hub/hub.ts';
 import type { HubLogEvent } from '../../src/hub/log-events.ts';
 import { type HubServer, serveHub } from '../../src/hub/server.ts';
-import { memoryWakes } from '../../src/hub/wakes.ts';
+import { MemoryWakes } from '../../src/hub/wakes.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
@@ -106,10 +106,10 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
     async hub(port = 0, redis = null) {
       const log: HubLogEvent[] = [];
       const limits = { reads: 48, creates: 16, requests: 80 };
-      const budget = memoryBudget(() => limits, clock.monotonic);
+      const budget = memoryBudget(limits, clock.monotonic, true);
       const probes = idleProbes(redis);
       const server: HubServer = await serveHub('127.0.0.1', port, {
-        hub: createHub(budget, memoryWakes(clock.now), clock),
+        hub: createHub(budget, new MemoryWakes(clock.now), clock),
         clock,
         every,
         tokens: [hubToken],

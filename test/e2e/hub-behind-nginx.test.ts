@@ -15,7 +15,7 @@ import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { freePort } from '../free-port.ts';
-import { request, watching } from '../gate/fleet/fake-hub.ts';
+import { request } from '../gate/fleet/fake-hub.ts';
 import { isRedisMissing, startRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
 import { type Running, rungate } from './built.ts';
@@ -122,7 +122,7 @@ function watch(url: string, runIds: readonly string[]) {
   const ended = (async () => {
     while (!stop.signal.aborted) {
       try {
-        for await (const event of client.events(watching(runIds), lastId, stop.signal)) {
+        for await (const event of client.events(runIds, lastId, stop.signal)) {
           if (event.type === 'ready') ready += 1;
           if (event.type !== 'wake') continue;
           woken.add(event.runId);

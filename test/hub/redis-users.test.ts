@@ -6,8 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { usualBudget } from '../../src/hub/budget.ts';
 import { connectRedis } from '../../src/hub/redis.ts';
-import { redisBudget } from '../../src/hub/redis-budget.ts';
-import { redisWakes } from '../../src/hub/wakes.ts';
+import { SharedBudget } from '../../src/hub/shared-budget.ts';
+import { SharedWakes } from '../../src/hub/wakes.ts';
 import { until } from '../until.ts';
 import { isRedisMissing, redisCommand, startRedis, startSentinel } from './redis.ts';
 
@@ -46,26 +46,28 @@ describe.skipIf(isRedisMissing)('the documented permissions', () => {
     await redisCommand(redis.url, 'CONFIG', 'RESETSTAT');
     let elapsed = 0;
     const hubs = await Promise.all(
-      ['one', 'other'].map(async (name) => {
+      [1, 2].map(async () => {
         const connection = await connectRedis(redis.url.replace('//', `//${login}`).concat('/1'));
         cleanups.push(connection.close);
         await connection.ready();
-        const budget = redisBudget(connection.budget, usualBudget, name, () => elapsed);
-        return { budget, wakes: redisWakes(connection.wakes, systemClock), replays: connection.replays };
+        const options = { limits: usualBudget, hubs: 2, now: () => elapsed, onCall() {} };
+        const budget = new SharedBudget(connection.runLog, options);
+        const wakes = new SharedWakes(connection, systemClock);
+        cleanups.push(() => wakes.close());
+        return { budget, wakes, replays: connection.replays };
       }),
     );
     const ids: string[] = [];
     for (const { wakes } of hubs) cleanups.push(wakes.listen(({ id }) => ids.push(id)));
     for (const { budget, wakes, replays } of hubs) {
       for (const line of ['create', 'read', 'safety', 'safety'] as const) await budget.reserve(line, elapsed);
-      await budget.withdraw('safety');
       await budget.reduce(1000);
-      await wakes.announce(['run_1']);
-      await wakes.namedSince(['run_1'], 0);
+      wakes.announce(['run_1']);
+      await replays.setIfAbsent('delivery', 60_000);
       await replays.setIfAbsent('delivery', 60_000);
       await replays.delete('other');
       elapsed += 70_000;
-      await budget.present();
+      await budget.refresh();
     }
     await until(() => ids.length > 1);
 
@@ -96,13 +98,14 @@ describe.skipIf(isRedisMissing)('the documented permissions', () => {
     expect(reasons).toEqual([]);
   });
 
-  it.each(permissions(sentinelFile))('of a Sentinel do not suffice without %s', async (permission) => {
+  it.each(permissions(sentinelFile))('of a Sentinel are used: %s', async (permission) => {
     const directory = mkdtempSync(join(tmpdir(), 'rungate-users-'));
     cleanups.push(() => rmSync(directory, { recursive: true }));
     const file = join(directory, 'users.acl');
     writeFileSync(file, readFileSync(sentinelFile, 'utf8').replace(` +${permission}`, ''));
-    const { reasons } = await connectVia(file);
-    await until(() => reasons.length > 0);
-    expect(reasons[0]).toContain('NOPERM');
+    const { sentinel } = await connectVia(file);
+    const refused = async () => (await redisCommand(sentinel.url, 'ACL', 'LOG')) as unknown[];
+    await until(async () => (await refused()).length > 0);
+    expect(JSON.stringify(await refused())).toContain(permission);
   });
 });

@@ -13,7 +13,7 @@ setMaxListeners(0, never);
 function start(limits: BudgetLimits, change: (budget: BudgetStore) => BudgetStore = (budget) => budget) {
   const time = virtualTime();
   const { clock } = time;
-  const budget = memoryBudget(() => limits, clock.monotonic);
+  const budget = memoryBudget(limits, clock.monotonic, true);
   const scheduler = createScheduler(change(budget), clock);
   const granted: { name: string; at: number }[] = [];
   return {

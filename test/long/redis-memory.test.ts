@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { possibleRunIds } from '../../src/hub/deliveries.ts';
 import { connectRedis, type HubRedis } from '../../src/hub/redis.ts';
-import { redisWakes } from '../../src/hub/wakes.ts';
+import { mostRemembered } from '../../src/hub/wakes.ts';
 import { isRedisMissing, redisCommand, startRedis, type TestRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
 
@@ -36,10 +35,9 @@ describe.skipIf(isRedisMissing)('a hub keeps in Redis', () => {
       Number(/used_memory:(\d+)/.exec(String(await redisCommand(redis.url, 'INFO', 'memory')))?.[1]);
     await redisCommand(redis.url, 'FLUSHALL');
     const before = await used();
-    const wakes = redisWakes(connection.wakes, systemClock);
     for (let at = 0; at < count; at += 1) {
       const ids = [...possibleRunIds(JSON.stringify(delivery(at)))];
-      await done(() => wakes.announce(ids));
+      await done(() => connection.announce(ids, 'hub', mostRemembered, 86_400_000));
       const key = `delivery:${at.toString(16).padStart(64, '0')}`;
       await done(() => connection.replays.setIfAbsent(key, 420_000));
     }

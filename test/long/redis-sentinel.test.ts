@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { connectRedis, type HubRedis } from '../../src/hub/redis.ts';
-import { redisWakes } from '../../src/hub/wakes.ts';
+import { connectRedis } from '../../src/hub/redis.ts';
+import { SharedWakes } from '../../src/hub/wakes.ts';
 import {
   isRedisMissing,
   redisCommand,
@@ -70,12 +70,10 @@ async function deploy(): Promise<Deployment> {
 }
 
 interface TestHub {
-  connection: HubRedis;
   reasons: string[];
   /** The ids that this hub heard of. */
   ids: string[];
-  /** Announces an id until that succeeds. */
-  announce(id: string): Promise<void>;
+  announce(id: string): void;
 }
 
 async function startHub(url: string): Promise<TestHub> {
@@ -84,23 +82,17 @@ async function startHub(url: string): Promise<TestHub> {
   const connection = await connectRedis(url, { onError });
   cleanups.push(connection.close);
   await connection.ready();
-  const wakes = redisWakes(connection.wakes, systemClock);
+  const wakes = new SharedWakes(connection, systemClock);
   const ids: string[] = [];
-  cleanups.push(wakes.listen(({ id }) => ids.push(id)));
-  const announce = (id: string) =>
-    until(() =>
-      wakes.announce([id]).then(
-        () => true,
-        () => false,
-      ),
-    );
-  return { connection, reasons, ids, announce };
+  cleanups.push(() => wakes.close());
+  wakes.listen(({ id }) => ids.push(id));
+  return { reasons, ids, announce: (id) => wakes.announce([id]) };
 }
 
 /** Two hubs that hear of each other’s ids. */
 async function startHubs(url: string) {
   const hubs = [await startHub(url), await startHub(url)] as const;
-  await hubs[0].announce('before');
+  hubs[0].announce('before');
   await until(() => hubs.every(({ ids }) => ids.includes('before')));
   return hubs;
 }
@@ -143,9 +135,9 @@ describe.skipIf(isRedisMissing)('with three Sentinels, two hubs go to the new ma
     const [one, other] = await startHubs(on.url);
     await fail(on);
     await until(() => isMaster(on.replica));
-    await one.announce('after');
+    one.announce('after');
     await until(() => one.ids.includes('after') && other.ids.includes('after'));
-    expect(await redisCommand(on.replica.url, 'EXISTS', '{rungate:hub:1}:wakes')).toBe(1);
+    expect(await redisCommand(on.replica.url, 'EXISTS', '{rungate:hub:2}:wakes')).toBe(1);
     expect(one.reasons.concat(other.reasons).join('\n')).not.toContain(sentinelPassword);
   });
 
@@ -154,13 +146,13 @@ describe.skipIf(isRedisMissing)('with three Sentinels, two hubs go to the new ma
     const [one, other] = await startHubs(on.url);
     await on.master.kill();
     await until(() => isMaster(on.replica));
-    await one.announce('on the replica');
+    one.announce('on the replica');
     await until(() => other.ids.includes('on the replica'));
     await on.master.restart();
     await until(() => isReplica(on.master));
     await on.replica.kill();
     await until(() => isMaster(on.master));
-    await other.announce('on the first master again');
+    other.announce('on the first master again');
     await until(() => one.ids.includes('on the first master again'));
   });
 
@@ -168,7 +160,7 @@ describe.skipIf(isRedisMissing)('with three Sentinels, two hubs go to the new ma
     const on = await deploy();
     const [one, other] = await startHubs(on.url);
     for (const sentinel of on.sentinels) await sentinel.kill();
-    await one.announce('after');
+    one.announce('after');
     await until(() => other.ids.includes('after'));
     expect(one.reasons).toEqual([]);
   });

@@ -1,10 +1,19 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { trigger } from '../cli/harness.ts';
 import { type HubStage, hubStage, type Running, type TestHub } from '../cli/hub-stage.ts';
 
 const runMs = 60_000;
+
+// A gate that loses its hub waits for a random time, which would change the figures.
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 const ready = 'event: ready\ndata: {"version":1}\n\n';
 
 /** The state of a gate whose run is in progress. */

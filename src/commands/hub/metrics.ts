@@ -68,7 +68,6 @@ export function createMetrics(version: string, node: string): HubMetrics {
   const oldest = gauge('oldest_request_seconds', 'Time that the oldest request has waited, by line', 'line');
   const configured = gauge('budget_configured', 'Requests a minute that --budget allows, by limit', 'limit');
   const present = gauge('budget_present', 'Requests a minute that the hub grants now, by limit', 'limit');
-  const hubs = gauge('hubs_seen', 'Hubs that share the budget, with this one');
   // Without Redis, this metric does not exist.
   const redis = new Gauge({
     name: 'rungate_hub_redis_up',
@@ -113,7 +112,6 @@ export function createMetrics(version: string, node: string): HubMetrics {
         configured.set({ limit }, state.budget.configured[limit]);
         present.set({ limit }, state.budget.present[limit]);
       }
-      hubs.set(state.budget.hubs);
       for (const line of lines) {
         waiting.set({ line }, state.waiting[line]);
         oldest.set({ line }, state.oldestMs[line] / 1000);

@@ -14,6 +14,7 @@ export interface HubFlags {
   redis?: string;
   redisPrefix?: string;
   budget?: string;
+  hubs?: string;
 }
 
 const mostPerMinute = 10_000;
@@ -41,6 +42,18 @@ export function budgetOf(text: string | undefined): BudgetLimits {
     limits[name] = Number(value);
   }
   return limits;
+}
+
+/** Without `--hubs`, there may be another hub. */
+const usualHubs = 2;
+
+/** Returns how many hubs share a Redis. */
+export function hubCountOf(text: string | undefined): number {
+  const hubs = filled('--hubs', text) ?? String(usualHubs);
+  if (/^[1-9]\d?$/.test(hubs)) return Number(hubs);
+  throw new UsageError(`--hubs: must be a whole number from 1 to 99, not ${echoed(hubs)}`, {
+    hint: 'write how many hubs share the Redis',
+  });
 }
 
 const redisVariable = 'RUNGATE_HUB_REDIS_URL';

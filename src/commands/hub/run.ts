@@ -3,7 +3,6 @@ import { within } from '../../clock.ts';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import { deliveryReceiver } from '../../hub/deliveries.ts';
-import type { Health } from '../../hub/health.ts';
 import { createHub } from '../../hub/hub.ts';
 import { createProbes, type RedisState } from '../../hub/probes.ts';
 import { passwordsOf } from '../../hub/redis-address.ts';
@@ -25,7 +24,7 @@ import {
 } from '../webhooks/receiver.ts';
 import { createLog, type LoggedEvent } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { budgetOf, checkedTokens, type HubFlags, redisPrefixOf, redisUrlOf } from './options.ts';
+import { budgetOf, checkedTokens, type HubFlags, hubCountOf, redisPrefixOf, redisUrlOf } from './options.ts';
 
 const secrets = `
 Secrets: set RUNGATE_WEBHOOK_SECRET (or RUNGATE_TENANT_SECRET) for deliveries
@@ -54,6 +53,10 @@ export function defineHub(hub: Command, bind: Bind): void {
       'prefix of all keys in Redis, for several tenants on one Redis (default rungate; RUNGATE_HUB_REDIS_PREFIX)',
     )
     .option(
+      '--hubs <n>',
+      'hubs that share the Redis: while it is away, each grants its part of the budget (default 2)',
+    )
+    .option(
       '--budget <limits>',
       'requests per minute for all gates together (default reads=48,creates=16,requests=80)',
     );
@@ -68,13 +71,16 @@ const redisMs = 2_000;
 const flushMs = 60_000;
 
 /** Returns whether Redis works, as far as the hub knows, and logs each change, also of the reason. */
-function watchRedis(log: (event: LoggedEvent) => void): Health & { state(): RedisState } {
+function watchRedis(log: (event: LoggedEvent) => void): {
+  onCall(error: unknown): void;
+  state(): RedisState;
+} {
   /** Null while Redis works, undefined before the first report. */
   let reason: string | null | undefined;
   let wasReached = false;
   return {
     state: () => ({ works: reason === null, wasReached }),
-    report(error) {
+    onCall(error) {
       const before = reason;
       reason = error === null ? null : error instanceof Error ? error.message : String(error);
       wasReached ||= reason === null;
@@ -94,6 +100,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const limits = budgetOf(flags.budget);
   const redisUrl = redisUrlOf(io, flags.redis);
   const prefix = redisPrefixOf(io, flags.redisPrefix);
+  const hubs = hubCountOf(flags.hubs);
   const tokens = checkedTokens(settings);
   const { keys, secrets, tenantSecret } = signingSecrets(settings);
   if (keys.length === 0) throw missingSecret('hub');
@@ -104,14 +111,17 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
     redactor(redisUrl === null ? [] : passwordsOf(redisUrl)),
   );
   const metrics = createMetrics(io.version, io.nodeVersion);
-  const health = watchRedis(log);
-  const redis = () => (redisUrl === null ? null : health.state());
+  const watch = watchRedis(log);
+  const redis = () => (redisUrl === null ? null : watch.state());
   const headerNames = deliveryHeaders(settings);
   const stores =
     redisUrl === null
       ? memoryStores(limits, clock)
-      : await redisStores(redisUrl, limits, clock, health, {
+      : await redisStores(redisUrl, clock, {
+          limits,
+          hubs,
           prefix,
+          onCall: watch.onCall,
           secureContext: await secureContextOf(io, settings),
         });
   const hub = createHub(stores.budget, stores.wakes, clock);
@@ -123,7 +133,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const stopFlushing = io.every(flushMs, flush);
   try {
     await within(redisMs, Promise.race([stores.ready(), stopped]), clock);
-    await stores.budget.present();
+    await stores.budget.refresh();
     const server = await serveHub(host, port, {
       hub,
       clock,

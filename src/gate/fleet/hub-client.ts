@@ -8,7 +8,7 @@ import {
   type Wording,
 } from '../../errors.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
-import { type HubClient, type HubEvent, hubVersion, type Place } from './protocol.ts';
+import { type HubClient, type HubEvent, hubVersion } from './protocol.ts';
 
 export interface HubClientOptions {
   /** The hub's base URL, with at most a path prefix. */
@@ -35,24 +35,10 @@ function fieldsOf(text: string): Record<string, unknown> {
   }
 }
 
-/** A gate never waits longer for its place: then it has missed the end of its run by as much. */
-const longestPlaceMs = 30 * 60_000;
-
-function placeOf(value: unknown): Place | null {
-  const { afterMs, everyMs } = (value ?? {}) as Partial<Record<keyof Place, unknown>>;
-  const isTime = (ms: unknown): ms is number => typeof ms === 'number' && ms >= 0;
-  if (!isTime(afterMs) || !isTime(everyMs)) return null;
-  return { afterMs: Math.min(afterMs, longestPlaceMs), everyMs: Math.min(everyMs, longestPlaceMs) };
-}
-
 /** Returns null for an event that this version does not know. */
 function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
   const { runId, ...fields } = fieldsOf(text);
   if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
-  if (name === 'place') {
-    const [reads, creates] = [placeOf(fields.reads), placeOf(fields.creates)];
-    return reads && creates && { type: 'place', reads, creates };
-  }
   if (name === 'wake' && typeof runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
     return { type: 'wake', runId, id };
   return null;
@@ -118,7 +104,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
   };
 
   return {
-    async *events({ runIds, creates }, lastId, signal) {
+    async *events(runIds, lastId, signal) {
       const queue = new Map<string, HubEvent>();
       // Of many events about one run, or many heartbeats, the last one says everything.
       const add = (key: string, event: HubEvent) => {
@@ -151,7 +137,7 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
       const decoder = new TextDecoder();
       const request = prepare(
         '/v1/wakes',
-        { version: hubVersion, runs: runIds, creates },
+        { version: hubVersion, runs: runIds },
         { accept: 'text/event-stream', ...(lastId !== null && { 'last-event-id': lastId }) },
       );
       const stop = new AbortController();

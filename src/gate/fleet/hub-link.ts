@@ -2,13 +2,15 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
 import { eitherSignal } from '../../transport/stop.ts';
-import { createPlaces } from './places.ts';
 import type { HubClient, HubEvent, RequestClass } from './protocol.ts';
+import { Unaided } from './unaided.ts';
 
 export interface HubLinkTools {
   clock: Clock;
   /** A stream that is not ready in this time, or has shown no life for this long, is lost; default 9 s. */
   silenceMs?: number;
+  /** Returns a number from 0 up to 1; default `Math.random`. */
+  random?: () => number;
 }
 
 /** A gate that uses the hub. */
@@ -20,8 +22,8 @@ export interface HubUser {
 }
 
 /**
- * A gate's link with a hub. While the hub is out of reach, the gate waits for no grant and polls by itself, at the times that the
- * hub has given it for that case.
+ * A gate's link with a hub. While the hub is out of reach, the gate waits for no grant and polls by itself, with
+ * jitter.
  */
 export interface HubLink {
   /** Resolves when the hub has accepted the subscription to the runs, is out of reach, or the signal is aborted. */
@@ -93,11 +95,11 @@ function manyMayListen(): AbortController {
 /** Keeps one stream to the hub open while there are gates. */
 export function createHubLinks(
   client: HubClient,
-  { clock, silenceMs = usualSilenceMs }: HubLinkTools,
+  { clock, silenceMs = usualSilenceMs, random = Math.random }: HubLinkTools,
 ): HubLinks {
   /** Ends the stream in use and its successors when the last gate has left. */
   let session = manyMayListen();
-  const places = createPlaces(clock.monotonic);
+  const unaided = new Unaided(clock.monotonic, random);
   /** The gates, and the runs that each watches. */
   const users = new Map<HubUser, { runIds: readonly string[]; listeners: Set<(runId: string) => void> }>();
   /** Aborts the waiting read of a run, whose wake-up makes it more urgent. */
@@ -143,7 +145,10 @@ export function createHubLinks(
   const lose = (error: RungateError) => {
     stream.abort(error);
     settleAll();
-    if (!gone.signal.aborted) back = manyMayListen();
+    if (!gone.signal.aborted) {
+      back = manyMayListen();
+      unaided.lost();
+    }
     gone.abort(error);
     report(error);
   };
@@ -155,21 +160,20 @@ export function createHubLinks(
 
   let isReporting = false;
   const reportSent = async () => {
-    const requests = places.ages();
+    const requests = unaided.ages();
     // Another stream may be ready before the hub has responded.
     if (isReporting || requests.reads.length + requests.creates.length === 0) return;
     isReporting = true;
     const now = clock.monotonic();
     try {
       await client.sent(requests, session.signal);
-      places.forget(now);
+      unaided.forget(now);
     } finally {
       isReporting = false;
     }
   };
 
   const handle = (event: HubEvent) => {
-    if (event.type === 'place') places.set(event);
     if (event.type === 'ready') {
       readyAt ??= clock.monotonic();
       reportSent().catch(() => {});
@@ -190,12 +194,8 @@ export function createHubLinks(
 
   const follow = async (signal: AbortSignal): Promise<void> => {
     const readyBy = clock.monotonic() + silenceMs;
-    const watching = [...users.values()];
-    const watch = {
-      runIds: watching.flatMap(({ runIds }) => runIds),
-      creates: watching.filter(({ runIds }) => runIds.length === 0).length,
-    };
-    const events = client.events(watch, lastId, signal)[Symbol.asyncIterator]();
+    const watched = [...users.values()].flatMap(({ runIds }) => runIds);
+    const events = client.events(watched, lastId, signal)[Symbol.asyncIterator]();
     try {
       for (let ready = false; ; ) {
         const waitMs = ready ? silenceMs : Math.max(0, readyBy - clock.monotonic());
@@ -245,7 +245,7 @@ export function createHubLinks(
     try {
       const waitMs = at - clock.monotonic();
       if (waitMs > 0) await clock.sleep(waitMs, either.signal);
-      places.sent(kind);
+      unaided.sent(kind);
       return true;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -273,7 +273,7 @@ export function createHubLinks(
       let withoutAt: number | null = null;
       for (let urgency = kind; ; ) {
         if (gone.signal.aborted) {
-          withoutAt ??= places.take(urgency);
+          withoutAt ??= unaided.dueAt(urgency);
           if (await turnWithout(urgency, withoutAt, signal)) return;
           continue;
         }
@@ -311,7 +311,7 @@ export function createHubLinks(
           either.release();
           outer.release();
         }
-        withoutAt ??= places.take(urgency);
+        withoutAt ??= unaided.dueAt(urgency);
         if (await turnWithout(urgency, withoutAt, signal)) return;
       }
     };

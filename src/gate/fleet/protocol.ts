@@ -8,26 +8,12 @@ export const windowMs = 62_000;
 export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
 export type RequestClass = (typeof requestClasses)[number];
 
-/** When a gate may send requests if the hub goes: in `afterMs`, and then every `everyMs`. The other gates have other times. */
-export interface Place {
-  afterMs: number;
-  everyMs: number;
-}
-
 /** An event of a hub's stream. Every event, and every heartbeat, shows that the hub is alive. */
 export type HubEvent =
   | { type: 'ready' }
   | { type: 'heartbeat' }
-  | { type: 'place'; reads: Place; creates: Place }
   /** A delivery named the run. `id` resumes the stream after this event. */
   | { type: 'wake'; runId: string; id: string };
-
-/** The runs and requests that the stream of a process is for. */
-export interface Watch {
-  runIds: readonly string[];
-  /** The gates that have not created their run yet. */
-  creates: number;
-}
 
 /** How long ago requests were sent without a grant, in milliseconds. */
 export interface SentRequests {
@@ -50,7 +36,7 @@ export type Grant = { granted: true } | { granted: false; others: number | null 
 /** The requests to a hub. Each throws a RungateError when the hub fails, and the signal's reason when that is aborted. */
 export interface HubClient {
   /** Opens a stream from the beginning or after an event. It ends when the hub ends it. */
-  events(watch: Watch, lastId: string | null, signal: AbortSignal): AsyncIterable<HubEvent>;
+  events(runIds: readonly string[], lastId: string | null, signal: AbortSignal): AsyncIterable<HubEvent>;
   /** Asks for a grant. If the hub had none within the time that one request may take, ask again. */
   grant(request: GrantRequest, signal: AbortSignal): Promise<Grant>;
   /** Reports that the service has refused a request because of its limit. */

@@ -10,7 +10,6 @@ import type {
   HubEvent,
   RequestClass,
   SentRequests,
-  Watch,
 } from '../../../src/gate/fleet/protocol.ts';
 
 /** Returns the link of the only gate of a process. */
@@ -18,12 +17,6 @@ export const createHubLink = (
   client: HubClient,
   { onChange, ...tools }: HubLinkTools & Pick<HubUser, 'onChange'>,
 ): HubLink => createHubLinks(client, tools).open({ name: 'shop / checkout', onChange });
-
-/** The body of a gate that watches these runs. */
-export const watching = (runIds: readonly string[], more: Partial<Watch> = {}): Watch => ({
-  ...{ runIds, creates: 0 },
-  ...more,
-});
 
 /** A gate's request for a grant. */
 export const request = (of: RequestClass, more: Partial<GrantRequest> = {}): GrantRequest => ({
@@ -34,7 +27,6 @@ export const request = (of: RequestClass, more: Partial<GrantRequest> = {}): Gra
 /** A stream that a link has opened. */
 export interface FakeStream {
   readonly runIds: readonly string[];
-  readonly watch: Watch;
   readonly lastId: string | null;
   /** Whether the link has left it, or it has ended. */
   ended: boolean;
@@ -84,15 +76,14 @@ export function fakeHub(
     limited: [],
     log: [],
     client: {
-      async *events(watch, lastId, signal) {
+      async *events(runIds, lastId, signal) {
         hub.log.push('stream');
         const queue: HubEvent[] = [];
         let failure: unknown;
         let over = false;
         let more = () => {};
         const stream: FakeStream = {
-          runIds: watch.runIds,
-          watch,
+          runIds,
           lastId,
           ended: false,
           send(event) {

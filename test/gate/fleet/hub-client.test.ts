@@ -6,7 +6,7 @@ import type { RungateError } from '../../../src/errors.ts';
 import { createHubClient } from '../../../src/gate/fleet/hub-client.ts';
 import { httpTransport } from '../../../src/transport/send.ts';
 import { until } from '../../until.ts';
-import { createHubLink, request, watching } from './fake-hub.ts';
+import { createHubLink, request } from './fake-hub.ts';
 
 const never = new AbortController().signal;
 const cleanups: (() => unknown)[] = [];
@@ -137,7 +137,7 @@ describe('a hub on the network', () => {
     };
     let next = setImmediate(turn);
     let seen = 0;
-    for await (const _ of client.events(watching(['run_1']), null, never)) {
+    for await (const _ of client.events(['run_1'], null, never)) {
       inThisTurn += 1;
       most = Math.max(most, inThisTurn);
       seen += 1;

@@ -9,7 +9,7 @@ import { waitForRuns } from '../../../src/gate/wait.ts';
 import { type WatchedRun, watch } from '../../../src/gate/watched-run.ts';
 import { memoryBudget } from '../../../src/hub/budget.ts';
 import { createHub } from '../../../src/hub/hub.ts';
-import { memoryWakes } from '../../../src/hub/wakes.ts';
+import { MemoryWakes } from '../../../src/hub/wakes.ts';
 import { type VirtualTime, virtualTime } from '../../virtual-time.ts';
 import { readStatus } from '../../without-redaction.ts';
 import { createHubLink, type FakeStream, fakeHub } from './fake-hub.ts';
@@ -381,11 +381,7 @@ describe('no wake-up is lost', () => {
         const time = virtualTime();
         const { clock } = time;
         const limits = { reads: 48, creates: 16, requests: 80 };
-        const hub = createHub(
-          memoryBudget(() => limits, clock.monotonic),
-          memoryWakes(clock.now),
-          clock,
-        );
+        const hub = createHub(memoryBudget(limits, clock.monotonic, true), new MemoryWakes(clock.now), clock);
         // The streams of the fake, with the wake-ups and the grants of the hub.
         const fake = fakeHub(
           async (stream) => {
