@@ -16,7 +16,7 @@ const node = 'dist/webhook/node.js';
 
 /** The runtimes, each with the build that the conditions in `exports` select for it. */
 const runtimes = [
-  { name: 'Node', binary: process.execPath, args: ['main.js'], run: runMain, build: node },
+  { name: 'Node', binary: process.execPath, args: ['main.js'], run: runMain, build: web },
   {
     name: 'Bun',
     binary: join(modules, '@oven/bun-linux-x64/bin/bun'),
