@@ -3,6 +3,7 @@ import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
 import { type JsonNode, repeatedMember } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
+import { ownCopy } from '../own-options.ts';
 import type { EndedRun } from './policy.ts';
 
 /** The field of a status response that the API does not allow. */
@@ -52,7 +53,8 @@ const countOf = (value: unknown): number | null =>
  */
 export function readStatus(json: unknown): StatusReading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  const body = (isObject ? json : {}) as Record<string, unknown>;
+  // A polluted prototype must not supply a state or counts.
+  const body = ownCopy(isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
   const failed = countOf(body.failed);
