@@ -1,4 +1,3 @@
-// cspell:ignore proces
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { projectGates, readProjectFile } from '../../src/settings/project-file.ts';

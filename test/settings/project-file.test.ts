@@ -1,4 +1,3 @@
-// cspell:ignore projekt intervall proces porject enviroment headr darjt letrec
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';

@@ -1,4 +1,3 @@
-// cspell:ignore ture
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, UsageError } from '../../src/errors.ts';

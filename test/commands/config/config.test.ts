@@ -1,4 +1,3 @@
-// cspell:ignore intervall wrok
 import {
   mkdirSync,
   mkdtempSync,

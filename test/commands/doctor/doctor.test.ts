@@ -1,4 +1,3 @@
-// cspell:ignore lnbm stagin
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

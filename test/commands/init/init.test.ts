@@ -1,4 +1,3 @@
-// cspell:ignore gitub
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Provider } from '../../../src/ci/context.ts';
