@@ -43,6 +43,9 @@ function sent(
   };
 }
 
+/** The name of a kind of fault of webhook deliveries. */
+export type DeliveryFaultKind = 'drop' | 'duplicate' | 'delay' | 'reorder' | 'forge' | 'early';
+
 /** The kinds of faults of webhook deliveries. */
 export const deliveryKinds = {
   drop: row('nothing, and the mock records a failure', (wire) => wire.lose()),
@@ -57,9 +60,7 @@ export const deliveryKinds = {
     'run.completed',
     'run.cancelled',
   ]),
-};
-
-export type DeliveryFaultKind = keyof typeof deliveryKinds;
+} satisfies Record<DeliveryFaultKind, unknown>;
 
 export function isDeliveryKind(kind: string): kind is DeliveryFaultKind {
   return Object.hasOwn(deliveryKinds, kind);

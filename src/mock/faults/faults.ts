@@ -9,21 +9,11 @@ import {
   isDeliveryKind,
 } from './delivery-kinds.ts';
 import type { FaultRow } from './play.ts';
-import { type RequestFaultKind, type RequestFaultParameters, requestKinds } from './request-kinds.ts';
+import { type FaultParameters, type RequestFaultKind, requestKinds } from './request-kinds.ts';
 import type { Wire } from './wire.ts';
 
 /** The name of a kind of fault. */
 export type FaultKind = RequestFaultKind | DeliveryFaultKind;
-
-/** The parameters of the kinds of faults that have any. */
-export interface FaultParameters extends RequestFaultParameters {
-  /** How much later the delivery arrives, on the mock's clock; default 5000. */
-  delay: { byMs?: number };
-  /** How long the delivery waits for the next one, on the mock's clock; default 5000. */
-  reorder: { byMs?: number };
-  /** How long the status of the run still says `in_progress`, on the mock's clock; default 5000. */
-  early: { byMs?: number };
-}
 
 /** The kinds of faults with their parameters. */
 export type FaultKinds = {

@@ -15,8 +15,8 @@ import {
   withFields,
 } from './play.ts';
 
-/** The parameters of the faults of requests, for kinds that have any. */
-export interface RequestFaultParameters {
+/** The parameters of the kinds of faults that have any. */
+export interface FaultParameters {
   status: {
     status: number;
     /** A string is sent unchanged, anything else as JSON; by default an error body of the service. */
@@ -32,7 +32,54 @@ export interface RequestFaultParameters {
   drip: { everyMs?: number };
   'limited-seconds': { seconds?: number };
   'clock-off': { byMs?: number };
+  /** How much later the delivery arrives, on the mock's clock; default 5000. */
+  delay: { byMs?: number };
+  /** How long the delivery waits for the next one, on the mock's clock; default 5000. */
+  reorder: { byMs?: number };
+  /** How long the status of the run still says `in_progress`, on the mock's clock; default 5000. */
+  early: { byMs?: number };
 }
+
+// Written out, since the types of the library must not contain the table.
+/** The name of a kind of fault of requests. */
+export type RequestFaultKind =
+  | 'status'
+  | 'reply'
+  | 'patch'
+  | 'refused'
+  | 'reset'
+  | 'reset-during'
+  | 'reset-after'
+  | 'reset-reused'
+  | 'reset-after-commit'
+  | 'black-hole'
+  | 'stall-headers'
+  | 'stall-body'
+  | 'drip'
+  | 'truncated'
+  | 'cut-json'
+  | 'length-larger'
+  | 'length-smaller'
+  | 'html-200'
+  | 'html-502'
+  | 'empty-200'
+  | 'wrong-types'
+  | 'unknown-state'
+  | 'backwards'
+  | 'in-progress'
+  | 'key-reuse'
+  | 'limited'
+  | 'limited-seconds'
+  | 'limited-date'
+  | 'limited-past'
+  | 'limited-absurd'
+  | 'burst'
+  | 'redirect-same'
+  | 'redirect-other'
+  | 'huge'
+  | 'deep'
+  | 'gzip-bomb'
+  | 'clock-off';
 
 const hourMs = 3_600_000;
 const megabyte = 1_000_000;
@@ -50,18 +97,18 @@ let bomb: Uint8Array | undefined;
 
 /** The kinds of faults of requests. */
 export const requestKinds = {
-  status: instead<RequestFaultParameters['status']>(
+  status: instead<FaultParameters['status']>(
     'this status code, with text unchanged and any other body as JSON',
     (wire, { status, body, headers }) => wire.send(statusResponse(status, body, headers)),
     { unnamed: true, requires: 'status', parameters: '`status`, `body?`, `headers?`' },
   ),
-  reply: instead<RequestFaultParameters['reply']>(
+  reply: instead<FaultParameters['reply']>(
     '200 with this text',
     (wire, { text, contentType = json }) =>
       wire.send(textResponse(200, text, { 'content-type': contentType })),
     { unnamed: true, requires: 'text', parameters: '`text`, `contentType?`' },
   ),
-  patch: after<RequestFaultParameters['patch']>(
+  patch: after<FaultParameters['patch']>(
     'the JSON with fields replaced, or fields and headers removed',
     (wire, response, { merge = {}, remove = [] }) => {
       const patched = withFields(response, (fields) => {
@@ -74,7 +121,7 @@ export const requestKinds = {
     { unnamed: true, parameters: '`merge?`, `remove?`' },
   ),
 
-  refused: instead<RequestFaultParameters['refused']>(
+  refused: instead<FaultParameters['refused']>(
     'resets of all connections, then 5 s of refused ones',
     (wire, { forMs = 5000 }) => wire.refuse(forMs),
     { duration: 'forMs' },
@@ -99,7 +146,7 @@ export const requestKinds = {
   'stall-body': after('the headers and up to five bytes, then nothing', (wire, response) =>
     wire.sendPart(response, Math.min(5, half(response))),
   ),
-  drip: after<RequestFaultParameters['drip']>(
+  drip: after<FaultParameters['drip']>(
     'one byte of the body per second of real time',
     (wire, response, { everyMs = 1000 }) => wire.drip(response, everyMs),
     { duration: 'everyMs' },
@@ -156,7 +203,7 @@ export const requestKinds = {
     '{"error":"Idempotency key reused","details":"this key was used with another body"}',
   ),
   limited: limited('429 without Retry-After', () => ({})),
-  'limited-seconds': limited<RequestFaultParameters['limited-seconds']>(
+  'limited-seconds': limited<FaultParameters['limited-seconds']>(
     '429 with Retry-After: 7',
     (_now, { seconds = 7 }) => ({ 'retry-after': String(seconds) }),
     { parameters: '`seconds?`' },
@@ -185,11 +232,9 @@ export const requestKinds = {
     const headers = { 'content-type': json, 'content-encoding': 'gzip' };
     wire.send({ status: 200, headers, body: bomb });
   }),
-  'clock-off': limited<RequestFaultParameters['clock-off']>(
+  'clock-off': limited<FaultParameters['clock-off']>(
     '429 with Date and Retry-After an hour ahead',
     (now, { byMs = hourMs }) => ({ date: dateAt(now + byMs), 'retry-after': dateAt(now + byMs + 10_000) }),
     { duration: 'byMs' },
   ),
-};
-
-export type RequestFaultKind = keyof typeof requestKinds;
+} satisfies Record<RequestFaultKind, unknown>;
