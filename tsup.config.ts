@@ -77,7 +77,9 @@ const { banner: _ofModules, ...binary }: Options = {
 };
 
 /** `rungate/webhook`, which runs in every runtime: its files import nothing of Node but what they name themselves. */
-const { banner: _ofNode, ...webhook } = shared;
+const { banner: _ofNode, ...ofShared } = shared;
+// Not minified: for an uncaught error, Node prints the line that threw it.
+const webhook: Options = { ...ofShared, minify: false };
 const webhookEntries = {
   index: 'src/webhook/web.ts',
   node: 'src/webhook/node.ts',

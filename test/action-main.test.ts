@@ -115,7 +115,6 @@ describe('the main step', () => {
     ['gates and a process', { ...one, gates: 'api' }, /--process and the name of a gate cannot be combined/],
     ['a switch that is neither true nor false', { ...one, strict: 'maybe' }, /the input strict is "maybe"/],
     ['a gate that does not exist', { gates: 'api web' }, /"api web" is not one of the gates/],
-    ['all as the old name of all gates', { gates: 'all' }, /without names, all gates run/],
     ['all among other names', { gates: 'api, all' }, /"all" is not one of the gates/],
   ])('refuses %s before anything is sent', async (_name, inputs, message) => {
     on = await stage();

@@ -75,6 +75,14 @@ describe('a temporary fault does not fail the gate', () => {
     expect(reads()).toHaveLength(4);
   });
 
+  it('an unknown state leads to one warning', async () => {
+    on = await stage({ outcome: 'passed', duration: 50_000 });
+    on.mock.faults.add({ kind: 'patch', merge: { state: 'defrosting' }, endpoint: 'run.status', times: 3 });
+    const { err, code } = await on.rungate(...trigger, '--wait');
+    expect(code).toBe(0);
+    expect(err.match(/in the unknown state/g)).toHaveLength(1);
+  });
+
   it('a triggered run that is not visible at once is still waited for', async () => {
     on = await stage({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ kind: 'status', status: 404, endpoint: 'run.status', times: 3 });

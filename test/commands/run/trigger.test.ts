@@ -38,6 +38,12 @@ describe('run trigger sends', () => {
     expect(headers).not.toHaveProperty('authorization');
   });
 
+  it('tags instead of a process, and no fields that were not given', async () => {
+    on = await stage();
+    await on.rungate('run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'slow');
+    expect(JSON.parse(creates()[0]?.body ?? '')).toEqual({ projectSlug: 'shop', tags: ['smoke', 'slow'] });
+  });
+
   it.each([
     ['smoke,nightly', ['smoke', 'nightly']],
     [' smoke , nightly,', ['smoke', 'nightly']],
