@@ -40,6 +40,9 @@ const jsonForms: readonly Encode[] = [
 const percentForms: readonly Encode[] = [
   percent,
   (text) => encodeURI(Buffer.from(text).toString()),
+  // As a URL parser writes a path and a query, which leave some characters that the others escape.
+  (text) => encodeURI(Buffer.from(text).toString()).replace(/%(?:5B|5D|5E|7C)/g, decodeURIComponent),
+  (text) => new URL(`http://h/?${text.replaceAll('#', '%23')}`).search.slice(1),
   (text) => percent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`),
   form,
 ];
@@ -100,7 +103,13 @@ function spellingsOf(secret: string): string[] {
   const isLong = secret.length >= long;
   // Messages show text in one line, and headers show UTF-8 as Latin-1.
   const trimmed = secret.trim();
-  const texts = [secret, trimmed, secret.replaceAll('\r\n', '\n'), trimmed.replace(/\s+/g, ' ')];
+  const texts = [
+    secret,
+    trimmed,
+    secret.replaceAll('\r\n', '\n'),
+    secret.replace(/\r?\n/g, '\r\n'),
+    trimmed.replace(/\s+/g, ' '),
+  ];
   texts.push(bytes.toString('latin1'));
   if (isLong) {
     // A secret may be base64 itself. Percent-encoding depends on the case of letters outside ASCII.

@@ -187,6 +187,31 @@ test.each([
   expect(redact(secret.replace(/\s+/g, ' '))).toBe('***');
 });
 
+test.each([`it's-a-secret!`, '{"a":"b","k":"secret"}', `tok<en>&"'x`, 'a|b^c{d}e9999', 'a b[c]d"efg'])(
+  'the secret %s is redacted in a path and a query that a URL parser wrote',
+  (secret) => {
+    const redact = redactor([secret]);
+    const url = new URL('https://h.test/');
+    for (const write of [
+      () => {
+        url.pathname = `/p/${secret}`;
+      },
+      () => {
+        url.search = `q=${secret}`;
+      },
+    ]) {
+      url.href = 'https://h.test/';
+      write();
+      expect(redact(url.href)).toContain('***');
+      expect(shared(redact(url.href), secret)).toBeLessThan(4);
+    }
+  },
+);
+
+test('a secret of several lines is redacted with the line breaks of Windows, too', () => {
+  expect(redactor(['line1\nline2\nline3xyz'])('is line1\r\nline2\r\nline3xyz.')).toBe('is ***.');
+});
+
 test('letters whose lower case depends on their place are found anywhere', () => {
   expect(redactor(['SECRET-ΟΔΟΣ'])('<SECRET-ΟΔΟΣx>')).toBe('<***x>');
   expect(redactor(['İstanbul-4711'])('<İstanbul-4711> İ')).toBe('<***> İ');

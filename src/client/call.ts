@@ -205,7 +205,17 @@ class Call {
     permitted.catch(() => {});
     const { endpoint } = this.request;
     await this.#tell({ type: 'wait', endpoint, request: this.#requests, waitMs, reason: error.message });
-    await Promise.all([clock.sleep(waitMs, signal), permitted]);
+    signal.throwIfAborted();
+    const wait = new AbortController();
+    const abort = () => wait.abort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      await Promise.all([clock.sleep(waitMs, wait.signal), permitted]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+      // Its timer would keep the process alive.
+      wait.abort();
+    }
     if (kind !== 'limit') return;
     this.#refusals += 1;
     this.#limitedMs += clock.monotonic() - this.#began;

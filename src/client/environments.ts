@@ -67,7 +67,7 @@ export async function* searchEnvironments(
     let pages = 0;
     let isFound = false;
     for await (const { items, pass } of environmentPages(caller, options)) {
-      if (pass > (isFound ? 1 : mostPasses)) return;
+      if (pass > mostPasses) return;
       pages += 1;
       isFound ||= items.some(matches);
       yield* items;

@@ -238,7 +238,8 @@ const optional: Readonly<Partial<Record<CheckName, keyof Expected>>> = {
 };
 
 function isAsked(check: CheckName, expected: Expected): boolean {
-  const name = optional[check];
+  // Otherwise a polluted prototype could leave out a check that is always made.
+  const name = Object.hasOwn(optional, check) ? optional[check] : undefined;
   return name === undefined || (expected[name] ?? false) !== false;
 }
 

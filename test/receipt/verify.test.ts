@@ -103,6 +103,8 @@ describe('a property of a polluted Object.prototype is neither an option nor a f
     ['name', 'acme/shop', unnamed, { repository: 'acme/shop' }, 'repository'],
     ['maxAgeMs', 1, statement, {}, null],
     ['tags', ['other'], statement, {}, null],
+    ['result', 'none', warned, {}, 'result'],
+    ['age', 'none', statement, { maxAgeMs: 1 }, 'age'],
   ])('%s', async (name, value, content, options, code) => {
     const receipt = JSON.stringify(await sealed(JSON.stringify(content)));
     const now = new Date(Date.parse(finishedAt) + 5000);

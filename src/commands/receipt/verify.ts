@@ -74,7 +74,7 @@ function verificationData({ examination: { checks, keyId, statement }, key, veri
     checks: checks.map(({ check, status, reason }) => ({ check, status, reason })),
     keyId,
     key,
-    statement: verified ? statement : null,
+    statement: verified && statement !== null ? { ...statement } : null,
   };
 }
 
