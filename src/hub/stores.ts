@@ -12,7 +12,7 @@ export interface HubStores {
   replays: ReplayStore;
   /** Resolves when Redis is connected; at once without Redis. @throws ConfigError if this Redis can never be used */
   ready(): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
@@ -21,7 +21,7 @@ export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
     wakes: new MemoryWakes(clock.now),
     replays: memoryStore(),
     ready: async () => {},
-    close() {},
+    close: async () => {},
   };
 }
 
@@ -48,8 +48,8 @@ export async function redisStores(url: string, clock: Clock, options: SharedOpti
       delete: (key) => redis.replays.delete(key).catch(() => own.delete(key)),
     },
     ready: redis.ready,
-    close() {
-      wakes.close();
+    async close() {
+      await wakes.close();
       redis.close();
     },
   };

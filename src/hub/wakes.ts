@@ -70,6 +70,8 @@ export class MemoryWakes implements WakeStore {
 const pollMs = 200;
 /** After a failure, the next call waits this long. */
 const retryMs = 500;
+/** A hub that stops waits for Redis at most this long. */
+const lastMs = 2_000;
 /** After a failure, the hub reads the last ids again. */
 const overlapMs = 10_000;
 /** Ids that wait for Redis at most: the oldest are left out. */
@@ -105,7 +107,10 @@ export class SharedWakes extends MemoryWakes {
     });
   }
 
-  close(): void {
+  /** Sends what other hubs have not received: the sender of a delivery that was accepted does not repeat it. */
+  async close(): Promise<void> {
+    const { signal } = this.#closing;
+    await Promise.race([this.#sending, this.#clock.sleep(lastMs, signal).catch(() => {})]);
     this.#closing.abort();
   }
 

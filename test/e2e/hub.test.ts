@@ -111,11 +111,11 @@ describe('the built rungate hub', () => {
 
 // A binary contains the client.
 it.skipIf(isBinary).each([
-  ['no', null],
-  ['an old', 'redis4'],
+  ['no', null, 'a package that is not installed: @redis/client 5 or later'],
+  ['an old', 'redis4', '@redis/client 5 or later, but an older version is installed'],
 ])(
   'with %s Redis client installed, the hub starts without Redis, and with it exits and names the package',
-  async (_, installed) => {
+  async (_, installed, problem) => {
     const folder = mkdtempSync(join(tmpdir(), 'rungate-hub-'));
     const filter = (path: string) => path !== join(root, 'dist/binary');
     try {
@@ -134,9 +134,7 @@ it.skipIf(isBinary).each([
       await hub().shows(/listening/);
       const { code, err } = await hub({ RUNGATE_HUB_REDIS_URL: 'redis://127.0.0.1:1' }).ended;
       expect(code, err).toBe(78);
-      expect(err).toContain(
-        'error: hub: Redis needs a package that is not installed: @redis/client 5 or later',
-      );
+      expect(err).toContain(`error: hub: Redis needs ${problem}`);
       expect(err).toContain('npx -p rungate -p @redis/client rungate hub');
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -186,7 +184,8 @@ describe.skipIf(isRedisMissing)('two built hubs on one Redis with a password', (
     const before = wakes();
     await named(one);
     await until(() => (wakes()[0] ?? 0) > (before[0] ?? 0));
-    expect((await ask(one.url, '/v1/grants', { class: 'create' })).status).toBe(200);
+    // For a minute, since the other hub may just have used the whole budget.
+    expect((await ask(one.url, '/v1/grants', { class: 'create' })).status).toBe(202);
 
     await command('REPLICAOF', 'NO', 'ONE');
     await Promise.all([redisUp(one, 1), redisUp(other, 1)]);

@@ -104,4 +104,15 @@ describe('hubs on one Redis', () => {
     stream.isDown = false;
     await until(() => other.ids.includes('run_1'));
   });
+
+  it('pass on the ids of the last deliveries before they stop', async () => {
+    const stream = new Stream();
+    const [one, other] = [hubOn(stream), hubOn(stream)];
+    stream.isDown = true;
+    one.wakes.announce(['run_1']);
+    const closed = one.wakes.close();
+    stream.isDown = false;
+    await closed;
+    await until(() => other.ids.includes('run_1'));
+  });
 });

@@ -163,7 +163,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
     stopFlushing();
     flush();
     hub.close();
-    stores.close();
+    await stores.close();
     unsubscribe();
   }
 }
