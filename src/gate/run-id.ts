@@ -32,7 +32,7 @@ export function parsePointer(pointer: string): string[] {
 /** Returns the run id in an address such as `/api/ci/runs/r-1` or `https://ci.test/test-runs/r-1/status`; null without one. */
 function runInUrl(url: string): string | null {
   const path = url.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
-  const id = /.*runs?\/+([^/]+)/i.exec(path)?.[1];
+  const id = /^.*runs?\/+([^/]+)/i.exec(path)?.[1];
   try {
     return id === undefined ? null : decodeURIComponent(id);
   } catch {
