@@ -37,7 +37,8 @@ async function loadClient(): Promise<typeof import('@redis/client')> {
 interface Client {
   connect(): Promise<unknown>;
   destroy(): unknown;
-  on(event: 'error', listener: (error: unknown) => void): unknown;
+  /** Calls back with the reason when the connection to the server is lost. */
+  onLost(listener: (error: unknown) => void): void;
   command(args: string[]): Promise<unknown>;
   /** The server, or the Sentinels. */
   readonly at: string;
@@ -61,41 +62,92 @@ async function withinMs<Value>(ms: number, command: Promise<Value>): Promise<Val
 
 const shown = ({ host, port }: RedisServer) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Returns a function that makes clients, which are not connected and never reconnect. */
-async function clientsOf(url: string, secureContext: SecureContext | undefined): Promise<() => Client> {
-  const { createClient, createSentinel } = await loadClient();
-  const { tls, credentials, database, servers, sentinel } = parseRedisUrl(url) as RedisAddress;
-  const secure = { tls: true as const, ...(secureContext && { secureContext }) };
-  const node = {
-    // The default depends on the version of the client.
-    RESP: 2 as const,
-    // Each connection sends only commands that a list of permissions can name.
-    disableClientInfo: true,
-    maintNotifications: 'disabled' as const,
-    disableOfflineQueue: true,
-  };
+const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Options of each connection. Only commands that a list of permissions can name are sent. */
+const always = {
+  // The default depends on the version of the client.
+  RESP: 2 as const,
+  disableClientInfo: true,
+  maintNotifications: 'disabled' as const,
+  disableOfflineQueue: true,
+};
+
+/** Returns a function that asks the Sentinels for the master. */
+async function masterFinder(address: RedisAddress, tls: object): Promise<() => Promise<RedisServer>> {
+  const { createSentinel } = await loadClient();
+  const { credentials, database, servers, sentinel } = address;
   const socket = {
-    ...(tls && secure),
-    connectTimeout: connectMs,
+    ...tls,
+    // Of several Sentinels, some may not respond.
+    connectTimeout: commandMs,
+    // Else a server that accepts connections and says nothing would keep this one open.
+    socketTimeout: connectMs,
     reconnectStrategy: false as const,
   };
-  const [server] = servers;
-  const at = servers.map(shown).join(',');
-  return () => {
-    if (sentinel === null) {
-      const one = createClient({ ...node, ...credentials, database, socket: { ...socket, ...server } });
-      return Object.assign(one, { at, command: (args: string[]) => one.sendCommand(args) });
-    }
-    const several = createSentinel({
-      name: sentinel.master,
+  return async () => {
+    const sentinels = createSentinel({
+      name: sentinel?.master ?? '',
       sentinelRootNodes: servers,
       RESP: 2,
-      maxCommandRediscovers: 1,
-      passthroughClientErrorEvents: true,
-      nodeClientOptions: { ...node, ...credentials, database, socket },
-      sentinelClientOptions: { ...node, ...sentinel.credentials, socket },
+      maxCommandRediscovers: 0,
+      nodeClientOptions: { ...always, ...credentials, database, socket },
+      sentinelClientOptions: { ...always, ...sentinel?.credentials, socket },
     });
-    return Object.assign(several, { at, command: (args: string[]) => several.sendCommand(false, args) });
+    // Each Sentinel that fails is one such error. Without a listener, the process would end.
+    const problems: string[] = [];
+    sentinels.on('error', (error) => problems.push(textOf(error)));
+    try {
+      await sentinels.connect();
+      const master = sentinels.getMasterNode();
+      if (master === undefined) throw new Error('the Sentinels know no master');
+      return master;
+    } catch (error) {
+      throw new Error([...new Set([textOf(error), ...problems])].join(': '), { cause: error });
+    } finally {
+      sentinels.destroy().catch(() => {});
+    }
+  };
+}
+
+/** Returns a function that makes clients, which are not connected and never reconnect. */
+async function clientsOf(url: string, secureContext: SecureContext | undefined): Promise<() => Client> {
+  const { createClient } = await loadClient();
+  const address = parseRedisUrl(url) as RedisAddress;
+  const { credentials, database, servers, sentinel } = address;
+  const tls = address.tls && { tls: true as const, ...(secureContext && { secureContext }) };
+  const findMaster = sentinel === null ? null : await masterFinder(address, { ...tls });
+  const open = (server: RedisServer | undefined) =>
+    createClient({
+      ...always,
+      ...credentials,
+      database,
+      socket: { ...tls, ...server, connectTimeout: connectMs, reconnectStrategy: false },
+    });
+  return () => {
+    let client: ReturnType<typeof open> | null = null;
+    let isOver = false;
+    let onLost: (error: unknown) => void = () => {};
+    return {
+      at: servers.map(shown).join(','),
+      async connect() {
+        const server = findMaster === null ? servers[0] : await findMaster();
+        if (isOver) return;
+        client = open(server);
+        client.on('error', onLost);
+        await client.connect();
+      },
+      destroy() {
+        isOver = true;
+        client?.destroy();
+      },
+      onLost(listener) {
+        onLost = listener;
+      },
+      async command(args) {
+        return client?.sendCommand(args);
+      },
+    };
   };
 }
 
@@ -200,8 +252,8 @@ class Connection {
         this.#end = reject;
       });
       ended.catch(() => {});
-      // Without a listener the first lost connection would end the process.
-      client.on('error', this.#end);
+      // Without a listener, the first lost connection would end the process.
+      client.onLost(this.#end);
       try {
         await Promise.race([withinMs(connectMs, client.connect()), ended]);
         await checkServer(client);
