@@ -1,14 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ownOptions } from '../own-options.ts';
 import { asWebhookError } from './error.ts';
-import {
-  type Key,
-  rawBodyOf,
-  type Signed,
-  type SignOptions,
-  type Verified,
-  type VerifyOptions,
-} from './options.ts';
+import type { Key, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
 import { indexOfMatch, judgeDelivery, readSignOptions, readUnchecked, signed } from './verify.ts';
 
 export * from './web.ts';
@@ -51,8 +43,7 @@ export function signSync(options: SignOptions): Signed {
 export function verifySync(options: VerifyOptions): Verified {
   try {
     const candidate = readUnchecked(options);
-    const body = rawBodyOf(ownOptions(options, ['body']).body);
-    const macs = candidate.keys.map((key) => hmac(key, candidate.timestamp, body));
+    const macs = candidate.keys.map((key) => hmac(key, candidate.timestamp, candidate.body));
     const sent = Buffer.from(candidate.mac, 'hex');
     return judgeDelivery(
       candidate,

@@ -50,15 +50,11 @@ export interface Signed {
   signature: string;
 }
 
-/** Accepts arrays of other realms too, such as those of Jest. */
-export function isBytes(value: unknown): value is Uint8Array {
-  return typeNameOf(value) === 'Uint8Array';
-}
-
 /** Returns the type of a value, such as `Object`, `Promise` or `Undefined`. */
-function typeNameOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
-}
+const typeNameOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** Accepts arrays of other realms too, such as those of Jest. */
+export const isBytes = (value: unknown): value is Uint8Array => typeNameOf(value) === 'Uint8Array';
 
 /**
  * Returns the body as text or bytes.
@@ -67,44 +63,36 @@ function typeNameOf(value: unknown): string {
 export function rawBodyOf(body: unknown): string | Uint8Array {
   if (typeof body === 'string' || isBytes(body)) return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  const type = typeNameOf(body);
   throw new WebhookVerificationError(
     'body_not_raw',
-    `the body must be raw bytes or text, but its type is ${type}`,
-    type === 'Promise'
-      ? 'await the body first'
-      : 'verify the delivery before anything parses its body: serialising it again does not restore the signed bytes',
+    `the body must be raw bytes or text, but its type is ${typeNameOf(body)}`,
+    'verify the delivery before anything parses its body: serialising it again does not restore the signed bytes',
   );
 }
 
-/** Rejects an empty secret, which usually is an unset variable: anyone could sign with it. */
-function rejectMissingSecret(message: string): never {
-  throw new WebhookVerificationError(
-    'no_secret',
-    message,
-    'pass the secret of the webhook, and check that its environment variable is set',
-  );
+function noSecret(message: string): WebhookVerificationError {
+  const hint = 'pass the secret of the webhook, and check that its environment variable is set';
+  return new WebhookVerificationError('no_secret', message, hint);
 }
 
 /** Non-empty text, or a copy of the bytes, since the caller may change them meanwhile. */
 export type Key = string | Uint8Array<ArrayBuffer>;
 
+/** Rejects an empty secret, which usually is an unset variable: anyone could sign with it. */
 export function signingKey(secret: unknown): Key {
-  if (secret === undefined || secret === '') rejectMissingSecret('a secret is empty');
-  if (typeof secret === 'string') return secret;
-  if (!isBytes(secret)) badOption('a secret must be text or bytes');
-  const key = new Uint8Array(secret);
-  if (key.length === 0) rejectMissingSecret('a secret is empty');
-  return key;
+  if (secret !== undefined && typeof secret !== 'string' && !isBytes(secret)) {
+    badOption('a secret must be text or bytes');
+  }
+  if (secret === undefined || secret.length === 0) throw noSecret('a secret is empty');
+  return typeof secret === 'string' ? secret : new Uint8Array(secret);
 }
 
 /** Returns the keys in the order of their secrets, or only the tenant's key if a tenant secret is given. */
 export function signingKeys(secrets: unknown, tenantSecret?: unknown): Key[] {
   if (tenantSecret !== undefined) return [signingKey(tenantSecret)];
-  if (secrets === undefined) rejectMissingSecret('no secret to verify with was given');
-  if (!Array.isArray(secrets)) return [signingKey(secrets)];
-  if (secrets.length === 0) rejectMissingSecret('no secret to verify with was given');
-  return Array.from(secrets, signingKey);
+  const all: unknown[] = secrets === undefined ? [] : [secrets].flat();
+  if (all.length === 0) throw noSecret('no secret to verify with was given');
+  return Array.from(all, signingKey);
 }
 
 /** Returns a limit in seconds; null turns the check off, and 0 is rejected since no delivery could pass. */
@@ -115,13 +103,6 @@ export function limitOf(name: 'maxAge' | 'maxFuture', value: unknown, fallback: 
   badOption(`${name} must be a number of seconds above 0`, 'null turns the check off');
 }
 
-function timeOf(now: unknown): number {
-  if (now === undefined) return Date.now();
-  const time = now instanceof Date ? now.getTime() : Number.NaN;
-  if (Number.isNaN(time)) badOption('now must be a valid Date');
-  return time;
-}
-
 export interface AgeLimits {
   maxAge: number;
   maxFuture: number;
@@ -129,9 +110,11 @@ export interface AgeLimits {
 }
 
 export function ageLimits(options: Pick<VerifyOptions, 'maxAge' | 'maxFuture' | 'now'>): AgeLimits {
+  const { now = new Date() } = options;
+  if (Number.isNaN(now.getTime())) badOption('now must be a valid Date');
   return {
     maxAge: limitOf('maxAge', options.maxAge, 300),
     maxFuture: limitOf('maxFuture', options.maxFuture, 60),
-    now: timeOf(options.now),
+    now: now.getTime(),
   };
 }

@@ -1,4 +1,3 @@
-import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 
 /** Remembers the deliveries that were seen. */
@@ -27,7 +26,7 @@ export interface MemoryStoreOptions {
  * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
-  const { maxEntries = 100_000, now = () => performance.now() } = ownOptions(options, ['maxEntries', 'now']);
+  const { maxEntries = 100_000, now = () => performance.now() } = options;
   if (!(Number.isInteger(maxEntries) && maxEntries > 0)) {
     badOption('maxEntries must be a whole number above 0');
   }

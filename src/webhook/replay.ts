@@ -1,4 +1,3 @@
-import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 import { limitOf, type Verified } from './options.ts';
 import { memoryStore, orTimeout, type ReplayStore, storeTimeout } from './replay-store.ts';
@@ -51,28 +50,19 @@ export interface ReplayGuard {
 /** Covers the time between `verify` and `check`, and the difference between the clocks of two receivers. */
 const marginSeconds = 60;
 
-function ttlOf(given: unknown, window: number): number {
-  if (given === undefined) {
-    if (window < Number.POSITIVE_INFINITY) return window + marginSeconds;
-    badOption(
-      'without maxAge and maxFuture a delivery would have to be remembered for ever',
-      'set ttlSeconds',
-    );
-  }
-  if (typeof given !== 'number' || !(given > 0)) badOption('ttlSeconds must be a number of seconds above 0');
-  if (given < Number.POSITIVE_INFINITY && (given >= window || window === Number.POSITIVE_INFINITY))
-    return given;
+/** @param window how many seconds `verify` accepts a delivery; infinite if it accepts any age */
+function ttlOf(window: number, ttlSeconds = window + marginSeconds): number {
+  const least = Number.isFinite(window) ? window : Number.MIN_VALUE;
+  if (ttlSeconds >= least && Number.isFinite(ttlSeconds)) return ttlSeconds;
   badOption(
-    `ttlSeconds must be at least ${window}, because verify accepts a delivery for that long`,
-    'omit ttlSeconds, or lower maxAge',
+    'ttlSeconds must be at least maxAge + maxFuture, because verify accepts a delivery for that long',
+    'omit ttlSeconds; without maxAge or maxFuture, set how long a delivery is remembered',
   );
 }
 
-/** The largest delay of a timer; with a larger one it fires at once. */
-const maxTimeoutMs = 2 ** 31 - 1;
-
-function timeoutOf(value: unknown = 2000): number {
-  if (typeof value === 'number' && value > 0 && value <= maxTimeoutMs) return value;
+function timeoutOf(ms = 2000): number {
+  // With a larger delay, a timer fires at once.
+  if (ms > 0 && ms < 2 ** 31) return ms;
   badOption('timeoutMs must be a number of milliseconds above 0');
 }
 
@@ -133,14 +123,12 @@ function claimsIn(store: ReplayStore, ttlMs: number, timeoutMs: number) {
  * }
  * ```
  */
-export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
-  const options = ownOptions(given, ['store', 'maxAge', 'maxFuture', 'ttlSeconds', 'prefix', 'timeoutMs']);
-  const { prefix = 'rungate:replay:' } = options;
+export function createReplayGuard(options: ReplayGuardOptions = {}): ReplayGuard {
+  const { store = memoryStore(), prefix = 'rungate:replay:' } = options;
   const maxAge = limitOf('maxAge', options.maxAge, 300);
   const maxFuture = limitOf('maxFuture', options.maxFuture, 60);
-  const ttlMs = ttlOf(options.ttlSeconds, maxAge + maxFuture) * 1000;
-
-  const claims = claimsIn(options.store ?? memoryStore(), ttlMs, timeoutOf(options.timeoutMs));
+  const ttlMs = ttlOf(maxAge + maxFuture, options.ttlSeconds) * 1000;
+  const claims = claimsIn(store, ttlMs, timeoutOf(options.timeoutMs));
 
   /** Rejects a delivery outside the guard's window, since the store may have forgotten it already. */
   const keyInWindow = async (verified: Verified, signature: string): Promise<string> => {

@@ -1,6 +1,6 @@
 import { parseTimestamp } from '../date-time.ts';
-import { ownOptions } from '../own-options.ts';
-import { badOption, WebhookVerificationError } from './error.ts';
+import { ownCopy } from '../own-options.ts';
+import { WebhookVerificationError } from './error.ts';
 import { readDeliveryHeaders } from './headers.ts';
 import {
   type AgeLimits,
@@ -28,17 +28,6 @@ export function toHex(bytes: Uint8Array): string {
   return hex;
 }
 
-/** The options of `verify` that are read before the body. */
-const candidateOptions = [
-  'headers',
-  'secrets',
-  'tenantSecret',
-  'headerNames',
-  'maxAge',
-  'maxFuture',
-  'now',
-] as const satisfies readonly (keyof VerifyOptions)[];
-
 /** A well-formed delivery whose signature is not checked yet. */
 export interface UncheckedDelivery {
   timestamp: string;
@@ -48,26 +37,27 @@ export interface UncheckedDelivery {
   mac: string;
   keys: readonly Key[];
   limits: AgeLimits;
+  body: string | Uint8Array;
 }
 
-function malformedTimestamp(hint?: string): WebhookVerificationError {
-  const message = 'the timestamp is not an RFC 3339 date-time with a zone';
-  return new WebhookVerificationError('malformed_timestamp', message, hint);
+/** Returns milliseconds since the epoch. */
+function timeOf(timestamp: string): number {
+  const at = parseTimestamp(timestamp);
+  if (at !== null) return at;
+  throw new WebhookVerificationError(
+    'malformed_timestamp',
+    'the timestamp is not an RFC 3339 date-time with a zone',
+    'pass it unchanged, such as 2026-11-20T12:00:00Z',
+  );
 }
 
-/** Reads and checks everything except the body. */
-export function readUnchecked(given: Omit<VerifyOptions, 'body'>): UncheckedDelivery {
-  if (typeof given !== 'object' || given === null) {
-    badOption('verify takes one object: { body, headers, secrets }');
-  }
-  const options = ownOptions(given, candidateOptions);
+/** Reads and checks the options. Inherited ones may come from a polluted prototype, and do not count. */
+export function readUnchecked(given: VerifyOptions): UncheckedDelivery {
+  const options = ownCopy(given);
   const limits = ageLimits(options);
   const keys = signingKeys(options.secrets, options.tenantSecret);
   const { timestamp, signature } = readDeliveryHeaders(options.headers, options.headerNames);
-  const at = parseTimestamp(timestamp);
-  if (at === null) {
-    throw malformedTimestamp('pass the value of the header unchanged, such as 2026-11-20T12:00:00Z');
-  }
+  const at = timeOf(timestamp);
   const mac = parseSignature(signature);
   if (mac === null) {
     throw new WebhookVerificationError(
@@ -77,7 +67,7 @@ export function readUnchecked(given: Omit<VerifyOptions, 'body'>): UncheckedDeli
       { ageSeconds: (limits.now - at) / 1000 },
     );
   }
-  return { timestamp, at, mac, keys, limits };
+  return { timestamp, at, mac, keys, limits, body: rawBodyOf(options.body) };
 }
 
 function formatSeconds(seconds: number): string {
@@ -126,17 +116,8 @@ export function readSignOptions(given: SignOptions): {
   key: Key;
   body: string | Uint8Array;
 } {
-  if (typeof given !== 'object' || given === null) {
-    badOption('sign takes one object: { body, secret }');
-  }
-  const {
-    timestamp = new Date().toISOString(),
-    secret,
-    body,
-  } = ownOptions(given, ['timestamp', 'secret', 'body']);
-  if (typeof timestamp !== 'string' || parseTimestamp(timestamp) === null) {
-    throw malformedTimestamp();
-  }
+  const { timestamp = new Date().toISOString(), secret, body } = ownCopy(given);
+  timeOf(timestamp);
   return { timestamp, key: signingKey(secret), body: rawBodyOf(body) };
 }
 

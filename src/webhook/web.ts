@@ -1,13 +1,5 @@
-import { ownOptions } from '../own-options.ts';
 import { asWebhookError } from './error.ts';
-import {
-  type Key,
-  rawBodyOf,
-  type Signed,
-  type SignOptions,
-  type Verified,
-  type VerifyOptions,
-} from './options.ts';
+import type { Key, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
 import { indexOfMatch, judgeDelivery, readSignOptions, readUnchecked, signed, toHex } from './verify.ts';
 
 export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
@@ -80,7 +72,7 @@ export async function sign(options: SignOptions): Promise<Signed> {
 export async function verify(options: VerifyOptions): Promise<Verified> {
   try {
     const candidate = readUnchecked(options);
-    const message = signedMessage(candidate.timestamp, rawBodyOf(ownOptions(options, ['body']).body));
+    const message = signedMessage(candidate.timestamp, candidate.body);
     const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
     return judgeDelivery(
       candidate,

@@ -153,39 +153,15 @@ describe('parseTimestamp', () => {
   ])('parses %j as %j', (text, milliseconds) => expect(parseTimestamp(text)).toBe(milliseconds));
 });
 
-describe('invalid arguments', () => {
-  const headers = { 'X-Service-Timestamp': timestamp, 'X-Service-Signature': reference('k', '') };
-  const verify = (options: object) =>
-    node.verifySync({ body: '', secrets: 'k', headers, maxAge: null, ...options } as never);
-
-  test.each<[string, unknown, RegExp]>([
-    ['a promise', Promise.resolve(headers), /must be Headers/],
-    ['a list of null', [null], /a list of headers must/],
-    [
-      'names and values in turn, as rawHeaders has them',
-      Object.entries(headers).flat(),
-      /a list of headers must/,
-    ],
-  ])('verify rejects headers: %s', (_, given, message) => {
-    expect(thrownBy(() => verify({ headers: given }))).toMatchObject({
-      code: 'bad_option',
-      message: expect.stringMatching(message),
-    });
+test('accepts a record with a header called get', () => {
+  const signature = reference('k', '');
+  const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature, get: 'text' };
+  expect(node.verifySync({ body: '', secrets: 'k', headers, maxAge: null })).toMatchObject({
+    secretIndex: 0,
   });
+});
 
-  test.each([[null], ['text'], [{ timestamp: 7 }], [{ signature: 'a b' }]])(
-    'verify rejects headerNames: %j',
-    (headerNames) => {
-      expect(thrownBy(() => verify({ headerNames }))).toMatchObject({ code: 'bad_option' });
-    },
-  );
-
-  test.each([[7], ['soon'], [[timestamp]]])('sign rejects the timestamp %j', (wrong) => {
-    const sign = () => node.signSync({ body: '', secret: 'k', timestamp: wrong as never });
-    expect(thrownBy(sign)).toMatchObject({ code: 'malformed_timestamp' });
-  });
-
-  test('accepts a record with a header called get', () => {
-    expect(verify({ headers: { ...headers, get: 'text' } })).toMatchObject({ secretIndex: 0 });
-  });
+test.each([7, 'soon'])('sign rejects the timestamp %j', (wrong) => {
+  const sign = () => node.signSync({ body: '', secret: 'k', timestamp: wrong as never });
+  expect(thrownBy(sign)).toMatchObject({ code: 'malformed_timestamp' });
 });

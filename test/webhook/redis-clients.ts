@@ -32,5 +32,4 @@ const kinds = {
 
 export type ClientKind = keyof typeof kinds;
 export const clientKinds = Object.keys(kinds) as ClientKind[];
-export const isClientKind = (kind: string): kind is ClientKind => Object.hasOwn(kinds, kind);
 export const connectRedis = (kind: ClientKind, port: number): Promise<Connected> => kinds[kind](port);

@@ -78,6 +78,25 @@ const pairs = (signature = 'X-Service-Signature'): [string, string][] => [
   [signature, current.signature],
 ];
 
+/** Timestamps and their vectors. */
+const accurate = [
+  ['no fraction', 'no-fraction'],
+  ['six fraction digits', 'six-digits'],
+  ['nine fraction digits', 'nine-digits'],
+  ['`t` and `z` in lower case', 'lower-case'],
+] as const;
+const refused = [
+  ['no zone', 'no-zone'],
+  ['Unix seconds', 'unix-seconds'],
+  ['ten fraction digits', 'ten-digits'],
+  ['29 February of another year', 'no-such-day'],
+  ['hour 24', 'no-such-hour'],
+  ['`+0200`', 'short-offset'],
+  ['a space instead of `T`', 'space'],
+  ['only a date', 'date-only'],
+  ['an HTTP date', 'http-date'],
+] as const;
+
 export const table: readonly Section[] = [
   {
     title: 'The body',
@@ -91,12 +110,6 @@ export const table: readonly Section[] = [
         return delivery('ascii', { body: around.subarray(10, -10) });
       }),
       row('one bit changed', 'mismatch', () => delivery('ascii', { body: flipped(bodyOf('ascii'), 20) })),
-      row('`"failed":1` under the signature of `"failed":0`', 'mismatch', () =>
-        delivery('ascii', { body: bodyOf('ascii-flipped') }),
-      ),
-      row('the last byte missing', 'mismatch', () =>
-        delivery('ascii', { body: bodyOf('ascii').subarray(0, -1) }),
-      ),
       row('a newline added at the end', 'mismatch', () =>
         delivery('ascii', { body: utf8(`${text(bodyOf('ascii'))}\n`) }),
       ),
@@ -105,16 +118,11 @@ export const table: readonly Section[] = [
       row('a byte order mark that a decoder removed', 'mismatch', () =>
         delivery('bom', { body: bodyOf('no-bom') }),
       ),
-      row('a byte order mark that was not signed', 'mismatch', () =>
-        delivery('no-bom', { body: bodyOf('bom') }),
-      ),
       row('0xFF: bytes that are not UTF-8', accepted, () => delivery('ff')),
       row('0xFF, decoded to text: now U+FFFD', 'mismatch', () =>
         delivery('ff', { body: text(bodyOf('ff')) }),
       ),
-      row('CRLF', accepted, () => delivery('crlf')),
       row('CRLF turned into LF', 'mismatch', () => delivery('crlf', { body: bodyOf('lf') })),
-      row('LF turned into CRLF', 'mismatch', () => delivery('lf', { body: bodyOf('crlf') })),
       row('a NUL byte', accepted, () => delivery('nul')),
       row('empty', accepted, () => delivery('empty')),
       row('parsed: an object', 'body_not_raw', () =>
@@ -123,9 +131,7 @@ export const table: readonly Section[] = [
       row('parsed and serialised again, with spaces', 'mismatch', () =>
         delivery('ascii', { body: JSON.stringify(JSON.parse(text(bodyOf('ascii'))), null, 2) }),
       ),
-      row('a promise', 'body_not_raw', () => delivery('ascii', { body: Promise.resolve(bodyOf('ascii')) })),
       row('missing', 'body_not_raw', () => delivery('ascii', { body: undefined })),
-      row('`null`', 'body_not_raw', () => delivery('ascii', { body: null })),
     ],
   },
   {
@@ -139,49 +145,24 @@ export const table: readonly Section[] = [
       row('spaces and tabs around it, as HTTP allows', accepted, () =>
         withSignature(` \t${current.signature}\t `),
       ),
-      row('only `sha256=`', 'malformed_signature', () => withSignature('sha256=')),
       row('63 digits', 'malformed_signature', () => withSignature(current.signature.slice(0, -1))),
-      row('65 digits', 'malformed_signature', () => withSignature(`${current.signature}0`)),
-      row('not hex: a `g` among the digits', 'malformed_signature', () =>
-        withSignature(`sha256=${hex.slice(0, -1)}g`),
-      ),
-      row('64 × `é`', 'malformed_signature', () => withSignature(`sha256=${'é'.repeat(64)}`)),
       row('64 full-width digits', 'malformed_signature', () => withSignature(`sha256=${'０'.repeat(64)}`)),
       row('a newline after it', 'malformed_signature', () => withSignature(`${current.signature}\n`)),
-      row('`sha1=` and 40 digits', 'malformed_signature', () => withSignature(`sha1=${hex.slice(0, 40)}`)),
       row('`sha512=` and 64 digits', 'malformed_signature', () => withSignature(`sha512=${hex}`)),
       row('`SHA256=`', 'malformed_signature', () => withSignature(`SHA256=${hex}`)),
       row('64 digits without `sha256=`', 'malformed_signature', () => withSignature(hex)),
-      row('in base64', 'malformed_signature', () =>
-        withSignature('sha256=0r+urTqs2BDle4a4I4FdzBZjsTHkNz8ZeM8UWaGz748='),
-      ),
       row('empty', 'malformed_signature', () => withSignature('')),
     ],
   },
   {
     title: 'The timestamp',
     rows: [
-      row('three fraction digits', accepted, () => delivery('ascii')),
-      row('no fraction', accepted, () => delivery('no-fraction')),
-      row('six fraction digits', accepted, () => delivery('six-digits')),
-      row('nine fraction digits', accepted, () => delivery('nine-digits')),
+      ...accurate.map(([name, file]) => row(name, accepted, () => delivery(file))),
+      ...refused.map(([name, file]) => row(name, 'malformed_timestamp', () => delivery(file))),
       row('`+02:00`', { secretIndex: 0, ageSeconds: 0 }, () => delivery('ahead-of-utc')),
-      row('`t` and `z` in lower case', accepted, () => delivery('lower-case')),
       row('29 February of a leap year', accepted, () => delivery('leap-day', { maxAge: null })),
       row('one bit changed: another second', 'mismatch', () => withTimestamp('2026-07-01T12:00:01.000Z')),
       row('the same time, written differently', 'mismatch', () => withTimestamp('2026-07-01T12:00:00Z')),
-      row('one bit changed: not a digit', 'malformed_timestamp', () =>
-        withTimestamp('2026-07-01T12:00:0p.000Z'),
-      ),
-      row('no zone', 'malformed_timestamp', () => delivery('no-zone')),
-      row('Unix seconds', 'malformed_timestamp', () => delivery('unix-seconds')),
-      row('ten fraction digits', 'malformed_timestamp', () => delivery('ten-digits')),
-      row('29 February of another year', 'malformed_timestamp', () => delivery('no-such-day')),
-      row('hour 24', 'malformed_timestamp', () => delivery('no-such-hour')),
-      row('`+0200`', 'malformed_timestamp', () => delivery('short-offset')),
-      row('a space instead of `T`', 'malformed_timestamp', () => delivery('space')),
-      row('only a date', 'malformed_timestamp', () => delivery('date-only')),
-      row('an HTTP date', 'malformed_timestamp', () => delivery('http-date')),
       row(
         'the boundary moved: `…00.000Z` + body sent as `…00` + `000Z.` + body, with the same MAC',
         'malformed_timestamp',
@@ -204,9 +185,6 @@ export const table: readonly Section[] = [
       row('a year old, `maxAge` null', accepted, () =>
         delivery('ascii', { now: after(31_536_000_000), maxAge: null }),
       ),
-      row('a year ahead, `maxFuture` null', accepted, () =>
-        delivery('ascii', { now: after(-31_536_000_000), maxFuture: null }),
-      ),
       row('a year ahead, `maxAge` null', 'too_new', () =>
         delivery('ascii', { now: after(-31_536_000_000), maxAge: null }),
       ),
@@ -214,7 +192,6 @@ export const table: readonly Section[] = [
         delivery('ascii', { now: after(301_000), secrets: oldSecret }),
       ),
       row('`maxAge` 0', 'bad_option', () => delivery('ascii', { maxAge: 0 })),
-      row('`maxFuture` 0', 'bad_option', () => delivery('ascii', { maxFuture: 0 })),
       row('`maxAge` NaN', 'bad_option', () => delivery('ascii', { maxAge: Number.NaN })),
       row('`now` as an invalid date', 'bad_option', () => delivery('ascii', { now: new Date('never') })),
     ],
@@ -233,14 +210,12 @@ export const table: readonly Section[] = [
         delivery('secret-old', { secrets: [newSecret, oldSecret] }),
       ),
       row('another secret', 'mismatch', () => delivery('ascii', { secrets: [oldSecret] })),
-      row('a trailing space', 'mismatch', () => delivery('ascii', { secrets: `${newSecret} ` })),
       row('bytes that are not text', accepted, () =>
         delivery('secret-binary', { secrets: secretOf(vector('secret-binary')) }),
       ),
       row('a secret with an emoji', accepted, () =>
         delivery('secret-emoji', { secrets: text(secretOf(vector('secret-emoji'))) }),
       ),
-      row('100 bytes', accepted, () => delivery('secret-long', { secrets: secretOf(vector('secret-long')) })),
       row('tenant and webhook secret, signed with the tenant’s', { secretIndex: 0 }, () =>
         delivery('secret-tenant', { secrets: [oldSecret, newSecret], tenantSecret }),
       ),
@@ -253,14 +228,9 @@ export const table: readonly Section[] = [
       row('missing', 'no_secret', () => delivery('ascii', { secrets: undefined })),
       row('an empty list', 'no_secret', () => delivery('ascii', { secrets: [] })),
       row('empty text', 'no_secret', () => delivery('ascii', { secrets: '' })),
-      row('zero bytes', 'no_secret', () => delivery('ascii', { secrets: new Uint8Array() })),
       row('a list with an empty secret', 'no_secret', () => delivery('ascii', { secrets: [newSecret, ''] })),
-      row('a list with `undefined`', 'no_secret', () =>
-        delivery('ascii', { secrets: [undefined, newSecret] }),
-      ),
       row('an empty tenant secret', 'no_secret', () => delivery('ascii', { tenantSecret: '' })),
       row('a number', 'bad_option', () => delivery('ascii', { secrets: 42 })),
-      row('`null`', 'bad_option', () => delivery('ascii', { secrets: null })),
     ],
   },
   {
@@ -270,9 +240,6 @@ export const table: readonly Section[] = [
       row('a record with names in mixed case', accepted, () =>
         withHeaders({ 'X-SERVICE-timestamp': current.timestamp, 'x-Service-SIGNATURE': current.signature }),
       ),
-      row('a record without a prototype', accepted, () =>
-        withHeaders(Object.assign(Object.create(null), headers(current.timestamp, current.signature))),
-      ),
       row('`Headers`', accepted, () => withHeaders(new Headers(pairs()))),
       row('pairs', accepted, () => withHeaders(pairs('x-SERVICE-signature'))),
       row('other names, set with `headerNames`', accepted, () =>
@@ -281,35 +248,17 @@ export const table: readonly Section[] = [
           { headerNames: { timestamp: 'Webhook-Timestamp', signature: 'Webhook-Signature' } },
         ),
       ),
-      row('one other name, set with `headerNames`', accepted, () =>
-        withHeaders(
-          { 'x-service-timestamp': current.timestamp, 'x-hub-signature-256': current.signature },
-          { headerNames: { signature: 'X-Hub-Signature-256' } },
-        ),
-      ),
       row('other names, not set', 'missing_header', () =>
         withHeaders({ 'webhook-timestamp': current.timestamp, 'webhook-signature': current.signature }),
       ),
       row('no timestamp', 'missing_header', () => withHeaders({ 'x-service-signature': current.signature })),
       row('no signature', 'missing_header', () => withHeaders({ 'x-service-timestamp': current.timestamp })),
-      row('no signature in `Headers`', 'missing_header', () =>
-        withHeaders(new Headers({ 'x-service-timestamp': current.timestamp })),
-      ),
-      row('an empty list of values', 'missing_header', () => withHeaders(headers(current.timestamp, []))),
       row('two signatures as a list', 'duplicate_header', () =>
         withHeaders(headers(current.timestamp, twoSignatures)),
-      ),
-      row('the same signature twice', 'duplicate_header', () =>
-        withHeaders(headers(current.timestamp, [current.signature, current.signature])),
       ),
       row('two signatures joined by a comma', 'duplicate_header', () =>
         withHeaders(headers(current.timestamp, twoSignatures.join(', '))),
       ),
-      row('two signatures in `Headers`', 'duplicate_header', () => {
-        const given = new Headers(pairs());
-        given.append('X-Service-Signature', twoSignatures[1] ?? '');
-        return withHeaders(given);
-      }),
       row('two signatures as pairs', 'duplicate_header', () =>
         withHeaders([...pairs(), ['x-service-signature', twoSignatures[1]]]),
       ),
@@ -322,20 +271,12 @@ export const table: readonly Section[] = [
       row('two timestamps', 'duplicate_header', () =>
         withHeaders(headers([current.timestamp, current.timestamp], current.signature)),
       ),
-      row('a value that is not text', 'bad_option', () => withHeaders(headers(current.timestamp, 42))),
-      row('a promise', 'bad_option', () => withHeaders(Promise.resolve(new Headers()))),
       row('missing', 'bad_option', () => withHeaders(undefined)),
-      row('an invalid name in `headerNames`', 'bad_option', () =>
-        delivery('ascii', { headerNames: { signature: 'X Service' } }),
-      ),
     ],
   },
   {
     title: 'The call',
     rows: [
-      row('`verify()`', 'bad_option', () => undefined),
-      row('`verify(null)`', 'bad_option', () => null),
-      row('`verify(body)`', 'bad_option', () => text(bodyOf('ascii'))),
       row('`verify({})`', 'no_secret', () => ({})),
       row('an option whose getter throws', 'bad_option', () =>
         Object.defineProperty(delivery(), 'body', {

@@ -1,22 +1,20 @@
-import { ownOptions } from '../../own-options.ts';
+import { ownCopy } from '../../own-options.ts';
 import { badOption, WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readDeliveryHeaders } from '../headers.ts';
 import type { Verified } from '../options.ts';
 import { verify } from '../web.ts';
-import { type Delivery, type ReceiveOptions, statusOf, WebhookReceiveError } from './public.ts';
+import {
+  type Delivery,
+  type ReceiveOptions,
+  type RefusalStatus,
+  statusOf,
+  WebhookReceiveError,
+} from './public.ts';
 
 export type VerificationOptions = Omit<ReceiveOptions, 'onError'>;
 
-const defaultMaxBytes = 1024 * 1024;
-
-/** Returns the maximum length of a body, and checks the type of the options. */
-export function maxBytesOf(options: VerificationOptions): number {
-  const given: unknown = options;
-  if (typeof given !== 'object' || given === null) {
-    badOption('a receiver takes an object of options: { secrets }');
-  }
-  const { maxBytes = defaultMaxBytes } = ownOptions(options, ['maxBytes']);
-  if (typeof maxBytes === 'number' && maxBytes > 0) return maxBytes;
+export function maxBytesOf({ maxBytes = 1024 * 1024 }: VerificationOptions): number {
+  if (maxBytes > 0) return maxBytes;
   badOption('maxBytes must be a number of bytes above 0');
 }
 
@@ -26,11 +24,8 @@ export function tooLarge(maxBytes: number): WebhookReceiveError {
 
 /** Returns the error for a body that was parsed before verification; `hint` is the fix in this framework. */
 export function notRaw(hint: string): WebhookVerificationError {
-  return new WebhookVerificationError(
-    'body_not_raw',
-    `the body was consumed before it could be verified: ${hint}`,
-    hint,
-  );
+  const message = `the body was consumed before it could be verified: ${hint}`;
+  return new WebhookVerificationError('body_not_raw', message, hint);
 }
 
 function parseDelivery(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
@@ -53,19 +48,19 @@ function parseDelivery(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
  */
 export async function deliver(
   headers: HeadersInput,
-  options: VerificationOptions,
+  given: VerificationOptions,
   read: (maxBytes: number) => Uint8Array | Promise<Uint8Array>,
 ): Promise<Delivery> {
+  const { now, json, ...options } = ownCopy(given);
   const maxBytes = maxBytesOf(options);
   const bytes = await read(maxBytes);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  const { now, headerNames, json } = ownOptions(options, ['now', 'headerNames', 'json']);
   const verified = await verify({ ...options, now: now?.(), headers, body: bytes });
   // Parsed here, because the receiver can neither log nor handle an error that is thrown in the user's handler.
   if (json !== false) parseDelivery(bytes, verified);
   return {
     verified,
-    signature: readDeliveryHeaders(headers, headerNames).signature.toLowerCase(),
+    signature: readDeliveryHeaders(headers, options.headerNames).signature.toLowerCase(),
     bytes,
     text: () => new TextDecoder().decode(bytes),
     json: () => parseDelivery(bytes, verified),
@@ -73,7 +68,7 @@ export async function deliver(
 }
 
 /** Logs one line for a refused delivery: the code, the status and the age, but no text from the sender. */
-export function logRefusal(error: unknown): void {
+function logRefusal(error: unknown): void {
   const isVerification = error instanceof WebhookVerificationError;
   const code = isVerification || error instanceof WebhookReceiveError ? error.code : 'an unexpected error';
   const { ageSeconds = null, hint = null } = isVerification ? error : {};
@@ -81,6 +76,14 @@ export function logRefusal(error: unknown): void {
   const age = ageSeconds === null ? '' : `, ${seconds} s ${ageSeconds < 0 ? 'ahead' : 'old'}`;
   const remedy = hint === null ? '' : ` → ${hint}`;
   console.error(`rungate refused a webhook delivery: ${code} (HTTP ${statusOf(error)})${age}${remedy}`);
+}
+
+/** Logs an error and returns the status for the sender. Rethrows errors that are not the sender's mistake, for the app. */
+export function refusalStatus(error: unknown): RefusalStatus {
+  logRefusal(error);
+  const status = statusOf(error);
+  if (status >= 500) throw error;
+  return status;
 }
 
 /**
@@ -93,15 +96,12 @@ export function errorOf(...thrown: unknown[]): object {
   );
 }
 
-/** Passes an error of `receive` to `onError`, or logs it, and rethrows it. */
-export async function reportErrors(
-  options: ReceiveOptions,
-  receive: () => Promise<Delivery>,
-): Promise<Delivery> {
+/** Passes an error to `onError`, or logs it, and rethrows it. */
+export async function reportErrors(options: ReceiveOptions, delivered: Promise<Delivery>): Promise<Delivery> {
   try {
-    return await receive();
+    return await delivered;
   } catch (error) {
-    const { onError = logRefusal } = ownOptions(options ?? {}, ['onError']);
+    const { onError = logRefusal } = options;
     // Not awaited: an `onError` that never ends must not keep the sender waiting.
     Promise.resolve(error)
       .then(onError)
@@ -118,15 +118,14 @@ export async function reportErrors(
  * import express from 'express';
  * import { deliveryOf, webhook } from 'rungate/webhook/express';
  *
- * const app = express();
- * app.post('/hook', webhook({ secrets: process.env.HOOK_SECRET }), (request, response) => {
+ * express().post('/hook', webhook({ secrets: process.env.HOOK_SECRET }), (request, response) => {
  *   console.log(deliveryOf(request).json());
  *   response.sendStatus(204);
  * });
  * ```
  */
 export function deliveryOf(request: object): Delivery {
-  const { webhook } = ownOptions(request as { webhook?: unknown }, ['webhook']);
-  if (typeof webhook === 'object' && webhook !== null) return webhook as Delivery;
-  badOption('no delivery was verified on this route: mount webhook() on it');
+  // Not an inherited one: the prototype may be polluted.
+  const { value } = Object.getOwnPropertyDescriptor(request, 'webhook') ?? { value: null };
+  return value ?? badOption('no delivery was verified on this route: mount webhook() on it');
 }

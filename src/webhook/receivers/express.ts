@@ -1,7 +1,6 @@
-import { ownOptions } from '../../own-options.ts';
-import { errorOf, logRefusal } from './delivery.ts';
+import { errorOf, refusalStatus } from './delivery.ts';
 import { type IncomingRequest, receiveIncoming } from './incoming.ts';
-import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
+import type { Delivery, ReceiveOptions } from './public.ts';
 
 export { deliveryOf } from './delivery.ts';
 export * from './public.ts';
@@ -42,15 +41,9 @@ export interface ExpressOptions<
 const remedy =
   "mount the webhook before express.json(), or give its route express.raw({ type: '*/*' }) instead of a parser";
 
-/** Logs the error. Responds to the sender's mistakes with an empty body, and passes all others to the app. */
-function handleError(error: unknown, _request: unknown, response: ExpressResponse, next: ExpressNext): void {
-  logRefusal(error);
-  const status = statusOf(error);
-  if (status >= 500) {
-    next(error);
-    return;
-  }
-  response.statusCode = status;
+/** Responds to the sender's mistakes with an empty body, and passes all others to the app. */
+function respond(error: unknown, _request: unknown, response: ExpressResponse): void {
+  response.statusCode = refusalStatus(error);
   response.end();
 }
 
@@ -72,12 +65,12 @@ function handleError(error: unknown, _request: unknown, response: ExpressRespons
 export function webhook<Request extends ExpressRequest, Response extends ExpressResponse>(
   options: ExpressOptions<Request, Response>,
 ): (request: Request, response: Response, next: ExpressNext) => Promise<void> {
+  const { onError = respond } = options;
   return async (request, response, next) => {
     const unread = request.readableDidRead !== true;
     try {
       request.webhook = await receiveIncoming(request, options, remedy);
     } catch (error) {
-      const { onError = handleError } = ownOptions(options ?? {}, ['onError']);
       const refuse = (given?: unknown) => next(errorOf(given, error));
       try {
         await onError(error, request, response, refuse);

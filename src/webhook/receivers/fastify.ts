@@ -1,7 +1,6 @@
-import { ownOptions } from '../../own-options.ts';
 import { isBytes } from '../options.ts';
-import { deliver, errorOf, logRefusal, maxBytesOf, notRaw } from './delivery.ts';
-import { type ReceiveOptions, statusOf } from './public.ts';
+import { deliver, errorOf, maxBytesOf, notRaw, refusalStatus } from './delivery.ts';
+import type { ReceiveOptions } from './public.ts';
 
 export { deliveryOf } from './delivery.ts';
 export * from './public.ts';
@@ -55,13 +54,9 @@ function bodyOf({ body = new Uint8Array() }: FastifyRequest): Uint8Array {
   throw notRaw(remedy);
 }
 
-/** Logs the error. Responds to the sender's mistakes with an empty body, and throws all others to the app. */
-function handleError(error: unknown, _request: unknown, reply: FastifyReply): unknown {
-  logRefusal(error);
-  const status = statusOf(error);
-  if (status >= 500) throw error;
-  return reply.code(status).send();
-}
+/** Responds to the sender's mistakes with an empty body, and throws all others to the app. */
+const respond = (error: unknown, _request: unknown, reply: FastifyReply): unknown =>
+  reply.code(refusalStatus(error)).send();
 
 /**
  * Makes every route of a scope accept only deliveries: bodies stay raw, and are verified before validation and handler.
@@ -84,7 +79,7 @@ function handleError(error: unknown, _request: unknown, reply: FastifyReply): un
  */
 export function webhook(scope: FastifyScope, options: FastifyOptions): void {
   const bodyLimit = maxBytesOf(options);
-  const { onError = handleError } = ownOptions(options, ['onError']);
+  const { onError = respond } = options;
   const typedScope: Scope = scope;
   scope.removeAllContentTypeParsers();
   typedScope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>

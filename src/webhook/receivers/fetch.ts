@@ -8,19 +8,20 @@ export * from './public.ts';
 export interface FetchRequest {
   readonly headers: { get(name: string): string | null; forEach: unknown };
   readonly bodyUsed: boolean;
-  readonly body: { readonly locked: boolean; getReader(): FetchBodyReader } | null;
-}
-
-/** The part of a body reader that the receiver uses. */
-export interface FetchBodyReader {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-  cancel(): Promise<unknown>;
+  readonly body: {
+    readonly locked: boolean;
+    getReader(): {
+      read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+      cancel(): Promise<unknown>;
+    };
+  } | null;
 }
 
 const remedy =
   'pass the request before anything calls json(), text() or formData() on it; in Hono, c.req.raw before c.req.json() or a validator';
 
-async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8Array> {
+async function readAll(stream: NonNullable<FetchRequest['body']>, maxBytes: number): Promise<Uint8Array> {
+  const reader = stream.getReader();
   const body = new CollectedBytes(maxBytes);
   for (;;) {
     const { done, value } = await reader.read().catch((error: unknown) => {
@@ -55,11 +56,10 @@ async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8
  * ```
  */
 export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
-  return reportErrors(options, async () => {
-    const { body, bodyUsed, headers } = request;
-    return deliver(headers, options, (maxBytes) => {
-      if (bodyUsed || body?.locked) throw notRaw(remedy);
-      return body === null ? new Uint8Array() : readAll(body.getReader(), maxBytes);
-    });
+  const { body, bodyUsed, headers } = request;
+  const delivered = deliver(headers, options, (maxBytes) => {
+    if (bodyUsed || body?.locked) throw notRaw(remedy);
+    return body === null ? new Uint8Array() : readAll(body, maxBytes);
   });
+  return reportErrors(options, delivered);
 }

@@ -1,4 +1,3 @@
-import { badOption } from '../error.ts';
 import { deliver, notRaw, reportErrors } from './delivery.ts';
 import type { Delivery, ReceiveOptions } from './public.ts';
 
@@ -14,14 +13,6 @@ export interface LambdaEvent {
 
 const remedy =
   'pass the event unchanged: before a body parser (in middy, http-json-body-parser), and with a proxy integration, which passes the body as text';
-
-/** Returns all headers: in payload 1.0, `headers` has only the last value of a name, and `multiValueHeaders` all. */
-function headersOf(event: LambdaEvent): Record<string, string | readonly string[] | undefined> {
-  const all = event.multiValueHeaders ?? {};
-  const known = new Set(Object.keys(all).map((name) => name.toLowerCase()));
-  const rest = Object.entries(event.headers ?? {}).filter(([name]) => !known.has(name.toLowerCase()));
-  return Object.fromEntries([...rest, ...Object.entries(all)]);
-}
 
 function bodyBytes({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
   const unchecked: unknown = body ?? '';
@@ -48,11 +39,10 @@ function bodyBytes({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
  * ```
  */
 export async function receive(event: LambdaEvent, options: ReceiveOptions): Promise<Delivery> {
-  return reportErrors(options, async () => {
-    const unchecked: unknown = event;
-    if (typeof unchecked !== 'object' || unchecked === null) {
-      badOption('receive takes the event of the Lambda handler');
-    }
-    return deliver(headersOf(event), options, () => bodyBytes(event));
-  });
+  // In payload 1.0, `headers` has only the last value of a name, and `multiValueHeaders` all.
+  const headers = { ...event.headers, ...event.multiValueHeaders };
+  return reportErrors(
+    options,
+    deliver(headers, options, () => bodyBytes(event)),
+  );
 }

@@ -29,5 +29,5 @@ const remedy =
  * ```
  */
 export async function receive(request: IncomingRequest, options: ReceiveOptions): Promise<Delivery> {
-  return reportErrors(options, () => receiveIncoming(request, options, remedy));
+  return reportErrors(options, receiveIncoming(request, options, remedy));
 }

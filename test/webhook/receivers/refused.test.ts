@@ -1,20 +1,14 @@
-import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import express5 from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as onExpress from '../../../src/webhook/receivers/express.ts';
 import * as onFastify from '../../../src/webhook/receivers/fastify.ts';
-import { at, headersFor, listen, post, secret } from './suite.ts';
+import { at, headersFor, listen, now, post, secret } from './sending.ts';
+import { express4 } from './starts.ts';
 
-const express4 = createRequire(import.meta.url)('express4') as typeof express5;
-
-/** The arguments of `onError` besides the error: only Express passes `next`. */
-interface Reach {
-  respond?: () => unknown;
-  next?: (value?: unknown) => void;
-}
-type OnError = (reach: Reach) => unknown;
+/** Only Express passes `next`. */
+type OnError = (respond: () => unknown, next?: (value?: unknown) => void) => unknown;
 
 /** The mistakes and habits of an `onError`. */
 const behaviours: Readonly<Record<string, OnError>> = {
@@ -24,70 +18,69 @@ const behaviours: Readonly<Record<string, OnError>> = {
   },
   'rejects with undefined': () => Promise.reject(),
   'rejects with the word route': () => Promise.reject('route'),
-  'calls next()': ({ next }) => next?.(),
-  "calls next('route')": ({ next }) => next?.('route'),
-  'responds, then calls next()': ({ respond, next }) => {
-    respond?.();
+  'calls next()': (_respond, next) => next?.(),
+  "calls next('route')": (_respond, next) => next?.('route'),
+  'responds, then calls next()': (respond, next) => {
+    respond();
     next?.();
   },
-  'responds, then rejects': async ({ respond }) => {
-    respond?.();
-    throw new Error('of onError');
+  'responds, then rejects': (respond) => {
+    respond();
+    return Promise.reject(new Error('of onError'));
   },
 };
 
-interface App {
-  url: string;
-  close(): Promise<unknown>;
-}
 interface Given {
-  secrets: string;
+  onError: OnError;
   now(): Date;
+  handled(): void;
 }
-type Start = (given: Given, onError: OnError, handled: (body: unknown) => void) => Promise<App>;
+/** Starts an app, and returns the URL of its receiver. */
+type Start = (given: Given) => Promise<string>;
 
 const onExpressOf =
   (express: typeof express5, mount: 'post' | 'use'): Start =>
-  async (given, onError, handled) => {
+  ({ handled, onError, ...options }) => {
     const app = express();
     const router = express.Router();
-    const options = {
-      ...given,
-      onError: (_e: unknown, _q: unknown, response: express5.Response, next: (value?: unknown) => void) =>
-        onError({ respond: () => response.status(418).end(), next }),
+    const handler: express5.RequestHandler = (_request, response) => {
+      handled();
+      response.end();
     };
-    router[mount]('/hook', onExpress.webhook<express5.Request, express5.Response>(options));
-    router.post('/hook', (request, response) => {
-      handled(request.body);
-      response.end();
+    const receiver = onExpress.webhook<express5.Request, express5.Response>({
+      ...options,
+      secrets: secret,
+      onError: (_error, _request, response, next) => onError(() => response.status(418).end(), next),
     });
+    router[mount]('/hook', receiver);
+    router.post('/hook', handler);
     app.use(router);
-    app.post('/hook', (request, response) => {
-      handled(request.body);
-      response.end();
-    });
-    app.use(((_error, _request, response, _next) => {
+    app.post('/hook', handler);
+    const failed: express5.ErrorRequestHandler = (_error, _request, response, _next) => {
       response.status(500).end();
-    }) as express5.ErrorRequestHandler);
+    };
+    app.use(failed);
     return listen(app);
   };
 
 const onFastifyWith =
   (more: (scope: FastifyInstance) => unknown): Start =>
-  async (given, onError, handled) => {
-    const app = fastify({ forceCloseConnections: true });
+  async ({ handled, onError, ...options }) => {
+    const app = fastify();
     app.register(async (scope) => {
       more(scope);
       onFastify.webhook(scope, {
-        ...given,
-        onError: (_error, _request, reply) => onError({ respond: () => reply.code(418).send() }),
+        ...options,
+        secrets: secret,
+        onError: (_error, _request, reply) => onError(() => reply.code(418).send()),
       });
-      scope.post('/hook', async (request) => {
-        handled(request.body);
+      scope.post('/hook', async () => {
+        handled();
         return '';
       });
     });
-    return { url: `${await app.listen({ port: 0, host: '127.0.0.1' })}/hook`, close: () => app.close() };
+    await app.ready();
+    return listen(app.routing);
   };
 
 const apps: Readonly<Record<string, Start>> = {
@@ -102,9 +95,8 @@ const apps: Readonly<Record<string, Start>> = {
   ),
 };
 
-const forged = Buffer.from('{"forged":true}');
-const authentic = Buffer.from('{"authentic":true}');
-const given: Given = { secrets: secret, now: () => new Date(at) };
+const forged = '{"forged":true}';
+const authentic = '{"authentic":true}';
 
 /** Sends a forged delivery, and breaks the connection once `reported` says that it was refused. */
 function sendAndLeave(url: string, reported: Promise<unknown>): Promise<void> {
@@ -120,56 +112,52 @@ function sendAndLeave(url: string, reported: Promise<unknown>): Promise<void> {
 }
 
 describe.each(Object.entries(apps))('%s', (_name, start) => {
-  const closers: (() => Promise<unknown>)[] = [];
-  beforeEach(() => {
-    vi.spyOn(console, 'error').mockImplementation(() => {});
-  });
-  afterEach(async () => {
-    vi.restoreAllMocks();
-    for (const close of closers.splice(0)) await close();
-  });
+  beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+  afterEach(() => void vi.restoreAllMocks());
 
-  async function started(options: Given, onError: OnError) {
-    const handled: unknown[] = [];
-    const app = await start(options, onError, (body) => handled.push(body));
-    closers.push(app.close);
-    /** Returns the number of deliveries that reached the handler, once an authentic one has. */
-    const count = async () => {
+  async function started(onError: OnError, time = now) {
+    const handled = vi.fn();
+    const url = await start({ onError, now: time, handled });
+    /** Expects that only this authentic delivery reaches the handler. */
+    const onlyAuthentic = async () => {
       await vi.waitFor(async () => {
-        const { status } = await post(app.url, authentic, headersFor(authentic));
-        expect(status).toBe(200);
+        expect((await post(url, authentic, headersFor(authentic))).status).toBe(200);
       });
-      return handled.length;
+      expect(handled).toHaveBeenCalledOnce();
     };
-    return { url: app.url, count };
+    return { url, onlyAuthentic };
   }
 
   test.each(Object.entries(behaviours))(
     'a refused delivery never reaches the handler if onError %s, also if the sender leaves',
     async (_what, behave) => {
       const reported: (() => void)[] = [];
-      const app = await started(given, (reach) => {
+      const nextReport = () => new Promise<void>((resolve) => reported.push(resolve));
+      const { url, onlyAuthentic } = await started((...reach) => {
         for (const report of reported.splice(0)) report();
-        return behave(reach);
+        return behave(...reach);
       });
-      await sendAndLeave(app.url, new Promise<void>((resolve) => reported.push(resolve)));
-      const refused = new Promise<void>((resolve) => reported.push(resolve));
-      void post(app.url, forged, [['X-Service-Timestamp', at]]).catch(() => undefined);
+      await sendAndLeave(url, nextReport());
+      const refused = nextReport();
+      void post(url, forged, [['X-Service-Timestamp', at]]).catch(() => undefined);
       await refused;
-      expect(await app.count()).toBe(1);
+      await onlyAuthentic();
     },
   );
 
+  test('onError can send the response', async () => {
+    const { url } = await started((respond) => respond());
+    expect((await post(url, forged, [])).status).toBe(418);
+  });
+
   test('a delivery does not reach the handler if an option throws undefined', async () => {
-    const thrown = vi
-      .fn<() => Date>(() => new Date(at))
-      .mockImplementationOnce(() => {
-        throw undefined;
-      });
-    const reported = vi.fn<OnError>(({ next }) => next?.());
-    const app = await started({ ...given, now: thrown }, reported);
-    void post(app.url, authentic, headersFor(authentic)).catch(() => undefined);
+    const time = vi.fn(now).mockImplementationOnce(() => {
+      throw undefined;
+    });
+    const reported = vi.fn<OnError>((_respond, next) => next?.());
+    const { url, onlyAuthentic } = await started(reported, time);
+    void post(url, authentic, headersFor(authentic)).catch(() => undefined);
     await vi.waitFor(() => expect(reported).toHaveBeenCalledOnce());
-    expect(await app.count()).toBe(1);
+    await onlyAuthentic();
   });
 });

@@ -1,0 +1,170 @@
+import type { IncomingMessage } from 'node:http';
+import { connect as connect2, createServer } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import express5 from 'express';
+import fastify from 'fastify';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import * as onExpress from '../../../src/webhook/receivers/express.ts';
+import * as onFastify from '../../../src/webhook/receivers/fastify.ts';
+import * as onFetch from '../../../src/webhook/receivers/fetch.ts';
+import * as onNode from '../../../src/webhook/receivers/node-http.ts';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
+import { until } from '../../until.ts';
+import { headersFor, listen, now, post, secret } from './sending.ts';
+import { echo, express4, withExpress, withNode } from './starts.ts';
+
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+afterEach(() => void vi.restoreAllMocks());
+
+const options: ReceiveOptions = { secrets: secret, now };
+
+describe.each([
+  ['Express 4', express4],
+  ['Express 5', express5],
+] as const)('%s', (_name, express) => {
+  test('uses the bytes that express.raw read', async () => {
+    const raw = express.raw({ type: '*/*' });
+    const start = withExpress(express, (app, given) =>
+      app.post('/hook', raw, onExpress.webhook(given), echo),
+    );
+    const { send } = await start({ ...options, json: false });
+    const body = Uint8Array.of(0xff, 0x00, 0x0d, 0x0a);
+    expect(await send(body, headersFor(body))).toEqual({ status: 200, body: Buffer.from(body) });
+    expect((await send(Uint8Array.of(0xff), headersFor(body))).status).toBe(401);
+  });
+
+  test('uses the rawBody that the verify option of express.json kept', async () => {
+    const parser = express.json({
+      verify: (request, _response, rawBody) => Object.assign(request, { rawBody }),
+    });
+    const start = withExpress(express, (app, given) =>
+      app.post('/hook', parser, onExpress.webhook(given), echo),
+    );
+    expect((await (await start(options)).send('{ }', headersFor('{ }'))).status).toBe(200);
+  });
+
+  test('keeps the raw body from a later parser, which still parses for other routes', async () => {
+    const seen: unknown[] = [];
+    const app = express();
+    app.use('/hook', onExpress.webhook(options));
+    app.use(express.json());
+    app.post('/hook', (request, response) => {
+      seen.push(request.body, onExpress.deliveryOf(request).json());
+      response.end();
+    });
+    app.post('/other', (request, response) => {
+      seen.push(request.body);
+      response.end();
+    });
+    const url = await listen(app);
+    await post(url, '{"a":1}', headersFor('{"a":1}'));
+    await post(url.replace('/hook', '/other'), '{"b":2}', []);
+    expect(seen).toEqual([expect.any(Uint8Array), { a: 1 }, { b: 2 }]);
+  });
+
+  test('gives bad_option on a route without the middleware', async () => {
+    const { send, errors } = await withExpress(express, (app) => app.post('/hook', echo))(options);
+    expect((await send('{}', headersFor('{}'))).status).toBe(500);
+    expect(errors).toEqual([expect.objectContaining({ code: 'bad_option' })]);
+  });
+});
+
+test('Fastify verifies before validation, and keeps the parsers of the rest of the app', async () => {
+  const app = fastify();
+  app.post('/other', async (request) => ({ parsed: request.body }));
+  app.register(async (scope) => {
+    onFastify.webhook(scope, options);
+    const headers = { type: 'object', required: ['x-other'] };
+    scope.post('/strict', { schema: { headers } }, async () => 'never');
+    scope.post('/hook', async (request) => onFastify.deliveryOf(request).json());
+  });
+  await app.ready();
+  const url = await listen(app.routing);
+  const other = await post(url.replace('/hook', '/other'), '{"a":1}', []);
+  expect(JSON.parse(other.body.toString())).toEqual({ parsed: { a: 1 } });
+  const hook = await post(url, '{"b":2}', headersFor('{"b":2}'));
+  expect(JSON.parse(hook.body.toString())).toEqual({ b: 2 });
+  const strict = await post(url.replace('/hook', '/strict'), '{"b":2}', []);
+  expect([strict.status, strict.body.toString()]).toEqual([400, '']);
+});
+
+describe('the Fetch API', () => {
+  const requestOf = (body: ReadableStream) =>
+    new Request('https://example.test/', { method: 'POST', body, duplex: 'half' });
+
+  test('stops reading an endless body at maxBytes', async () => {
+    const cancel = vi.fn();
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1000));
+    const received = onFetch.receive(requestOf(new ReadableStream({ pull, cancel })), {
+      ...options,
+      maxBytes: 5000,
+    });
+    await expect(received).rejects.toMatchObject({ code: 'body_too_large' });
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  test('gives body_incomplete if the body breaks off', async () => {
+    const cause = new Error('reset');
+    const body = new ReadableStream({ pull: (controller) => controller.error(cause) });
+    const received = onFetch.receive(requestOf(body), options);
+    await expect(received).rejects.toMatchObject({ code: 'body_incomplete', cause });
+  });
+});
+
+describe('node:http', () => {
+  test('uses the rawBody of a host, without calling its body getter', async () => {
+    let bodyReads = 0;
+    const start = withNode(async (request) => {
+      Object.defineProperty(request, 'rawBody', { value: await buffer(request) });
+      Object.defineProperty(request, 'body', { get: () => (bodyReads += 1) });
+    });
+    expect((await (await start(options)).send('{}', headersFor('{}'))).status).toBe(200);
+    expect(bodyReads).toBe(0);
+  });
+
+  test('applies maxBytes to a chunked body', async () => {
+    const { send } = await withNode()({ ...options, maxBytes: 1000 });
+    const status = async (length: number) => {
+      const body = Buffer.alloc(length, 0x31);
+      return (await send(body, [...headersFor(body), ['Transfer-Encoding', 'chunked']])).status;
+    };
+    expect([await status(200_000), await status(1000)]).toEqual([413, 200]);
+  });
+
+  test('gives body_incomplete if the sender disconnects', async () => {
+    const receive = vi.fn((request: IncomingMessage) => onNode.receive(request, options));
+    const url = await listen((request) => {
+      receive(request).catch(() => {});
+      request.once('data', () => socket.destroy());
+    });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
+    await until(() => receive.mock.settledResults[0]?.type === 'rejected');
+    const error = receive.mock.settledResults[0]?.value as unknown;
+    expect(error).toBeInstanceOf(onNode.WebhookReceiveError);
+    expect(error).toMatchObject({ code: 'body_incomplete' });
+    expect(onNode.statusOf(error)).toBe(400);
+  });
+
+  test('reads a node:http2 request', async () => {
+    const server = createServer(async (request, response) => {
+      const status = await onNode.receive(request, options).then(() => 200, onNode.statusOf);
+      response.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const session = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    onTestFinished(() => {
+      session.close();
+      server.close();
+    });
+    const send = (key: string) =>
+      new Promise((resolve, reject) => {
+        const headers = Object.fromEntries(headersFor('{}', { key }));
+        const stream = session.request({ ':method': 'POST', ':path': '/', ...headers });
+        stream.on('response', (responseHeaders) => resolve(responseHeaders[':status'])).on('error', reject);
+        stream.resume().end('{}');
+      });
+    expect([await send('another'), await send(secret)]).toEqual([401, 200]);
+  });
+});
