@@ -14,11 +14,6 @@ import { type ReportWithReceipt, withReceipt } from './receipt.ts';
 import { sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
-/** Returns the facts of the CI job for the receipt of runs that another call started. */
-function factsOfJob(env: GateOptions['env']) {
-  return env === undefined ? {} : runFacts(detectCi(env));
-}
-
 /**
  * Starts a run or takes existing ones, waits for them, and judges them: `rungate gate` as a function, with the same rules. It
  * never ends the process, reads no environment but `env`, and closes its timers and connections.
@@ -57,17 +52,17 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
     const { reporter, redact } = session;
     const settings = { ...session, ...sharedOptions(options), gates: [gate], failFast: false };
     const { report, startedAt, finishedAt } = await openGate(settings, [reporter]);
-    return withReceipt(report as GateReport, {
-      build: async () => ({
-        ...(start?.body ?? factsOfJob(env)),
+    const facts = {
+      build: {
+        ...(start?.body ?? (env === undefined ? {} : runFacts(detectCi(env)))),
         baseUrl: own?.preview && bareUrl(own.preview.baseUrl),
-      }),
+      },
       subjects: artifactsOf(options.subjects),
       apiUrl: options.apiUrl,
       policy: rules.policy,
       startedAt,
       finishedAt,
-      redact,
-    });
+    };
+    return withReceipt(report as GateReport, facts, redact);
   });
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { Refused } from './error.ts';
-import { parseObject, refuseDuplicates } from './json.ts';
+import { parseObject, readAs, readBy, refuseDuplicates } from './json.ts';
 import { fromBase64, type Key, sign } from './keys.ts';
 import { payloadType as inToto } from './statement.ts';
 
@@ -18,13 +18,6 @@ export interface Envelope {
   payload: string;
   payloadType: string;
   signatures: EnvelopeSignature[];
-}
-
-/** The parts of an envelope, decoded. */
-export interface OpenEnvelope {
-  payloadType: string;
-  payload: Buffer;
-  signatures: readonly Buffer[];
 }
 
 /** A receipt of 1,000 runs is smaller. */
@@ -46,16 +39,9 @@ export function seal(payload: Uint8Array, key: Key, payloadType: string = inToto
   };
 }
 
-const base64 = z.pipe(
-  z.string(),
-  z.transform((text, { issues }) => {
-    const bytes = fromBase64(text);
-    if (bytes === null) issues.push({ code: 'custom', message: 'is not base64', input: text });
-    return bytes ?? Buffer.alloc(0);
-  }),
-);
+const base64 = readBy(fromBase64, 'is not base64');
 
-/** Each of the signatures is compared with each trusted key. */
+/** Each of the signatures is compared with each trusted key, so there is a limit. */
 const envelope = z.looseObject({
   payload: base64,
   payloadType: z.string(),
@@ -64,18 +50,8 @@ const envelope = z.looseObject({
     .check(z.minLength(1), z.maxLength(100)),
 });
 
-/** Returns why a schema refuses a value: `subject[1].digest is missing or invalid`. */
-export function reasonOf({ issues: [issue] }: z.core.$ZodError): string {
-  const path = issue?.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
-  const place = path?.join('').replace(/^\./, '') ?? '';
-  return issue?.code === 'custom' ? `${place} ${issue.message}`.trim() : `${place} is missing or invalid`;
-}
-
-/**
- * Reads an envelope. Nothing in it is trusted yet.
- * @throws Refused
- */
-export function openEnvelope(bytes: Uint8Array): OpenEnvelope {
+/** Reads an envelope, and decodes its parts. Nothing in it is trusted yet. @throws Refused */
+export function openEnvelope(bytes: Uint8Array) {
   if (bytes.length > maxBytes) throw new Refused('the file is larger than 4 MiB');
   const { text, value } = parseObject(bytes, 'the file');
   if (value._type !== undefined && value.payload === undefined)
@@ -84,8 +60,6 @@ export function openEnvelope(bytes: Uint8Array): OpenEnvelope {
       'a gate without RUNGATE_RECEIPT_KEY writes it for another signer; set the key, or verify the signed file',
     );
   refuseDuplicates(text, 'the envelope');
-  const { data, error } = envelope.safeParse(value);
-  if (data === undefined) throw new Refused(`the field ${reasonOf(error)}`);
-  const { payload, payloadType, signatures } = data;
+  const { payload, payloadType, signatures } = readAs(envelope, value);
   return { payload, payloadType, signatures: signatures.map(({ sig }) => sig) };
 }

@@ -1,6 +1,6 @@
 import type { Verdict } from '../gate/policy.ts';
 import { decidingRuns, shownAs } from '../gate/report.ts';
-import type { DeployedReport, GateReport, RunReport } from '../gate/result-types.ts';
+import type { GateReport, RunReport } from '../gate/result-types.ts';
 import { redactJson } from '../json/rewrite.ts';
 import type { Redact } from '../redact.ts';
 import type { Artifact } from '../subject.ts';
@@ -8,37 +8,16 @@ import { version } from '../version.ts';
 import { type Envelope, seal } from './dsse.ts';
 import type { Key } from './keys.ts';
 import {
-  commitPattern,
   predicateType,
-  type ReceiptDeployment,
+  type ReceiptFacts,
   type ReceiptResult,
   type ReceiptRun,
   type ResourceDescriptor,
   type Statement,
   statementType,
+  wholeCommit,
   worstResult,
 } from './statement.ts';
-
-/** The facts that a gate knows besides its report. Times in milliseconds since the epoch; unknown facts are null. */
-export interface GateFacts {
-  /** A whole commit. */
-  commit: string;
-  /** The images and files that were tested. */
-  subjects: readonly Artifact[];
-  /** The name of the gate in the project file, if it has one. */
-  gate?: string | undefined;
-  repository: string | null;
-  ref: string | null;
-  environment: string | null;
-  /** The base URL of the preview deployment that was tested, without its query. */
-  baseUrl: string | null;
-  buildUrl: string | null;
-  /** The base URL of the service. */
-  apiUrl: string;
-  policy: Readonly<Record<string, string>>;
-  startedAt: number;
-  finishedAt: number;
-}
 
 /** The facts about a build, as a create request has them, and the base URL of a preview deployment, without its query. */
 export interface BuildSource {
@@ -50,15 +29,20 @@ export interface BuildSource {
   readonly externalUrl?: string | null | undefined;
 }
 
-/** Returns the facts about a build for a receipt. The commit is not checked yet. */
-export const buildFacts = (source: BuildSource) => ({
-  commit: source.commitSha ?? null,
-  repository: source.repository ?? null,
-  ref: source.ref ?? null,
-  environment: source.environmentKey ?? null,
-  baseUrl: source.baseUrl ?? null,
-  buildUrl: source.externalUrl ?? null,
-});
+/** The facts that a gate knows besides its report. Times in milliseconds since the epoch. */
+export interface GateFacts {
+  /** Its commit is a whole one. */
+  build: BuildSource;
+  /** The images and files that were tested. */
+  subjects: readonly Artifact[];
+  /** The name of the gate in the project file, if it has one. */
+  gate?: string | undefined;
+  /** The base URL of the service. */
+  apiUrl: string;
+  policy: Readonly<Record<string, string>>;
+  startedAt: number;
+  finishedAt: number;
+}
 
 /** The verdicts that say what was tested; of `mismatch`, the gate is sure. After any other, there is no receipt, whatever the policy is. */
 const conclusive: readonly Verdict[] = ['passed', 'flaky', 'failed', 'blocked', 'cancelled', 'mismatch'];
@@ -71,29 +55,6 @@ function runOf(run: RunReport, verdict: Verdict): ReceiptRun {
   return { result, verdict, runId, name, project, process, tags, failed, blocked, appUrl };
 }
 
-function deploymentOf({ url, pointer, expected, matches, reads }: DeployedReport): ReceiptDeployment {
-  return { url, pointer, expected, matches, version: reads.at(-1)?.text ?? null };
-}
-
-/** Returns the entry for the environment; none for the project's default. */
-function environmentAt({ apiUrl, environment: key, baseUrl }: GateFacts): ResourceDescriptor[] {
-  if (key === null && baseUrl === null) return [];
-  const list = `${apiUrl.replace(/\/$/, '')}/api/environments`;
-  return [
-    {
-      name: 'environment',
-      uri: key === null ? list : `${list}#${encodeURIComponent(key)}`,
-      annotations: { ...(key === null ? {} : { key }), ...(baseUrl === null ? {} : { baseUrl }) },
-    },
-  ];
-}
-
-const policyContent = (policy: GateFacts['policy']): ResourceDescriptor => ({
-  name: 'policy',
-  mediaType: 'application/json',
-  content: Buffer.from(JSON.stringify(policy)).toString('base64'),
-});
-
 /** Returns the runs of a gate if each has a conclusive verdict; otherwise null. */
 function conclusiveRuns(report: GateReport): ReceiptRun[] | null {
   if (report.interruptedBy !== undefined || report.runs.length === 0) return null;
@@ -105,66 +66,88 @@ function conclusiveRuns(report: GateReport): ReceiptRun[] | null {
   return runs;
 }
 
-/** Returns the statement about the runs of a gate, or null if one of them has no verdict. */
-export function gateStatement(report: GateReport, facts: GateFacts): Statement | null {
-  const { commit, subjects, gate, repository, ref, buildUrl, apiUrl, policy } = facts;
-  const { deployed } = report;
-  if (!commitPattern.test(commit)) throw new TypeError('a receipt needs a whole commit');
+/** Returns the entry for the environment; none for the project's default. */
+function environmentAt({ apiUrl, build }: GateFacts): ResourceDescriptor[] {
+  const key = build.environmentKey ?? null;
+  const baseUrl = build.baseUrl ?? null;
+  if (key === null && baseUrl === null) return [];
+  const list = `${apiUrl.replace(/\/$/, '')}/api/environments`;
+  return [
+    {
+      name: 'environment',
+      uri: key === null ? list : `${list}#${encodeURIComponent(key)}`,
+      annotations: { ...(key !== null && { key }), ...(baseUrl !== null && { baseUrl }) },
+    },
+  ];
+}
+
+function receiptFacts({ deployed }: GateReport, runs: ReceiptRun[], facts: GateFacts): ReceiptFacts {
+  const { gate, build } = facts;
+  const receipt: ReceiptFacts = {
+    schemaVersion: 1,
+    ...(gate !== undefined && { gate }),
+    rungate: version,
+    ref: build.ref ?? null,
+    buildUrl: build.externalUrl ?? null,
+    startedAt: new Date(facts.startedAt).toISOString(),
+    finishedAt: new Date(facts.finishedAt).toISOString(),
+    runs,
+  };
+  if (deployed === undefined) return receipt;
+  const { url, pointer, expected, matches, reads } = deployed;
+  return { ...receipt, deployed: { url, pointer, expected, matches, version: reads.at(-1)?.text ?? null } };
+}
+
+/** A secret that equals the name of a verdict or an action must not hide it. */
+function redacted(statement: Statement, { policy }: GateFacts, redact: Redact): Statement {
+  const words = Object.entries(policy).flat();
+  const text = redactJson(JSON.stringify(statement), (part) => (words.includes(part) ? part : redact(part)));
+  return JSON.parse(text);
+}
+
+/** Returns the statement about the runs of a gate, without secrets, or null if one of them has no verdict. */
+export function gateStatement(report: GateReport, facts: GateFacts, redact: Redact): Statement | null {
+  const { build, subjects, apiUrl, policy } = facts;
+  const commit = wholeCommit(build.commitSha);
+  if (commit === null) throw new TypeError('a receipt needs a whole commit');
   const runs = conclusiveRuns(report);
   if (runs === null) return null;
   const nameOf = ({ name, runId }: ReceiptRun) => name ?? runId ?? '';
   const named = (result: ReceiptResult) => runs.filter((run) => run.result === result).map(nameOf);
-  const [only, ...others] = runs;
-  const url = others.length === 0 ? only?.appUrl : null;
-  const time = (ms: number) => new Date(ms).toISOString();
-  const rungate = {
-    schemaVersion: 1,
-    ...(gate === undefined ? {} : { gate }),
-    rungate: version,
-    ref,
-    buildUrl,
-    startedAt: time(facts.startedAt),
-    finishedAt: time(facts.finishedAt),
-    runs,
-    ...(deployed === undefined ? {} : { deployed: deploymentOf(deployed) }),
-  } as const;
-  return {
+  const url = runs.length === 1 ? runs[0]?.appUrl : null;
+  const repository = build.repository ?? null;
+  const statement: Statement = {
     _type: statementType,
     subject: [
-      { ...(repository === null ? {} : { name: repository }), digest: { gitCommit: commit } },
+      { ...(repository !== null && { name: repository }), digest: { gitCommit: commit } },
       ...subjects,
     ],
     predicateType,
     predicate: {
       result: worstResult(runs),
       configuration: [
-        // Policies take the name of the first entry as the name of the test.
-        { name: runs.map(nameOf).join(', '), uri: apiUrl, annotations: { rungate } },
+        {
+          // Policies take the name of the first entry as the name of the test.
+          name: runs.map(nameOf).join(', '),
+          uri: apiUrl,
+          annotations: { rungate: receiptFacts(report, runs, facts) },
+        },
         ...environmentAt(facts),
-        policyContent(policy),
+        {
+          name: 'policy',
+          mediaType: 'application/json',
+          content: Buffer.from(JSON.stringify(policy)).toString('base64'),
+        },
       ],
-      ...(url ? { url } : {}),
+      ...(url && { url }),
       passedTests: named('PASSED'),
       warnedTests: named('WARNED'),
       failedTests: named('FAILED'),
     },
   };
+  return redacted(statement, facts, redact);
 }
 
-/**
- * Returns the receipt of a gate: the envelope that the key signs, or without a key the statement in it; null if a run has no
- * verdict.
- */
-export function receiptOf(
-  report: GateReport,
-  facts: GateFacts,
-  key: Key | null,
-  redact: Redact,
-): Envelope | Statement | null {
-  const statement = gateStatement(report, facts);
-  if (statement === null) return null;
-  // A secret that equals the name of a verdict or an action must not hide it.
-  const words = Object.entries(facts.policy).flat();
-  const text = redactJson(JSON.stringify(statement), (part) => (words.includes(part) ? part : redact(part)));
-  return key === null ? (JSON.parse(text) as Statement) : seal(Buffer.from(text), key);
-}
+/** Returns the receipt of a gate: the envelope that the key signs, or without a key the statement in it. */
+export const receiptOf = (statement: Statement, key: Key | null): Envelope | Statement =>
+  key === null ? statement : seal(Buffer.from(JSON.stringify(statement)), key);

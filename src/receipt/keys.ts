@@ -70,10 +70,7 @@ function ed25519Of(read: () => KeyObject): KeyObject {
 const spkiOf = (key: KeyObject) => key.export({ format: 'der', type: 'spki' });
 const idOf = (publicKey: KeyObject) => createHash('sha256').update(spkiOf(publicKey)).digest('hex');
 
-/**
- * Reads a public key: PEM, SPKI, Ed25519.
- * @throws ReceiptError with the code `bad_key`
- */
+/** Reads a public key: PEM, SPKI, Ed25519. @throws ReceiptError with the code `bad_key` */
 export function readPublicKey(pem: unknown): Key {
   const der = derOf(pem, 'PUBLIC KEY');
   const key = ed25519Of(() => createPublicKey({ key: der, format: 'der', type: 'spki' }));
@@ -87,10 +84,7 @@ export function readPublicKey(pem: unknown): Key {
   return { id: idOf(key), key };
 }
 
-/**
- * Reads a private key: PEM, PKCS#8, Ed25519, not encrypted.
- * @throws ReceiptError with the code `bad_key`
- */
+/** Reads a private key: PEM, PKCS#8, Ed25519, not encrypted. @throws ReceiptError with the code `bad_key` */
 export function readPrivateKey(pem: unknown): Key {
   const der = derOf(pem, 'PRIVATE KEY');
   const key = ed25519Of(() => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
-import { described } from '../contract/fields.ts';
 import { parseTimestamp } from '../date-time.ts';
-import { reasonOf } from './dsse.ts';
-import { quoted, Refused } from './error.ts';
-import type { Json } from './json.ts';
+import { quoted } from './error.ts';
+import { type Json, readAs } from './json.ts';
 import {
   commitPattern,
   predicateType,
@@ -13,15 +11,21 @@ import {
   worstResult,
 } from './statement.ts';
 
-const textOrNull = z.nullable(z.string());
+const text = z.string();
+const textOrNull = z.nullable(text);
 const numberOrNull = z.nullable(z.number());
-const texts = z.readonly(z.array(z.string()));
-const time = z.string().check(z.refine((text) => parseTimestamp(text) !== null));
+const texts = z.readonly(z.array(text));
+const time = text.check(z.refine((at) => parseTimestamp(at) !== null));
 const result = z.enum(results);
+
+const type = <Type extends string>(expected: Type) =>
+  z.literal(expected, {
+    error: ({ input }) => `is ${typeof input === 'string' ? quoted(input) : 'missing'}, not "${expected}"`,
+  });
 
 const run = z.looseObject({
   result,
-  verdict: z.string(),
+  verdict: text,
   runId: textOrNull,
   name: textOrNull,
   project: textOrNull,
@@ -32,104 +36,82 @@ const run = z.looseObject({
   appUrl: textOrNull,
 });
 
-const deployed = z.looseObject({
-  url: z.string(),
-  pointer: textOrNull,
-  expected: z.string(),
-  matches: z.nullable(z.boolean()),
-  version: textOrNull,
-});
-
 const facts = z.looseObject({
   schemaVersion: z.literal(1),
-  gate: z.exactOptional(z.string().check(z.minLength(1))),
-  rungate: z.string(),
+  gate: z.exactOptional(text.check(z.minLength(1))),
+  rungate: text,
   ref: textOrNull,
   buildUrl: textOrNull,
   startedAt: time,
   finishedAt: time,
   runs: z.readonly(z.array(run).check(z.minLength(1))),
-  deployed: z.exactOptional(deployed),
+  deployed: z.exactOptional(
+    z.looseObject({
+      url: text,
+      pointer: textOrNull,
+      expected: text,
+      matches: z.nullable(z.boolean()),
+      version: textOrNull,
+    }),
+  ),
 });
 
 const commit = z.looseObject({
-  name: z.exactOptional(z.string()),
-  digest: z.looseObject({ gitCommit: z.string().check(z.regex(commitPattern)) }),
+  name: z.exactOptional(text),
+  digest: z.looseObject({ gitCommit: text.check(z.regex(commitPattern)) }),
 });
 
 const artifact = z.looseObject({
-  name: z.string(),
-  digest: z.looseObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),
+  name: text,
+  digest: z.looseObject({ sha256: text.check(z.regex(/^[0-9a-f]{64}$/)) }),
 });
 
-const subject = z.tuple([commit], artifact).check(
-  z.refine(([, ...artifacts]) => {
-    const names = artifacts.map(({ name }) => name);
-    return new Set(names).size === names.length;
-  }, 'has two entries with the same name'),
-);
-
-const tests = z.looseObject({
-  name: z.string(),
-  uri: z.string(),
-  annotations: z.looseObject({ rungate: facts }),
-});
+const tests = z.looseObject({ name: text, uri: text, annotations: z.looseObject({ rungate: facts }) });
 
 const configured = z.looseObject({
-  name: z.exactOptional(z.string()),
-  annotations: z.exactOptional(z.looseObject({ baseUrl: z.exactOptional(z.string()) })),
+  name: z.exactOptional(text),
+  annotations: z.exactOptional(z.looseObject({ baseUrl: z.exactOptional(text) })),
 });
 
-const configuration = z
-  .tuple([tests], configured)
-  .check(
-    z.refine(
-      ([, ...others]) => others.filter(({ name }) => name === 'environment').length <= 1,
-      'has several environments',
+const predicate = z.looseObject({
+  result,
+  configuration: z
+    .tuple([tests], configured)
+    .check(
+      z.refine(
+        ([, ...others]) => others.filter(({ name }) => name === 'environment').length <= 1,
+        'has several environments',
+      ),
     ),
-  );
+  url: z.exactOptional(text),
+  passedTests: texts,
+  warnedTests: texts,
+  failedTests: texts,
+});
 
-const predicate = z
-  .looseObject({
-    result,
-    configuration,
-    url: z.exactOptional(z.string()),
-    passedTests: texts,
-    warnedTests: texts,
-    failedTests: texts,
-  })
-  .check(
+/** Open, as in-toto requires. The types of the statement are written out, since published types must not name zod. */
+const statement: z.ZodMiniType<Statement> = z.looseObject({
+  _type: type(statementType),
+  predicateType: type(predicateType),
+  subject: z
+    .tuple([commit], artifact)
+    .check(
+      z.refine(
+        ([, ...artifacts]) => new Set(artifacts.map(({ name }) => name)).size === artifacts.length,
+        'has two entries with the same name',
+      ),
+    ),
+  predicate: predicate.check(
     z.refine(
       (one) => one.result === worstResult(one.configuration[0].annotations.rungate.runs),
       'has another result than its runs',
     ),
-  );
+  ),
+});
 
-/** The statement of a receipt. Open, as in-toto requires. */
-export const statement: z.ZodMiniType<Statement> = described(
-  z.looseObject({
-    _type: z.literal(statementType),
-    subject,
-    predicateType: z.literal(predicateType),
-    predicate,
-  }),
-  'An in-toto statement about the commit.',
-);
-
-/**
- * Checks that a JSON object is the statement of a receipt, and returns it. Unknown fields are allowed, as in-toto requires.
- * @throws Refused
- */
+/** Checks that a JSON object is the statement of a receipt, and returns it. @throws Refused */
 export function readStatement(value: Json): Statement {
-  const types = { _type: statementType, predicateType };
-  for (const [name, expected] of Object.entries(types)) {
-    const given = value[name];
-    if (given === expected) continue;
-    const shown = typeof given === 'string' ? quoted(given) : 'missing';
-    throw new Refused(`its ${name} is ${shown}, not "${expected}"`);
-  }
-  const { error } = statement.safeParse(value);
-  if (error !== undefined) throw new Refused(reasonOf(error));
+  readAs(statement, value);
   // The checked value, since the parsed copy has a prototype.
   return value as unknown as Statement;
 }

@@ -106,30 +106,18 @@ export interface Statement {
 }
 
 /** Returns the result of several runs: that of the worst. */
-export function worstResult(runs: readonly Pick<ReceiptRun, 'result'>[]): ReceiptResult {
-  return results.find((result) => runs.some((run) => run.result === result)) ?? 'FAILED';
-}
+export const worstResult = (runs: readonly Pick<ReceiptRun, 'result'>[]): ReceiptResult =>
+  results.find((result) => runs.some((run) => run.result === result)) ?? 'FAILED';
 
 /** Returns the facts about the runs of a gate. */
 export const factsOf = ({ predicate }: Statement): ReceiptFacts =>
   predicate.configuration[0].annotations.rungate;
 
-/** Returns an annotation of the environment; undefined for the project's default, which the gate does not know. */
-function environmentFact({ predicate }: Statement, name: 'key' | 'baseUrl'): unknown {
+/** Returns a fact about the environment of the runs; null if the gate does not know it, as of the project's default. */
+export function environmentFact({ predicate }: Statement, name: 'key' | 'baseUrl'): string | null {
   const [, ...others] = predicate.configuration;
-  return others.find((entry) => entry.name === 'environment')?.annotations?.[name];
-}
-
-/** Returns the key of the environment of the runs, or null. */
-export function environmentOf(statement: Statement): string | null {
-  const key = environmentFact(statement, 'key');
-  return typeof key === 'string' ? key : null;
-}
-
-/** Returns the base URL of the environment that the gate created for a preview deployment; otherwise null. */
-export function baseUrlOf(statement: Statement): string | null {
-  const baseUrl = environmentFact(statement, 'baseUrl');
-  return typeof baseUrl === 'string' ? baseUrl : null;
+  const fact = others.find((entry) => entry.name === 'environment')?.annotations?.[name];
+  return typeof fact === 'string' ? fact : null;
 }
 
 /** A whole git commit, SHA-1 or SHA-256, in lower case. */

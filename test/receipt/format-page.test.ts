@@ -17,19 +17,21 @@ describe(page, () => {
     const written = gateStatement(
       gate([run({ name, project, process, appUrl, verdict: 'passed', failed: 0, blocked: 0 })]),
       {
-        commit,
+        build: {
+          commitSha: commit,
+          repository: 'acme/shop',
+          ref: 'main',
+          environmentKey: 'staging',
+          externalUrl: 'https://ci.example.com/builds/1',
+        },
         subjects: [image],
         gate: 'web',
-        repository: 'acme/shop',
-        ref: 'main',
-        environment: 'staging',
-        baseUrl: null,
-        buildUrl: 'https://ci.example.com/builds/1',
         apiUrl: 'https://service.example.com',
         policy: { passed: 'pass', failed: 'fail' },
         startedAt: Date.parse('2026-11-22T11:58:00.000Z'),
         finishedAt: Date.parse(finishedAt),
       },
+      String,
     );
     const [shown] = snippets(page).filter(({ language }) => language === 'json');
     // The order of the fields is that of the bytes that are signed.

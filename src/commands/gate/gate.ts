@@ -12,7 +12,7 @@ import { givenOptions } from '../options.ts';
 import { type CommandGate, type GateFlags, gateOf } from '../run/command-gate.ts';
 import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
-import { replaceReceipt, replaceReceipts, sourceOf } from '../run/receipt.ts';
+import { receiptGate, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody, warnOfReRuns } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
 import { planCommandPreviews, type WithPreviews } from './preview.ts';
@@ -35,7 +35,8 @@ export async function gateCommand(
 
 async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipt = givenFlags.dryRun === true ? undefined : replaceReceipt(given, givenFlags.receipt);
+  const receipt = givenFlags.dryRun === true ? undefined : givenFlags.receipt;
+  const openReceipts = replaceReceipts(given, receipt, [unnamed]);
   const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
   const ci = await ciContext(own.io);
   await warnOfReRuns(own, ownFlags, ci);
@@ -50,8 +51,7 @@ async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   if (flags.dryRun === true) return printRequests(context, [first], flags);
   const slice = await sliceOf(context, ci, [first], [], flags);
   const gates = slice?.gates ?? [first];
-  const receipt = await openReceipt?.(context, sourceOf(gates[0] ?? first));
-  return runGates(context, gates, flags, receipt, slice);
+  return runGates(context, gates, flags, await openReceipts?.(context, gates.map(receiptGate)), slice);
 }
 
 /** Keys differ by the gate's name: two gates may have the same body. @throws ConfigError or UsageError before anything is sent */
@@ -62,8 +62,9 @@ async function gateSeveral(
   givenFlags: GateFlags,
 ): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipts =
-    givenFlags.dryRun === true ? undefined : replaceReceipts(given, givenFlags.receipt, chosen);
+  const receipt = givenFlags.dryRun === true ? undefined : givenFlags.receipt;
+  const chosenNames = chosen.map(({ name }) => name);
+  const openReceipts = replaceReceipts(given, receipt, chosenNames);
   const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
   if (ownFlags.idempotencyKey !== undefined && ownFlags.idempotencyKey !== 'auto') {
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
@@ -88,7 +89,7 @@ async function gateSeveral(
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
   const slice = await sliceOf(context, ci, ordered, names, flags);
   const gates = slice?.gates ?? ordered;
-  return runGates(context, gates, flags, await openReceipts?.(context, gates), slice);
+  return runGates(context, gates, flags, await openReceipts?.(context, gates.map(receiptGate)), slice);
 }
 
 /** Loaded for slices only, because other gates would pay for `node:crypto` and `node:zlib`. */

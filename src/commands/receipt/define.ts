@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { collect, once } from '../options.ts';
-import type { VerifyFlags } from './demands.ts';
 import { keygenCommand } from './keygen.ts';
 import { showCommand } from './show.ts';
-import { verifyReceiptCommand } from './verify.ts';
+import { type VerifyFlags, verifyReceiptCommand } from './verify.ts';
 
 function defineVerify(group: Command, bind: Bind): void {
   const command = group

@@ -3,7 +3,7 @@ import { exitCodes } from '../../exit.ts';
 import { openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
 import { type Json, parseObject, refuseDuplicates } from '../../receipt/json.ts';
-import { baseUrlOf, environmentOf, factsOf, type Statement } from '../../receipt/statement.ts';
+import { environmentFact, factsOf, type Statement } from '../../receipt/statement.ts';
 import { readStatement } from '../../receipt/statement-schema.ts';
 import { artifactText } from '../../subject.ts';
 import type { Context } from '../context.ts';
@@ -13,44 +13,43 @@ import { readReceipt } from './files.ts';
 interface Content {
   /** The number of signatures; 0 for a bare statement. */
   signatures: number;
-  text: string;
   value: Json;
+  /** The statement of a receipt, or why it is not one. */
+  statement: Statement | string;
 }
 
-function receiptContent(bytes: Uint8Array): Content {
-  const { text, value } = parseObject(bytes, 'the file');
-  if (value._type !== undefined) return { signatures: 0, text, value };
-  const { payload, signatures } = openEnvelope(bytes);
-  return { signatures: signatures.length, ...parseObject(payload, 'the statement') };
-}
-
-/** Returns the statement of a receipt, or why it is not one. */
-function statementOf({ text, value }: Content): Statement | string {
+/** @throws Refused if it contains no JSON object */
+function contentOf(bytes: Uint8Array): Content {
+  let { text, value } = parseObject(bytes, 'the file');
+  let signatures = 0;
+  if (value._type === undefined) {
+    const envelope = openEnvelope(bytes);
+    signatures = envelope.signatures.length;
+    ({ text, value } = parseObject(envelope.payload, 'the statement'));
+  }
   try {
     refuseDuplicates(text, 'the statement');
-    return readStatement(value);
+    return { signatures, value, statement: readStatement(value) };
   } catch (error) {
-    if (error instanceof Refused) return error.message;
+    if (error instanceof Refused) return { signatures, value, statement: error.message };
     throw error;
   }
 }
 
-function rowsOf(statement: Statement): [string, string][] {
-  const {
-    subject: [subject, ...artifacts],
-    predicate,
-  } = statement;
+function rowsOf(statement: Statement): [name: string, fact: unknown][] {
+  const [commit, ...artifacts] = statement.subject;
+  const { result, configuration } = statement.predicate;
   const { gate, runs, ref, buildUrl, finishedAt, deployed } = factsOf(statement);
-  const facts: [string, unknown][] = [
-    ['result', predicate.result],
+  return [
+    ['result', result],
     ['gate', gate],
-    ['commit', subject.digest.gitCommit],
-    ['repository', subject.name],
+    ['commit', commit.digest.gitCommit],
+    ['repository', commit.name],
     ...artifacts.map((artifact): [string, unknown] => ['subject', artifactText(artifact)]),
     ['ref', ref],
-    ['service', predicate.configuration[0].uri],
-    ['environment', environmentOf(statement)],
-    ['base URL', baseUrlOf(statement)],
+    ['service', configuration[0].uri],
+    ['environment', environmentFact(statement, 'key')],
+    ['base URL', environmentFact(statement, 'baseUrl')],
     ...runs.flatMap((run): [string, unknown][] => [
       ['run', run.runId],
       ['verdict', run.verdict],
@@ -63,35 +62,30 @@ function rowsOf(statement: Statement): [string, string][] {
     ['build', buildUrl],
     ['finished', finishedAt],
   ];
-  return facts
-    .filter(([, fact]) => fact !== undefined && fact !== null)
-    .map(([name, fact]) => [name, String(fact)]);
 }
 
 export async function showCommand({ io, output }: Context, file: string): Promise<number> {
   const bytes = await readReceipt(io, '<file>', file);
   let content: Content;
   try {
-    content = receiptContent(bytes);
+    content = contentOf(bytes);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     throw new UsageError(`${file} is not a receipt: ${error.message}`, {
       hint: 'pass a file that rungate gate --receipt has written',
     });
   }
-  const statement = statementOf(content);
-  const { signatures, value } = content;
+  const { signatures, value, statement } = content;
   const rows = typeof statement === 'string' ? [] : rowsOf(statement);
-  const data = {
-    schemaVersion: 1,
-    verified: false,
-    signatures,
-    statement: value,
-  };
-  await output.data(data, {
-    head: ['FIELD', 'VALUE'],
-    rows: rows.map(([name, fact]) => [name, output.excerpt(fact, 1000)]),
-  });
+  await output.data(
+    { schemaVersion: 1, verified: false, signatures, statement: value },
+    {
+      head: ['FIELD', 'VALUE'],
+      rows: rows.flatMap(([name, fact]) =>
+        fact === undefined || fact === null ? [] : [[name, output.excerpt(String(fact), 1000)]],
+      ),
+    },
+  );
   const warning = output.paint('warn', 'warning:');
   if (typeof statement === 'string')
     await output.alert(`${warning} this is not a receipt of rungate: ${output.excerpt(statement)}`);

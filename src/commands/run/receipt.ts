@@ -8,13 +8,7 @@ import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
 import { maxBytes } from '../../receipt/dsse.ts';
 import { ReceiptError } from '../../receipt/error.ts';
-import {
-  type BuildSource,
-  buildFacts,
-  type GateFacts,
-  gateStatement,
-  receiptOf,
-} from '../../receipt/gate-statement.ts';
+import { type BuildSource, type GateFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type Key, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/statement.ts';
 import type { Settings } from '../../settings/names.ts';
@@ -49,13 +43,11 @@ function removeOld({ io, output }: Context, path: string): void {
   try {
     io.removeFile(path);
   } catch (cause) {
-    throw new ConfigError(
-      `the old receipt ${output.excerpt(path)} cannot be removed: ${whyOf(cause, output)}`,
-      {
-        hint: remedyFor(cause),
-        cause,
-      },
-    );
+    const why = whyOf(cause, output);
+    throw new ConfigError(`the old receipt ${output.excerpt(path)} cannot be removed: ${why}`, {
+      hint: remedyFor(cause),
+      cause,
+    });
   }
 }
 
@@ -71,30 +63,8 @@ async function signingKey(context: Context): Promise<Key | null> {
     return readPrivateKey(receiptKey.value);
   } catch (error) {
     if (!(error instanceof ReceiptError)) throw error;
-    throw new ConfigError(`${variable} has no key for receipts: ${error.message}`, {
-      hint: error.hint,
-    });
+    throw new ConfigError(`${variable} has no key for receipts: ${error.message}`, { hint: error.hint });
   }
-}
-
-function wholeCommitOf(commit: string | null): string {
-  const whole = wholeCommit(commit);
-  if (whole !== null) return whole;
-  const problem =
-    commit === null
-      ? 'neither the CI nor git says which commit this is'
-      : `"${commit}" is not a whole commit`;
-  throw new UsageError(`--receipt: ${problem}`, {
-    hint: 'a receipt is about one commit of 40 or 64 hex digits: run it in the working copy, or give --commit-sha <sha>',
-  });
-}
-
-/** A receipt to write: its gate, `unnamed` if it is the only one and has no name, and the settings and the build of the gate. */
-interface Target {
-  readonly gate: string;
-  readonly path: string;
-  readonly settings: Settings;
-  readonly source: BuildSource;
 }
 
 /** Returns the report of a gate; null if it never began. */
@@ -113,42 +83,50 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
   };
 }
 
-/** The facts for the receipt of a gate that are known before it begins. */
-interface Known extends Target {
-  readonly shown: string;
-  readonly facts: Omit<GateFacts, 'startedAt' | 'finishedAt'>;
+/** A gate with a receipt to write, which is `unnamed` if it is the only one and has no name. */
+export interface ReceiptGate {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly build: BuildSource;
 }
 
-function knownOf({ output, settings }: Context, target: Target): Known {
-  const build = buildFacts(target.source);
-  const facts = {
-    ...build,
-    commit: wholeCommitOf(build.commit),
-    subjects: artifactsOf(settings['receipt.subjects']?.value),
-    gate: target.gate === unnamed ? undefined : target.gate,
-    apiUrl: settings.apiUrl?.value ?? '',
-    policy: waitRules(target.settings).policy,
+/** Returns the facts that are known before the gate begins. @throws UsageError without a whole commit */
+function factsOf({ settings: all }: Context, { name, settings, build }: ReceiptGate) {
+  if (wholeCommit(build.commitSha) === null) {
+    const problem = build.commitSha
+      ? `"${build.commitSha}" is not a whole commit`
+      : 'neither the CI nor git says which commit this is';
+    throw new UsageError(`--receipt: ${problem}`, {
+      hint: 'a receipt is about one commit of 40 or 64 hex digits: run it in the working copy, or give --commit-sha <sha>',
+    });
+  }
+  return {
+    build,
+    subjects: artifactsOf(all['receipt.subjects']?.value),
+    gate: name === unnamed ? undefined : name,
+    apiUrl: all.apiUrl?.value ?? '',
+    policy: waitRules(settings).policy,
   };
-  return { ...target, shown: output.excerpt(target.path), facts };
 }
 
 /** Writes the receipt of a gate that has ended. Tells whether it did. */
 async function write(
   { io, output }: Context,
+  path: string,
   key: Key | null,
   event: EndEvent,
-  { gate, path, shown }: Known,
+  report: GateReport | null,
   facts: GateFacts,
 ): Promise<boolean> {
-  const report = reportOf(event, gate);
-  const receipt = report && receiptOf(report, facts, key, output.redact);
-  if (report === null || receipt === null) {
+  const shown = output.excerpt(path);
+  const statement = report && gateStatement(report, facts, output.redact);
+  if (statement === null) {
     const why = report === null ? 'the gate was skipped' : 'a run has no verdict';
     await output.alert(`no receipt was written to ${shown}: ${why}`);
     return false;
   }
   try {
-    io.writeFile(path, renderJson(receipt, key === null ? 2 : 0));
+    io.writeFile(path, renderJson(receiptOf(statement, key), key === null ? 2 : 0));
   } catch (error) {
     const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
     await output.alert(`${output.paint('bad', 'error:')} ${what}`);
@@ -162,105 +140,87 @@ async function write(
   if (key === null)
     await output.alert(`the receipt ${shown} has no signature: RUNGATE_RECEIPT_KEY is not set`);
   else await output.note(`wrote the receipt ${shown}${about}, signed with the key ${key.id}`);
-  if (gateStatement(report, facts)?.predicate.result === 'WARNED')
+  if (statement.predicate.result === 'WARNED')
     await output.alert(`the receipt ${shown} is WARNED: receipt verify needs --allow-warned to accept it`);
   return true;
 }
 
-/** Returns the reporter that writes the receipts. Checks everything that they need before anything is sent. */
-async function writerOf(context: Context, path: string, targets: readonly Target[]): Promise<Reporter[]> {
-  const { clock } = context.io;
-  const all = targets.map((target) => knownOf(context, target));
-  const key = await signingKey(context);
-  const started = new Map<string, number>();
-  const finished = new Map<string, number>();
-  return [
-    {
-      triggering({ gate = unnamed }) {
-        if (!started.has(gate)) started.set(gate, clock.now());
-      },
-      gate: ({ gate }) => void finished.set(gate, clock.now()),
-      async end(event) {
-        if (event.error !== null) return;
-        for (const known of all) {
-          const startedAt = started.get(known.gate) ?? event.startedAt;
-          const finishedAt = finished.get(known.gate) ?? event.finishedAt;
-          const facts = { ...known.facts, startedAt, finishedAt };
-          if (await write(context, key, event, known, facts)) event.receipt = path;
-        }
-      },
-    },
-  ];
-}
-
-/** Returns the facts about the build of a gate. */
-export function sourceOf({ start, preview }: CommandGate): BuildSource {
-  return { ...start?.body, ...(preview !== undefined && { baseUrl: bareUrl(preview.baseUrl) }) };
-}
-
-const endsAsFolder = (path: string) => /[/\\]$/.test(path);
-
-/** Removes an older receipt. The result checks what the new one needs, and returns its reporter. @throws ConfigError or UsageError */
-export function replaceReceipt(context: Context, path: string | undefined) {
-  if (path === undefined) return undefined;
-  if (endsAsFolder(path))
-    throw new UsageError(`--receipt: ${context.output.excerpt(path)} is a folder`, {
-      hint: 'name a file: a folder is for the gates of a project file',
-    });
-  removeOld(context, path);
-  return (now: Context, source: BuildSource) =>
-    writerOf(now, path, [{ gate: unnamed, path, settings: now.settings, source }]);
-}
-
 function isFolder(io: Io, path: string): boolean {
   try {
-    return endsAsFolder(path) || io.namesInFolder(path) !== null;
+    return /[/\\]$/.test(path) || io.namesInFolder(path) !== null;
   } catch {
     // It exists, but cannot be read.
     return true;
   }
 }
 
-/** Refuses names of gates whose files would be one on some system. @throws ConfigError */
-function checkFileNames(names: readonly string[]): void {
-  const seen = new Map<string, string>();
-  for (const name of names) {
-    const other = seen.get(name.toLowerCase());
+/**
+ * Returns the file of each gate: the path itself, or `<gate>.json` in a folder for gates of the project file.
+ * @throws ConfigError or UsageError if two gates, or an unnamed one and a folder, would have the same
+ */
+function receiptFiles({ io, output }: Context, path: string, names: readonly string[]) {
+  const shown = output.excerpt(path);
+  if (!isFolder(io, path)) {
+    if (names.length === 1) return () => path;
+    throw new UsageError(`--receipt: ${names.length} gates cannot write one file`, {
+      hint: `give a folder, in which each gate writes its own: --receipt ${shown}/`,
+    });
+  }
+  if (names.includes(unnamed))
+    throw new UsageError(`--receipt: ${shown} is a folder`, {
+      hint: 'name a file: a folder is for the gates of a project file',
+    });
+  const same = (name: string) => (other: string) => other.toLowerCase() === name.toLowerCase();
+  for (const [at, name] of names.entries()) {
+    const other = names.slice(0, at).find(same(name));
     if (other !== undefined)
       throw new ConfigError(
         `--receipt: the receipts of the gates ${other} and ${name} are one file where case does not matter`,
         { hint: 'rename the gate' },
       );
-    seen.set(name.toLowerCase(), name);
   }
+  return (name: string) => join(path, `${name}.json`);
 }
 
 /**
- * Removes the older receipts of gates of the project file. The result checks what the new ones need, and returns their reporter:
- * one file for one gate, or a folder with one `<gate>.json` for each.
+ * Removes the older receipts of gates. The result checks everything that the new ones need, before anything is sent, and returns
+ * the reporter that writes them.
  * @throws ConfigError or UsageError
  */
-export function replaceReceipts(
-  context: Context,
-  path: string | undefined,
-  gates: readonly Pick<CommandGate, 'name'>[],
-) {
+export function replaceReceipts(context: Context, path: string | undefined, names: readonly string[]) {
   if (path === undefined) return undefined;
-  const folder = isFolder(context.io, path);
-  if (!folder && gates.length > 1)
-    throw new UsageError(`--receipt: ${gates.length} gates cannot write one file`, {
-      hint: `give a folder, in which each gate writes its own: --receipt ${context.output.excerpt(path)}/`,
-    });
-  if (folder) checkFileNames(gates.map(({ name }) => name));
-  const fileOf = (name: string) => (folder ? join(path, `${name}.json`) : path);
-  for (const { name } of gates) removeOld(context, fileOf(name));
-  return (now: Context, plan: readonly CommandGate[]) =>
-    writerOf(
-      now,
-      path,
-      plan.map((gate) => {
-        const { name, settings } = gate;
-        return { gate: name, path: fileOf(name), settings, source: sourceOf(gate) };
-      }),
-    );
+  const fileOf = receiptFiles(context, path, names);
+  for (const name of names) removeOld(context, fileOf(name));
+  return async (now: Context, gates: readonly ReceiptGate[]): Promise<Reporter[]> => {
+    const { clock } = now.io;
+    const all = gates.map((gate) => ({ name: gate.name, facts: factsOf(now, gate) }));
+    const key = await signingKey(now);
+    const started = new Map<string, number>();
+    const finished = new Map<string, number>();
+    return [
+      {
+        triggering({ gate = unnamed }) {
+          if (!started.has(gate)) started.set(gate, clock.now());
+        },
+        gate: ({ gate }) => void finished.set(gate, clock.now()),
+        async end(event) {
+          if (event.error !== null) return;
+          for (const { name, facts } of all) {
+            const startedAt = started.get(name) ?? event.startedAt;
+            const finishedAt = finished.get(name) ?? event.finishedAt;
+            const report = reportOf(event, name);
+            if (await write(now, fileOf(name), key, event, report, { ...facts, startedAt, finishedAt }))
+              event.receipt = path;
+          }
+        },
+      },
+    ];
+  };
 }
+
+/** Returns a gate with the facts about its build. */
+export const receiptGate = ({ name, settings, start, preview }: CommandGate): ReceiptGate => ({
+  name,
+  settings,
+  build: { ...start?.body, ...(preview !== undefined && { baseUrl: bareUrl(preview.baseUrl) }) },
+});

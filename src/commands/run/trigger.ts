@@ -13,7 +13,7 @@ import { type GateFlags, gateOf } from './command-gate.ts';
 import { printRequests } from './dry-run.ts';
 import { openOptions, runGates } from './open-gate.ts';
 import { progressLines } from './progress.ts';
-import { replaceReceipt } from './receipt.ts';
+import { replaceReceipts } from './receipt.ts';
 import { planStart, triggerBody, warnOfReRuns } from './start.ts';
 import { withSubjectFiles } from './subjects.ts';
 import { waitRules } from './wait-flags.ts';
@@ -26,7 +26,8 @@ export interface TriggerFlags extends GateFlags {
 export async function triggerCommand(given: Context, givenFlags: TriggerFlags): Promise<number> {
   if (givenFlags.wait !== true) refuseWaitFlags(givenFlags);
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipt = givenFlags.dryRun === true ? undefined : replaceReceipt(given, givenFlags.receipt);
+  const path = givenFlags.dryRun === true ? undefined : givenFlags.receipt;
+  const openReceipts = replaceReceipts(given, path, [unnamed]);
   const [context, flags] = await withSubjectFiles(given, givenFlags);
   const { 'preview.baseUrl': preview } = context.settings;
   if (preview !== undefined)
@@ -42,7 +43,8 @@ export async function triggerCommand(given: Context, givenFlags: TriggerFlags): 
     const planned = await plan();
     return printRequests(context, [{ ...gateOf(context, planned), ...planned }], flags);
   }
-  const receipt = await openReceipt?.(context, body);
+  const { settings } = context;
+  const receipt = await openReceipts?.(context, [{ name: unnamed, settings, build: body }]);
   const planned = await plan();
   if (flags.wait === true) return runGates(context, [gateOf(context, planned)], flags, receipt);
   await warnWithoutWait(context, flags, ci.provider);

@@ -1,12 +1,13 @@
 import { runFacts } from '../../ci/context.ts';
 import { UsageError } from '../../errors.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
 import { checkRunId } from '../../gate/run-id.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { gateOf } from './command-gate.ts';
 import { runGates } from './open-gate.ts';
-import { replaceReceipt } from './receipt.ts';
+import { replaceReceipts } from './receipt.ts';
 import { withSubjectFiles } from './subjects.ts';
 import type { WaitFlags } from './wait-flags.ts';
 
@@ -41,9 +42,10 @@ export async function waitCommand(
   const runIds = [...new Set(texts)];
   runIds.forEach(checkRunId);
   if (givenFlags.name !== undefined) checkNames(givenFlags.name, runIds);
-  const openReceipt = replaceReceipt(given, givenFlags.receipt);
+  const openReceipts = replaceReceipts(given, givenFlags.receipt, [unnamed]);
   const [context, flags] = await withSubjectFiles(given, givenFlags);
   // Another job may have started the runs, so their environment is unknown.
-  const receipt = await openReceipt?.(context, runFacts(await ciContext(context.io)));
-  return runGates(context, [gateOf(context, { runIds, names: flags.name })], flags, receipt);
+  const build = runFacts(await ciContext(context.io));
+  const gate = gateOf(context, { runIds, names: flags.name });
+  return runGates(context, [gate], flags, await openReceipts?.(context, [{ ...gate, build }]));
 }

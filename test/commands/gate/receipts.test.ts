@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { environmentOf, type Statement } from '../../../src/receipt/statement.ts';
+import { environmentFact, type Statement } from '../../../src/receipt/statement.ts';
 import { type Artifact, artifactText } from '../../../src/subject.ts';
 import { type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { commit, trusted } from '../../receipt/table.ts';
@@ -45,7 +45,7 @@ describe('gate --receipt with several gates', () => {
     expect((await verify('r', '--gate', 'web', '--gate', 'ios')).code).toBe(1);
     const statements = ['r/api.json', 'r/web.json'].map(statementOf);
     const [api, web] = statements.map(({ predicate }) => predicate.configuration[0].annotations.rungate);
-    expect(statements.map(environmentOf)).toEqual(['staging', null]);
+    expect(statements.map((one) => environmentFact(one, 'key'))).toEqual(['staging', null]);
     expect(api).toMatchObject({ gate: 'api', runs: [{ process: 'api-smoke' }] });
     expect(web).toMatchObject({ gate: 'web', runs: [{ tags: ['web'] }] });
     // Each has its own times: web starts after api has ended.

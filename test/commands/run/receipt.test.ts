@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
-import { replaceReceipt } from '../../../src/commands/run/receipt.ts';
+import { replaceReceipts } from '../../../src/commands/run/receipt.ts';
+import { unnamed } from '../../../src/gate/plan/plan.ts';
 import type { MockOptions } from '../../../src/mock/server.ts';
 import { type ResourceDescriptor, type Statement, verifyReceipt } from '../../../src/receipt/index.ts';
 import { cli, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
@@ -352,7 +353,9 @@ describe('refused before anything is sent', () => {
       return io.readFile(path).subarray(0, mostBytes);
     };
     const context = { io: { ...io, readFile }, output: { excerpt: String } } as unknown as Context;
-    expect(() => replaceReceipt(context, 'shop.tar')).toThrow('shop.tar exists and is not a receipt');
+    expect(() => replaceReceipts(context, 'shop.tar', [unnamed])).toThrow(
+      'shop.tar exists and is not a receipt',
+    );
     expect(files).toEqual({ 'shop.tar': 'image' });
   });
 
