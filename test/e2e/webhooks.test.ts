@@ -13,8 +13,6 @@ const secret = 'whook-Secret-0123456789';
 const env = { RUNGATE_WEBHOOK_SECRET: secret };
 const timestamp = '2026-01-15T11:58:00.000Z';
 
-const has = (command: string, option = '--version') => spawnSync(command, [option]).status === 0;
-
 let folder: string;
 const children: Running[] = [];
 beforeEach(() => {
@@ -69,26 +67,6 @@ describe('the built webhooks verify', () => {
     expect(redirected.status).toBe(0);
     expect(run(['verify', ...given(body)], 'else').code).toBe(1);
   });
-
-  it.skipIf(!has('openssl', 'version'))('agrees with openssl in both directions', () => {
-    const path = join(folder, 'signed');
-    const body = Buffer.from('{"name":"Zoë"}');
-    writeFileSync(path, Buffer.concat([Buffer.from(`${timestamp}.`), body]));
-    const text = execFileSync('openssl', ['dgst', '-sha256', '-hmac', secret, path]).toString();
-    const hex = text.trim().split('= ').at(-1) ?? '';
-    expect(run(['verify', '--timestamp', timestamp, '--signature', `sha256=${hex}`], body).code).toBe(0);
-    expect(run(['sign', '--timestamp', timestamp], body).out).toContain(`sha256=${hex}\n`);
-  });
-
-  it.skipIf(!has('python3'))('identifies the changes that Python makes to a body', () => {
-    const body = JSON.stringify({ type: 'run.completed', name: 'Zoë' });
-    const python = 'import json,sys; print(json.dumps(json.load(sys.stdin)))';
-    const rewritten = execFileSync('python3', ['-c', python], { input: body });
-    const { code, out } = run(['verify', ...given(body), '--diagnose', '--json'], rewritten);
-    expect(code).toBe(1);
-    const ids = JSON.parse(out).diagnosis.causes.map((cause: { id: string }) => cause.id);
-    expect(ids).toEqual(['json_rewritten']);
-  });
 });
 
 describe('the built webhooks listen', () => {
@@ -109,26 +87,29 @@ describe('the built webhooks listen', () => {
     target.close();
   });
 
-  it.skipIf(!has('curl'))('accepts a delivery from sign and curl', async () => {
-    const on = await listen();
-    const path = join(folder, 'body.json');
-    writeFileSync(path, '{"type":"from.curl"}\n');
-    const headers = run(['sign', '--body-file', path]).out;
-    const curl = [
-      '-s',
-      '-o',
-      '/dev/null',
-      '-w',
-      '%{http_code}',
-      '-H',
-      '@-',
-      '--data-binary',
-      `@${path}`,
-      on.url,
-    ];
-    expect(execFileSync('curl', curl, { input: headers }).toString()).toBe('204');
-    await on.shows(/from\.curl\t21\tauthentic/);
-  });
+  it.skipIf(spawnSync('curl', ['--version']).status !== 0)(
+    'accepts a delivery from sign and curl',
+    async () => {
+      const on = await listen();
+      const path = join(folder, 'body.json');
+      writeFileSync(path, '{"type":"from.curl"}\n');
+      const headers = run(['sign', '--body-file', path]).out;
+      const curl = [
+        '-s',
+        '-o',
+        '/dev/null',
+        '-w',
+        '%{http_code}',
+        '-H',
+        '@-',
+        '--data-binary',
+        `@${path}`,
+        on.url,
+      ];
+      expect(execFileSync('curl', curl, { input: headers }).toString()).toBe('204');
+      await on.shows(/from\.curl\t21\tauthentic/);
+    },
+  );
 
   it('exits with 0 when its reader closes the pipe', async () => {
     const script = `${shellProgram} webhooks listen --port 0 | head -1; echo "code \${PIPESTATUS[0]}"`;

@@ -4,6 +4,25 @@ import { trim } from '../../webhook/headers.ts';
 /** Headers in their original order and spelling, including duplicates. */
 export type HeaderPairs = readonly (readonly [string, string])[];
 
+export interface CapturedRequest {
+  method: string;
+  target: string;
+  httpVersion: string;
+  headers: HeaderPairs;
+  body: Uint8Array;
+}
+
+/** Formats a request as HTTP text for `readCapture`. A chunked body gets a Content-Length. */
+export function writeCapture({ method, target, httpVersion, headers, body }: CapturedRequest): Uint8Array {
+  const lines = headers.map(([name, value]) =>
+    name.toLowerCase() === 'transfer-encoding'
+      ? `Content-Length: ${body.length}\r\n`
+      : `${name}: ${value}\r\n`,
+  );
+  const head = `${method} ${target} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`;
+  return Buffer.concat([Buffer.from(head, 'latin1'), body]);
+}
+
 const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:(.*)$/;
 /** `POST /hook HTTP/1.1`, `HTTP/2 200`. */
 const startLine = /^(?:[A-Z]+ \S+ HTTP\/\d(?:\.\d)?|HTTP\/\d(?:\.\d)?(?: .*)?)$/;
@@ -25,11 +44,6 @@ export function parseHeaderLines(text: string, invalidLine: (line: number) => Er
   return pairs;
 }
 
-interface Capture {
-  headers: HeaderPairs;
-  body: Uint8Array;
-}
-
 /** More than any server accepts. */
 const maxHeadBytes = 256 * 1024;
 
@@ -43,27 +57,26 @@ function invalidCapture(
 /** Returns the number of bytes in `Content-Length`, or else the rest of the file. */
 function capturedBody(rest: Buffer, headers: HeaderPairs, note: (line: string) => void): Uint8Array {
   const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
-  if (
-    headerOf('transfer-encoding') !== undefined &&
-    /^[0-9a-f]+\s*\r?\n/i.test(rest.toString('latin1', 0, 32))
-  ) {
+  const isChunk = /^[0-9a-f]+\s*\r?\n/i.test(rest.toString('latin1', 0, 32));
+  if (isChunk && headerOf('transfer-encoding') !== undefined) {
     throw invalidCapture('the body is chunked', 'save the decoded body, without the sizes of the chunks');
   }
   const value = headerOf('content-length');
   if (value === undefined) return rest;
-  const length = Number(value);
   if (!/^\d{1,15}$/.test(value)) throw invalidCapture('its Content-Length is not a number');
-  if (rest.length < length) {
-    throw invalidCapture(
-      `the body is ${length - rest.length} bytes shorter than its Content-Length of ${length}`,
-    );
+  const missing = Number(value) - rest.length;
+  if (missing > 0) {
+    throw invalidCapture(`the body is ${missing} bytes shorter than its Content-Length of ${value}`);
   }
-  if (rest.length > length) note(`ignored what follows the ${length} bytes of the Content-Length`);
-  return rest.subarray(0, length);
+  if (missing < 0) note(`ignored what follows the ${value} bytes of the Content-Length`);
+  return rest.subarray(0, Number(value));
 }
 
 /** @param note receives remarks for the user */
-export function readCapture(bytes: Uint8Array, note: (line: string) => void): Capture {
+export function readCapture(
+  bytes: Uint8Array,
+  note: (line: string) => void,
+): Pick<CapturedRequest, 'headers' | 'body'> {
   const hint =
     'a capture consists of the request line, the headers, a blank line, and the body exactly as it was sent';
   const capture = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

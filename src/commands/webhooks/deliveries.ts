@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import type { SecureContext } from 'node:tls';
+import { renderJson, wantsJson } from '../../output/json.ts';
+import { renderTsv } from '../../output/table.ts';
+import { excerpt } from '../../sanitize.ts';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
-import { type DeliveryRecord, eventName, printDelivery } from './display.ts';
-import { type Forwarded, forward, pairsOf, type ReceivedRequest, type SenderResponse } from './forward.ts';
+import { type CapturedRequest, writeCapture } from './capture.ts';
+import { type Answer, forward } from './forward.ts';
 import { refusalOf, type Secrets } from './receiver.ts';
 import type { limitsFor } from './verify.ts';
 
@@ -21,70 +24,56 @@ export interface ListenOptions {
   folder: string | null;
 }
 
-type VerifiedDelivery = Pick<
-  DeliveryRecord,
-  'verdict' | 'timestamp' | 'ageSeconds' | 'secret' | 'secretIndex' | 'event'
->;
+interface Verification {
+  /** `authentic`, `not_verified` without a secret, or the code of the verification error. */
+  readonly verdict: string;
+  readonly timestamp: string | null;
+  readonly ageSeconds: number | null;
+  readonly secret: 'webhook' | 'tenant' | null;
+  readonly secretIndex: number | null;
+  /** The event in the JSON of an authentic body. */
+  readonly event: string | null;
+}
+
+/** A received delivery, as `--json` prints it. */
+interface DeliveryRecord extends Verification {
+  /** The time of receipt, RFC 3339. */
+  readonly time: string;
+  readonly bytes: number;
+  /** The target's response, or why there was none; null if the delivery was not forwarded. */
+  readonly forward: { readonly status: number | null; readonly fault: string | null } | null;
+  /** The status code that the sender received. */
+  readonly status: number;
+  /** The path of the saved file. */
+  readonly file: string | null;
+}
 
 const unknown = { timestamp: null, ageSeconds: null, secret: null, secretIndex: null, event: null };
 
-function verifyDelivery(
-  { body, rawHeaders }: ReceivedRequest,
-  options: ListenOptions,
-  now: number,
-): VerifiedDelivery {
-  const { secrets, headerNames, limits } = options;
-  if (secrets.keys.length === 0) return { ...unknown, verdict: 'not_verified' };
+/** Returns the event of an authentic body. Never call it for other bodies, which must not be decoded. */
+function eventName(body: Uint8Array): string | null {
   try {
-    const { timestamp, ageSeconds, secretIndex } = verifySync({
-      body,
-      headers: pairsOf(rawHeaders),
-      headerNames,
-      secrets: secrets.keys,
-      ...limits,
-      now: new Date(now),
-    });
+    const { event, type, eventType } = JSON.parse(new TextDecoder().decode(body));
+    return [event, type, eventType].find((name) => typeof name === 'string' && name !== '') ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function verifyDelivery(
+  { body, headers }: CapturedRequest,
+  { secrets, headerNames, limits }: ListenOptions,
+  now: number,
+): Verification {
+  if (secrets.keys.length === 0) return { ...unknown, verdict: 'not_verified' };
+  const input = { body, headers, headerNames, secrets: secrets.keys, ...limits, now: new Date(now) };
+  try {
+    const { timestamp, ageSeconds, secretIndex } = verifySync(input);
     const event = eventName(body);
     return { verdict: 'authentic', timestamp, ageSeconds, secret: secrets.kind, secretIndex, event };
   } catch (error) {
     return { ...unknown, verdict: refusalOf(error, 'webhooks listen').code };
   }
-}
-
-/** Formats a request as HTTP text for `readCapture`. A chunked body gets a Content-Length. */
-function writeCapture({ method, target, httpVersion, rawHeaders, body }: ReceivedRequest): Uint8Array {
-  const headers = pairsOf(rawHeaders).map(([name, value]) =>
-    name.toLowerCase() === 'transfer-encoding' ? ['Content-Length', body.length] : [name, value],
-  );
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `${method} ${target} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`;
-  return Buffer.concat([Buffer.from(head, 'latin1'), body]);
-}
-
-type Save = (received: ReceivedRequest, at: number) => string | null;
-
-/** Saves deliveries as files whose names sort by time. Skips the names of existing files. */
-function createSaver({ io, output }: Context, folder: string): Save {
-  let sequence = 0;
-  return (received, at) => {
-    const content = writeCapture(received);
-    const time = new Date(at).toISOString().replaceAll(/[-:]/g, '');
-    for (;;) {
-      sequence += 1;
-      const path = join(folder, `${time}-${String(sequence).padStart(4, '0')}.http`);
-      try {
-        io.writeNewFile(path, content);
-        return path;
-      } catch (error) {
-        const { code = 'unknown' } = error as NodeJS.ErrnoException;
-        if (code === 'EEXIST') continue;
-        void output.alert(
-          `${output.paint('bad', 'not saved:')} cannot write ${output.excerpt(path)} (${code})`,
-        );
-        return null;
-      }
-    }
-  };
 }
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
@@ -95,21 +84,45 @@ export type Deliveries = ReturnType<typeof createDeliveries>;
  */
 export function createDeliveries(context: Context, options: ListenOptions, onReaderGone: () => void) {
   const { io, output } = context;
-  const { target, forwardUnverified, secureContext } = options;
-  const save = options.folder === null ? null : createSaver(context, options.folder);
+  const { target, folder, forwardUnverified, secureContext } = options;
   const stop = new AbortController();
   const forwarding = new Set<Promise<unknown>>();
   let printed = Promise.resolve();
+  let saved = 0;
 
-  /** Prints lines in order, without delaying the response to the sender. */
-  function print(record: DeliveryRecord): void {
+  /** Prints a delivery as JSON or as tab-separated values, in order and without delaying the response to the sender. */
+  function print(given: DeliveryRecord): void {
+    const record = { ...given, event: given.event && output.redact(given.event) };
+    const { time, event, bytes, verdict, forward, file } = record;
+    const target = forward === null ? '-' : String(forward.status ?? forward.fault);
+    const row = [time, excerpt(event ?? '-', 80), String(bytes), verdict, target];
     printed = printed.then(async () => {
-      await printDelivery(record, output, io);
+      if (wantsJson(output)) await output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
+      else await output.result(renderTsv({ head: [], rows: [file === null ? row : [...row, file]] }));
       if (!io.out.open) onReaderGone();
     });
   }
 
-  async function forwardDelivery(received: ReceivedRequest, verdict: string): Promise<Forwarded | null> {
+  /** Saves a delivery as a new file, whose name sorts by time, and returns its path. */
+  function save(folder: string, received: CapturedRequest, time: string): string | null {
+    for (;;) {
+      saved += 1;
+      const name = `${time.replaceAll(/[-:]/g, '')}-${String(saved).padStart(4, '0')}.http`;
+      const path = join(folder, name);
+      try {
+        io.writeNewFile(path, writeCapture(received));
+        return path;
+      } catch (error) {
+        const { code = 'unknown' } = error as NodeJS.ErrnoException;
+        if (code === 'EEXIST') continue;
+        const problem = `cannot write ${output.excerpt(path)} (${code})`;
+        void output.alert(`${output.paint('bad', 'not saved:')} ${problem}`);
+        return null;
+      }
+    }
+  }
+
+  async function forwardDelivery(received: CapturedRequest, verdict: string): Promise<Answer | null> {
     if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
     const forwarded = forward(received, { target, signal: stop.signal, secureContext });
     forwarding.add(forwarded);
@@ -117,29 +130,31 @@ export function createDeliveries(context: Context, options: ListenOptions, onRea
   }
 
   return {
-    async handle(received: ReceivedRequest): Promise<SenderResponse> {
+    async handle(received: CapturedRequest): Promise<Answer> {
       const now = io.clock.now();
+      const time = new Date(now).toISOString();
       const verification = verifyDelivery(received, options, now);
       const { verdict } = verification;
-      const file = save?.(received, now) ?? null;
+      const file = folder === null ? null : save(folder, received, time);
       const forwarded = await forwardDelivery(received, verdict);
       const isRefused = verdict !== 'authentic' && verdict !== 'not_verified';
-      const response = forwarded?.response ?? { status: isRefused ? 401 : 204 };
+      const answer = forwarded ?? { status: isRefused ? 401 : 204 };
+      const { status, fault = null } = answer;
       print({
-        time: new Date(now).toISOString(),
+        time,
         ...verification,
         bytes: received.body.length,
-        forward: forwarded && { status: forwarded.status, fault: forwarded.fault },
-        status: response.status,
+        forward: forwarded && { status: fault === null ? status : null, fault },
+        status,
         file,
       });
-      return response;
+      return answer;
     },
 
     /** Prints a delivery whose body is too large to be read. */
     tooLarge(status: number, bytes: number): void {
       const time = new Date(io.clock.now()).toISOString();
-      print({ ...unknown, time, bytes, verdict: 'too_large', forward: null, status, file: null });
+      print({ time, verdict: 'too_large', ...unknown, bytes, forward: null, status, file: null });
     },
 
     notPosted(method: string): void {

@@ -22,21 +22,12 @@ export interface SavedDelivery {
   body: Uint8Array;
 }
 
-const headerSources =
-  'pass --timestamp <t> and --signature <s>, or --headers-file <file>, or --request-file <file> with headers and body';
-
 /** @throws UsageError unless the options give the headers in exactly one way, and the body in at most one */
 function checkSources({ timestamp, signature, headersFile, requestFile, bodyFile }: DeliveryFlags): void {
-  const isByValue = timestamp !== undefined || signature !== undefined;
-  const count = [isByValue, headersFile !== undefined, requestFile !== undefined].filter(Boolean).length;
-  if (count !== 1) {
-    const message =
-      count === 0 ? 'the headers of the delivery are missing' : 'the headers are given more than once';
-    throw new UsageError(message, { hint: headerSources });
-  }
-  if (isByValue && (timestamp === undefined || signature === undefined)) {
-    throw new UsageError('--timestamp and --signature require each other', {
-      hint: 'add --timestamp <t> and --signature <s>, exactly as in the headers',
+  const ways = [timestamp ?? signature, headersFile, requestFile].filter((way) => way !== undefined);
+  if (ways.length !== 1 || (timestamp === undefined) !== (signature === undefined)) {
+    throw new UsageError('the headers of the delivery must be given in exactly one way', {
+      hint: 'pass --timestamp <t> and --signature <s>, or --headers-file <file>, or --request-file <file> with headers and body',
     });
   }
   if (bodyFile !== undefined && requestFile !== undefined) {

@@ -1,63 +1,24 @@
-import {
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { SecureContext } from 'node:tls';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
 import { parseUrl } from '../../parse-url.ts';
+import type { CapturedRequest, HeaderPairs } from './capture.ts';
 
 /** The limit for a body, from the sender and from the target. */
 export const maxBodyBytes = 10 * 1024 * 1024;
 const timeoutMs = 30_000;
 
-export interface ReceivedRequest {
-  method: string;
-  target: string;
-  httpVersion: string;
-  /** Alternating names and values, unchanged. */
-  rawHeaders: readonly string[];
-  body: Uint8Array;
-}
+/** `Host` and the headers of one connection (RFC 9110, 7.6.1). */
+const notForwarded =
+  /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-length|proxy-.*)$/i;
 
-/** The response to the sender. */
-export interface SenderResponse {
-  status: number;
-  body?: Uint8Array;
-}
-
-/** The headers of one connection, which are not forwarded (RFC 9110, 7.6.1). */
-const hopByHop = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'content-length',
-];
-
-export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
-  return Array.from({ length: rawHeaders.length / 2 }, (_, index) => [
-    rawHeaders[index * 2] ?? '',
-    rawHeaders[index * 2 + 1] ?? '',
-  ]);
-}
-
-/** Returns the headers in their order and spelling, without `Host`, those of the connection and those that it lists. */
-function endToEnd(rawHeaders: readonly string[]): string[] {
-  const pairs = pairsOf(rawHeaders);
-  const listed = pairs
+/** Returns the headers in their order and spelling, without those of the connection and those that it lists. */
+function endToEnd(headers: HeaderPairs): HeaderPairs {
+  const listed = headers
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase()));
-  const removed = new Set(['host', ...hopByHop, ...listed]);
-  return pairs.filter(([name]) => !removed.has(name.toLowerCase())).flat();
+  return headers.filter(([name]) => !notForwarded.test(name) && !listed.includes(name.toLowerCase()));
 }
 
 export function forwardTarget(text: string): URL {
@@ -75,12 +36,12 @@ export function forwardTarget(text: string): URL {
   return url;
 }
 
-export interface Forwarded {
-  response: SenderResponse;
-  /** The target's status code; null without a usable response. */
-  status: number | null;
-  /** The reason for the missing response. */
-  fault: string | null;
+/** The response to the sender. */
+export interface Answer {
+  status: number;
+  body?: Uint8Array;
+  /** Why the target gave no usable response. */
+  fault?: string;
 }
 
 interface ForwardOptions {
@@ -95,63 +56,56 @@ const faults: Record<string, string> = {
   ECONNRESET: 'connection closed',
 };
 
-function failedForward(status: number, fault: string): Forwarded {
+function failed(status: number, fault: string): Answer {
   const body = new TextEncoder().encode(`rungate: forwarding to the target failed: ${fault}\n`);
-  return { response: { status, body }, status: null, fault };
+  return { status, body, fault };
 }
 
-async function open(
-  options: RequestOptions,
-  { target, secureContext }: ForwardOptions,
-): Promise<ClientRequest> {
-  if (target.protocol === 'http:') return httpRequest(target, options);
-  const { request } = await import('node:https');
-  return request(target, { ...options, ...(secureContext === undefined ? {} : { secureContext }) });
-}
-
-async function forwardedResponse(response: IncomingMessage): Promise<Forwarded> {
-  const body = new CollectedBytes(maxBodyBytes);
-  for await (const chunk of response) {
-    if (!body.add(chunk)) return failedForward(502, 'response too large');
-  }
-  const { statusCode: status = 502 } = response;
-  // Node parses status codes that it refuses to write.
-  if (status < 200 || status > 999) return failedForward(502, 'response is not HTTP');
-  return { response: { status, body: body.bytes() }, status, fault: null };
+async function send(
+  { method, headers, body }: CapturedRequest,
+  { target, signal, secureContext }: ForwardOptions,
+): Promise<IncomingMessage> {
+  const module = target.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  const sent = module.request(target, {
+    method,
+    headers: [
+      ...['Host', target.host],
+      ...endToEnd(headers).flat(),
+      ...['Content-Length', String(body.length), 'Connection', 'close'],
+    ],
+    agent: false,
+    signal,
+    ...(secureContext && { secureContext }),
+  });
+  return new Promise((resolve, reject) => {
+    sent.once('response', resolve);
+    sent.on('error', reject);
+    // After an unrequested 101, Node emits neither a response nor an error.
+    sent.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
+    sent.end(body);
+  });
 }
 
 /**
  * Forwards a delivery: the same bytes and headers, except for the headers of the connection and `Host`. Does not follow
  * redirects. The sender gets the target's status code and body, 502 without a usable response, and 504 after a timeout.
  */
-export async function forward(received: ReceivedRequest, options: ForwardOptions): Promise<Forwarded> {
-  const { target, signal } = options;
+export async function forward(request: CapturedRequest, options: ForwardOptions): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  const headers = [
-    'Host',
-    target.host,
-    ...endToEnd(received.rawHeaders),
-    'Content-Length',
-    String(received.body.length),
-    'Connection',
-    'close',
-  ];
+  const signal = AbortSignal.any([options.signal, timeout]);
   try {
-    const request = await open(
-      { method: received.method, headers, agent: false, signal: AbortSignal.any([signal, timeout]) },
-      options,
-    );
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      request.once('response', resolve);
-      request.on('error', reject);
-      // After an unrequested 101, Node emits neither a response nor an error.
-      request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
-      request.end(received.body);
-    });
-    return await forwardedResponse(response);
+    const response = await send(request, { ...options, signal });
+    const body = new CollectedBytes(maxBodyBytes);
+    for await (const chunk of response) {
+      if (!body.add(chunk)) return failed(502, 'response too large');
+    }
+    const { statusCode: status = 502 } = response;
+    // Node parses status codes that it refuses to write.
+    if (status < 200 || status > 999) return failed(502, 'response is not HTTP');
+    return { status, body: body.bytes() };
   } catch (error) {
-    if (timeout.aborted && !signal.aborted) return failedForward(504, 'no response in time');
-    const { code } = error as NodeJS.ErrnoException;
-    return failedForward(502, faults[code ?? ''] ?? code ?? 'unknown');
+    if (timeout.aborted && !options.signal.aborted) return failed(504, 'no response in time');
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    return failed(502, faults[code] ?? code);
   }
 }

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CollectedBytes } from '../../collected-bytes.ts';
+import type { HeaderPairs } from './capture.ts';
 import type { Deliveries } from './deliveries.ts';
-import { maxBodyBytes, type SenderResponse } from './forward.ts';
+import { type Answer, maxBodyBytes } from './forward.ts';
 import { cannotListen } from './receiver.ts';
 
 /** Node closes further connections at once; each may hold a body of 10 MiB. */
@@ -14,15 +15,9 @@ const timeouts = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCh
 /** For a response without reading the rest of the request. */
 const closing = ['Connection', 'close'];
 
-interface Receiver {
-  url: string;
-  /** Stops at once, even with open connections. */
-  close(): Promise<void>;
-}
-
 function sendResponse(
   response: ServerResponse,
-  { status, body = new Uint8Array() }: SenderResponse,
+  { status, body = new Uint8Array() }: Answer,
   headers: readonly string[] = [],
 ): void {
   const bodiless = status === 204 || status === 304;
@@ -47,12 +42,18 @@ async function receiveBody(request: IncomingMessage): Promise<Uint8Array | numbe
   return body.bytes();
 }
 
+/** Returns the headers in their order and spelling. */
+function headersOf({ rawHeaders }: IncomingMessage): HeaderPairs {
+  const names = rawHeaders.filter((_text, index) => index % 2 === 0);
+  return names.map((name, index) => [name, rawHeaders[index * 2 + 1] ?? '']);
+}
+
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
   deliveries: Deliveries,
 ): Promise<void> {
-  const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
+  const { method = '', url: target = '/', httpVersion } = request;
   if (method !== 'POST') {
     deliveries.notPosted(method);
     return sendResponse(response, { status: 405 }, ['Allow', 'POST', ...closing]);
@@ -63,16 +64,21 @@ async function handle(
     deliveries.tooLarge(413, body);
     return sendResponse(response, { status: 413 }, closing);
   }
-  sendResponse(response, await deliveries.handle({ method, target, httpVersion, rawHeaders, body }));
+  const headers = headersOf(request);
+  sendResponse(response, await deliveries.handle({ method, target, httpVersion, headers, body }));
 }
 
-/** Plain HTTP, POST only. `onFault` receives unexpected errors. */
+/**
+ * Plain HTTP, POST only.
+ * @param onFault receives unexpected errors
+ * @returns the URL, and a function that stops at once, even with open connections
+ */
 export async function receiveDeliveries(
   host: string,
   port: number,
   deliveries: Deliveries,
   onFault: (error: unknown) => void,
-): Promise<Receiver> {
+): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(timeouts, (request, response) => {
     response.on('error', () => {});
     handle(request, response, deliveries).catch((error) => {

@@ -3,11 +3,12 @@ import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
+import type { WebhookVerificationError } from '../../webhook/error.ts';
 import { type HeaderNames, readDeliveryHeaders } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
 import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './delivery.ts';
-import { type Diagnosis, type Finding, findingData, findingTable, reportFinding } from './finding.ts';
+import { type Finding, printFinding, reportAuthentic, reportRefusal } from './finding.ts';
 import { missingSecret, refusalOf, type Secrets, signingSecrets } from './receiver.ts';
 
 interface VerifyFlags extends DeliveryFlags {
@@ -51,48 +52,35 @@ function sentHeaders({ headers, names }: SavedDelivery): HeaderNames | null {
 /** Checks the signature first, so that a delivery that is only too old still names the secret that signed it. */
 function checkDelivery(
   delivery: SavedDelivery,
-  { keys }: Secrets,
+  { keys, kind }: Secrets,
   limits: ReturnType<typeof limitsFor>,
   now: Date,
-): Finding {
+): { finding: Finding; error: WebhookVerificationError | null } {
   const { headers, names, body } = delivery;
   const input = { body, headers, headerNames: names, secrets: keys, now };
   const finding: Finding = {
-    error: null,
+    authentic: false,
+    code: null,
     timestamp: sentHeaders(delivery)?.timestamp ?? null,
     ageSeconds: null,
+    secret: null,
     secretIndex: null,
     bytes: body.length,
-    diagnosis: null,
   };
   try {
     const { ageSeconds, secretIndex } = verifySync({ ...input, maxAge: null, maxFuture: null });
     finding.ageSeconds = ageSeconds;
+    finding.secret = kind;
     finding.secretIndex = secretIndex;
     verifySync({ ...input, ...limits });
+    finding.authentic = true;
+    return { finding, error: null };
   } catch (caught) {
-    finding.error = refusalOf(caught, command);
-    finding.ageSeconds = finding.error.ageSeconds ?? null;
+    const error = refusalOf(caught, command);
+    finding.code = error.code;
+    finding.ageSeconds = error.ageSeconds ?? null;
+    return { finding, error };
   }
-  return finding;
-}
-
-/** Explains a mismatch. */
-function diagnosisOf(delivery: SavedDelivery, secrets: Secrets): Diagnosis | null {
-  const { body } = delivery;
-  const sent = sentHeaders(delivery);
-  if (sent === null) return null;
-  const tried = body.length <= maxDiagnosedBytes;
-  return {
-    tried,
-    causes: diagnose({
-      body,
-      timestamp: sent.timestamp,
-      signature: sent.signature,
-      secrets: secrets.secrets,
-      tenantSecret: secrets.tenantSecret,
-    }),
-  };
 }
 
 /** `rungate webhooks verify`: returns exit code 0 for an authentic delivery, 1 for any other. */
@@ -104,12 +92,16 @@ export async function verifyDeliveryCommand(context: Context, flags: VerifyFlags
   const delivery = await readSavedDelivery(context, flags, (line) => notes.push(line));
   const secrets = signingSecrets(settings);
   if (secrets.keys.length === 0) throw missingSecret(command);
-  const finding = checkDelivery(delivery, secrets, limits, new Date(now));
-  if (flags.diagnose === true && finding.error?.code === 'mismatch') {
-    finding.diagnosis = diagnosisOf(delivery, secrets);
+  const { finding, error } = checkDelivery(delivery, secrets, limits, new Date(now));
+  const { body } = delivery;
+  const sent = sentHeaders(delivery);
+  if (flags.diagnose === true && finding.code === 'mismatch' && sent !== null) {
+    const causes = diagnose({ body, ...sent, secrets: secrets.secrets, tenantSecret: secrets.tenantSecret });
+    finding.diagnosis = { tried: body.length <= maxDiagnosedBytes, causes };
   }
   for (const note of notes) await output.note(`--request-file: ${note}`);
-  await output.data(findingData(finding, secrets), findingTable(finding, secrets));
-  await reportFinding(context, finding, secrets);
-  return finding.error === null ? exitCodes.ok : exitCodes.failed;
+  await printFinding(context, finding);
+  if (error === null) await reportAuthentic(context, finding, secrets);
+  else await reportRefusal(context, error, finding);
+  return error === null ? exitCodes.ok : exitCodes.failed;
 }

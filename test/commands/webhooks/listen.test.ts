@@ -139,13 +139,6 @@ describe('the output of webhooks listen', () => {
     });
   });
 
-  it('is one readable line per delivery on a terminal', async () => {
-    const on = await listen([], { isTTY: true, env: { ...env, NO_COLOR: '1' } });
-    await deliver(on.url, body);
-    const [line = ''] = await on.lines(1);
-    expect(line).toMatch(/^12:00:00 {2}run\.completed +38 B {2}authentic +responded 204$/);
-  });
-
   it.each([
     ['{"event":"a","type":"b"}', 'a'],
     ['{"event":7,"eventType":"d"}', 'd'],

@@ -229,12 +229,11 @@ describe('webhooks verify --request-file', () => {
 
 describe('webhooks verify, with exit code 64 and a hint,', () => {
   it.each<[string, readonly string[], RegExp]>([
-    ['no headers', [], /--timestamp <t> and --signature <s>, or --headers-file <file>, or --request-file/],
-    ['only a timestamp', ['--timestamp', timestamp], /require each other/],
-    ['only a signature', ['--signature', sign(body)], /require each other/],
-    ['--timestamp and --headers-file', [...signed, '--headers-file', 'h'], /more than once/],
-    ['--timestamp and --request-file', [...signed, '--request-file', 'r'], /more than once/],
-    ['--headers-file and --request-file', ['--headers-file', 'h', '--request-file', 'r'], /more than once/],
+    ['no headers', [], /in exactly one way[\s\S]*--timestamp <t> and --signature <s>, or --headers-file/],
+    ['only a timestamp', ['--timestamp', timestamp], /in exactly one way/],
+    ['only a signature', ['--signature', sign(body)], /in exactly one way/],
+    ['--timestamp and --headers-file', [...signed, '--headers-file', 'h'], /in exactly one way/],
+    ['--headers-file and --request-file', ['--headers-file', 'h', '--request-file', 'r'], /exactly one way/],
     ['--body-file and --request-file', ['--body-file', 'b', '--request-file', 'r'], /contains its body/],
     ['everything on standard input', ['--headers-file', '-'], /both come from standard input/],
     ['a missing body file', [...signed, '--body-file', 'gone'], /cannot read gone: no such file/],
