@@ -54,7 +54,8 @@ function readBy<Value>(
 ): Value {
   const value = read(text);
   if (value !== null) return value;
-  throw new UsageError(`${option}: ${option === '--base-url' ? 'its value' : echoed(text)} is not ${is}`);
+  const shown = option === '--base-url' ? 'its value' : echoed(text);
+  throw new UsageError(`${option}: ${shown} is not valid`, { hint: `give ${is}` });
 }
 
 async function subjectsOf(io: Io, { subject = [], subjectFile = [] }: VerifyFlags) {

@@ -129,7 +129,7 @@ describe('receipt verify', () => {
     const { code, err } = await run([...verify, '--base-url', 'https://a:b@pr-7.example.com/?token=secret']);
     expect([code, err]).toEqual([
       64,
-      'error: --base-url: its value is not an http or https URL without user name, query and fragment\n',
+      'error: --base-url: its value is not valid\n  → give an http or https URL without user name, query and fragment\n',
     ]);
   });
 
@@ -158,19 +158,22 @@ describe('receipt verify', () => {
     [['verify', 'receipt.json', '--key', 'ci.pub'], 'nothing to compare the receipt with'],
     [
       [...verify, '--subject', 'ghcr.io/acme/shop:1.2'],
-      '--subject: "ghcr.io/acme/shop:1.2" is not name@sha256',
+      '--subject: "ghcr.io/acme/shop:1.2" is not valid\n  → give name@sha256',
     ],
     [[...verify, '--subject', ''], '--subject: "" is not'],
     [[...verify, '--subject-file', 'none.tgz'], '--subject-file: cannot read none.tgz: no such file'],
     [['verify', 'receipt.json', '--commit', commit], 'no key to trust'],
-    [['verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit.slice(0, 12)], 'not a whole commit'],
+    [['verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit.slice(0, 12)], 'give a whole commit'],
     [[...verify, '--key', 'text.pub'], '--key text.pub: the key is not PEM'],
     [[...verify, '--key', 'ci.key'], '--key ci.key: it is a private key'],
     [[...verify, '--key', 'none.pub'], 'key: cannot read none.pub: no such file'],
     [[...verify, '--process', 'a', '--tag', 'b'], '--process and --tag cannot be combined'],
     [[...verify, '--environment', ''], '--environment is empty'],
     [[...verify, '--base-url', ''], '--base-url is empty'],
-    [[...verify, '--base-url', 'pr-7.example.com'], '--base-url: its value is not an http or https URL'],
+    [
+      [...verify, '--base-url', 'pr-7.example.com'],
+      '--base-url: its value is not valid\n  → give an http or https URL',
+    ],
     [[...verify, '--max-age', 'soon'], '--max-age'],
     [['verify', 'none.json', '--key', 'ci.pub', '--commit', commit], '<file>: cannot read none.json'],
   ])('exits with 64 for %j', async (argv, message) => {
