@@ -44,8 +44,8 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
     if (trigger === undefined && options.preview !== undefined)
       throw new UsageError('preview needs trigger: the runs of runIds already have an environment');
     const given = trigger === undefined ? [] : [{ ...node, trigger, preview: options.preview }];
-    const [own] = await planCallPreviews(given, options, session);
-    const planned = own && (await planStart(own.trigger, options, session));
+    const [own] = planCallPreviews(given, options, session);
+    const planned = own && (await planStart(own.body, options, session));
     const start = planned?.start;
     const runs = { start, journal: planned?.journal, runIds: runIds && [...new Set(runIds)] };
     const gate = { ...node, ...runs, preview: own?.preview };

@@ -4,18 +4,17 @@ import { run } from '../contract/run.ts';
 import type { GatesEvent } from '../gate/plan/plan.ts';
 import type { GatesReport } from '../gate/result-types.ts';
 import type { PreviewGate } from '../preview/open.ts';
-import type { Preview } from '../preview/prepare.ts';
+import type { PlannedPreview } from '../preview/plan.ts';
 import { type CheckedGate, checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
 import { openGate } from './open-gate.ts';
 import { planCallPreviews } from './preview.ts';
 import { type Session, sharedOptions, withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
-type OpenedGate = Omit<CheckedGate, 'preview'> & { preview: Preview | undefined };
-
 /** Returns the gate with the run to start. @throws RungateError if its request would be refused before it is sent */
 async function planGate(
-  { trigger, ...gate }: OpenedGate,
+  { trigger: _, ...gate }: CheckedGate,
+  { body, preview }: PlannedPreview,
   options: Checked<GatesOptions>,
   session: Session,
 ): Promise<PreviewGate> {
@@ -24,12 +23,12 @@ async function planGate(
   // Two gates with the same run need different keys, as on the command line.
   const idempotencySalt = env === undefined ? salt : [salt, `gate ${name}`].filter(Boolean).join(', ');
   const plan = { env, idPointer, idempotencySalt, idempotencyKey: undefined, retries };
-  const { start, journal } = await planStart(trigger, plan, session, name);
+  const { start, journal } = await planStart(body, plan, session, name);
   const target = { ...options, base: session.base };
   inGate(name, () =>
     prepareRequest('run.trigger', run['run.trigger'], { params: {}, body: start.body }, target),
   );
-  return { ...gate, start, journal };
+  return { ...gate, preview, start, journal };
 }
 
 /**
@@ -59,9 +58,9 @@ export async function gates(given: GatesOptions): Promise<GatesReport> {
   const checked = checkedGates(options);
   const intervals = checked.map(({ intervalMs }) => intervalMs);
   return withSession<GatesEvent, GatesReport>(options, intervals, async (session) => {
-    const own = await planCallPreviews(checked, options, session);
+    const own = planCallPreviews(checked, options, session);
     const planned = await Promise.all(
-      checked.map((gate, at) => planGate({ ...gate, ...own[at] } as OpenedGate, options, session)),
+      checked.map((gate, at) => planGate(gate, own[at] as PlannedPreview, options, session)),
     );
     const settings = {
       ...session,

@@ -17,9 +17,11 @@ const leastReads = 3;
 /** Another process of the job creates the same environment at the same time. */
 const duplicateMs = 10_000;
 
-interface Tools {
+export interface Tools {
   caller: Caller;
   clock: Clock;
+  /** Ends the waits. */
+  signal: AbortSignal;
 }
 
 /** Whether the service created nothing. */
@@ -34,7 +36,7 @@ export const patient = { limitTimeoutMs: Number.POSITIVE_INFINITY };
 /** Returns the environments with a key; several if the service does not keep keys unique. */
 export async function environmentsWithKey(
   key: string,
-  { caller }: Pick<Tools, 'caller'>,
+  caller: Caller,
   options: CallOptions,
 ): Promise<Listed[]> {
   const found: Listed[] = [];
@@ -52,8 +54,7 @@ export async function environmentsWithKey(
 async function createOnce<Response, Found>(
   send: () => Promise<Response>,
   find: () => Promise<Found | undefined>,
-  clock: Clock,
-  signal: AbortSignal,
+  { clock, signal }: Tools,
 ): Promise<{ response: Response } | { found: Found }> {
   try {
     return { response: await send() };
@@ -77,9 +78,9 @@ async function createOnce<Response, Found>(
 export async function createEnvironment(
   key: string,
   fields: readonly MemberText[],
-  { caller, clock }: Tools,
-  signal: AbortSignal,
+  tools: Tools,
 ): Promise<string | undefined> {
+  const { caller, clock, signal } = tools;
   const input = { params: {}, json: objectText(fields) };
   // A stop ends a wait, but not the request: its response says whether there is something to delete.
   const onRetry = (error: RungateError, waitMs: number) =>
@@ -88,8 +89,8 @@ export async function createEnvironment(
     });
   const options = { ...patient, pace: true, onRetry };
   const send = () => caller.exchange('env.create', env['env.create'], input, options);
-  const find = async () => (await environmentsWithKey(key, { caller }, { signal })).find(isOwn);
-  const created = await createOnce(send, find, clock, signal);
+  const find = async () => (await environmentsWithKey(key, caller, { signal })).find(isOwn);
+  const created = await createOnce(send, find, tools);
   if ('found' in created) return created.found.id;
   const { isJson, text } = created.response;
   const [given, id] = ['key', 'id'].map((field) => textAt(isJson ? text : '', [field]));
@@ -104,8 +105,7 @@ export async function createEnvironment(
 
 export async function variablesOf(
   id: string,
-  { caller }: Pick<Tools, 'caller'>,
-  signal: AbortSignal,
+  { caller, signal }: Pick<Tools, 'caller' | 'signal'>,
 ): Promise<Variable[]> {
   const input = { params: { id } };
   const variables: Variable[] = [];
@@ -115,22 +115,14 @@ export async function variablesOf(
   return variables;
 }
 
-export async function createVariable(
-  id: string,
-  { name, fields }: Variable,
-  { caller, clock }: Tools,
-  signal: AbortSignal,
-): Promise<void> {
+export async function createVariable(id: string, { name, fields }: Variable, tools: Tools): Promise<void> {
+  const { caller, signal } = tools;
   const input = { params: { id }, json: objectText(fields) };
-  const send = () =>
-    caller.exchange('env.vars.create', env['env.vars.create'], input, { ...patient, signal, pace: true });
-  const find = async () =>
-    (await variablesOf(id, { caller }, signal)).find((variable) => variable.name === name);
-  await createOnce(send, find, clock, signal);
+  const options = { ...patient, signal, pace: true };
+  const send = () => caller.exchange('env.vars.create', env['env.vars.create'], input, options);
+  const find = async () => (await variablesOf(id, tools)).find((variable) => variable.name === name);
+  await createOnce(send, find, tools);
 }
-
-/** The result of a deletion. `foreign`: one with that key exists, but rungate did not create it. */
-export type Deletion = 'deleted' | 'missing' | 'foreign';
 
 /** @throws UnexpectedResponseError if the service does not list it */
 export function idOf({ id }: Listed): string {
@@ -142,7 +134,7 @@ export function idOf({ id }: Listed): string {
 /** Deletes an environment that the list shows. @throws RungateError or the signal's reason */
 export async function deleteEnvironment(
   environment: Listed,
-  { caller }: Pick<Tools, 'caller'>,
+  caller: Caller,
   options: CallOptions,
 ): Promise<void> {
   const params = { id: idOf(environment) };
@@ -154,38 +146,32 @@ export async function deleteEnvironment(
   }
 }
 
-/** Deletes the environments with a key and a name that only rungate gives, as the list shows them just before. */
-async function deleteListed(
-  key: string,
-  { caller }: Pick<Tools, 'caller'>,
-  options: CallOptions,
-): Promise<Deletion> {
-  const found = await environmentsWithKey(key, { caller }, options);
-  const own = found.filter(isOwn);
-  for (const environment of own) await deleteEnvironment(environment, { caller }, options);
-  if (own.length > 0) return 'deleted';
-  return found.length > 0 ? 'foreign' : 'missing';
-}
+/** The result of a deletion. `foreign`: one with that key exists, but rungate did not create it. */
+export type Deletion = 'deleted' | 'missing' | 'foreign';
 
 /**
- * Deletes the environment that rungate created with a key; the list may not show it yet.
+ * Deletes the environments with a key and a name that only rungate gives, as the list shows them just before; it may not show
+ * them yet.
  * @throws RungateError or the signal's reason
  */
 export async function deleteOwn(
   key: string,
-  { caller, clock }: Tools,
+  { caller, clock }: Omit<Tools, 'signal'>,
   options: CallOptions & { signal: AbortSignal },
 ): Promise<Deletion> {
   const end = clock.monotonic() + commitMs;
   for (let read = 1; ; read += 1) {
-    const deletion = await deleteListed(key, { caller }, options);
-    if (deletion !== 'missing' || (clock.monotonic() >= end && read >= leastReads)) return deletion;
+    const found = await environmentsWithKey(key, caller, options);
+    const own = found.filter(isOwn);
+    for (const environment of own) await deleteEnvironment(environment, caller, options);
+    if (found.length > 0) return own.length > 0 ? 'deleted' : 'foreign';
+    if (clock.monotonic() >= end && read >= leastReads) return 'missing';
     await clock.sleep(lookEveryMs, options.signal);
   }
 }
 
 /** Returns the environments that rungate created before a time, oldest first. */
-export async function ownBefore(time: number, { caller }: Pick<Tools, 'caller'>): Promise<Listed[]> {
+export async function ownBefore(time: number, caller: Caller): Promise<Listed[]> {
   const own: (readonly [number, Listed])[] = [];
   for await (const environment of listEnvironments(caller)) {
     const at = createdAt(environment);

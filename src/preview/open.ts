@@ -52,11 +52,6 @@ interface Open {
 
 class LateTurn extends TimeoutError {
   static override readonly name = 'TimeoutError';
-  constructor() {
-    super('the environment was not created: its turn in the limits came too late', {
-      hint: 'set a longer timeout, or start fewer gates at the same time',
-    });
-  }
 }
 
 /** The time for deleting the environment of a gate that has ended, in milliseconds. */
@@ -122,12 +117,10 @@ export function openPreviews(tools: PreviewTools) {
     },
   };
 
-  const tell = (
-    { key, preview }: Open,
-    step: EnvironmentStep,
-    error: RungateError | null = null,
-    runs: readonly string[] = [],
-  ) => emit({ type: 'environment', step, key, baseUrl: bareUrl(preview.baseUrl), error, runs });
+  function tell(one: Open, step: EnvironmentStep, error: RungateError | null = null, runs: string[] = []) {
+    const baseUrl = bareUrl(one.preview.baseUrl);
+    emit({ type: 'environment', step, key: one.key, baseUrl, error, runs });
+  }
 
   const pages = new Map<string, Promise<void>>();
   /** Gates with one page share the wait for it. */
@@ -153,7 +146,9 @@ export function openPreviews(tools: PreviewTools) {
         async turn() {
           if (await turn()) return;
           signal.throwIfAborted();
-          throw new LateTurn();
+          throw new LateTurn('the environment was not created: its turn in the limits came too late', {
+            hint: 'set a longer timeout, or start fewer gates at the same time',
+          });
         },
         tell(step) {
           one.step = step;
@@ -185,30 +180,26 @@ export function openPreviews(tools: PreviewTools) {
     }
   }
 
-  const keep = (one: Open, error: RungateError | null, runs: readonly string[] = []) => {
-    tell(one, 'kept', error, runs);
-    return false;
-  };
-
   /** Returns whether the environment was deleted; null if there is none. */
   async function removed(one: Open, outcomes: readonly GateOutcome[]): Promise<boolean | null> {
     const { key, isForeseeable } = one;
     const runs = outcomes.flatMap(liveRuns);
-    if (runs.length > 0) return keep(one, null, runs);
+    const keep = (error: RungateError | null) => {
+      tell(one, 'kept', error, runs);
+      return false;
+    };
+    if (runs.length > 0) return keep(null);
     const hadRun = outcomes.some(({ entry }) => entry.runs.some(({ runId }) => runId !== null));
     if (one.step === undefined && !hadRun && !isForeseeable) return null;
     try {
       // A stop does not end the request that creates it.
-      await within(
-        stopBudgetMs / 2,
-        Promise.resolve(one.created).catch(() => {}),
-        clock,
-      );
+      const settled = Promise.resolve(one.created).catch(() => {});
+      await within(stopBudgetMs / 2, settled, clock);
       // The job may have created it before its re-run, or in an earlier slice, and its run may go on.
       if (!hadRun && (one.step === undefined || one.step === 'found')) {
         const found =
-          one.step === 'found' || (await environmentsWithKey(key, { caller }, deletingOptions)).some(isOwn);
-        return found ? keep(one, null) : null;
+          one.step === 'found' || (await environmentsWithKey(key, caller, deletingOptions)).some(isOwn);
+        return found ? keep(null) : null;
       }
       const deletion = await deleteOwn(key, { caller, clock }, deletingOptions);
       // Another process of the job has deleted what this one has found.
@@ -220,13 +211,11 @@ export function openPreviews(tools: PreviewTools) {
         missing: `${one.step === 'creating' ? 'it may have been created, but ' : ''}the service does not list it`,
         foreign: 'the service does not list it with the name that rungate gave it',
       }[deletion];
-      return keep(
-        one,
-        new UnexpectedResponseError(problem, { field: 'items', expected: key, received: 'none' }),
-      );
+      const facts = { field: 'items', expected: key, received: 'none' };
+      return keep(new UnexpectedResponseError(problem, facts));
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      return one.step === undefined && !hadRun ? null : keep(one, error.word(say));
+      return one.step === undefined && !hadRun ? null : keep(error.word(say));
     }
   }
 

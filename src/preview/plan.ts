@@ -8,12 +8,26 @@ import { parseApiUrl, type Receiver, toDeployment } from '../transport/address.t
 import { previewKey } from './mark.ts';
 import type { Preview } from './prepare.ts';
 
-/** The settings of a preview, and what the gate knows of its run. */
-export interface PreviewSettings {
-  baseUrl: string;
-  readyUrl?: string | undefined;
+/** The settings of a preview. */
+interface PreviewSettings {
+  baseUrl: string | URL;
+  readyUrl?: string | URL | undefined;
   readyTimeoutMs?: number | undefined;
   copyVariables?: boolean | undefined;
+}
+
+/** A gate with the preview that it asks for, and the body of its run. */
+export interface AskedPreview extends PlanNode {
+  settings: PreviewSettings | undefined;
+  body: TriggerBody;
+  /** The longest time that the gate takes after the deployment responds. */
+  waitMs: number;
+}
+
+/** The body of a run with the key of its environment, and the preview. */
+export interface PlannedPreview {
+  body: TriggerBody;
+  preview: Preview | undefined;
 }
 
 export const usualReadyMs = 300_000;
@@ -21,14 +35,15 @@ export const usualReadyMs = 300_000;
 const toReadyPage: Receiver = { server: 'page', address: (say) => say('preview.readyUrl') };
 
 /** Returns the URL of a page: itself, or a path at the deployment. */
-export function pageUrl(page: string, baseUrl: URL | undefined): string {
-  return page.startsWith('/') && baseUrl !== undefined ? (parseUrl(page, baseUrl.href)?.href ?? page) : page;
+export function pageUrl(page: string, baseUrl: URL): string {
+  return page.startsWith('/') ? (parseUrl(page, baseUrl.href)?.href ?? page) : page;
 }
 
 /** Returns the preview of a gate, whose environment is the one to copy. @throws ConfigError for a URL that rungate does not use */
 function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: boolean | undefined): Preview {
-  const baseUrl = parseApiUrl(settings.baseUrl, insecureHttp, toDeployment);
+  const baseUrl = parseApiUrl(String(settings.baseUrl), insecureHttp, toDeployment);
   const { readyUrl, readyTimeoutMs = usualReadyMs, copyVariables = false } = settings;
+  const page = readyUrl && pageUrl(String(readyUrl), baseUrl);
   const model = body.environmentKey ?? null;
   if (copyVariables && model === null)
     throw new ConfigError('there is no environment to copy the variables of', {
@@ -36,8 +51,7 @@ function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: b
     });
   return {
     baseUrl,
-    readyUrl:
-      readyUrl === undefined ? baseUrl : parseApiUrl(pageUrl(readyUrl, baseUrl), insecureHttp, toReadyPage),
+    readyUrl: page === undefined ? baseUrl : parseApiUrl(page, insecureHttp, toReadyPage),
     readyTimeoutMs,
     copyVariables,
     model,
@@ -45,34 +59,17 @@ function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: b
   };
 }
 
-/** A gate with the preview that it asks for, and the body of its run. `waitMs`: the longest time that it takes after the deployment responds. */
-export interface AskedPreview extends PlanNode {
-  settings: PreviewSettings | undefined;
-  body: TriggerBody;
-  waitMs: number;
-}
-
-interface Planned {
-  body: TriggerBody;
-  preview: Preview | undefined;
-}
-
-/** The parts of a command or a call that previews need. */
-interface PreviewPlanTools {
-  /** Returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job. */
-  placeOf(text: string): string;
-  insecureHttp: boolean | undefined;
-}
-
 /**
  * Returns the previews of gates, and the bodies of their runs with the keys of their environments. Gates with the same deployment
  * share one.
+ * @param placeOf returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job
  * @throws ConfigError before anything is sent
  */
 export function planPreviews(
   gates: readonly AskedPreview[],
-  { placeOf, insecureHttp }: PreviewPlanTools,
-): Planned[] {
+  placeOf: (text: string) => string,
+  insecureHttp: boolean | undefined,
+): PlannedPreview[] {
   const groups = new Map<string, TriggerBody[]>();
   const planned = gates.map(({ settings, body }) => {
     if (settings === undefined) return { body, preview: undefined, group: '' };
@@ -83,6 +80,7 @@ export function planPreviews(
     groups.set(group, [...(groups.get(group) ?? []), run]);
     return { body: run, preview, group };
   });
+  // Without the facts of a job, each hash is random.
   const keys = new Map(
     [...groups].map(([group, bodies]) => [group, previewKey(placeOf(JSON.stringify([group, bodies])))]),
   );
@@ -109,10 +107,8 @@ export function checkToken(
       { hint: (say) => say('give.bearer') },
     );
   const expiry = expiryOf(token);
-  const nodes = gates.map(({ settings, waitMs, ...node }) => ({
-    ...node,
-    ownMs: waitMs + (settings === undefined ? 0 : (settings.readyTimeoutMs ?? usualReadyMs)),
-  }));
+  const readyMs = ({ settings }: AskedPreview) => settings && (settings.readyTimeoutMs ?? usualReadyMs);
+  const nodes = gates.map((gate) => ({ ...gate, ownMs: gate.waitMs + (readyMs(gate) ?? 0) }));
   const needMs = Math.min(longestPathMs(nodes), sliceMs);
   if (expiry === null || expiry >= now + needMs) return;
   const isOver = expiry < now;

@@ -1,6 +1,4 @@
-import type { Caller, CallOptions } from '../client/caller.ts';
 import type { Listed } from '../client/environments.ts';
-import type { Clock } from '../clock.ts';
 import { ConfigError, UnexpectedResponseError } from '../errors.ts';
 import type { MemberText } from '../json/text.ts';
 import { bareUrl } from '../transport/address.ts';
@@ -13,6 +11,7 @@ import {
   idOf,
   lookEveryMs,
   patient,
+  type Tools,
   variablesOf,
 } from './environments.ts';
 import { isOwn, previewName } from './mark.ts';
@@ -30,10 +29,7 @@ export interface Preview {
   version: string | null;
 }
 
-export interface PrepareTools {
-  caller: Caller;
-  clock: Clock;
-  signal: AbortSignal;
+interface PrepareTools extends Tools {
   /** Waits for the turn of a request that creates something. */
   turn(): Promise<void>;
   /** `creating`: the request is sent next. */
@@ -41,28 +37,27 @@ export interface PrepareTools {
 }
 
 interface Model {
-  fields: Listed['fields'];
+  fields: Iterable<MemberText>;
   variables: readonly Variable[];
 }
 
-async function environmentOf(key: string, caller: Caller, options: CallOptions): Promise<Listed> {
-  const [model, ...others] = await environmentsWithKey(key, { caller }, options);
-  if (model !== undefined && others.length === 0) return model;
-  const what = model === undefined ? 'no environment has' : 'several environments have';
-  throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {
-    hint: (say) =>
-      `check ${say('environment')}: beside ${say('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
-  });
-}
-
 /** Reads what is copied before anything is created. */
-async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools): Promise<Model> {
-  const { caller, signal } = tools;
-  const environment = await environmentOf(key, caller, { ...patient, signal });
-  const { fields } = environment;
-  const variables = copyVariables ? await variablesOf(idOf(environment), { caller }, signal) : [];
+async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareTools): Promise<Model> {
+  if (key === null) return { fields: [], variables: [] };
+  const [model, ...others] = await environmentsWithKey(key, tools.caller, {
+    ...patient,
+    signal: tools.signal,
+  });
+  if (model === undefined || others.length > 0) {
+    const what = model === undefined ? 'no environment has' : 'several environments have';
+    throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {
+      hint: (say) =>
+        `check ${say('environment')}: beside ${say('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
+    });
+  }
+  const variables = copyVariables ? await variablesOf(idOf(model), tools) : [];
   const hidden = variables.filter(({ isShown }) => !isShown).map(({ name }) => name);
-  if (hidden.length === 0) return { fields, variables };
+  if (hidden.length === 0) return { fields: model.fields, variables };
   throw new ConfigError(
     `the service does not show the values of these variables of ${key}, so they cannot be copied: ${hidden.join(', ')}`,
     {
@@ -76,16 +71,12 @@ async function modelOf(key: string, copyVariables: boolean, tools: PrepareTools)
 async function createdId(key: string, { caller, clock, signal }: PrepareTools): Promise<string> {
   const end = clock.monotonic() + commitMs;
   for (;;) {
-    const [{ id } = {}] = await environmentsWithKey(key, { caller }, { ...patient, signal });
+    const [{ id } = {}] = await environmentsWithKey(key, caller, { ...patient, signal });
     if (id !== undefined) return id;
     if (clock.monotonic() >= end)
       throw new UnexpectedResponseError(
         `the list of the environments does not show ${key}, which was created`,
-        {
-          field: 'items',
-          expected: 'the environment',
-          received: 'others',
-        },
+        { field: 'items', expected: 'the environment', received: 'others' },
       );
     await clock.sleep(lookEveryMs, signal);
   }
@@ -93,22 +84,35 @@ async function createdId(key: string, { caller, clock, signal }: PrepareTools): 
 
 /** Creates the variables that an environment does not have yet: the job may have created some before its re-run. */
 async function addVariables(id: string, variables: readonly Variable[], tools: PrepareTools): Promise<void> {
-  const { caller, signal, turn } = tools;
-  const present = new Set((await variablesOf(id, { caller }, signal)).map(({ name }) => name));
+  const present = new Set((await variablesOf(id, tools)).map(({ name }) => name));
   for (const variable of variables.filter(({ name }) => !present.has(name))) {
-    await turn();
-    await createVariable(id, variable, tools, signal);
+    await tools.turn();
+    await createVariable(id, variable, tools);
   }
+}
+
+/** Refuses an environment that has the key, but is not rungate's. The key is a hash of the deployment, so that it needs no check. */
+function checkFound(environment: Listed): void {
+  if (isOwn(environment)) return;
+  throw new UnexpectedResponseError(
+    `the environment ${environment.key} exists, but its name is not the one of this gate`,
+    {
+      field: 'name',
+      expected: 'the name that rungate gives',
+      received: 'another one',
+      hint: 'rename or delete it: rungate neither uses nor deletes it',
+    },
+  );
 }
 
 /** Creates the environment of a preview, or finds the one that this job created earlier. @throws RungateError or the signal's reason */
 export async function prepareEnvironment(key: string, preview: Preview, tools: PrepareTools): Promise<void> {
   const { caller, clock, signal, turn, tell } = tools;
-  const { baseUrl, model: modelKey, copyVariables, version } = preview;
-  const model = modelKey === null ? null : await modelOf(modelKey, copyVariables, tools);
-  const found = await environmentsWithKey(key, { caller }, { ...patient, signal });
-  let ids = found.map(({ id }) => id);
+  const { baseUrl, version } = preview;
+  const model = await modelOf(preview, tools);
+  const found = await environmentsWithKey(key, caller, { ...patient, signal });
   found.forEach(checkFound);
+  let ids = found.map(({ id }) => id);
   if (found.length > 0) tell('found');
   else {
     await turn();
@@ -119,27 +123,11 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
       ...(version !== null && { version }),
     };
     const fields = Object.entries(own).map(([name, value]): MemberText => [name, JSON.stringify(value)]);
-    const others = copied(model?.fields ?? [], ['name', 'key', 'baseUrl', 'version']);
+    const others = copied(model.fields, ['name', 'key', 'baseUrl', 'version']);
     tell('creating');
-    ids = [await createEnvironment(key, [...fields, ...others], tools, signal)];
+    ids = [await createEnvironment(key, [...fields, ...others], tools)];
     tell('created');
   }
-  const { variables = [] } = model ?? {};
-  if (variables.length > 0)
-    for (const id of ids) await addVariables(id ?? (await createdId(key, tools)), variables, tools);
-}
-
-/** Refuses an environment that has the key, but is not rungate's. The key is a hash of the deployment, so that it needs no check. */
-function checkFound(environment: Listed): void {
-  if (isOwn(environment)) return;
-  const { key } = environment;
-  throw new UnexpectedResponseError(
-    `the environment ${key} exists, but its name is not the one of this gate`,
-    {
-      field: 'name',
-      expected: 'the name that rungate gives',
-      received: 'another one',
-      hint: 'rename or delete it: rungate neither uses nor deletes it',
-    },
-  );
+  if (model.variables.length === 0) return;
+  for (const id of ids) await addVariables(id ?? (await createdId(key, tools)), model.variables, tools);
 }

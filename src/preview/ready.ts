@@ -11,7 +11,7 @@ const readMs = 10_000;
 /** A read that begins just before the deadline gets this time. */
 const leastReadMs = 1_000;
 
-export interface ReadyTools {
+interface ReadyTools {
   transport: Transport;
   clock: Clock;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
@@ -63,32 +63,32 @@ export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools)
   const deadline = clock.monotonic() + timeoutMs;
   for (;;) {
     const began = clock.monotonic();
-    const left = Math.max(leastReadMs, deadline - began);
-    const reading = await readOnce(url, Math.min(readMs, left), tools);
-    const outcome = 'problem' in reading ? { code: reading.problem } : { status: reading.status };
-    const elapsedMs = clock.monotonic() - began;
+    const reading = await readOnce(url, Math.min(readMs, Math.max(leastReadMs, deadline - began)), tools);
     onExchange?.({
       type: 'request',
       endpoint: 'preview',
       method: 'GET',
       path: shown,
       request: 1,
-      ...outcome,
-      elapsedMs,
+      ...('problem' in reading ? { code: reading.problem } : { status: reading.status }),
+      elapsedMs: clock.monotonic() - began,
     });
     if (!('problem' in reading)) {
-      if (reading.elsewhere === undefined) return null;
-      return `${shown}: ${reading.elsewhere}: if that is a login page, the tests see it as well`;
+      const { elsewhere } = reading;
+      return elsewhere === undefined
+        ? null
+        : `${shown}: ${elsewhere}: if that is a login page, the tests see it as well`;
     }
+    const { problem, cause } = reading;
     const leftMs = deadline - clock.monotonic();
     if (leftMs <= 0)
       throw new MismatchError(
-        `the deployment did not respond within ${formatDuration(timeoutMs)}: ${shown}: ${reading.problem}`,
+        `the deployment did not respond within ${formatDuration(timeoutMs)}: ${shown}: ${problem}`,
         {
           // Its wording names the options as well.
-          cause: reading.cause,
+          cause,
           hint:
-            reading.cause?.hint ??
+            cause?.hint ??
             ((say) =>
               `check that it is deployed and needs no login; ${say('preview.readyUrl')} names another page to wait for, ${say('preview.readyTimeout')} a longer time`),
         },

@@ -48,7 +48,7 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
   const age = formatDuration(ageMs);
   const caller = await context.connect();
   const before = io.clock.now() - ageMs;
-  const found = await ownBefore(before, { caller });
+  const found = await ownBefore(before, caller);
   if (found.length > 0 && flags.yes !== true) {
     for (const environment of found) {
       const { key, baseUrl, createdAt } = factsOf(environment);
@@ -61,13 +61,13 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
     }
   }
   // A person may take a while to answer.
-  const now = flags.yes === true || found.length === 0 ? found : await ownBefore(before, { caller });
+  const now = flags.yes === true || found.length === 0 ? found : await ownBefore(before, caller);
   const environments: Pruned[] = [];
   const codes: number[] = [];
   for (const environment of now.filter((one) => found.some(isSame(one)))) {
     const facts = factsOf(environment);
     try {
-      await deleteEnvironment(environment, { caller }, { pace: true });
+      await deleteEnvironment(environment, caller, { pace: true });
       environments.push({ ...facts, deleted: true, error: null });
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
@@ -80,13 +80,8 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
       output.excerpt(text, 500),
     ),
   );
-  await output.data(
-    { schemaVersion: 1, environments },
-    {
-      head: ['KEY', 'CREATED', 'BASE URL', 'STATUS'],
-      rows,
-    },
-  );
+  const head = ['KEY', 'CREATED', 'BASE URL', 'STATUS'];
+  await output.data({ schemaVersion: 1, environments }, { head, rows });
   if (found.length === 0) await output.note(`rungate created no environment more than ${age} ago`);
   return mostSevere(codes);
 }

@@ -5,8 +5,13 @@ import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import type { PlanNode } from '../../gate/plan/graph.ts';
 import { groupOf } from '../../options/table.ts';
-import { checkToken, pageUrl, planPreviews } from '../../preview/plan.ts';
-import type { Preview } from '../../preview/prepare.ts';
+import {
+  type AskedPreview,
+  checkToken,
+  type PlannedPreview,
+  pageUrl,
+  planPreviews,
+} from '../../preview/plan.ts';
 import type { Settings } from '../../settings/names.ts';
 import { bareUrl, parseApiUrl } from '../../transport/address.ts';
 import { emptySecretHints } from '../config/credential-guard.ts';
@@ -25,13 +30,25 @@ interface GivenGate extends PlanNode {
 export interface WithPreviews {
   context: Context;
   flags: GateFlags;
-  gates: readonly { body: TriggerBody; preview: Preview | undefined }[];
+  gates: readonly PlannedPreview[];
 }
 
-/** The longest time that a gate may take after its deployment responds. */
-function waitMsOf({ timeout, ...settings }: Settings): number {
-  const deployedMs = settings['deployed.url'] === undefined ? 0 : (settings['deployed.timeout']?.value ?? 0);
-  return deployedMs + (timeout?.value ?? usualLimits.timeoutMs);
+function askedPreview({ settings: all, name, needs, advisory, body }: GivenGate): AskedPreview {
+  const deployedMs = all['deployed.url'] === undefined ? 0 : (all['deployed.timeout']?.value ?? 0);
+  const { baseUrl, readyUrl, readyTimeout, copyVariables } = groupOf(all, 'preview');
+  return {
+    name,
+    needs,
+    advisory,
+    body,
+    waitMs: deployedMs + (all.timeout?.value ?? usualLimits.timeoutMs),
+    settings: baseUrl && {
+      baseUrl: baseUrl.value,
+      readyUrl: readyUrl?.value,
+      readyTimeoutMs: readyTimeout?.value,
+      copyVariables: copyVariables?.value,
+    },
+  };
 }
 
 /** Resolves `--deployed-url /version.json` at the deployment. @throws ConfigError if the gates test several */
@@ -52,73 +69,60 @@ function withDeployedUrl({ context, flags, gates }: WithPreviews): WithPreviews 
   };
 }
 
-/**
- * Returns the gates with their preview deployments. Everything that could fail later is checked now, so that no environment is
- * created in vain.
- * @throws ConfigError or CredentialError before anything is sent
- */
+/** Checks everything that could fail later, so that no environment is created in vain. @throws ConfigError or CredentialError */
+function checkBefore(
+  { io, settings }: Context,
+  { slice, insecureHttp }: GateFlags,
+  asked: readonly AskedPreview[],
+  planned: readonly PlannedPreview[],
+): void {
+  const token = settings.token?.value;
+  checkToken(token, io.clock.now(), asked, slice);
+  const base = parseApiUrl(settings.apiUrl?.value ?? '', insecureHttp);
+  const target = { base, apiKey: settings.apiKey?.value, token };
+  for (const { body } of planned)
+    prepareRequest('run.trigger', run['run.trigger'], { params: {}, body }, target);
+}
+
+/** Says with `--dry-run` what happens around the runs. */
+async function showPreviews({ output }: Context, gates: readonly PlannedPreview[]): Promise<void> {
+  const previews = new Map(gates.map(({ body, preview }) => [body.environmentKey, preview]));
+  for (const [key, preview] of previews) {
+    if (preview === undefined) continue;
+    const url = output.excerpt(bareUrl(preview.baseUrl), 500);
+    await output.note(`the environment ${key} would be created for ${url}, and deleted after the run`);
+  }
+}
+
+/** Returns the gates with their preview deployments. @throws ConfigError or CredentialError before anything is sent */
 export async function planCommandPreviews(
   context: Context,
-  given: GateFlags,
+  flags: GateFlags,
   ci: CiContext,
   gates: readonly GivenGate[],
 ): Promise<WithPreviews> {
   if (gates.every(({ settings }) => settings['preview.baseUrl'] === undefined)) {
-    const [useless] = givenOptions(given, ({ group }) => group === 'Preview deployment:');
+    const [useless] = givenOptions(flags, ({ group }) => group === 'Preview deployment:');
     if (useless !== undefined)
       throw new UsageError(`${useless} has no effect without a preview deployment`, {
         hint: 'add --base-url <url>',
       });
-    return { context, flags: given, gates: gates.map(({ body }) => ({ body, preview: undefined })) };
+    return { context, flags, gates: gates.map(({ body }) => ({ body, preview: undefined })) };
   }
   const { io, settings } = context;
-  const { idempotencyKey, idempotencySalt: salt = null, insecureHttp, dryRun } = given;
-  const say = sayAlso(emptySecretHints(io), sayFrom(settings));
+  const { idempotencyKey: given, idempotencySalt: salt = null, insecureHttp, dryRun } = flags;
   try {
-    const asked = gates.map((gate) => {
-      const { baseUrl, readyUrl, readyTimeout, copyVariables } = groupOf(gate.settings, 'preview');
-      const { name, needs, advisory, body } = gate;
-      const planned = { name, needs, advisory, body, waitMs: waitMsOf(gate.settings) };
-      if (baseUrl === undefined) return { ...planned, settings: undefined };
-      const preview = {
-        baseUrl: baseUrl.value,
-        readyUrl: readyUrl?.value,
-        readyTimeoutMs: readyTimeout?.value,
-        copyVariables: copyVariables?.value,
-      };
-      return { ...planned, settings: preview };
-    });
+    const asked = gates.map(askedPreview);
     // Loaded here, as for the keys of runs.
     const { placeOf } = await import('../../ci/idempotency.ts');
-    const place = placeOf({ given: idempotencyKey, salt, builds: buildsOf(settings), ci });
-    const planned = planPreviews(asked, { placeOf: place, insecureHttp });
-    if (dryRun !== true) {
-      checkToken(settings.token?.value, io.clock.now(), asked, given.slice);
-      const target = {
-        base: parseApiUrl(settings.apiUrl?.value ?? '', insecureHttp),
-        apiKey: settings.apiKey?.value,
-        token: settings.token?.value,
-      };
-      for (const { body } of planned)
-        prepareRequest('run.trigger', run['run.trigger'], { params: {}, body }, target);
-    }
-    const all = withDeployedUrl({ context, flags: given, gates: planned });
-    if (dryRun === true) await showPreviews(context, all);
+    const place = placeOf({ given, salt, builds: buildsOf(settings), ci });
+    const planned = planPreviews(asked, place, insecureHttp);
+    if (dryRun !== true) checkBefore(context, flags, asked, planned);
+    const all = withDeployedUrl({ context, flags, gates: planned });
+    if (dryRun === true) await showPreviews(context, planned);
     return all;
   } catch (error) {
+    const say = sayAlso(emptySecretHints(io), sayFrom(settings));
     throw error instanceof RungateError ? error.word(say) : error;
-  }
-}
-
-/** Says with `--dry-run` what happens around the runs. */
-async function showPreviews({ output }: Context, { gates }: WithPreviews): Promise<void> {
-  const shown = new Set<unknown>();
-  for (const { body, preview } of gates) {
-    if (preview === undefined || shown.has(body.environmentKey)) continue;
-    shown.add(body.environmentKey);
-    const url = output.excerpt(bareUrl(preview.baseUrl), 500);
-    await output.note(
-      `the environment ${body.environmentKey} would be created for ${url}, and deleted after the run`,
-    );
   }
 }

@@ -20,23 +20,22 @@ export async function deleteLeft(
   const { io, output } = context;
   const { clock } = io;
   const caller = await context.connect();
+  /** Returns why the environment is left, or null. */
   const remove = async (key: string, step: string | undefined): Promise<string | null> => {
     const uses = ({ body }: JournalRun) => body === null || Object(body).environmentKey === key;
     // The job created it before its re-run, and has not seen the run of that time.
     const isUnsure = step === 'found' && !runs.all.some(uses);
     if (isUnsure || runs.open.some(uses)) return 'a run may go on in it';
-    const done = new AbortController();
     const limit = new AbortController();
-    clock.sleep(deleteMs, done.signal).then(
-      () => limit.abort(),
-      () => {},
-    );
+    const done = new AbortController();
+    const late = () => limit.abort();
+    clock.sleep(deleteMs, done.signal).then(late, () => {});
     try {
       const deletion = await deleteOwn(key, { caller, clock }, { signal: limit.signal });
-      // The request that creates it may never have arrived, or the stopped job has deleted it.
-      if (deletion === 'missing') return null;
       if (deletion === 'foreign') return 'its name is not the one that rungate gave it';
-      await output.alert(`deleted environment ${key}, which the stopped job left`);
+      // If it is missing, its request never arrived, or the stopped job has deleted it.
+      if (deletion === 'deleted')
+        await output.alert(`deleted environment ${key}, which the stopped job left`);
       return null;
     } catch (error) {
       if (limit.signal.aborted) return 'the time for deleting it was over';
@@ -46,14 +45,14 @@ export async function deleteLeft(
       done.abort();
     }
   };
-  const outcomes = await Promise.all(
-    [...environments].map(async ([key, step]) => {
-      const problem = await remove(key, step);
-      if (problem === null) return exitCodes.ok;
-      await output.alert(`environment ${key} was not deleted: ${output.excerpt(problem, 400)}`);
-      await output.alert(`  → later, run: rungate env delete ${key}`);
-      return exitCodes.service;
-    }),
-  );
-  return Math.max(exitCodes.ok, ...outcomes);
+  let code: number = exitCodes.ok;
+  const each = async ([key, step]: readonly [string, string | undefined]) => {
+    const problem = await remove(key, step);
+    if (problem === null) return;
+    code = exitCodes.service;
+    await output.alert(`environment ${key} was not deleted: ${output.excerpt(problem, 400)}`);
+    await output.alert(`  → later, run: rungate env delete ${key}`);
+  };
+  await Promise.all([...environments].map(each));
+  return code;
 }
