@@ -90,6 +90,23 @@ function shape(path: string): string {
   return path.replace(/\{[^{}]+\}/g, '{}');
 }
 
+type Path = Endpoint['path'];
+type Rest = Omit<Partial<Endpoint>, 'method' | 'path' | 'summary'>;
+
+const withMethod =
+  <const M extends Method>(method: M) =>
+  <const P extends Path, const R extends Rest = Record<never, never>>(
+    path: P,
+    summary: string,
+    rest: R = {} as R,
+  ) => ({ method, path, summary, ...rest });
+
+/** Declare an endpoint with this method: `get('/api/orders/{id}.json', 'Show one order', { response: order })`. */
+export const get = withMethod('GET');
+export const post = withMethod('POST');
+export const put = withMethod('PUT');
+export const remove = withMethod('DELETE');
+
 /** The endpoints of a group, each with the properties of the group that it does not override. */
 type Defined<Group, A> = { readonly [Name in keyof A]: Omit<Group, keyof A[Name]> & A[Name] };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { defineApi } from './endpoint.ts';
-import { anyResponse, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
+import { defineApi, get, post, put, remove } from './endpoint.ts';
+import { anyResponse, described, listOf, openBody, optional, paged, pagedList, shown } from './fields.ts';
 
 const text = (description: string) => described(optional(z.string()), description);
 
@@ -37,65 +37,35 @@ const secretFields = ['value'];
 export const env = defineApi(
   { auth: 'bearer', response: anyResponse },
   {
-    'env.overview': {
-      method: 'GET',
-      path: '/api/environments/overview',
-      summary: 'List an overview of the environments',
+    'env.overview': get('/api/environments/overview', 'List an overview of the environments', {
       ...listOf(environment),
-    },
-    'env.list': {
-      method: 'GET',
-      path: '/api/environments',
-      summary: 'List the environments, page by page',
-      query: pageQuery({}),
-      paged: true,
+    }),
+    'env.list': get('/api/environments', 'List the environments, page by page', {
+      ...paged({}),
       ...pagedList(environment),
-    },
-    'env.create': {
-      method: 'POST',
-      path: '/api/environments',
-      summary: 'Create an environment',
-      body: environmentBody,
-    },
-    'env.update': {
-      method: 'PUT',
-      path: '/api/environments/{id}',
-      summary: 'Change fields of an environment',
-      body: environmentBody,
-    },
-    'env.delete': {
-      method: 'DELETE',
-      path: '/api/environments/{id}',
-      summary: 'Delete an environment',
+    }),
+    'env.create': post('/api/environments', 'Create an environment', { body: environmentBody }),
+    'env.update': put('/api/environments/{id}', 'Change fields of an environment', { body: environmentBody }),
+    'env.delete': remove('/api/environments/{id}', 'Delete an environment', {
       destructive: 'delete the environment {id}',
-    },
-    'env.vars.list': {
-      method: 'GET',
-      path: '/api/environments/{id}/variables',
-      summary: 'List the variables of an environment',
-      query: pageQuery({}),
-      paged: true,
+    }),
+    'env.vars.list': get('/api/environments/{id}/variables', 'List the variables of an environment', {
+      ...paged({}),
       ...listOf(variable),
-    },
-    'env.vars.create': {
-      method: 'POST',
-      path: '/api/environments/{id}/variables',
-      summary: 'Create a variable in an environment',
+    }),
+    'env.vars.create': post('/api/environments/{id}/variables', 'Create a variable in an environment', {
       body: openBody,
       secretFields,
-    },
-    'env.vars.update': {
-      method: 'PUT',
-      path: '/api/environments/{envId}/variables/{varId}',
-      summary: 'Change a variable of an environment',
-      body: openBody,
-      secretFields,
-    },
-    'env.vars.delete': {
-      method: 'DELETE',
-      path: '/api/environments/{envId}/variables/{varId}',
-      summary: 'Delete a variable of an environment',
-      destructive: 'delete the variable {varId} of the environment {envId}',
-    },
+    }),
+    'env.vars.update': put(
+      '/api/environments/{envId}/variables/{varId}',
+      'Change a variable of an environment',
+      { body: openBody, secretFields },
+    ),
+    'env.vars.delete': remove(
+      '/api/environments/{envId}/variables/{varId}',
+      'Delete a variable of an environment',
+      { destructive: 'delete the variable {varId} of the environment {envId}' },
+    ),
   },
 );

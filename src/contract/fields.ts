@@ -36,6 +36,8 @@ export const anyResponse: Schema<unknown, unknown> = z.unknown();
 /** A body that the API does not describe: an object with any fields. */
 export const openBody = z.looseObject({});
 
+export const anyOrNoBody = { body: openBody, bodyOptional: true } as const;
+
 /**
  * A string with known values. Readers accept any string, since the service may add values; writers (the mock) may use only
  * the known ones.
@@ -72,9 +74,9 @@ export const page = {
   pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: defaultPageSize }),
 };
 
-export function pageQuery<const Shape extends z.core.$ZodShape>(filters: Shape) {
-  return z.strictObject({ ...filters, ...page });
-}
+/** The query of a list that accepts `page` and `pageSize`, besides these filters. */
+export const paged = <const Shape extends z.core.$ZodShape>(filters: Shape) =>
+  ({ paged: true, query: z.strictObject({ ...filters, ...page }) }) as const;
 
 /** A count on a page; `readPage` treats a negative one as missing. */
 const atLeast = (minimum: number) => optional(z.int().register(shown, { minimum }));

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defineApi } from './endpoint.ts';
+import { defineApi, post, remove } from './endpoint.ts';
 import { anyResponse, described, knownValues, optional, shown } from './fields.ts';
 
 /** The common scopes. Others may exist and are accepted. */
@@ -29,22 +29,16 @@ const token = z.string().check(z.minLength(1)).register(shown, { pattern: '^[!-~
 export const keys = defineApi(
   { auth: 'jwt', response: anyResponse },
   {
-    'keys.create': {
-      method: 'POST',
-      path: '/api/settings/api-keys',
-      summary: 'Create an API key and show its token once',
+    'keys.create': post('/api/settings/api-keys', 'Create an API key and show its token once', {
       body: z.strictObject({
         name: z.string().check(z.minLength(1)),
         scopes: described(optional(z.array(scope)), 'scopes of the key (default: chosen by the service)'),
       }),
       newSecret: true,
       response: z.looseObject({ apiKey: token }),
-    },
-    'keys.delete': {
-      method: 'DELETE',
-      path: '/api/settings/api-keys/{id}',
-      summary: 'Delete an API key',
+    }),
+    'keys.delete': remove('/api/settings/api-keys/{id}', 'Delete an API key', {
       destructive: 'delete the API key {id}',
-    },
+    }),
   },
 );

@@ -1,14 +1,15 @@
 import * as z from 'zod/mini';
-import { defineApi } from './endpoint.ts';
+import { defineApi, get, post, put } from './endpoint.ts';
 import {
+  anyOrNoBody,
   anyResponse,
   described,
   listOf,
   openBody,
   optional,
   page,
+  paged,
   pagedList,
-  pageQuery,
   sentDateTime,
   shown,
 } from './fields.ts';
@@ -30,14 +31,17 @@ export const observation = z
 /** The API does not describe the query of the search. The text is sent as `q`, anything else unchanged. */
 const searchQuery = z.looseObject({ q: z.optional(z.string()), ...page });
 
+const all = '/api/projects/{projectId}/observations';
+const one = `${all}/{observationId}` as const;
+
+const verb = <const Path extends string>(path: Path, summary: string) =>
+  post(`${one}/${path}`, summary, anyOrNoBody);
+
 export const observations = defineApi(
   { auth: 'bearer', response: anyResponse },
   {
-    'observations.list': {
-      method: 'GET',
-      path: '/api/projects/{projectId}/observations',
-      summary: 'List the observations of a project, page by page',
-      query: pageQuery({
+    'observations.list': get(all, 'List the observations of a project, page by page', {
+      ...paged({
         status: filter('only observations with this status'),
         discoveredInEnvironmentKey: filter('only observations found in this environment'),
         discoveredInEnvironmentVersion: filter('only observations found in this version'),
@@ -48,77 +52,24 @@ export const observations = defineApi(
           'only observations created after this time: a date (its midnight in UTC), or RFC 3339 with a zone',
         ),
       }),
-      paged: true,
       ...pagedList(observation),
-    },
-    'observations.get': {
-      method: 'GET',
-      path: '/api/projects/{projectId}/observations/{observationId}',
-      summary: 'Show one observation',
-      response: observation,
-      anyBody: true,
-    },
-    'observations.search': {
-      method: 'GET',
-      path: '/api/projects/{projectId}/observations/search',
-      summary: 'Search prior observations by meaning or text',
+    }),
+    'observations.get': get(one, 'Show one observation', { response: observation, anyBody: true }),
+    'observations.search': get(`${all}/search`, 'Search prior observations by meaning or text', {
       query: searchQuery,
       paged: true,
       ...listOf(observation),
-    },
-    'observations.create': {
-      method: 'POST',
-      path: '/api/projects/{projectId}/observations',
-      summary: 'Record an observation',
-      body: openBody,
-    },
-    'observations.update': {
-      method: 'PUT',
-      path: '/api/projects/{projectId}/observations/{observationId}',
-      summary: 'Change an observation',
-      body: openBody,
-    },
-    'observations.attach': {
-      method: 'POST',
-      path: '/api/projects/{projectId}/observations/{observationId}/attachments',
-      summary: 'Add an attachment to an observation',
+    }),
+    'observations.create': post(all, 'Record an observation', { body: openBody }),
+    'observations.update': put(one, 'Change an observation', { body: openBody }),
+    'observations.attach': post(`${one}/attachments`, 'Add an attachment to an observation', {
       body: openBody,
       multipart: true,
-    },
-    'observations.confirm': {
-      method: 'POST',
-      path: '/api/projects/{projectId}/observations/{observationId}/confirm',
-      summary: 'Confirm an observation',
-      body: openBody,
-      bodyOptional: true,
-    },
-    'observations.archive': {
-      method: 'POST',
-      path: '/api/projects/{projectId}/observations/{observationId}/archive',
-      summary: 'Archive an observation',
-      body: openBody,
-      bodyOptional: true,
-    },
-    'observations.supersede': {
-      method: 'POST',
-      path: '/api/projects/{projectId}/observations/{observationId}/supersede',
-      summary: 'Mark an observation as superseded by another',
-      body: openBody,
-      bodyOptional: true,
-    },
-    'observations.promoteToTicket': {
-      method: 'POST',
-      path: '/api/projects/{projectId}/observations/{observationId}/promote-to-ticket',
-      summary: 'Promote an observation to an issue',
-      body: openBody,
-      bodyOptional: true,
-    },
-    'observations.promoteToWiki': {
-      method: 'POST',
-      path: '/api/projects/{projectId}/observations/{observationId}/promote-to-wiki',
-      summary: 'Promote an observation to wiki knowledge',
-      body: openBody,
-      bodyOptional: true,
-    },
+    }),
+    'observations.confirm': verb('confirm', 'Confirm an observation'),
+    'observations.archive': verb('archive', 'Archive an observation'),
+    'observations.supersede': verb('supersede', 'Mark an observation as superseded by another'),
+    'observations.promoteToTicket': verb('promote-to-ticket', 'Promote an observation to an issue'),
+    'observations.promoteToWiki': verb('promote-to-wiki', 'Promote an observation to wiki knowledge'),
   },
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defineApi } from './endpoint.ts';
+import { defineApi, get } from './endpoint.ts';
 import { dateTime, shown } from './fields.ts';
 
 /** An ISO 4217 code according to the API. Any other text is accepted too, and orders are grouped by it. */
@@ -31,23 +31,12 @@ const orderSummary = z
 export const orders = defineApi(
   { auth: 'either' },
   {
-    'orders.list': {
-      method: 'GET',
-      path: '/api/orders.json',
-      summary: 'List the orders of the account',
+    'orders.list': get('/api/orders.json', 'List the orders of the account', {
       response: z.looseObject({ orders: z.array(orderListItem) }),
-    },
-    'orders.summary': {
-      method: 'GET',
-      path: '/api/orders/summary.json',
-      summary: 'Show the number of orders and their total revenue',
+    }),
+    'orders.summary': get('/api/orders/summary.json', 'Show the number of orders and their total revenue', {
       response: orderSummary,
-    },
-    'orders.get': {
-      method: 'GET',
-      path: '/api/orders/{id}.json',
-      summary: 'Show one order of the account',
-      response: order,
-    },
+    }),
+    'orders.get': get('/api/orders/{id}.json', 'Show one order of the account', { response: order }),
   },
 );

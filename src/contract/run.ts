@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defineApi, type Schema } from './endpoint.ts';
+import { defineApi, get, post, type Schema } from './endpoint.ts';
 import { anyResponse, described, openEnum, optional, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
@@ -138,29 +138,20 @@ const maxReplyBytes = 1024 * 1024;
 export const run = defineApi(
   { auth: 'key', response: anyResponse, maxReplyBytes },
   {
-    'run.trigger': {
-      method: 'POST',
-      path: '/api/ci/runs',
-      summary: 'Start a test run',
+    'run.trigger': post('/api/ci/runs', 'Start a test run', {
       body: triggerBody,
       response: created,
       keyed: true,
       idInResponse: true,
-    },
-    'run.status': {
-      method: 'GET',
-      path: '/api/ci/runs/{runId}',
-      summary: 'Show the state and the counts of a run',
+    }),
+    'run.status': get('/api/ci/runs/{runId}', 'Show the state and the counts of a run', {
       response: runStatus,
-    },
-    'run.cancel': {
-      method: 'POST',
-      path: '/api/ci/runs/{runId}/cancel',
-      summary: 'Cancel a run',
+    }),
+    'run.cancel': post('/api/ci/runs/{runId}/cancel', 'Cancel a run', {
       body: z.strictObject({ reason: optional(z.string()) }),
       bodyOptional: true,
       // A second cancellation has no further effect, so a lost response can be retried.
       idempotent: true,
-    },
+    }),
   },
 );

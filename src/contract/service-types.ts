@@ -55,9 +55,6 @@ export interface Page<Item> {
   [field: string]: unknown;
 }
 
-/** The former name of `Page`. */
-export type List<Item> = Page<Item>;
-
 /** A body that the API does not describe: an object with any fields. */
 export interface Fields {
   [field: string]: unknown;

@@ -8,13 +8,6 @@ function endpoint(method: Endpoint['method'], path: Endpoint['path']): Endpoint 
 }
 
 describe('defineApi', () => {
-  test('declares each method of a path once, whatever the names of its parameters', () => {
-    const routes = Object.values<Endpoint>(api).map(
-      ({ method, path }) => `${method} ${path.replace(/\{[^{}]+\}/g, '{}')}`,
-    );
-    expect(new Set(routes).size).toBe(routes.length);
-  });
-
   test('accepts one path with two methods', () => {
     const things = {
       'a.get': endpoint('GET', '/api/things/{id}'),
@@ -41,15 +34,6 @@ describe('reservedValues', () => {
   ])('returns the reserved values of %s: %j', (name, values) =>
     expect(reservedValues(api, api[name])).toEqual(values),
   );
-
-  test('returns only values of the same method', () => {
-    const things = {
-      'a.get': endpoint('GET', '/api/things/{id}'),
-      'a.overview': endpoint('GET', '/api/things/overview'),
-      'a.reset': endpoint('POST', '/api/things/reset'),
-    };
-    expect(reservedValues(things, things['a.get'])).toEqual(['overview']);
-  });
 });
 
 test('pathParams returns the parameters in path order', () => {
