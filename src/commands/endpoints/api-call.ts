@@ -64,7 +64,7 @@ export async function apiCommand(
   const method = oneOf('<method>', methods, methodText.toUpperCase());
   const { path, query } = servicePath(pathText);
   const key = filled('--idempotency-key', flags.idempotencyKey);
-  const json = await requestBody(context.io, flags, []);
+  const json = await requestBody(context.io, { ...flags });
   if (method === 'GET' && json !== undefined) {
     throw new UsageError('a GET request has no body', { hint: 'put parameters into the path: ?name=value' });
   }

@@ -1,6 +1,7 @@
 import { secretName } from '../../client/schema-mismatch.ts';
+import type { Schema } from '../../contract/endpoint.ts';
 import type { FileUpload } from '../../contract/service-types.ts';
-import type { Field } from '../../contract/shape.ts';
+import { type Field, schemaFields } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
@@ -28,11 +29,18 @@ export interface OpenFlags {
   input?: string;
 }
 
+/** The options of an endpoint: those above, and one for each field of its body and its query. */
+export interface InputFlags extends OpenFlags {
+  textParam?: string;
+  query?: string[];
+  [flag: string]: unknown;
+}
+
 /** The fields of a body as JSON text: no digit passes through a float, and no name is special. */
 type BodyFields = Map<string, string>;
 
 /** Splits `name=value` at the first `=`. */
-export function splitPair(option: string, text: string): [string, string] {
+function splitPair(option: string, text: string): [string, string] {
   const index = text.indexOf('=');
   if (index > 0) return [text.slice(0, index), text.slice(index + 1)];
   const shown = secretName.test(text) ? 'a text that may be a secret' : `"${text}"`;
@@ -64,14 +72,10 @@ async function readObject(io: Io, path: string): Promise<BodyFields> {
   const text = new TextDecoder().decode(bytes).trim();
   try {
     JSON.parse(text);
-  } catch {
-    throw new UsageError('--input is not JSON in UTF-8', {
-      hint: 'a JSON body looks like {"name": "value"}, without comments',
-    });
-  }
-  if (text.startsWith('{')) return new Map(membersOf(text));
-  throw new UsageError('--input is JSON, but not an object', {
-    hint: 'a body is an object: {"name": "value"}',
+    if (text.startsWith('{')) return new Map(membersOf(text));
+  } catch {}
+  throw new UsageError('--input is not a JSON object in UTF-8', {
+    hint: 'a JSON body looks like {"name": "value"}, without comments',
   });
 }
 
@@ -87,35 +91,67 @@ function place(body: BodyFields, path: readonly string[], json: string): void {
   body.set(name, objectText(inner));
 }
 
-export function fieldValue(option: string, { type }: Field, given: unknown): unknown {
-  if (typeof given !== 'string') return given;
-  if (type === 'string' || type === 'strings') return given;
+function fieldValue(option: string, { type }: Field, given: unknown): unknown {
+  if (typeof given !== 'string' || type === 'string' || type === 'strings') return given;
   if (type === 'json') return JSON.parse(checkJson(option, given));
   const number = given.trim() === '' ? Number.NaN : Number(given);
   if (Number.isFinite(number) && (type === 'number' || Number.isSafeInteger(number))) return number;
   throw new UsageError(`${option}: "${given}" is not ${type === 'integer' ? 'a whole number' : 'a number'}`);
 }
 
-/** Returns the value of an option as JSON, with every digit. */
-function fieldJson({ option, field, given }: GivenField): string {
-  const value = fieldValue(option, field, given);
-  return field.type === 'json' ? String(given) : JSON.stringify(value);
-}
-
-export interface GivenField {
-  option: string;
+/** A field that is given as an option, with its value and with the option's text. */
+interface GivenField {
   field: Field;
+  value: unknown;
   given: unknown;
 }
 
-/** Each of `--input`, `--field`, `--json-field` and the fields' options overrides those before it. Undefined without any. */
+/** @throws UsageError if an option is empty, as with an unset variable */
+function givenFields(schema: Schema, flags: InputFlags, isBody: boolean): GivenField[] {
+  return schemaFields(schema).flatMap((field) => {
+    const given = flags[flagKey(field)];
+    if (given === undefined) return [];
+    const option = fieldFlag(field);
+    if ([given].flat().some((text) => typeof text === 'string' && text.trim() === '')) {
+      const canClear = isBody && field.path.length === 1;
+      const clear = canClear ? `; to clear the field, use --json-field ${flagKey(field)}=null` : '';
+      throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out${clear}` });
+    }
+    return [{ field, value: fieldValue(option, field, given), given }];
+  });
+}
+
+/**
+ * Returns the parameters of a query, each overriding those before it: `--query`, the text to search for, the options.
+ * @param text the argument of a search
+ */
+export function queryOf(schema: Schema, text: unknown, flags: InputFlags): Record<string, unknown> {
+  const fields = schemaFields(schema);
+  const query: Record<string, unknown> = {};
+  for (const pair of flags.query ?? []) {
+    const [name, word] = splitPair('--query', pair);
+    const field = fields.find(({ path }) => path[0] === name);
+    const value = field === undefined ? word : fieldValue(`--query ${name}`, field, word);
+    // A list is sent as one parameter for each value.
+    query[name] = Object.hasOwn(query, name) ? [query[name], value].flat() : value;
+  }
+  if (typeof text === 'string') query[flags.textParam ?? 'q'] = text;
+  for (const { field, value } of givenFields(schema, flags, false)) query[String(field.path[0])] = value;
+  return query;
+}
+
+/**
+ * Each of `--input`, `--field`, `--json-field` and the fields' options overrides those before it. Undefined without any.
+ * @param schema the body of the endpoint; undefined for any body
+ */
 export async function requestBody(
   io: Io,
-  flags: OpenFlags,
-  shown: readonly GivenField[],
+  flags: InputFlags,
+  schema?: Schema | undefined,
 ): Promise<string | undefined> {
   const { field = [], jsonField = [], input } = flags;
-  if (input === undefined && field.length + jsonField.length + shown.length === 0) return undefined;
+  const given = schema === undefined ? [] : givenFields(schema, flags, true);
+  if (input === undefined && field.length + jsonField.length + given.length === 0) return undefined;
   const body: BodyFields = input === undefined ? new Map() : await readObject(io, input);
   for (const text of field) {
     const [name, value] = splitPair('--field', text);
@@ -125,7 +161,10 @@ export async function requestBody(
     const [name, value] = splitPair('--json-field', text);
     body.set(name, checkJson(`--json-field ${name}`, value));
   }
-  for (const option of shown) place(body, option.field.path, fieldJson(option));
+  for (const { field, value, given: text } of given) {
+    // JSON is sent as it was given, with every digit.
+    place(body, field.path, field.type === 'json' ? String(text) : JSON.stringify(value));
+  }
   return objectText(body);
 }
 

@@ -8,7 +8,7 @@ import { completes } from '../completion/completes.ts';
 import { noList } from '../no-list.ts';
 import { collect } from '../options.ts';
 import { type ApiFlags, apiCommand, methods } from './api-call.ts';
-import { deriveCommands } from './derive.ts';
+import { addBodyFlags, deriveCommands } from './derive.ts';
 import { type PruneFlags, pruneCommand, usualAge } from './env-prune.ts';
 import { type CreateKeyFlags, createKeyCommand } from './keys-create.ts';
 import { summaryCommand } from './orders-summary.ts';
@@ -80,11 +80,11 @@ export function defineApiCommand(command: Command, bind: Bind): void {
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'the path below the base URL, with its query: /api/environments?page=2')
     .usage('[options] <method> <path>')
-    .optionsGroup('Options:')
-    .option('--field <name=value>', 'field of the body, as text (repeatable)', collect)
-    .option('--json-field <name=json>', 'field of the body, as JSON (repeatable)', collect)
-    .option('--input <file>', 'JSON file with the body (- for standard input)')
-    .option('--idempotency-key <key>', 'key that makes a POST repeatable, if the endpoint accepts one');
+    .optionsGroup('Options:');
+  addBodyFlags(command).option(
+    '--idempotency-key <key>',
+    'key that makes a POST repeatable, if the endpoint accepts one',
+  );
   completes(command, 'method', methods);
   examples(command, 'rungate api GET "/api/environments?page=2"');
   bind(command, {

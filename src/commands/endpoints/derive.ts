@@ -101,6 +101,13 @@ function describeEndpoint(command: Command, endpoint: Endpoint): Command {
   return command;
 }
 
+export function addBodyFlags(command: Command): Command {
+  return command
+    .option('--field <name=value>', 'field of the body, as text (repeatable)', collect)
+    .option('--json-field <name=json>', 'field of the body, as JSON (repeatable)', collect)
+    .option('--input <file>', 'JSON file with the body (- for standard input); options override its fields');
+}
+
 function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   const query = endpoint.query === undefined ? [] : schemaFields(endpoint.query);
   const body = endpoint.body === undefined ? [] : schemaFields(endpoint.body);
@@ -117,15 +124,7 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   if (isList(endpoint)) command.option('--columns <names>', 'columns to show, such as id,name,baseUrl');
   if (endpoint.paged) command.option('--all', 'read every page; with --json one item per line (NDJSON)');
   if (endpoint.multipart) command.option('--file <file>', 'file to attach');
-  if (endpoint.body !== undefined && isOpen(endpoint.body)) {
-    command
-      .option('--field <name=value>', 'field of the body, as text (repeatable)', collect)
-      .option('--json-field <name=json>', 'field of the body, as JSON (repeatable)', collect)
-      .option(
-        '--input <file>',
-        'JSON file with the body (- for standard input); options override its fields',
-      );
-  }
+  if (endpoint.body !== undefined && isOpen(endpoint.body)) addBodyFlags(command);
   if (endpoint.destructive) command.option('-y, --yes', 'skip the confirmation');
 }
 

@@ -35,11 +35,6 @@ export async function maskSecret({ env, err }: Pick<Io, 'env' | 'err'>, secret: 
   if (isSet('TF_BUILD')) await err.write(`##vso[task.setsecret]${escaped('%AZP25')}\n`);
 }
 
-/** Returns whether a token can be sent in a header and printed unchanged. */
-function isPrintable(token: string): boolean {
-  return /^[\x21-\x7e]+$/.test(token) && sanitize(token) === token;
-}
-
 interface CreatedKey {
   /** The requested name. */
   name: string;
@@ -49,20 +44,16 @@ interface CreatedKey {
 
 /** Describes a key without its token. */
 function describedKey({ name, response, token }: CreatedKey): string {
+  const shown = (text: string) => excerpt(redactSecrets(text, [token]), 80);
   const id = idText(textAt(response.text, ['id']));
-  const known = id === null ? '' : ` (id ${excerpt(redactSecrets(id, [token]), 80)})`;
-  return `the API key "${excerpt(redactSecrets(name, [token]), 80)}"${known}`;
+  return `the API key "${shown(name)}"${id === null ? '' : ` (id ${shown(id)})`}`;
 }
 
-/** Returns the response as JSON, with all secrets redacted except the token. */
-function replyJson({ output }: Context, { response: { text }, token }: CreatedKey): string {
-  const redact = (value: string) => (value === token ? value : output.redact(value));
-  return renderResponse(text, output.format === 'ndjson' ? 0 : 2, redact);
-}
-
-/** Bypasses the output, which redacts secrets, because this secret is the result. */
-async function print({ io }: Context, key: CreatedKey, text: string): Promise<void> {
-  await io.out.write(text);
+/** Prints the token, or the response with it. Bypasses the output, which redacts secrets, because this one is the result. */
+async function printToken({ io, output }: Context, key: CreatedKey, asJson: boolean): Promise<void> {
+  const redact = (value: string) => (value === key.token ? value : output.redact(value));
+  const indent = output.format === 'ndjson' ? 0 : 2;
+  await io.out.write(asJson ? renderResponse(key.response.text, indent, redact) : `${key.token}\n`);
   if (io.out.open && io.out.failure === null) return;
   // Elsewhere a closed pipe is not an error, but here the token would be lost.
   throw new ConfigError(
@@ -73,17 +64,13 @@ async function print({ io }: Context, key: CreatedKey, text: string): Promise<vo
   );
 }
 
-async function printToken(context: Context, key: CreatedKey): Promise<void> {
-  const text = wantsJson(context.output) ? replyJson(context, key) : `${key.token}\n`;
-  await print(context, key, text);
-}
-
 /** Writes the token to the file and prints the rest of the response. If that fails, prints the token, so that it is not lost. */
 async function keep(context: Context, key: CreatedKey, file: SecretFile): Promise<void> {
+  const asJson = wantsJson(context.output);
   try {
     file.write(`${key.token}\n`);
   } catch (cause) {
-    await printToken(context, key);
+    await printToken(context, key, asJson);
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new ConfigError(
       `${describedKey(key)} was created, but --output-file could not be written (${code})`,
@@ -93,29 +80,31 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
       },
     );
   }
-  if (!wantsJson(context.output)) return;
+  if (!asJson) return;
   const rest = membersOf(key.response.text).filter(([name]) => name !== 'apiKey');
   await context.output.json(redactJson(objectText(rest), redactor([key.token])));
 }
 
-/** Masks the token in the CI's log first. @throws ConfigError if it could not be written, UnexpectedResponseError if it is not a token */
+/** @throws ConfigError if the token could not be written, UnexpectedResponseError if it cannot be sent in a header */
 async function handOver(context: Context, key: CreatedKey, file: SecretFile | undefined): Promise<void> {
-  await maskSecret(context.io, key.token);
-  if (!isPrintable(key.token)) {
-    await print(context, key, replyJson(context, key));
+  const { token, response } = key;
+  // Before the token is printed.
+  await maskSecret(context.io, token);
+  if (!/^[\x21-\x7e]+$/.test(token) || sanitize(token) !== token) {
+    await printToken(context, key, true);
     const expected = 'a token of visible ASCII characters';
     throw new UnexpectedResponseError(
-      `the apiKey in the response to ${key.response.request} cannot be sent in a header: expected ${expected}`,
+      `the apiKey in the response to ${response.request} cannot be sent in a header: expected ${expected}`,
       {
         field: 'apiKey',
         expected,
         received: 'string',
-        status: key.response.status,
+        status: response.status,
         hint: 'the key was created; the response is on standard output, as JSON',
       },
     );
   }
-  if (file === undefined) await printToken(context, key);
+  if (file === undefined) await printToken(context, key, wantsJson(context.output));
   else await keep(context, key, file);
   const where = file === undefined ? 'its token is shown only once' : 'its token is only in the file';
   await context.output.note(`created ${describedKey(key)}: ${where}`);
@@ -152,12 +141,11 @@ function prepareFile(io: Io, path: string): SecretFile {
     return io.createSecretFile(path);
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    if (code === 'EEXIST') {
-      const hint = 'name a new file: rungate does not overwrite this one, and no key was created';
-      throw new UsageError(`--output-file: ${path} already exists`, { hint, cause });
-    }
-    const hint = 'check the directory and its permissions; no key was created';
-    throw new UsageError(`--output-file: ${path} cannot be written (${code})`, { hint, cause });
+    const problem = code === 'EEXIST' ? 'already exists' : `cannot be written (${code})`;
+    throw new UsageError(`--output-file: ${path} ${problem}`, {
+      hint: 'name a new file in a folder that you may write to; no key was created',
+      cause,
+    });
   }
 }
 

@@ -42,6 +42,9 @@ async function observe(caller: Caller): Promise<ObservedSummary> {
   }
 }
 
+const none = null;
+const orders = (count: number) => (count === 1 ? '1 order' : `${count} orders`);
+
 function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSummary): Table {
   return {
     head: ['FIELD', 'VALUE'],
@@ -53,20 +56,14 @@ function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSu
   };
 }
 
-const none = null;
-
 function verificationTable({ summary, verification }: ObservedSummary): Table {
   const { orderCount, totalRevenue, byCurrency } = verification;
+  const { stated, counted } = orderCount;
   const currencies = byCurrency.length > 1 ? byCurrency : [];
   return {
     head: ['', 'SUMMARY', 'LIST', 'DIFFERENCE'],
     rows: [
-      [
-        'orderCount',
-        String(orderCount.stated),
-        String(orderCount.counted),
-        String(orderCount.stated - orderCount.counted),
-      ],
+      ['orderCount', ...[stated, counted, stated - counted].map(String)],
       ['totalRevenue', totalRevenue.stated, totalRevenue.summed, totalRevenue.difference],
       ['totalRevenueDisplay', summary.totalRevenueDisplay, none, none],
       ...currencies.map(({ currency, count, total }) => [
@@ -79,18 +76,10 @@ function verificationTable({ summary, verification }: ObservedSummary): Table {
   };
 }
 
-function orders(count: number): string {
-  return count === 1 ? '1 order' : `${count} orders`;
-}
-
 /** Returns the verification as JSON text, with the service's summary in all its digits. */
 function verificationJson({ verification, response, settled }: ObservedSummary): string {
   const { addsUp, ...figures } = verification;
-  const report = {
-    schemaVersion: 1,
-    addsUp: settled ? addsUp : null,
-    ...figures,
-  };
+  const report = { schemaVersion: 1, addsUp: settled ? addsUp : null, ...figures };
   const json = renderJson(report, 0).trimEnd();
   return `${json.slice(0, -1)},"summary":${response.text}}`;
 }

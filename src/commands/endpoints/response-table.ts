@@ -2,24 +2,18 @@ import type { Exchange } from '../../client/caller.ts';
 import { gist, isHtml } from '../../client/http-error.ts';
 import type { Page } from '../../client/list.ts';
 import { looseFields, mismatchText } from '../../client/schema-mismatch.ts';
-import type { Schema } from '../../contract/endpoint.ts';
-import type { Field } from '../../contract/shape.ts';
+import type { Endpoint, Schema } from '../../contract/endpoint.ts';
+import { isList, itemSchema, schemaFields } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
 import { parseJson } from '../../json/parse.ts';
 import { membersOf, unquoted } from '../../json/text.ts';
 import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
+import type { Redact } from '../../redact.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { sayFrom } from '../source-names.ts';
-
-export interface Columns {
-  readonly shown: readonly string[];
-  /** The fields without a column, if the user chose no columns. */
-  readonly hidden: readonly string[];
-  readonly fields: readonly string[];
-}
 
 const mostColumns = 6;
 
@@ -44,6 +38,11 @@ export function givenColumns(output: Output, text: string | undefined): string[]
   });
 }
 
+/** Returns a JSON value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
+function cell(json: string | undefined): Cell {
+  return json === undefined || json === 'null' ? null : unquoted(json);
+}
+
 /** Returns the cells of an item. An item that is not an object fills the first one. */
 function itemRow(item: string, columns: readonly string[]): Cell[] {
   if (!item.startsWith('{')) return [cell(item), ...columns.slice(1).map(() => null)];
@@ -57,40 +56,63 @@ function heading(name: string): string {
 }
 
 /** The names come from the service, so they are redacted before the headings add spaces. */
-export function itemTable(
-  items: readonly string[],
-  shown: readonly string[],
-  redact: (text: string) => string = (text) => text,
-): Table {
+function itemTable(items: readonly string[], shown: readonly string[], redact: Redact): Table {
   const head = shown.length === 0 ? ['VALUE'] : shown.map((name) => heading(redact(name)));
   return { head, rows: items.map((item) => itemRow(item, shown)) };
 }
 
 /**
- * Returns the columns that the user chose. By default, the fields that identify an item, then those of the API, then
- * others, without objects, as many as fit into this width.
+ * Returns the fields of items, and before them those that a table can show: the fields that identify an item, then those of
+ * the API, then others, without objects.
  */
-export function chooseColumns(
-  items: readonly string[],
-  documented: readonly Field[],
-  given: readonly string[] | undefined,
-  width: number,
-): Columns {
-  const plain = new Set<string>();
-  const present = new Set<string>();
-  for (const item of items) {
-    for (const [name, value] of membersOf(item)) {
-      present.add(name);
-      if (!/^[[{]/.test(value)) plain.add(name);
-    }
+function fieldsOf(items: readonly string[], documented: readonly string[]) {
+  const members = items.flatMap(membersOf);
+  const plain = new Set(members.filter(([, value]) => !/^[[{]/.test(value)).map(([name]) => name));
+  const columns = [...new Set([...first, ...documented, ...plain])].filter((name) => plain.has(name));
+  return { columns, fields: [...new Set([...columns, ...members.map(([name]) => name)])] };
+}
+
+/**
+ * Chooses the columns when it gets the first items: those of `--columns`, or else as many as fit on the terminal.
+ * @returns `table` shows items, and `tell` warns of columns without any value and lists the hidden fields
+ */
+export function itemColumns(output: Output, endpoint: Endpoint, given: readonly string[] | undefined) {
+  const schema = itemSchema(endpoint.response);
+  const documented = (schema === undefined ? [] : schemaFields(schema)).map(({ path }) => String(path[0]));
+  const width = output.format === 'table' ? output.columns : Number.POSITIVE_INFINITY;
+  const missing = new Set(given);
+  let chosen: { shown: readonly string[]; fields: readonly string[] } | undefined;
+
+  function choose(items: readonly string[]) {
+    const { columns, fields } = fieldsOf(items, documented);
+    const most = columns.slice(0, mostColumns);
+    const fit = columnsThatFit(itemTable(items, most, output.redact), width);
+    return { shown: given ?? most.slice(0, Math.max(leastColumns, fit)), fields };
   }
-  const order = [...first, ...documented.map(({ path }) => path[0] ?? ''), ...plain];
-  const columns = [...new Set(order)].filter((name) => plain.has(name));
-  const fields = [...new Set([...columns, ...present])];
-  if (given !== undefined) return { shown: given, hidden: [], fields };
-  const most = columns.slice(0, mostColumns);
-  const shown = most.slice(0, Math.max(leastColumns, columnsThatFit(itemTable(items, most), width)));
-  return { shown, hidden: fields.filter((name) => !shown.includes(name)), fields };
+
+  return {
+    table(items: readonly string[]): Table {
+      chosen ??= choose(items);
+      if (missing.size > 0) for (const [name] of items.flatMap(membersOf)) missing.delete(name);
+      return itemTable(items, chosen.shown, output.redact);
+    },
+    async tell(): Promise<void> {
+      if (wantsJson(output) || chosen === undefined) return;
+      const { shown, fields } = chosen;
+      const list = (names: readonly string[]) => output.excerpt(names.join(', '), 400);
+      for (const name of missing) {
+        const problem = missingField(name, fields, list);
+        await output.alert(`${output.paint('warn', 'warning:')} --columns: ${problem}`);
+      }
+      const hidden = given === undefined ? fields.filter((name) => !shown.includes(name)) : [];
+      if (hidden.length === 0) return;
+      const named = [...shown.slice(0, leastColumns), ...hidden].filter((name) => /^[\w.-]+$/.test(name));
+      const option = `--columns ${named.slice(0, leastColumns + 1).join(',')}`;
+      const what = hidden.length === 1 ? '1 column is hidden' : `${hidden.length} columns are hidden`;
+      const how = isList(endpoint) ? option : '--json';
+      await output.note(`${what}: ${list(hidden)}; to show them, use ${how}`);
+    },
+  };
 }
 
 function missingField(
@@ -98,36 +120,9 @@ function missingField(
   fields: readonly string[],
   list: (names: readonly string[]) => string,
 ): string {
-  const whole = fields.find((field) => name.startsWith(`${field}.`));
-  if (whole !== undefined) return `a column shows a whole field: write only ${list([whole])}`;
   const near = nearest(name, fields);
   const better = near === null ? `the fields are ${list(fields)}` : `did you mean ${list([near])}?`;
   return `no item has ${isEchoed(name) ? `the field ${echoed(name)}` : 'a field of that name'}: ${better}`;
-}
-
-/** Warns of columns without any value, and lists the hidden fields. */
-export async function tellColumns(
-  output: Output,
-  { shown, hidden, fields }: Columns,
-  hasOption: boolean,
-  missing: readonly string[] = shown.filter((name) => !fields.includes(name)),
-): Promise<void> {
-  if (wantsJson(output)) return;
-  const list = (names: readonly string[]) => output.excerpt(names.join(', '), 400);
-  for (const name of missing) {
-    const problem = missingField(name, fields, list);
-    await output.alert(`${output.paint('warn', 'warning:')} --columns: ${problem}`);
-  }
-  if (hidden.length === 0) return;
-  const named = [...shown.slice(0, leastColumns), ...hidden].filter((name) => /^[\w.-]+$/.test(name));
-  const how = hasOption ? `--columns ${named.slice(0, leastColumns + 1).join(',')}` : '--json';
-  const what = hidden.length === 1 ? '1 column is hidden' : `${hidden.length} columns are hidden`;
-  await output.note(`${what}: ${list(hidden)}; to show them, use ${how}`);
-}
-
-/** Returns a JSON value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
-function cell(json: string | undefined): Cell {
-  return json === undefined || json === 'null' ? null : unquoted(json);
 }
 
 /** A success that is HTML is probably a login page, even if the API allows it. True if nothing else needs printing. */
@@ -156,12 +151,9 @@ export function fieldTable(text: string): Table {
 
 /** @param requested the page of the query, if any; the request has checked it */
 export function emptyText(requested: unknown = 1, { totalPages, totalCount }: Partial<Page> = {}): string {
-  const last = totalPages ?? totalCount;
-  if (Number(requested) <= 1 || last === 0 || totalCount === 0) return 'nothing found';
-  if (last === undefined) return `page ${requested} is empty: it may be beyond the last page`;
-  if (Number(requested) <= last) return `page ${requested} is empty`;
-  const unit = totalPages === undefined ? 'item' : 'page';
-  return `page ${requested} is beyond the last page: the list has ${last} ${unit}${last === 1 ? '' : 's'}`;
+  if (Number(requested) <= 1 || totalPages === 0 || totalCount === 0) return 'nothing found';
+  const last = totalPages === undefined ? '' : `; the last page is ${totalPages}`;
+  return `page ${requested} is empty${last}`;
 }
 
 /** Warns of parts of a printed response that do not match the API. */

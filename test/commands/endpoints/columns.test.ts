@@ -69,12 +69,6 @@ describe('hidden columns', () => {
     expect((await list([], {}, [])).err).toBe('nothing found\n');
   });
 
-  it('are listed after the line about the next page', async () => {
-    const body = { ...page([staging]), totalCount: 40, totalPages: 2, hasNextPage: true };
-    const { err } = await runAgainst(body, ['env', 'list']);
-    expect(lines(err).map((line) => line.slice(0, 11))).toEqual(['page 1 of 2', '2 columns a']);
-  });
-
   it('are shown by the options in the hint', async () => {
     const { err } = await list([], { isTTY: true });
     const [, names = ''] = /--columns (\S+)/.exec(err) ?? [];
@@ -125,20 +119,6 @@ describe('--columns', () => {
       'warning: --columns: no item has the field "naem": did you mean name?',
       'warning: --columns: no item has the field "zzz": the fields are id, name, key, baseUrl, providerModel, version, region, mobileRuntimeOverrides',
     ]);
-  });
-
-  it.each(each)('explains nested fields, and warns about a long name (%j)', async (argv) => {
-    const long = 'aFieldThatNoItemOfAnyListHasEverHadAtAll';
-    const { err } = await list([...argv, '--columns', `id,mobileRuntimeOverrides.deviceName,${long}`]);
-    expect(lines(err)).toEqual([
-      'warning: --columns: a column shows a whole field: write only mobileRuntimeOverrides',
-      expect.stringMatching(/^warning: --columns: no item has a field of that name: the fields are id, name/),
-    ]);
-  });
-
-  it('treats names of Object.prototype as missing fields', async () => {
-    const { out } = await list(['--columns', 'id,constructor,__proto__']);
-    expect(out).toBe('env_1\t\t\nenv_2\t\t\n');
   });
 
   it.each([

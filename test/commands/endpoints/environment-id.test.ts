@@ -46,11 +46,6 @@ describe('the environment argument', () => {
     expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}/variables/${variable}` });
   });
 
-  it('can be a key in env delete', async () => {
-    expect((await on.rungate('env', 'delete', 'staging', '--yes')).code).toBe(0);
-    expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}` });
-  });
-
   it('can be an id, which is sent unchanged', async () => {
     expect((await on.rungate('env', 'update', id, '--version', '1')).code).toBe(0);
     expect(last()).toMatchObject({ method: 'PUT', path: `/api/environments/${id}` });
@@ -116,14 +111,6 @@ const c = { id: 'e3', key: 'c' };
 describe('the key of an environment', () => {
   it('is looked up on every page', async () => {
     expect((await update('c', paged([a, b], [c]))).puts).toEqual(['/api/environments/e3']);
-  });
-
-  it.each([
-    ['a bare array', '[{"id":"e1","key":"a"}]'],
-    ['an object with items', '{"items":[{"id":"e1","key":"a"}]}'],
-    ['an object with an array of another name', '{"total":1,"environments":[{"id":"e1","key":"a"}]}'],
-  ])('is looked up in a list that is %s', async (_what, body) => {
-    expect((await update('a', text(body))).puts).toEqual(['/api/environments/e1']);
   });
 
   it('is compared only after the ids of every page', async () => {

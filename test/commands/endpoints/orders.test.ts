@@ -156,12 +156,9 @@ describe('a response that does not match the API', () => {
   const good = orderText('1');
   it.each([
     ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
-    ['a total that is null', listText(orderText('null')), 'orders[0].total'],
     ['a total too large for money', listText(orderText('1e1001')), 'orders[0].total'],
-    ['a total too fine for money', listText(good, good, orderText('1e-1001')), 'orders[2].total'],
     ['a duplicate total', `{"orders":[${good.replace('"total":1', '"total":1,"total":2')}]}`, 'total'],
     ['a missing currency', listText(good, good.replace('"currency":"EUR",', '')), 'orders[1].currency'],
-    ['a currency that is not text', listText(orderText('1', '978')), 'orders[0].currency'],
     ['a list that is not an array', '{"orders":{}}', 'orders'],
   ])('is reported with its field: %s', async (_name, text, field) => {
     summaryIs(summaryText('1', '1'));
@@ -175,8 +172,6 @@ describe('a response that does not match the API', () => {
   it.each([
     ['a fourth property', '{"orderCount":1,"totalRevenue":1,"totalRevenueDisplay":"1","tax":2}', 'tax'],
     ['a revenue that is a string', summaryText('1', '"1.00"'), 'totalRevenue'],
-    ['a count that is not an integer', summaryText('1.5', '1'), 'orderCount'],
-    ['a missing display text', '{"orderCount":1,"totalRevenue":1}', 'totalRevenueDisplay'],
     ['a duplicate revenue', summaryText('1', '1,"totalRevenue":2'), 'totalRevenue'],
   ])('is reported with its field in a summary: %s', async (_what, text, field) => {
     for (const flags of [[], ['--verify']]) {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EndpointName } from '../../../src/contract/index.ts';
-import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { asked, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;
 beforeEach(async () => {
@@ -57,27 +57,6 @@ describe('a success with an undocumented body', () => {
     }
     expect(asked(on.mock).filter((name) => name !== 'env.list')).toEqual(['run.cancel', 'env.delete']);
   });
-});
-
-it('run trigger uses the run in Location if the response is not JSON', async () => {
-  const location = '/api/ci/runs/r-7';
-  on.mock.faults.add({
-    kind: 'status',
-    status: 201,
-    body: 'Created',
-    headers: { location },
-    endpoint: 'run.trigger',
-  });
-  const { code, out } = await on.rungate(...trigger, '--json');
-  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, runId: 'r-7', response: 'Created' });
-  expect(asked(on.mock)).toEqual(['run.trigger']);
-});
-
-it('run trigger retries with the same key after a response without JSON and Location', async () => {
-  on.mock.faults.add({ kind: 'reply', text: 'Created', endpoint: 'run.trigger' });
-  expect((await on.rungate(...trigger)).code).toBe(0);
-  expect(new Set(on.mock.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
-  expect(asked(on.mock)).toEqual(['run.trigger', 'run.trigger']);
 });
 
 describe('rungate api', () => {
