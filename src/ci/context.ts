@@ -16,9 +16,6 @@ export const providers = [
 ] as const;
 export type Provider = (typeof providers)[number];
 
-/** The cause of the pipeline, normalised across CI systems. */
-export type CiEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'api' | 'other';
-
 /** The CI job that rungate runs in. Facts that the CI does not provide are null: nothing is guessed. */
 export interface CiContext {
   /** Null outside a known CI; the other facts then come from git, if there is a repository. */
@@ -29,11 +26,8 @@ export interface CiContext {
   readonly ref: string | null;
   /** The commit under test: in a pull request its head, not the merge commit that the CI generates. */
   readonly commitSha: string | null;
-  readonly event: CiEvent | null;
-  /** The CI's own name for the event, if it has one. */
-  readonly rawEvent: string | null;
-  /** Number of the pull request. */
-  readonly pullRequest: string | null;
+  /** The CI's own name for the cause of the pipeline; `tag` or `pull_request` if it has none. */
+  readonly event: string | null;
   /** URL of the pipeline, the same in every re-run of the job. */
   readonly buildUrl: string | null;
   /** Id of the pipeline, the same in every re-run of the job. */
@@ -48,9 +42,8 @@ export interface CiContext {
   readonly attempt: number | null;
   /** Cell of a matrix, as text that differs between cells; null if the CI does not provide it. */
   readonly matrix: string | null;
-  /** 0-based, of `parallelTotal`. */
+  /** The position among parallel jobs, counted from 0. */
   readonly parallelIndex: number | null;
-  readonly parallelTotal: number | null;
   /** A folder that is removed when the job ends. */
   readonly temporaryFolder: string | null;
   /** The variables that these facts come from. */
@@ -67,6 +60,6 @@ export interface GitFacts {
 
 /** Returns the fields of a create request that describe the pipeline; null if unknown. */
 export function runFacts(ci: CiContext) {
-  const { repository, ref, commitSha } = ci;
-  return { repository, ref, commitSha, event: ci.rawEvent ?? ci.event, externalUrl: ci.buildUrl };
+  const { repository, ref, commitSha, event, buildUrl } = ci;
+  return { repository, ref, commitSha, event, externalUrl: buildUrl };
 }

@@ -1,19 +1,14 @@
-import type { CiContext, CiEvent, Provider } from './context.ts';
-import { repositoryOf, webUrl } from './provider-url.ts';
+import type { CiContext, GitFacts, Provider } from './context.ts';
+import { repositoryOf, repositoryOfRemote, webUrl } from './provider-url.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Returns the first valid value of these variables, or null. */
 type Read<Value> = (...names: readonly string[]) => Value | null;
 
-/**
- * Reads a CI system's variables and records which of them were used. The values are untrusted: they are trimmed, and a value that is
- * empty, too long or contains control characters is read as null.
- */
+/** Reads a CI system's variables, which are untrusted, and records which of them were used. */
 export interface Reader {
   readonly text: Read<string>;
-  /** Returns whether the variable is `true`, in upper or lower case. */
-  isTrue(name: string): boolean;
   /** A branch or tag, without `refs/heads/` or `refs/tags/`; null for other refs, such as `refs/pull/1/merge`. */
   readonly ref: Read<string>;
   /** A commit, in full or abbreviated. */
@@ -35,26 +30,21 @@ const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /** Returns an untrusted text, trimmed, or null if it is empty, too long or contains control characters. */
 export function cleanText(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const text = value.trim();
+  const text = typeof value === 'string' ? value.trim() : '';
   return text === '' || text.length > longest || control.test(text) ? null : text;
 }
 
 export function cleanSha(value: unknown): string | null {
-  const text = cleanText(value)?.toLowerCase() ?? null;
-  return text !== null && /^[0-9a-f]{7,64}$/.test(text) ? text : null;
+  return groupOf(/^([0-9a-f]{7,64})$/, cleanText(value)?.toLowerCase() ?? null);
 }
 
 export function cleanRef(value: unknown): string | null {
-  const text = cleanText(value);
-  if (text === null) return null;
-  const [, short] = /^refs\/(?:heads|tags)\/(.+)$/.exec(text) ?? [];
-  return short ?? (text.startsWith('refs/') ? null : text);
+  return groupOf(/^(?:refs\/(?:heads|tags)\/|(?!refs\/))(.+)$/, cleanText(value));
 }
 
 function cleanCount(value: unknown): number | null {
-  const digits = cleanText(value);
-  return digits !== null && /^\d{1,9}$/.test(digits) ? Number(digits) : null;
+  const digits = groupOf(/^(\d{1,9})$/, cleanText(value));
+  return digits === null ? null : Number(digits);
 }
 
 function parsed(text: string | undefined): unknown {
@@ -71,18 +61,14 @@ export function readerOf(env: Env, eventPayload?: string): Reader {
   const reading =
     <Value>(clean: (value: unknown) => Value | null): Read<Value> =>
     (...names) => {
-      for (const name of names) {
-        const value = clean(env[name]);
-        if (value === null) continue;
-        used.add(name);
-        return value;
-      }
-      return null;
+      const name = names.find((name) => clean(env[name]) !== null);
+      if (name === undefined) return null;
+      used.add(name);
+      return clean(env[name]);
     };
   const text = reading(cleanText);
   return {
     text,
-    isTrue: (name) => text(name)?.toLowerCase() === 'true',
     ref: reading(cleanRef),
     sha: reading(cleanSha),
     count: reading(cleanCount),
@@ -91,8 +77,8 @@ export function readerOf(env: Env, eventPayload?: string): Reader {
     payload: (...path) => {
       let value = parsed(eventPayload);
       for (const key of path) {
-        if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-        value = (value as Record<string, unknown>)[key];
+        if (!Object.hasOwn(Object(value), key)) return undefined;
+        value = Object(value)[key];
       }
       text('GITHUB_EVENT_PATH');
       return value;
@@ -104,30 +90,33 @@ export function readerOf(env: Env, eventPayload?: string): Reader {
 export type Facts = Omit<CiContext, 'provider' | 'variables'>;
 
 /** The source of a fact: a variable, the first of several variables that is set, or a function. */
-type Source<Value> = string | readonly string[] | ((read: Reader) => Value | null);
+type Source<Value = string> = string | readonly string[] | ((read: Reader) => Value | null);
 
-/** The sources of the facts. A fact without a source is null: nothing is guessed. */
-type Sources = {
-  readonly [Name in Exclude<keyof Facts, 'event' | 'parallelIndex' | 'parallelTotal'>]?: Source<
-    NonNullable<Facts[Name]>
-  >;
-};
-
-/** How to detect one CI, and what its variables mean. */
-export interface ProviderRow extends Sources {
+/** How to detect one CI, and the sources of the facts. A fact without a source is null: nothing is guessed. */
+export interface ProviderRow {
   readonly provider: Provider;
   /** Detects this CI and no other: a variable that is `true`, or a function. */
   readonly detect: string | ((read: Reader) => boolean);
+  readonly repository?: Source;
   /** The tag that is built; it takes precedence over `ref`. */
-  readonly tag?: Source<string>;
-  /** The meaning of each value of `rawEvent`; any other value is `other`. */
-  readonly events?: Readonly<Record<string, CiEvent>>;
-  /** Whether the job is for a pull request; by default, whether it has a `pullRequest`. */
-  readonly isPullRequest?: (read: Reader) => boolean;
+  readonly tag?: Source;
+  readonly ref?: Source;
+  readonly commitSha?: Source;
+  readonly event?: Source;
+  /** Has a value in a pull request, if the event does not say so already. `false` is none. */
+  readonly pull?: Source;
   /** Sources that replace the row's own in a pull request. */
-  readonly inPullRequest?: Sources;
+  readonly inPull?: Pick<ProviderRow, 'ref' | 'commitSha'>;
+  readonly buildUrl?: Source;
+  readonly runId?: Source;
+  readonly job?: Source;
+  readonly jobId?: Source;
+  readonly step?: Source;
+  readonly attempt?: Source<number>;
+  readonly matrix?: Source;
   /** The variables with the position and the number of parallel jobs, and the position of the first. */
   readonly parallel?: readonly [position: string, total: string, first: 0 | 1];
+  readonly temporaryFolder?: Source;
 }
 
 /** The number in a CI system where a re-run is a new pipeline, with a new `runId`. */
@@ -136,65 +125,50 @@ export const oneAttempt = () => 1;
 /** No CI re-runs a job this often. Each re-run adds an idempotency key. */
 const mostAttempts = 1000;
 
-export function factsOf(row: Partial<ProviderRow>, read: Reader): Facts {
-  const from = <Value>(source: Source<Value> | undefined, reader: Reader['text' | 'count']): Value | null => {
+/** An event of a pull request, as the CI systems name it. */
+const pullEvent = /pull_?request|^merge_request|^MERGE$/i;
+
+/**
+ * Returns the facts. In a pull request only the repository comes from git, because the working copy may be the merge commit that
+ * the CI generated. An abbreviated commit is completed if it matches the commit of the working copy.
+ */
+export function factsOf(row: Partial<ProviderRow>, read: Reader, git?: GitFacts): Facts {
+  const from = <Value = string>(source: Source<Value> | undefined, reader: Reader['text' | 'count']) => {
     if (typeof source === 'function') return source(read);
     return source === undefined ? null : (reader(...[source].flat()) as Value | null);
   };
-  const pullRequestOf = ({ pullRequest }: Sources) => {
-    const text = from(pullRequest, read.text);
-    // Travis and Buildkite set the number to `false` for other events.
-    return text === 'false' ? null : text;
-  };
-  const isPullRequest = row.isPullRequest?.(read) ?? pullRequestOf(row) !== null;
-  const sources = isPullRequest ? { ...row, ...row.inPullRequest } : row;
-  const tag = isPullRequest ? null : from(row.tag, read.ref);
-  const rawEvent = from(sources.rawEvent, read.text);
-  const attempt = from(sources.attempt, read.count);
+  const event = from(row.event, read.text);
+  // Travis and Buildkite set it to `false` for other events.
+  const isPull = pullEvent.test(event ?? '') || ![null, 'false'].includes(from(row.pull, read.text));
+  const { ref, commitSha } = isPull ? { ...row, ...row.inPull } : row;
+  const tag = isPull ? null : from(row.tag, read.ref);
+  const commit = from(commitSha, read.sha);
+  const gitCommit = cleanSha(git?.commit);
+  const isGitCommit = commit === null ? !isPull : gitCommit?.startsWith(commit) === true;
+  const attempt = from(row.attempt, read.count) ?? 0;
   return {
-    repository: from(sources.repository, read.repository),
-    ref: tag ?? from(sources.ref, read.ref),
-    commitSha: from(sources.commitSha, read.sha),
-    event: eventOf(row, rawEvent, isPullRequest, tag),
-    rawEvent,
-    pullRequest: pullRequestOf(sources),
-    buildUrl: from(sources.buildUrl, read.url),
-    runId: from(sources.runId, read.text),
-    job: from(sources.job, read.text),
-    jobId: from(sources.jobId, read.text),
-    step: from(sources.step, read.text),
-    attempt: attempt !== null && attempt >= 1 && attempt <= mostAttempts ? attempt : null,
-    matrix: from(sources.matrix, read.text),
-    ...parallelOf(row, read),
-    temporaryFolder: from(sources.temporaryFolder, read.text),
+    repository: from(row.repository, read.repository) ?? repositoryOfRemote(cleanText(git?.remote)),
+    ref: tag ?? from(ref, read.ref) ?? (isPull ? null : cleanRef(git?.branch)),
+    commitSha: isGitCommit ? gitCommit : commit,
+    event: event ?? (isPull ? 'pull_request' : tag && 'tag'),
+    buildUrl: from(row.buildUrl, read.url),
+    runId: from(row.runId, read.text),
+    job: from(row.job, read.text),
+    jobId: from(row.jobId, read.text),
+    step: from(row.step, read.text),
+    attempt: attempt >= 1 && attempt <= mostAttempts ? attempt : null,
+    matrix: from(row.matrix, read.text),
+    parallelIndex: parallelIndexOf(row, read),
+    temporaryFolder: from(row.temporaryFolder, read.text),
   };
 }
 
-/** Returns the event. A push, or an unknown event, of a pull request or a tag is reported as `pull_request` or `tag`. */
-function eventOf(
-  { events = {} }: Partial<ProviderRow>,
-  rawEvent: string | null,
-  isPullRequest: boolean,
-  tag: string | null,
-): CiEvent | null {
-  const named = rawEvent !== null && Object.hasOwn(events, rawEvent) ? events[rawEvent] : undefined;
-  const event = named ?? (rawEvent === null ? null : 'other');
-  if (event !== null && event !== 'push') return event;
-  if (isPullRequest) return 'pull_request';
-  return tag === null ? event : 'tag';
-}
-
-/** Returns the position, counted from 0, and the number of parallel jobs; both null unless they are consistent. */
-function parallelOf(
-  { parallel }: Partial<ProviderRow>,
-  read: Reader,
-): Pick<Facts, 'parallelIndex' | 'parallelTotal'> {
-  const unknown = { parallelIndex: null, parallelTotal: null };
-  if (parallel === undefined) return unknown;
+/** Returns the position among parallel jobs, counted from 0; null unless it fits their number. */
+function parallelIndexOf({ parallel }: Partial<ProviderRow>, read: Reader): number | null {
+  if (parallel === undefined) return null;
   const [position, total, first] = parallel;
-  const parallelIndex = (read.count(position) ?? -1) - first;
-  const parallelTotal = read.count(total) ?? 0;
-  return parallelIndex >= 0 && parallelIndex < parallelTotal ? { parallelIndex, parallelTotal } : unknown;
+  const index = (read.count(position) ?? -1) - first;
+  return index >= 0 && index < (read.count(total) ?? 0) ? index : null;
 }
 
 /** Returns the first group of a pattern, or null. */

@@ -1,16 +1,6 @@
 import type { StopCause } from '../errors.ts';
 import type { CiContext, GitFacts } from './context.ts';
-import {
-  cleanRef,
-  cleanSha,
-  cleanText,
-  type Env,
-  type Facts,
-  factsOf,
-  type ProviderRow,
-  readerOf,
-} from './provider-row.ts';
-import { repositoryOfRemote } from './provider-url.ts';
+import { type Env, factsOf, type ProviderRow, type Reader, readerOf } from './provider-row.ts';
 import { azure, github, gitlab } from './providers/hosting.ts';
 import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker } from './providers/rows.ts';
 import { circleci, codebuild, jenkins } from './providers/servers.ts';
@@ -42,40 +32,23 @@ export const rows: readonly ProviderRow[] = [
 
 /** CI systems without a row, in whose pull requests git has a merge commit or the target branch. */
 const unknown: Partial<ProviderRow> = {
-  pullRequest: ['APPVEYOR_PULL_REQUEST_NUMBER', 'SEMAPHORE_GIT_PR_NUMBER'],
+  pull: ['APPVEYOR_PULL_REQUEST_NUMBER', 'SEMAPHORE_GIT_PR_NUMBER'],
 };
-
-/**
- * Fills in missing facts from git. In a pull request only the repository comes from git, because the working copy may be the
- * merge commit that the CI generated. An abbreviated commit is completed if it matches the commit of the working copy.
- */
-function filledFromGit(facts: Facts, git: GitFacts): Facts {
-  const repository = facts.repository ?? repositoryOfRemote(cleanText(git.remote));
-  const commit = cleanSha(git.commit);
-  const isAbbreviated = facts.commitSha !== null && commit?.startsWith(facts.commitSha) === true;
-  const known = { ...facts, repository, commitSha: isAbbreviated ? commit : facts.commitSha };
-  if (facts.event === 'pull_request' || facts.pullRequest !== null) return known;
-  return {
-    ...known,
-    ref: facts.ref ?? (facts.event === 'tag' ? null : cleanRef(git.branch)),
-    commitSha: known.commitSha ?? commit,
-  };
-}
 
 /**
  * Returns the CI context from the environment and from git. In GitHub Actions, only the file that GITHUB_EVENT_PATH names
  * contains the head of a pull request; without its text in `eventPayload`, the commit is null.
  */
 export function detectCi(env: Env, git?: GitFacts, eventPayload?: string): CiContext {
-  const withGit = (facts: Facts) => (git === undefined ? facts : filledFromGit(facts, git));
-  for (const row of rows) {
-    const read = readerOf(env, eventPayload);
-    if (!(typeof row.detect === 'string' ? read.isTrue(row.detect) : row.detect(read))) continue;
-    const facts = withGit(factsOf(row, read));
-    return { provider: row.provider, ...facts, variables: read.variables() };
-  }
-  const read = readerOf(env);
-  return { provider: null, ...withGit(factsOf(unknown, read)), variables: read.variables() };
+  const row = rows.find((row) => isDetected(row, readerOf(env)));
+  const read = readerOf(env, eventPayload);
+  if (row !== undefined) isDetected(row, read);
+  const facts = factsOf(row ?? unknown, read, git);
+  return { provider: row?.provider ?? null, ...facts, variables: read.variables() };
+}
+
+function isDetected({ detect }: ProviderRow, read: Reader): boolean {
+  return typeof detect === 'string' ? read.text(detect)?.toLowerCase() === 'true' : detect(read);
 }
 
 /** Returns the only line of git's output; null without output, and for several lines. */

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type CiContext, type CiEvent, type GitFacts, providers } from '../../src/ci/context.ts';
+import { type CiContext, type GitFacts, providers } from '../../src/ci/context.ts';
 import { detectCi } from '../../src/ci/provider.ts';
 
 export interface Fixture {
   place: string;
   name: string;
   /** The real cause of the pipeline, whether its variables contain it or not. */
-  event: CiEvent | 'none';
+  event: 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'api' | 'other' | 'none';
   /** Says what is special about the environment, if its name does not. */
   note?: string;
   /** The change is from a fork, or may be. */

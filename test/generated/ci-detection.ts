@@ -7,18 +7,12 @@ function cell(value: string | number | null): string {
   return value === null ? '' : `\`${String(value).replaceAll('|', '\\|')}\``;
 }
 
-/** Returns the event, followed by the CI's own name for it if that differs. */
-function eventCell({ event, rawEvent }: CiContext): string {
-  return cell(event) + (rawEvent === null || rawEvent === event ? '' : ` (${cell(rawEvent)})`);
-}
-
 type Cells = Readonly<Record<string, (facts: CiContext) => string>>;
 
 /** The facts with a column, by its head. */
 const columns: Cells = {
-  event: eventCell,
+  event: ({ event }) => cell(event),
   ref: ({ ref }) => cell(ref),
-  'pull request': ({ pullRequest }) => cell(pullRequest),
 };
 
 /** The other facts: below a table are their usual values, and its last column contains the values that differ. */
@@ -29,8 +23,7 @@ const others: Cells = {
   step: ({ step }) => cell(step),
   matrix: ({ matrix }) => cell(matrix),
   'job id': ({ jobId }) => cell(jobId?.slice(0, 13) ?? null),
-  parallel: ({ parallelIndex, parallelTotal }) =>
-    parallelIndex === null ? '' : `${parallelIndex} of ${parallelTotal}`,
+  parallel: ({ parallelIndex }) => cell(parallelIndex),
   repository: ({ repository }) => cell(repository),
   'run id': ({ runId }) => cell(runId),
   URL: ({ buildUrl }) => cell(buildUrl),
@@ -84,14 +77,11 @@ function tableOf(own: readonly Fixture[]): { table: string[]; usual: string[] } 
 
 /** The names of facts, if they differ from those of their fields. */
 const names: Readonly<Record<string, string>> = {
-  rawEvent: 'event name',
-  pullRequest: 'pull request',
   buildUrl: 'URL',
   runId: 'run id',
   jobId: 'job id',
   attempt: 're-run',
   parallelIndex: 'parallel',
-  parallelTotal: 'parallel',
   temporaryFolder: 'temporary folder',
 };
 
@@ -157,7 +147,7 @@ rungate leaves out the facts that your CI system does not provide. It never gues
   ends in \`-head\`.
 - **Git.** A missing repository comes from the git remote. A missing branch or commit comes from the working copy, but not in a pull request, where
   the working copy may be the merge commit.
-- **Events.** The event is the cause of the pipeline. Without one, a tag or a pull request is the event.
+- **Events.** The event is the CI system's own name for the cause of the pipeline. Without one, it is \`tag\` or \`pull_request\`.
 - **Forks.** The tables mark the environments that belong to a fork, or may do so, with (fork). [Security](../reference/settings.md#security) lists
   the CI systems that do not report forks.
 - **Credentials.** rungate removes credentials from addresses. It does not use an address with an unexpected \`@\`.
@@ -167,7 +157,6 @@ rungate leaves out the facts that your CI system does not provide. It never gues
 
 A table lists environments from \`fixtures/ci\`, and the facts that rungate derives from them:
 
-- Parentheses behind an event contain the CI system's own name for it, if that differs.
 - The list below the table contains the usual values of the other facts, and an example of the repository, run id, URL and temporary folder.
 - The last column contains different values and missing facts.
 - *Run* means a run of the pipeline. *Parallel* counts from 0.

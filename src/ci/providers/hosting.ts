@@ -29,29 +29,11 @@ export const github: ProviderRow = {
       : (read.ref('GITHUB_REF') ?? deployedRef(read)),
   commitSha: (read) =>
     isFromVercel(read) ? cleanSha(read.payload('client_payload', 'git', 'sha')) : read.sha('GITHUB_SHA'),
-  rawEvent: 'GITHUB_EVENT_NAME',
-  events: {
-    push: 'push',
-    create: 'push',
-    pull_request: 'pull_request',
-    pull_request_target: 'pull_request',
-    pull_request_review: 'pull_request',
-    pull_request_review_comment: 'pull_request',
-    schedule: 'schedule',
-    workflow_dispatch: 'manual',
-    repository_dispatch: 'api',
-  },
-  isPullRequest: (read) =>
-    read.text('GITHUB_EVENT_NAME')?.startsWith('pull_request') === true ||
-    read.text('GITHUB_REF')?.startsWith('refs/pull/') === true,
-  inPullRequest: {
+  event: 'GITHUB_EVENT_NAME',
+  pull: (read) => groupOf(/^refs\/(pull)\//, read.text('GITHUB_REF')),
+  inPull: {
     ref: (read) => read.ref('GITHUB_HEAD_REF') ?? cleanRef(read.payload('pull_request', 'head', 'ref')),
     commitSha: (read) => cleanSha(read.payload('pull_request', 'head', 'sha')),
-    pullRequest: (read) => {
-      const number = read.payload('pull_request', 'number');
-      const ofRef = groupOf(/^refs\/pull\/(\d+)\//, read.text('GITHUB_REF'));
-      return ofRef ?? (typeof number === 'number' ? cleanText(String(number)) : null);
-    },
   },
   buildUrl: (read) =>
     page(
@@ -91,20 +73,9 @@ export const gitlab: ProviderRow = {
   tag: 'CI_COMMIT_TAG',
   ref: 'CI_COMMIT_REF_NAME',
   commitSha: 'CI_COMMIT_SHA',
-  rawEvent: 'CI_PIPELINE_SOURCE',
-  events: {
-    push: 'push',
-    merge_request_event: 'pull_request',
-    external_pull_request_event: 'pull_request',
-    schedule: 'schedule',
-    web: 'manual',
-    webide: 'manual',
-    chat: 'manual',
-    api: 'api',
-    trigger: 'api',
-  },
-  pullRequest: ['CI_MERGE_REQUEST_IID', 'CI_EXTERNAL_PULL_REQUEST_IID'],
-  inPullRequest: {
+  event: 'CI_PIPELINE_SOURCE',
+  pull: ['CI_MERGE_REQUEST_IID', 'CI_EXTERNAL_PULL_REQUEST_IID'],
+  inPull: {
     ref: ['CI_MERGE_REQUEST_SOURCE_BRANCH_NAME', 'CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME'],
     commitSha: (read) => {
       const fallback = isMerge(read) ? [] : ['CI_COMMIT_SHA'];
@@ -129,10 +100,6 @@ function nameOf(read: Reader, variable: string): string | null {
   return name === '__default' ? null : name;
 }
 
-function pullOfRef(read: Reader): string | null {
-  return groupOf(/^refs\/pull\/(\d+)\//, read.text('BUILD_SOURCEBRANCH'));
-}
-
 /**
  * SYSTEM_JOBATTEMPT counts a job and all its re-runs, including those of its stage. SYSTEM_STAGEATTEMPT is not added: two
  * re-runs could have the same sum.
@@ -146,22 +113,11 @@ export const azure: ProviderRow = {
   ref: (read) =>
     read.text('BUILD_SOURCEBRANCH')?.startsWith('$/') === true ? null : read.ref('BUILD_SOURCEBRANCH'),
   commitSha: 'BUILD_SOURCEVERSION',
-  rawEvent: 'BUILD_REASON',
-  events: {
-    IndividualCI: 'push',
-    BatchedCI: 'push',
-    PullRequest: 'pull_request',
-    Schedule: 'schedule',
-    Manual: 'manual',
-  },
-  isPullRequest: (read) => pullOfRef(read) !== null || read.text('BUILD_REASON') === 'PullRequest',
-  inPullRequest: {
+  event: 'BUILD_REASON',
+  pull: (read) => groupOf(/^refs\/(pull)\/\d+\//, read.text('BUILD_SOURCEBRANCH')),
+  inPull: {
     ref: 'SYSTEM_PULLREQUEST_SOURCEBRANCH',
     commitSha: 'SYSTEM_PULLREQUEST_SOURCECOMMITID',
-    // A pull request on GitHub has an id and a different number. One in Azure Repos has only the id.
-    pullRequest: (read) =>
-      read.text('SYSTEM_PULLREQUEST_PULLREQUESTNUMBER', 'SYSTEM_PULLREQUEST_PULLREQUESTID') ??
-      pullOfRef(read),
   },
   buildUrl: (read) => {
     const collection = read.url('SYSTEM_TEAMFOUNDATIONCOLLECTIONURI', 'SYSTEM_COLLECTIONURI');

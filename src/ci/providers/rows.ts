@@ -12,7 +12,7 @@ export const bitbucket: ProviderRow = {
   ref: 'BITBUCKET_BRANCH',
   // In a pull request this is the head, abbreviated to 12 digits.
   commitSha: 'BITBUCKET_COMMIT',
-  pullRequest: 'BITBUCKET_PR_ID',
+  pull: 'BITBUCKET_PR_ID',
   buildUrl: (read) =>
     page(
       'https://bitbucket.org',
@@ -35,9 +35,8 @@ export const buildkite: ProviderRow = {
   ref: 'BUILDKITE_BRANCH',
   // In a pull request this is the head, even if the agent checks out the merge. It is `HEAD` until the agent resolves it.
   commitSha: 'BUILDKITE_COMMIT',
-  rawEvent: 'BUILDKITE_SOURCE',
-  events: { webhook: 'push', schedule: 'schedule', ui: 'manual', api: 'api' },
-  pullRequest: 'BUILDKITE_PULL_REQUEST',
+  event: 'BUILDKITE_SOURCE',
+  pull: 'BUILDKITE_PULL_REQUEST',
   buildUrl: 'BUILDKITE_BUILD_URL',
   runId: 'BUILDKITE_BUILD_ID',
   job: 'BUILDKITE_LABEL',
@@ -64,8 +63,8 @@ export const cloudbuild: ProviderRow = {
   ref: 'BRANCH_NAME',
   // In a pull request this is the head: Cloud Build does not merge.
   commitSha: ['COMMIT_SHA', 'REVISION_ID'],
-  pullRequest: '_PR_NUMBER',
-  inPullRequest: { ref: '_HEAD_BRANCH' },
+  pull: '_PR_NUMBER',
+  inPull: { ref: '_HEAD_BRANCH' },
   buildUrl: (read) => {
     const [project, location] = [read.text('PROJECT_ID'), read.text('LOCATION')];
     if (project === null || location === null) return null;
@@ -85,11 +84,10 @@ export const drone: ProviderRow = {
   tag: 'DRONE_TAG',
   ref: 'DRONE_BRANCH',
   commitSha: 'DRONE_COMMIT_SHA',
-  rawEvent: 'DRONE_BUILD_EVENT',
-  events: { push: 'push', pull_request: 'pull_request', tag: 'tag', cron: 'schedule', custom: 'manual' },
-  pullRequest: 'DRONE_PULL_REQUEST',
+  event: 'DRONE_BUILD_EVENT',
+  pull: 'DRONE_PULL_REQUEST',
   // In a pull request, DRONE_BRANCH is the target branch.
-  inPullRequest: { ref: 'DRONE_SOURCE_BRANCH' },
+  inPull: { ref: 'DRONE_SOURCE_BRANCH' },
   buildUrl: 'DRONE_BUILD_LINK',
   runId: 'DRONE_BUILD_NUMBER',
   job: 'DRONE_STAGE_NAME',
@@ -119,11 +117,10 @@ export const travis: ProviderRow = {
   tag: 'TRAVIS_TAG',
   ref: 'TRAVIS_BRANCH',
   commitSha: 'TRAVIS_COMMIT',
-  rawEvent: 'TRAVIS_EVENT_TYPE',
-  events: { push: 'push', pull_request: 'pull_request', cron: 'schedule', api: 'api' },
-  pullRequest: 'TRAVIS_PULL_REQUEST',
+  event: 'TRAVIS_EVENT_TYPE',
+  pull: 'TRAVIS_PULL_REQUEST',
   // In a pull request, TRAVIS_BRANCH is the target branch, and TRAVIS_COMMIT is the merge commit.
-  inPullRequest: { ref: 'TRAVIS_PULL_REQUEST_BRANCH', commitSha: 'TRAVIS_PULL_REQUEST_SHA' },
+  inPull: { ref: 'TRAVIS_PULL_REQUEST_BRANCH', commitSha: 'TRAVIS_PULL_REQUEST_SHA' },
   buildUrl: 'TRAVIS_BUILD_WEB_URL',
   runId: 'TRAVIS_BUILD_ID',
   job: 'TRAVIS_JOB_NAME',
@@ -142,19 +139,10 @@ export const woodpecker: ProviderRow = {
   tag: 'CI_COMMIT_TAG',
   ref: 'CI_COMMIT_BRANCH',
   commitSha: 'CI_COMMIT_SHA',
-  rawEvent: 'CI_PIPELINE_EVENT',
-  events: {
-    push: 'push',
-    pull_request: 'pull_request',
-    pull_request_closed: 'pull_request',
-    pull_request_metadata: 'pull_request',
-    tag: 'tag',
-    cron: 'schedule',
-    manual: 'manual',
-  },
-  pullRequest: 'CI_COMMIT_PULL_REQUEST',
+  event: 'CI_PIPELINE_EVENT',
+  pull: 'CI_COMMIT_PULL_REQUEST',
   // In a pull request, CI_COMMIT_BRANCH is the target branch.
-  inPullRequest: { ref: 'CI_COMMIT_SOURCE_BRANCH' },
+  inPull: { ref: 'CI_COMMIT_SOURCE_BRANCH' },
   buildUrl: 'CI_PIPELINE_URL',
   runId: 'CI_PIPELINE_NUMBER',
   job: 'CI_WORKFLOW_NAME',

@@ -17,10 +17,8 @@ export const circleci: ProviderRow = {
   ref: 'CIRCLE_BRANCH',
   commitSha: 'CIRCLE_SHA1',
   // Set only for pull requests from forks. A pull request from the repository itself looks like a push to its branch.
-  isPullRequest: (read) => read.text('CIRCLE_PR_NUMBER') !== null,
-  pullRequest: (read) =>
-    read.text('CIRCLE_PR_NUMBER') ?? groupOf(/\/(\d+)$/, read.text('CIRCLE_PULL_REQUEST')),
-  inPullRequest: {
+  pull: 'CIRCLE_PR_NUMBER',
+  inPull: {
     // The branch of a fork is `pull/12` here; its real name is unknown.
     ref: (read) => {
       const branch = read.ref('CIRCLE_BRANCH');
@@ -67,16 +65,8 @@ export const codebuild: ProviderRow = {
   ref: (read) => read.ref('CODEBUILD_WEBHOOK_HEAD_REF') ?? refOf(read.text('CODEBUILD_SOURCE_VERSION')),
   // In a pull request this is the head: CodeBuild does not merge.
   commitSha: 'CODEBUILD_RESOLVED_SOURCE_VERSION',
-  rawEvent: 'CODEBUILD_WEBHOOK_EVENT',
-  events: {
-    PUSH: 'push',
-    PULL_REQUEST_CREATED: 'pull_request',
-    PULL_REQUEST_UPDATED: 'pull_request',
-    PULL_REQUEST_REOPENED: 'pull_request',
-    PULL_REQUEST_MERGED: 'pull_request',
-    PULL_REQUEST_CLOSED: 'pull_request',
-  },
-  pullRequest: (read) =>
+  event: 'CODEBUILD_WEBHOOK_EVENT',
+  pull: (read) =>
     groupOf(/^pr\/(\d+)$/, read.text('CODEBUILD_WEBHOOK_TRIGGER')) ??
     groupOf(/^pr\/(\d+)$/, read.text('CODEBUILD_SOURCE_VERSION')),
   buildUrl: (read) => read.url('CODEBUILD_PUBLIC_BUILD_URL') ?? consoleUrl(read.text('CODEBUILD_BUILD_ARN')),
@@ -100,11 +90,10 @@ export const jenkins: ProviderRow = {
     return branch === 'detached' ? null : (branch?.replace(/^origin\//, '') ?? null);
   },
   commitSha: ['ghprbActualCommit', 'gitlabMergeRequestLastCommit', 'GIT_COMMIT'],
-  rawEvent: 'gitlabActionType',
   // From the GitLab plugin: Jenkins itself provides no event.
-  events: { PUSH: 'push', TAG_PUSH: 'tag', MERGE: 'pull_request', NOTE: 'pull_request' },
-  pullRequest: ['CHANGE_ID', 'ghprbPullId', 'gitlabMergeRequestIid'],
-  inPullRequest: {
+  event: 'gitlabActionType',
+  pull: ['CHANGE_ID', 'ghprbPullId', 'gitlabMergeRequestIid'],
+  inPull: {
     ref: ['CHANGE_BRANCH', 'ghprbSourceBranch', 'gitlabSourceBranch'],
     // In a multibranch pull request, GIT_COMMIT is the head or a merge commit, depending on the configuration of the job. If
     // the job builds both, the branch name of the head ends in `-head`.
