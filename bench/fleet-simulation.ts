@@ -6,7 +6,7 @@ import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
 import { NetworkError } from '../src/errors.ts';
 import { createHubLinks } from '../src/gate/fleet/hub-link.ts';
-import type { HubClient, HubEvent } from '../src/gate/fleet/protocol.ts';
+import type { HubClient } from '../src/gate/fleet/protocol.ts';
 import { runOnce } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
@@ -350,34 +350,16 @@ const strict: Policy = {
 /**
  * Returns the client of a hub in the same process, whose requests take as long as those of the service.
  */
-function hubClient(hub: Hub, clock: Clock, _within: World): HubClient {
+function hubClient(hub: Hub, clock: Clock): HubClient {
   const wayMs = 50;
   return {
-    async *events(runIds, lastId, signal) {
+    async follow(runIds, lastId, onEvent, signal) {
       await clock.sleep(wayMs, signal);
-      const queue: HubEvent[] = [{ type: 'ready' }];
-      let more = () => {};
-      const push = (event: HubEvent) => {
-        queue.push(event);
-        more();
-      };
-      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) =>
-        push({ type: 'wake', runId: id, id: String(at) }),
+      onEvent({ type: 'ready' });
+      const end = hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) =>
+        onEvent({ type: 'wake', runId: id, id: String(at) }),
       );
-      signal.addEventListener('abort', () => more(), { once: true });
-      try {
-        for (;;) {
-          signal.throwIfAborted();
-          const next = queue.shift();
-          if (next !== undefined) yield next;
-          else
-            await new Promise<void>((resolve) => {
-              more = resolve;
-            });
-        }
-      } finally {
-        end();
-      }
+      await clock.sleep(Number.POSITIVE_INFINITY, signal).finally(end);
     },
     async grant(request, signal) {
       await clock.sleep(wayMs, signal);
@@ -419,15 +401,14 @@ async function gate(
       within.events.push(now() + 200 + random() * 800, () => deliver('run.started'));
   };
   const transport = serviceOf(within, options, index, { run, trouble, onCreate });
-  const link =
-    hub === null
-      ? undefined
-      : createHubLinks(behind(hub.client, { trouble, proxy: options.proxy, clock, random }), {
-          ...{ clock, silenceMs: Number.POSITIVE_INFINITY },
-        }).open({
-          name: null,
-          onChange: () => {},
-        });
+  const links =
+    hub &&
+    createHubLinks(behind(hub.client, { trouble, proxy: options.proxy, clock, random }), {
+      clock,
+      random,
+      silenceMs: Number.POSITIVE_INFINITY,
+    });
+  const link = links?.open({ name: null, onChange: () => {} });
   const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
   const { timeoutMs, maxAttempts } = options;
@@ -443,7 +424,7 @@ async function gate(
     (attempt) => attempt.report,
     () => null,
   );
-  link?.close();
+  links?.close();
   const verdict = fails(options.outage, index) ? 'failed' : 'passed';
   const passed = report?.runs[0]?.verdict === verdict && now() >= run.endsAt;
   within.ended(run, passed, trouble.readableAt());
@@ -459,7 +440,7 @@ export async function simulateGates(options: Gates): Promise<Total> {
   const start = () => {
     const budget = memoryBudget(limits, clock.monotonic, true);
     const hub = createHub(budget, new MemoryWakes(clock.now), clock);
-    return { hub, client: hubClient(hub, clock, within) };
+    return { hub, client: hubClient(hub, clock) };
   };
   const hub = options.hub === undefined ? null : start();
   const { size, startsMs, startWithinMs = 10 * second } = options;

@@ -79,7 +79,7 @@ export function behind(client: HubClient, { trouble, proxy, clock, random }: Way
   };
   return {
     ...client,
-    async *events(watch, lastId, signal) {
+    async follow(runIds, lastId, onEvent, signal) {
       const cut = new AbortController();
       const outer = eitherSignal(trouble.reach(), signal);
       const either = eitherSignal(cut.signal, outer.signal);
@@ -90,7 +90,7 @@ export function behind(client: HubClient, { trouble, proxy, clock, random }: Way
           const end = () => cut.abort(new NetworkError('broken', 'the proxy has closed the stream'));
           clock.sleep(proxy.cutMs, either.signal).then(end, () => {});
         }
-        yield* client.events(watch, lastId, either.signal);
+        await client.follow(runIds, lastId, onEvent, either.signal);
       } finally {
         cut.abort();
         either.release();

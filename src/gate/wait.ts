@@ -4,7 +4,7 @@ import { ConfigError, CredentialError, RungateError, UsageError } from '../error
 import { eitherSignal } from '../transport/stop.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { type Budget, doneBefore, newBudget, type ReadLimits, readAt, turnToRead } from './fleet/turns.ts';
+import { type Budget, newBudget, type ReadLimits, readAt, turnToRead } from './fleet/turns.ts';
 import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
 import type { StatusReading } from './run-status.ts';
 import type { RunService } from './service.ts';
@@ -147,9 +147,7 @@ export async function waitForRuns(
   const { waking, end } = wakeUps(runs, tools);
   tools.emit?.({ type: 'watch', runs });
   try {
-    const { hub } = tools;
-    const runIds = runs.map(({ runId }) => runId);
-    if (hub !== undefined) await doneBefore(rules.deadline, (ended) => hub.watch(runIds, ended), tools);
+    void tools.hub?.watch(runs.map(({ runId }) => runId));
     while (!signal.aborted) {
       const next = nextRead(runs, reading, limits);
       if (next !== null) next.run.turn = next.at;

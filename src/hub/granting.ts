@@ -36,8 +36,9 @@ export function createGranting({ hub, clock, log }: GrantTools) {
   const closing = new AbortController();
   // Every request for a grant listens to it.
   setMaxListeners(0, closing.signal);
-  /** Grants so far: a gate that waits sees that the hub goes on. */
-  const grants: Record<RequestLine, number> = { create: 0, read: 0, safety: 0 };
+  const startedAt = clock.monotonic();
+  /** When each line had its last grant: a gate that waits sees that the hub goes on. */
+  const lastAt: Record<RequestLine, number> = { create: startedAt, read: startedAt, safety: startedAt };
   return {
     async grant(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const { class: kind, waitedMs, gate, runId } = await readJsonBody(request);
@@ -56,13 +57,14 @@ export function createGranting({ hub, clock, log }: GrantTools) {
       clock.sleep(holdMs, over.signal).then(end, () => {});
       try {
         await hub.grant({ class: known, waitedMs: waited }, over.signal);
-        grants[lineOf(known)] += 1;
+        lastAt[lineOf(known)] = clock.monotonic();
         const total = waited + clock.monotonic() - began;
         log({ type: 'grant', class: known, waitedMs: total, gate: textOf(gate), runId: textOf(runId) });
         sendJson(response, 200, { granted: true });
       } catch (error) {
         if (!over.signal.aborted) throw error;
-        if (!response.destroyed) sendJson(response, 202, { granted: false, others: grants[lineOf(known)] });
+        const idleMs = Math.round(clock.monotonic() - lastAt[lineOf(known)]);
+        if (!response.destroyed) sendJson(response, 202, { granted: false, idleMs });
       } finally {
         end();
         closing.signal.removeEventListener('abort', end);

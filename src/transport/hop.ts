@@ -13,7 +13,7 @@ export interface Hop {
   proxy: URL | null;
   stop: Stop;
   maxBodyBytes: number;
-  onData?: ((part: Uint8Array) => Promise<void>) | undefined;
+  onData?: ((part: Uint8Array) => void) | undefined;
   /** Returns the error with which the hop fails when it is stopped. */
   reason: (started: boolean) => unknown;
   to: Receiver;
@@ -99,8 +99,14 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       },
       onResponseData(controller, chunk) {
         if (hop.onData !== undefined && isSuccess(head.status)) {
+          try {
+            hop.onData(chunk);
+          } catch (error) {
+            settle(() => reject(error));
+            return controller.abort(new Error('refused'));
+          }
           controller.pause();
-          void hop.onData(chunk).then(() => setImmediate(() => controller.resume()));
+          setImmediate(() => controller.resume());
           return;
         }
         if (body.add(chunk)) return;

@@ -34,10 +34,10 @@ export interface SendOptions {
   /** Use a new connection: the service may reset a reused one during the request. */
   fresh?: boolean | undefined;
   /**
-   * Receives the body of a 2xx as it arrives, for a response without an end; its text is then empty. The next part is read
-   * after the promise that it returns, in another turn of the event loop.
+   * Receives the body of a 2xx as it arrives, each part in another turn of the event loop, for a response without an end; its
+   * text is then empty. An error that it throws ends the request.
    */
-  onData?: ((part: Uint8Array) => Promise<void>) | undefined;
+  onData?: ((part: Uint8Array) => void) | undefined;
 }
 
 /** Sends requests. A client uses the network unless it is given another transport. */

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
+import type { HubEvent } from '../../src/gate/fleet/protocol.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
@@ -119,19 +120,15 @@ function watch(url: string, runIds: readonly string[]) {
   const woken = new Set<string>();
   let lastId: string | null = null;
   let ready = 0;
+  const onEvent = (event: HubEvent) => {
+    if (event.type === 'ready') ready += 1;
+    if (event.type !== 'wake') return;
+    woken.add(event.runId);
+    lastId = event.id;
+  };
   const ended = (async () => {
-    while (!stop.signal.aborted) {
-      try {
-        for await (const event of client.events(runIds, lastId, stop.signal)) {
-          if (event.type === 'ready') ready += 1;
-          if (event.type !== 'wake') continue;
-          woken.add(event.runId);
-          lastId = event.id;
-        }
-      } catch {
-        // The hub or the test has ended the stream.
-      }
-    }
+    // The hub or the test ends each stream.
+    while (!stop.signal.aborted) await client.follow(runIds, lastId, onEvent, stop.signal).catch(() => {});
   })();
   onTestFinished(async () => {
     stop.abort();

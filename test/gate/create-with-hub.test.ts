@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCaller } from '../../src/client/caller.ts';
 import { createRun } from '../../src/gate/create.ts';
+import { turnToCreate } from '../../src/gate/fleet/turns.ts';
 import { runService } from '../../src/gate/service.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
 import { createHubLink, type FakeHub, fakeHub } from './fleet/fake-hub.ts';
@@ -33,7 +34,7 @@ async function start(time: VirtualTime, hub: FakeHub, timeoutMs: number) {
     ...{ apiUrl: 'https://service.example', apiKey: 'key', random: () => 0, clock, transport },
   });
   const link = createHubLink(hub.client, { clock, silenceMs: Number.POSITIVE_INFINITY, onChange: () => {} });
-  await link.watch([], new AbortController().signal);
+  await link.watch([]);
   const stop = new AbortController();
   const creation = createRun(
     { body: { projectSlug: 'shop', processSlug: 'checkout' }, idempotencyKey: 'key' },
@@ -97,4 +98,37 @@ describe('creating a run after a 429, with a hub', () => {
       link.close();
     },
   );
+});
+
+describe('a turn to create a run, with a hub', () => {
+  it.each([
+    ['waits for the grant', false, 'waiting to start the run: the hub has not granted it yet'],
+    ['has lost its hub', true, 'waiting to start the run: without the hub, its turn comes in 30 s'],
+  ])('is not silent while the gate %s', async (_name, isLost, message) => {
+    const time = virtualTime();
+    const hub = fakeHub(
+      (stream) => (hub.streams.length > 1 ? stream.fail(new Error('lost')) : stream.send({ type: 'ready' })),
+      () => {},
+    );
+    const link = createHubLink(hub.client, {
+      clock: time.clock,
+      random: () => 0.5,
+      silenceMs: Number.POSITIVE_INFINITY,
+      onChange: () => {},
+    });
+    const notes: unknown[] = [];
+    const turn = turnToCreate(100_000, {
+      hub: link,
+      clock: time.clock,
+      signal: new AbortController().signal,
+      emit: (event) => notes.push(event),
+    });
+    await time.run(0);
+    if (isLost) hub.streams[0]?.fail(new Error('lost'));
+    await time.run(40_000);
+    expect(notes).toEqual([{ type: 'note', message }]);
+    hub.grants[0]?.settle(true);
+    expect(await turn).toBe(true);
+    link.close();
+  });
 });

@@ -69,7 +69,7 @@ async function play(course: Course, world: World = {}) {
   });
   const hub = world.hub?.(time);
   const link = hub && createHubLink(hub.client, { clock, onChange: () => {}, silenceMs: Infinity });
-  await link?.watch([], new AbortController().signal);
+  await link?.watch([]);
   const stop = new AbortController();
   if (stopAt !== undefined) time.at(stopAt, () => stop.abort(new Error('stopped')));
   const events: Extract<GateEvent, { type: 'retry' }>[] = [];

@@ -77,10 +77,8 @@ function connect(url: string, token = 'new-token') {
       const beats: HubEvent[] = [];
       const stop = new AbortController();
       cleanups.push(() => stop.abort());
-      const ended = (async () => {
-        for await (const event of client.events(runIds, lastId, stop.signal))
-          (event.type === 'heartbeat' ? beats : events).push(event);
-      })();
+      const onEvent = (event: HubEvent) => (event.type === 'heartbeat' ? beats : events).push(event);
+      const ended = client.follow(runIds, lastId, onEvent, stop.signal);
       ended.catch(() => {});
       return { events, beats, ended };
     },

@@ -273,7 +273,7 @@ describe('send', () => {
     const parts: string[] = [];
     const options = {
       ...patient,
-      async onData(part: Uint8Array) {
+      onData(part: Uint8Array) {
         parts.push(Buffer.from(part).toString());
       },
     };

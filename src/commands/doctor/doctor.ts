@@ -53,7 +53,7 @@ async function checkHub(context: Context): Promise<DoctorCheck | null> {
   const hub = await openHubOf(openOptions(context));
   const link = hub?.link({ name: null, onChange: (error) => error !== null && problems.push(error) });
   try {
-    await link?.watch([], new AbortController().signal);
+    await link?.watch([]);
     const [error] = problems;
     if (error !== undefined) return warned('hub', error);
     if (hub === undefined) return null;

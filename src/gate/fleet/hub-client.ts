@@ -1,13 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
-import {
-  CredentialError,
-  HttpError,
-  NetworkError,
-  UnexpectedResponseError,
-  type Wording,
-} from '../../errors.ts';
-import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
+import { CredentialError, HttpError, UnexpectedResponseError, type Wording } from '../../errors.ts';
+import type { PreparedRequest, RawReply, SendOptions, Transport } from '../../transport/transport.ts';
 import { type HubClient, type HubEvent, hubVersion } from './protocol.ts';
 
 export interface HubClientOptions {
@@ -21,7 +15,8 @@ export interface HubClientOptions {
 const requestTimeoutMs = 10_000;
 /** A hub holds a request for a grant for 20 s at most. */
 const grantTimeoutMs = 30_000;
-
+/** A hub that does not hold the request must not make the gate send it without a pause. */
+const shortestGrantMs = 1_000;
 /** The longest event that a hub sends, in characters; a longer one is not from a hub. */
 const longestEvent = 64 * 1024;
 
@@ -35,13 +30,13 @@ function fieldsOf(text: string): Record<string, unknown> {
   }
 }
 
-/** Returns null for an event that this version does not know. */
-function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
-  const { runId, ...fields } = fieldsOf(text);
-  if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
+/** An event that this version does not know is a sign of life. */
+function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent {
+  const { runId, version } = fieldsOf(text);
+  if (name === 'ready' && version === hubVersion) return { type: 'ready' };
   if (name === 'wake' && typeof runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
     return { type: 'wake', runId, id };
-  return null;
+  return { type: 'heartbeat' };
 }
 
 export const giveToken: Wording = (say) => `set ${say('hubTokens')} to one of the hub's tokens`;
@@ -55,176 +50,96 @@ function unknownEvent(): UnexpectedResponseError {
   });
 }
 
+const hintOf =
+  (status: number): Wording =>
+  (say) => {
+    if (status === 400) return 'run the same version of rungate as hub and as gate';
+    if (status === 404) return `set ${say('hub.url')} to the base URL of the hub, without /deliveries`;
+    return `check ${say('hub.url')}`;
+  };
+
 /** Refuses a response that is not the hub's. */
-function check(response: RawReply, request: PreparedRequest): RawReply {
+function check(response: RawReply, { method, path }: PreparedRequest): RawReply {
   const { status } = response;
-  if (status === 200 || status === 202 || status === 204) return response;
-  if (status === 401 || status === 403) {
-    throw new CredentialError(`the hub rejected the token (${status})`, {
-      hint: giveToken,
-    });
-  }
-  throw new HttpError(`the hub responded with status code ${status} to ${request.method} ${request.path}`, {
+  if ([200, 202, 204].includes(status)) return response;
+  if (status === 401 || status === 403)
+    throw new CredentialError(`the hub rejected the token (${status})`, { hint: giveToken });
+  throw new HttpError(`the hub responded with status code ${status} to ${method} ${path}`, {
     status,
-    hint: (say) =>
-      status === 400
-        ? 'run the same version of rungate as hub and as gate'
-        : status === 404
-          ? `set ${say('hub.url')} to the base URL of the hub, without /deliveries`
-          : `check ${say('hub.url')}`,
+    hint: hintOf(status),
   });
+}
+
+/** Returns a function that reads the parts of a stream. It throws if they are not a hub's. */
+function streamReader(onEvent: (event: HubEvent) => void): (part: Uint8Array) => void {
+  /** The first event shows that it is a hub, which may send events of a later version. */
+  let isReady = false;
+  const parser = createParser({
+    maxBufferSize: longestEvent,
+    onEvent({ event: name, id, data }) {
+      const event = eventOf(name, id, data);
+      isReady ||= event.type === 'ready';
+      if (!isReady) throw unknownEvent();
+      onEvent(event);
+    },
+    onComment: () => onEvent({ type: 'heartbeat' }),
+    onError() {
+      throw unknownEvent();
+    },
+  });
+  const decoder = new TextDecoder();
+  return (part) => parser.feed(decoder.decode(part, { stream: true }));
 }
 
 export type HubStatus = 'ok' | 'degraded' | 'not ready';
 
-/** The check of a hub, which needs no token. */
-export interface HubHealth {
-  /** Returns what the hub says about itself; `ok` if it says nothing. */
-  status(): Promise<HubStatus>;
-}
-
-export function createHubClient(options: HubClientOptions): HubClient & HubHealth {
-  const { url, token, transport, clock } = options;
-  const below = (path: string) => new URL(`${url.href.replace(/\/$/, '')}${path}`);
-  const prepare = (path: string, body: unknown, headers: Record<string, string> = {}): PreparedRequest => {
-    const target = below(path);
-    return {
-      endpoint: 'hub',
-      method: 'POST',
-      url: target,
-      path: target.pathname,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-      repeatable: true,
-    };
+/** Returns the client of a hub. `status` is what the hub says about itself, without a token; `ok` if it says nothing. */
+export function createHubClient(options: HubClientOptions): HubClient & { status(): Promise<HubStatus> } {
+  const { token, transport, clock } = options;
+  const requestTo = (method: 'GET' | 'POST', path: string): PreparedRequest => {
+    const url = new URL(`${options.url.href.replace(/\/$/, '')}${path}`);
+    return { endpoint: 'hub', method, url, path: url.pathname, headers: {}, repeatable: true };
   };
-  const post = async (path: string, body: unknown, timeoutMs: number, signal: AbortSignal) => {
-    const request = prepare(path, body);
-    return check(await transport.send(request, { signal, timeoutMs }), request);
+  const post = async (path: string, body: unknown, sendOptions: SendOptions, more = {}) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more };
+    const request = { ...requestTo('POST', path), headers, body: JSON.stringify(body) };
+    return check(await transport.send(request, sendOptions), request);
   };
 
   return {
-    async *events(runIds, lastId, signal) {
-      const queue = new Map<string, HubEvent>();
-      // Of many events about one run, or many heartbeats, the last one says everything.
-      const add = (key: string, event: HubEvent) => {
-        queue.delete(key);
-        queue.set(key, event);
+    async follow(runs, lastId, onEvent, signal) {
+      const headers = {
+        accept: 'text/event-stream',
+        ...(lastId !== null && { 'last-event-id': lastId }),
       };
-      const alive = () => add('heartbeat', { type: 'heartbeat' });
-      let failure: unknown;
-      let ended = false;
-      /** The first event shows that it is a hub, which may send events of a later version. */
-      let ready = false;
-      let more = () => {};
-      let resume = () => {};
-      const parser = createParser({
-        maxBufferSize: longestEvent,
-        onEvent({ event, id, data }) {
-          const known = eventOf(event, id, data);
-          ready ||= known?.type === 'ready';
-          if (!ready) throw unknownEvent();
-          if (known === null) alive();
-          else if (known.type !== 'wake') add(known.type, known);
-          else if (runIds.includes(known.runId)) add(`wake ${known.runId}`, known);
-          else alive();
-        },
-        onComment: alive,
-        onError() {
-          throw unknownEvent();
-        },
-      });
-      const decoder = new TextDecoder();
-      const request = prepare(
-        '/v1/wakes',
-        { version: hubVersion, runs: runIds },
-        { accept: 'text/event-stream', ...(lastId !== null && { 'last-event-id': lastId }) },
-      );
-      const stop = new AbortController();
-      const onAbort = () => stop.abort(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      transport
-        .send(request, {
-          signal: stop.signal,
-          timeoutMs: Number.POSITIVE_INFINITY,
-          fresh: true,
-          onData(part) {
-            try {
-              parser.feed(decoder.decode(part, { stream: true }));
-            } catch (error) {
-              failure ??= error;
-            }
-            more();
-            return new Promise((resolve) => {
-              resume = resolve;
-            });
-          },
-        })
-        .then((response) => check(response, request))
-        .catch((error: unknown) => {
-          failure ??= error;
-        })
-        .finally(() => {
-          ended = true;
-          more();
-        });
-      try {
-        for (;;) {
-          signal.throwIfAborted();
-          if (failure !== undefined) throw failure;
-          const [next] = queue;
-          if (next !== undefined) {
-            queue.delete(next[0]);
-            yield next[1];
-          } else if (ended) return;
-          else
-            await new Promise<void>((resolve) => {
-              more = resolve;
-              resume();
-            });
-        }
-      } finally {
-        signal.removeEventListener('abort', onAbort);
-        stop.abort(new NetworkError('broken', 'the stream is no longer needed'));
-      }
+      const timeoutMs = Number.POSITIVE_INFINITY;
+      const onData = streamReader(onEvent);
+      const body = { version: hubVersion, runs };
+      await post('/v1/wakes', body, { signal, timeoutMs, fresh: true, onData }, headers);
     },
 
     async grant({ waitedMs, ...request }, signal) {
       const sentAt = clock.monotonic();
       const body = { ...request, waitedMs: Math.round(waitedMs) };
-      const { status, text } = await post('/v1/grants', body, grantTimeoutMs, signal);
+      const { status, text } = await post('/v1/grants', body, { signal, timeoutMs: grantTimeoutMs });
       if (status === 200) return { granted: true };
-      // A hub that does not hold the request must not make the gate send it without a pause.
-      await clock.sleep(Math.max(0, 1000 - (clock.monotonic() - sentAt)), signal);
-      const { others } = fieldsOf(text);
-      return { granted: false, others: typeof others === 'number' ? others : null };
-    },
-
-    async status() {
-      const target = below('/readyz');
-      const request = {
-        endpoint: 'hub',
-        method: 'GET',
-        url: target,
-        path: target.pathname,
-        headers: {},
-      } as const;
-      try {
-        const options = { timeoutMs: requestTimeoutMs };
-        const { text } = await transport.send({ ...request, repeatable: true }, options);
-        const { status } = fieldsOf(text);
-        return status === 'degraded' || status === 'not ready' ? status : 'ok';
-      } catch {
-        return 'ok';
-      }
+      await clock.sleep(Math.max(0, sentAt + shortestGrantMs - clock.monotonic()), signal);
+      const { idleMs } = fieldsOf(text);
+      return { granted: false, idleMs: typeof idleMs === 'number' ? idleMs : Number.POSITIVE_INFINITY };
     },
 
     async limited(retryAfterMs, signal) {
-      await post('/v1/limits', { retryAfterMs }, requestTimeoutMs, signal);
+      await post('/v1/limits', { retryAfterMs }, { signal, timeoutMs: requestTimeoutMs });
     },
 
     async sent(requests, signal) {
-      await post('/v1/requests', requests, requestTimeoutMs, signal);
+      await post('/v1/requests', requests, { signal, timeoutMs: requestTimeoutMs });
+    },
+
+    async status() {
+      const sending = transport.send(requestTo('GET', '/readyz'), { timeoutMs: requestTimeoutMs });
+      const { status } = fieldsOf(await sending.then(({ text }) => text).catch(() => ''));
+      return status === 'degraded' || status === 'not ready' ? status : 'ok';
     },
   };
 }

@@ -1,14 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
-import { eitherSignal } from '../../transport/stop.ts';
-import type { HubClient, HubEvent, RequestClass } from './protocol.ts';
-import { Unaided } from './unaided.ts';
+import { Alone } from './alone.ts';
+import type { GrantRequest, HubClient, HubEvent, RequestClass } from './protocol.ts';
 
 export interface HubLinkTools {
   clock: Clock;
   /** A stream that is not ready in this time, or has shown no life for this long, is lost; default 9 s. */
-  silenceMs?: number;
+  silenceMs?: number | undefined;
   /** Returns a number from 0 up to 1; default `Math.random`. */
   random?: () => number;
 }
@@ -26,10 +25,19 @@ export interface HubUser {
  * jitter.
  */
 export interface HubLink {
-  /** Resolves when the hub has accepted the subscription to the runs, is out of reach, or the signal is aborted. */
-  watch(runIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /** Resolves when the request may be sent. A wake-up of the run makes a waiting read more urgent. */
-  granted(kind: RequestClass, runId: string | null, signal: AbortSignal): Promise<void>;
+  /** Subscribes to the runs instead of earlier ones. Resolves when a hub has responded, or is known to be out of reach. */
+  watch(runIds: readonly string[]): Promise<void>;
+  /**
+   * Resolves when the request may be sent. A wake-up of the run makes a waiting read more urgent. Rejects with the signal's
+   * reason.
+   * @param onAlone called with the time that is left when the hub is lost, and the request waits for its turn without it
+   */
+  granted(
+    kind: RequestClass,
+    runId: string | null,
+    signal: AbortSignal,
+    onAlone?: (waitMs: number) => void,
+  ): Promise<void>;
   /** Calls back for every wake-up of a watched run. Returns a function that ends that. */
   onWake(listener: (runId: string) => void): () => void;
   /** Reports a 429. */
@@ -44,46 +52,38 @@ export interface HubLinks {
 }
 
 const usualSilenceMs = 9_000;
-/** Ends a stream for one with other runs. */
-const renewed = new Error('the runs have changed');
 const backoffMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000] as const;
-/** A hub that grants nothing to anyone for this long is not waited for: the least budget has one request a minute. */
-const patienceMs = 3 * 60_000;
 /** After a stream that has lived this long, the backoff starts again. */
 const stableMs = 60_000;
-
-const stuck = () =>
-  new NetworkError('broken', 'the hub grants no request', { hint: 'check the log of the hub' });
-
 /** If a stream that was ready for this long breaks, it is opened again at once: there may be another hub behind the URL. */
 const steadyMs = 3_000;
+/** Ends a stream for one with other runs. */
+const renewed = new Error('the runs have changed');
 
 const isBroken = (error: unknown) => error instanceof NetworkError && error.fault === 'broken';
 
-/** Returns the reason why the hub is lost. No error of the hub or its client ends the gate. */
-const hubError = (error: unknown) =>
-  error instanceof RungateError ? error : new NetworkError('broken', 'the hub failed', { cause: error });
-
-/** The next event of a stream, or an error after too long a silence. */
-async function nextEvent(
-  stream: AsyncIterator<HubEvent>,
-  waitMs: number,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<IteratorResult<HubEvent>> {
-  const done = new AbortController();
-  const either = eitherSignal(done.signal, signal);
-  const silence = clock.sleep(waitMs, either.signal).then(() => {
-    throw new NetworkError('deadline', 'the hub does not respond');
-  });
-  silence.catch(() => {});
+/** Does work with a signal that follows others, and is aborted when the work has ended. */
+async function following<Value>(
+  signals: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const own = new AbortController();
+  const stop = () => own.abort(signals.find((signal) => signal.aborted)?.reason);
+  for (const signal of signals) signal.addEventListener('abort', stop);
+  if (signals.some((signal) => signal.aborted)) stop();
   try {
-    return await Promise.race([stream.next(), silence]);
+    return await work(own.signal);
   } finally {
-    done.abort();
-    either.release();
+    for (const signal of signals) signal.removeEventListener('abort', stop);
+    own.abort();
   }
 }
+
+/** A hub that grants nothing to anyone for this long is not waited for: the least budget has one request a minute. */
+const patienceMs = 3 * 60_000;
+
+const stuck = () =>
+  new NetworkError('broken', 'the hub grants no request', { hint: 'check the log of the hub' });
 
 /** Returns a controller for a signal that many waiting runs may listen to, without a warning of Node's. */
 function manyMayListen(): AbortController {
@@ -92,271 +92,253 @@ function manyMayListen(): AbortController {
   return controller;
 }
 
-/** Keeps one stream to the hub open while there are gates. */
-export function createHubLinks(
-  client: HubClient,
-  { clock, silenceMs = usualSilenceMs, random = Math.random }: HubLinkTools,
-): HubLinks {
-  /** Ends the stream in use and its successors when the last gate has left. */
-  let session = manyMayListen();
-  const unaided = new Unaided(clock.monotonic, random);
-  /** The gates, and the runs that each watches. */
-  const users = new Map<HubUser, { runIds: readonly string[]; listeners: Set<(runId: string) => void> }>();
-  /** Aborts the waiting read of a run, whose wake-up makes it more urgent. */
-  const upgrades = new Map<string, AbortController>();
-  let lastId: string | null = null;
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+interface Gate {
+  readonly user: HubUser;
+  runIds: readonly string[];
+  readonly listeners: Set<(runId: string) => void>;
+}
+
+/** Keeps one stream to the hub open from the first gate on. */
+class Links implements HubLinks {
+  readonly #client: HubClient;
+  readonly #tools: HubLinkTools;
+  readonly #now: () => number;
+  readonly #alone = new Alone();
+  readonly #gates = new Set<Gate>();
+  readonly #closing = manyMayListen();
+  #hub: 'unknown' | 'here' | 'lost' = 'unknown';
+  /** Aborted and renewed when the hub is lost, and when it is here. */
+  #changed = manyMayListen();
+  /** Ends the stream in use. Null before the first one. */
+  #stream: AbortController | null = null;
   /** When the stream in use became ready. */
-  let readyAt: number | null = null;
-  /** Ends the stream in use: by loss, or for one with other runs. */
-  let stream = new AbortController();
-  /** Aborted when the hub is lost; renewed when it is back. */
-  let gone = manyMayListen();
-  /** Aborted when the hub is back; renewed when it is lost. */
-  let back = manyMayListen();
+  #readyAt: number | null = null;
+  /** The last event, and that of each run: after a lost connection, the hub repeats it. */
+  #lastId: string | null = null;
+  readonly #lastIds = new Map<string, string>();
   /** The error of which the gates know. */
-  let reported: RungateError | null = null;
-  /** How many requests of a class the hub had granted when it last said so, and when that changed. */
-  const others = new Map<RequestClass, { granted: number | null; changedAt: number }>();
-  /** Whether the hub fails although its stream works. */
-  let noGrants = false;
-  gone.abort();
-  /** The last event of each run: after a lost connection, the hub repeats it. */
-  const last = new Map<string, string>();
-  /** Resolves when the stream in use is ready or lost. */
-  let settle: (() => void) | null = null;
-  let settled = Promise.resolve();
-  const settleAll = () => {
-    settle?.();
-    settle = null;
-  };
-  const expectStream = () => {
-    if (settle !== null) return;
-    settled = new Promise((resolve) => {
-      settle = resolve;
-    });
-  };
+  #reported: RungateError | null = null;
+  /** The hub has granted nothing since it failed to, although its stream may work. */
+  #failsToGrant = false;
+  /** Aborts the waiting read of a run, whose wake-up makes it more urgent. */
+  readonly #woken = new Map<string, AbortController>();
 
-  const report = (error: RungateError | null) => {
-    if ((error === null) === (reported === null)) return;
-    reported = error;
-    for (const { onChange } of users.keys()) onChange(error);
-  };
+  constructor(client: HubClient, tools: HubLinkTools) {
+    this.#client = client;
+    this.#tools = tools;
+    this.#now = tools.clock.monotonic;
+  }
 
-  const lose = (error: RungateError) => {
-    stream.abort(error);
-    settleAll();
-    if (!gone.signal.aborted) {
-      back = manyMayListen();
-      unaided.lost();
+  open(user: HubUser): HubLink {
+    const gate: Gate = { user, runIds: [], listeners: new Set() };
+    this.#gates.add(gate);
+    if (this.#reported !== null) user.onChange(this.#reported);
+    return {
+      watch: async (runIds) => {
+        gate.runIds = runIds;
+        this.#lastId = null;
+        this.#stream?.abort(renewed);
+        this.#start();
+        if (this.#hub === 'unknown') await aborted(this.#changed.signal);
+      },
+      granted: (kind, runId, signal, onAlone) =>
+        this.#granted({ class: kind, waitedMs: 0, gate: user.name, runId }, signal, onAlone),
+      onWake(listener) {
+        gate.listeners.add(listener);
+        return () => gate.listeners.delete(listener);
+      },
+      limited: (retryAfterMs) => {
+        if (this.#hub === 'here') this.#client.limited(retryAfterMs, this.#closing.signal).catch(() => {});
+      },
+      close: () => void this.#gates.delete(gate),
+    };
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#turn('lost');
+  }
+
+  #start(): void {
+    if (this.#stream === null) void this.#keep(this.#closing.signal);
+  }
+
+  /** Opens one stream after another. */
+  async #keep(closing: AbortSignal): Promise<void> {
+    for (let failures = 0; !closing.aborted; ) {
+      const stream = new AbortController();
+      this.#stream = stream;
+      this.#readyAt = null;
+      let waitMs: number = backoffMs[0];
+      try {
+        // If it resolves, the hub asked the gate to connect again, perhaps to another one.
+        await following([stream.signal, closing], (signal) => this.#follow(signal));
+      } catch (error) {
+        // The stream that a lost hub gets when it is back has the other runs, too.
+        if (closing.aborted || stream.signal.reason === renewed) continue;
+        const livedMs = this.#readyAt === null ? 0 : this.#now() - this.#readyAt;
+        if (livedMs >= stableMs) failures = 0;
+        if (livedMs >= steadyMs && isBroken(error)) continue;
+        this.#lose(error);
+        waitMs = backoffMs[Math.min(failures, backoffMs.length - 1)] ?? 0;
+        failures += 1;
+      }
+      await this.#tools.clock.sleep(waitMs, closing).catch(() => {});
     }
-    gone.abort(error);
-    report(error);
-  };
+  }
 
-  const recover = () => {
-    noGrants = false;
-    report(null);
-  };
+  /** Follows one stream until it ends or is silent for too long. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { clock, silenceMs = usualSilenceMs } = this.#tools;
+    let heardAt = this.#now();
+    const onEvent = (event: HubEvent) => {
+      if (signal.aborted) return;
+      this.#handle(event);
+      if (this.#readyAt !== null) heardAt = this.#now();
+    };
+    const silence = async () => {
+      for (let left = silenceMs; left > 0; left = heardAt + silenceMs - this.#now())
+        await clock.sleep(left, signal);
+      throw new NetworkError('deadline', 'the hub does not respond');
+    };
+    const runIds = [...this.#gates].flatMap((gate) => gate.runIds);
+    await Promise.race([silence(), this.#client.follow(runIds, this.#lastId, onEvent, signal)]);
+    if (this.#readyAt === null)
+      throw new NetworkError('broken', 'the hub ended the stream before it was ready');
+  }
 
-  let isReporting = false;
-  const reportSent = async () => {
-    const requests = unaided.ages();
-    // Another stream may be ready before the hub has responded.
-    if (isReporting || requests.reads.length + requests.creates.length === 0) return;
-    isReporting = true;
-    const now = clock.monotonic();
-    try {
-      await client.sent(requests, session.signal);
-      unaided.forget(now);
-    } finally {
-      isReporting = false;
-    }
-  };
-
-  const handle = (event: HubEvent) => {
+  #handle(event: HubEvent): void {
     if (event.type === 'ready') {
-      readyAt ??= clock.monotonic();
-      reportSent().catch(() => {});
-      if (gone.signal.aborted) gone = manyMayListen();
-      back.abort();
-      if (!noGrants) recover();
-      settleAll();
+      this.#readyAt ??= this.#now();
+      this.#reportSent().catch(() => {});
+      this.#turn('here');
+      if (!this.#failsToGrant) this.#report(null);
     }
     if (event.type !== 'wake') return;
     const { id, runId } = event;
-    const watching = [...users.values()].filter(({ runIds }) => runIds.includes(runId));
-    if (watching.length === 0 || last.get(runId) === id) return;
-    last.set(runId, id);
-    lastId = id;
-    upgrades.get(runId)?.abort();
+    const watching = [...this.#gates].filter(({ runIds }) => runIds.includes(runId));
+    if (watching.length === 0 || this.#lastIds.get(runId) === id) return;
+    this.#lastIds.set(runId, id);
+    this.#lastId = id;
+    this.#woken.get(runId)?.abort();
     for (const { listeners } of watching) for (const listener of listeners) listener(runId);
-  };
+  }
 
-  const follow = async (signal: AbortSignal): Promise<void> => {
-    const readyBy = clock.monotonic() + silenceMs;
-    const watched = [...users.values()].flatMap(({ runIds }) => runIds);
-    const events = client.events(watched, lastId, signal)[Symbol.asyncIterator]();
-    try {
-      for (let ready = false; ; ) {
-        const waitMs = ready ? silenceMs : Math.max(0, readyBy - clock.monotonic());
-        const { done, value } = await nextEvent(events, waitMs, clock, signal);
-        if (done !== true) handle(value);
-        else if (ready) return;
-        else throw new NetworkError('broken', 'the hub ended the stream before it was ready');
-        ready ||= value.type === 'ready';
+  /** No error of the hub or its client ends a gate. */
+  #lose(error: unknown): void {
+    const isKnown = error instanceof RungateError;
+    const reason = isKnown ? error : new NetworkError('broken', 'the hub failed', { cause: error });
+    if (this.#hub === 'here') this.#alone.begin(this.#now());
+    this.#turn('lost');
+    this.#stream?.abort(reason);
+    this.#report(reason);
+  }
+
+  #turn(to: 'here' | 'lost'): void {
+    if (this.#hub === to) return;
+    this.#hub = to;
+    const changed = this.#changed;
+    this.#changed = manyMayListen();
+    changed.abort();
+  }
+
+  #report(error: RungateError | null): void {
+    if ((error === null) === (this.#reported === null)) return;
+    this.#reported = error;
+    for (const { user } of this.#gates) user.onChange(error);
+  }
+
+  /** Reports the requests that were sent without the hub. */
+  async #reportSent(): Promise<void> {
+    const now = this.#now();
+    const requests = this.#alone.ages(now);
+    if (requests === null) return;
+    await this.#client.sent(requests, this.#closing.signal);
+    this.#alone.forget(now);
+  }
+
+  async #granted(
+    request: GrantRequest,
+    signal: AbortSignal,
+    onAlone: (waitMs: number) => void = () => {},
+  ): Promise<void> {
+    const began = this.#now();
+    const asking = { ...request, mayBreak: true };
+    /** The time for the case that there is no hub: it stays the same if the hub comes and goes. */
+    let aloneAt: number | null = null;
+    this.#start();
+    for (;;) {
+      if (this.#hub === 'unknown') await following([this.#changed.signal, signal], aborted);
+      signal.throwIfAborted();
+      if (this.#hub === 'here') {
+        asking.waitedMs = this.#now() - began;
+        if (await this.#asked(asking, signal)) return;
+        continue;
       }
+      const now = this.#now();
+      const { random = Math.random } = this.#tools;
+      aloneAt ??= this.#alone.dueAt(asking.class, now, random());
+      if (aloneAt > now) onAlone(aloneAt - now);
+      if (await this.#waitedAlone(aloneAt - now, signal)) return this.#alone.add(asking.class, this.#now());
+    }
+  }
+
+  /** Asks once for a grant. Returns whether the hub has granted the request. @param asking changes in place */
+  async #asked(asking: GrantRequest & { mayBreak: boolean }, signal: AbortSignal): Promise<boolean> {
+    const { mayBreak, ...request } = asking;
+    const { runId, waitedMs } = request;
+    const lost = this.#changed.signal;
+    const woken = new AbortController();
+    const began = this.#now() - waitedMs;
+    if (runId !== null && request.class !== 'confirm') this.#woken.set(runId, woken);
+    try {
+      const ask = (stop: AbortSignal) => this.#client.grant(request, stop);
+      const grant = await following([lost, woken.signal, signal], ask);
+      if (grant.granted) {
+        this.#failsToGrant = false;
+        this.#report(null);
+        return true;
+      }
+      const idleMs = Math.min(grant.idleMs, this.#now() - began);
+      // Once a hub has failed to grant anything, it gets the time of one request.
+      if (this.#failsToGrant || idleMs >= patienceMs) this.#fail(stuck());
+      return false;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (lost.aborted) return false;
+      if (woken.signal.aborted) asking.class = 'confirm';
+      else if (mayBreak && isBroken(error)) asking.mayBreak = false;
+      else this.#fail(error);
+      return false;
     } finally {
-      events.return?.()?.catch(() => {});
+      if (runId !== null) this.#woken.delete(runId);
     }
-  };
+  }
 
-  const keep = async (ended: AbortSignal): Promise<void> => {
-    for (let failures = 0; !ended.aborted; ) {
-      readyAt = null;
-      stream = new AbortController();
-      const { signal } = stream;
-      const either = eitherSignal(signal, ended);
-      const reopened = () => signal.aborted && signal.reason === renewed;
-      try {
-        await follow(either.signal);
-        // The hub asked the gate to connect again, perhaps to another one.
-        await clock.sleep(backoffMs[0], ended);
-      } catch (error) {
-        if (ended.aborted) return;
-        if (reopened()) continue;
-        const livedMs = clock.monotonic() - (readyAt ?? clock.monotonic());
-        if (livedMs >= stableMs) failures = 0;
-        if (livedMs >= steadyMs && isBroken(error)) continue;
-        lose(hubError(error));
-        const waitMs = backoffMs[Math.min(failures, backoffMs.length - 1)] ?? 0;
-        failures += 1;
-        await clock.sleep(waitMs, ended).catch(() => {});
-      } finally {
-        either.release();
-      }
-    }
-  };
-  let keeping = false;
+  /** The stream works, perhaps, but there are no grants. */
+  #fail(error: unknown): void {
+    this.#failsToGrant = true;
+    this.#lose(error);
+  }
 
-  /** Resolves with false if the hub is back before the time at which a gate without it may send the request. */
-  const turnWithout = async (kind: RequestClass, at: number, signal: AbortSignal): Promise<boolean> => {
-    const isBack = gone.signal.aborted ? back.signal : undefined;
-    const either = eitherSignal(isBack, signal);
+  /** Returns false if the hub is back before the time is over. One that grants nothing is not asked again. */
+  async #waitedAlone(ms: number, signal: AbortSignal): Promise<boolean> {
+    const ends = this.#failsToGrant ? [signal] : [this.#changed.signal, signal];
     try {
-      const waitMs = at - clock.monotonic();
-      if (waitMs > 0) await clock.sleep(waitMs, either.signal);
-      unaided.sent(kind);
+      if (ms > 0) await following(ends, (either) => this.#tools.clock.sleep(ms, either));
       return true;
     } catch (error) {
       if (signal.aborted) throw error;
       return false;
-    } finally {
-      either.release();
     }
-  };
-
-  const close = () => {
-    session.abort();
-    keeping = false;
-    settleAll();
-  };
-
-  const open = (user: HubUser): HubLink => {
-    const own = { runIds: [] as readonly string[], listeners: new Set<(runId: string) => void>() };
-    users.set(user, own);
-    if (reported !== null) user.onChange(reported);
-
-    const granted: HubLink['granted'] = async (kind, runId, signal) => {
-      const began = clock.monotonic();
-      let retried = false;
-      /** The time for the case that there is no hub: it stays the same if the hub comes and goes. */
-      let withoutAt: number | null = null;
-      for (let urgency = kind; ; ) {
-        if (gone.signal.aborted) {
-          withoutAt ??= unaided.dueAt(urgency);
-          if (await turnWithout(urgency, withoutAt, signal)) return;
-          continue;
-        }
-        const lost = gone.signal;
-        const upgrade = new AbortController();
-        const outer = eitherSignal(lost, signal);
-        const either = eitherSignal(outer.signal, upgrade.signal);
-        if (runId !== null && urgency !== 'confirm') upgrades.set(runId, upgrade);
-        try {
-          const waitedMs = clock.monotonic() - began;
-          const request = { class: urgency, waitedMs, gate: user.name, runId };
-          const grant = await client.grant(request, either.signal);
-          if (grant.granted) return recover();
-          const now = clock.monotonic();
-          const known = others.get(urgency);
-          const goesOn = grant.others !== known?.granted;
-          const changedAt = goesOn || known === undefined ? now : known.changedAt;
-          others.set(urgency, { granted: grant.others, changedAt });
-          // Once a hub is stuck, it gets the time of one request.
-          if (goesOn || (!noGrants && now - Math.max(began, changedAt) < patienceMs)) continue;
-          noGrants = true;
-          report(stuck());
-        } catch (error) {
-          if (signal.aborted) throw error;
-          if (lost.aborted) continue;
-          if (upgrade.signal.aborted) urgency = 'confirm';
-          else if (!retried && isBroken(error)) retried = true;
-          else {
-            noGrants = true;
-            lose(hubError(error));
-          }
-          continue;
-        } finally {
-          if (runId !== null) upgrades.delete(runId);
-          either.release();
-          outer.release();
-        }
-        withoutAt ??= unaided.dueAt(urgency);
-        if (await turnWithout(urgency, withoutAt, signal)) return;
-      }
-    };
-
-    return {
-      async watch(ids, signal) {
-        own.runIds = ids;
-        lastId = null;
-        if (keeping) stream.abort(renewed);
-        // The stream that a lost hub gets when it is back has these runs, too.
-        if (keeping && gone.signal.aborted && settle === null) return;
-        expectStream();
-        if (!keeping) {
-          session = manyMayListen();
-          void keep(session.signal);
-        }
-        keeping = true;
-        let stop = () => {};
-        const stopped = new Promise<void>((resolve) => {
-          stop = resolve;
-        });
-        if (signal.aborted) stop();
-        signal.addEventListener('abort', stop, { once: true });
-        await Promise.race([settled, stopped]);
-        signal.removeEventListener('abort', stop);
-      },
-
-      granted,
-
-      onWake(listener) {
-        own.listeners.add(listener);
-        return () => own.listeners.delete(listener);
-      },
-
-      limited(retryAfterMs) {
-        if (gone.signal.aborted) return;
-        client.limited(retryAfterMs, session.signal).catch(() => {});
-      },
-
-      close() {
-        users.delete(user);
-        if (users.size === 0) close();
-      },
-    };
-  };
-
-  return { open, close };
+  }
 }
+
+/** Returns the links of the gates of one process, which share one stream from the first gate on. */
+export const createHubLinks = (client: HubClient, tools: HubLinkTools): HubLinks => new Links(client, tools);

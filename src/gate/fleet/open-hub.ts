@@ -4,9 +4,8 @@ import { ConfigError, CredentialError, RungateError, type Say } from '../../erro
 import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import { createHubClient, giveToken, type HubHealth, type HubStatus } from './hub-client.ts';
+import { createHubClient, giveToken, type HubStatus } from './hub-client.ts';
 import { createHubLinks, type HubLink, type HubUser } from './hub-link.ts';
-import type { HubClient } from './protocol.ts';
 
 /** How to reach the hub: with the same certificates and proxies as the service. */
 export interface HubOptions {
@@ -21,37 +20,22 @@ export interface HubOptions {
   guard?(): void;
 }
 
-export interface OpenClient {
-  client: HubClient & HubHealth;
-  close(): Promise<void>;
-}
-
-function tokenProblem(token: string | undefined): RungateError | null {
-  if (token === undefined || token === '') {
-    return new CredentialError('the token of the hub is not set', { hint: giveToken });
+/** Returns why the token cannot be sent to the hub, or null. */
+function tokenProblem({ token, guard }: HubOptions): RungateError | null {
+  try {
+    guard?.();
+  } catch (error) {
+    if (error instanceof RungateError) return error;
+    throw error;
   }
+  if (token === undefined || token === '')
+    return new CredentialError('the token of the hub is not set', { hint: giveToken });
   const mistake = unsendable('bearer token', token);
   if (mistake === null) return null;
   const { problem, hint } = mistake;
   return new ConfigError((say) => `${say('hubTokens')} has ${problem}, which cannot be sent in a header`, {
     hint,
   });
-}
-
-/**
- * Returns a client of the hub. It opens no connection before the first request.
- * @throws ConfigError if the URL is invalid, ConfigError or CredentialError if the token cannot be sent there
- */
-function openHubClient(options: HubOptions): OpenClient {
-  const { token, caPem, proxyEnv, clock } = options;
-  const url = parseApiUrl(options.url, options.insecureHttp, toHub);
-  options.guard?.();
-  const problem = tokenProblem(token);
-  if (problem !== null) throw problem;
-  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const transport = httpTransport({ caPem, proxy, to: toHub });
-  const client = createHubClient({ url, token: String(token), transport, clock });
-  return { client, close: () => transport.close() };
 }
 
 /** The links of the gates of one process with the hub. */
@@ -68,23 +52,20 @@ export interface OpenHub {
  * @throws ConfigError if the URL is invalid
  */
 export function openHub(options: HubOptions): OpenHub {
-  const { clock, say } = options;
-  parseApiUrl(options.url, options.insecureHttp, toHub);
-  let opened: OpenClient;
-  try {
-    opened = openHubClient(options);
-  } catch (error) {
-    if (!(error instanceof RungateError)) throw error;
+  const { caPem, proxyEnv, clock, say } = options;
+  const url = parseApiUrl(options.url, options.insecureHttp, toHub);
+  const problem = tokenProblem(options);
+  if (problem !== null) {
     return {
-      link({ onChange }) {
-        onChange(error.word(say));
-        return undefined;
-      },
+      link: ({ onChange }) => void onChange(problem.word(say)),
       status: async () => 'ok',
       async close() {},
     };
   }
-  const links = createHubLinks(opened.client, { clock });
+  const proxy = proxyEnv && ((target: URL) => proxyFor(target, proxyEnv));
+  const transport = httpTransport({ caPem, proxy, to: toHub });
+  const client = createHubClient({ url, token: String(options.token), transport, clock });
+  const links = createHubLinks(client, { clock });
   return {
     link: ({ name, onChange }) =>
       links.open({
@@ -94,10 +75,10 @@ export function openHub(options: HubOptions): OpenHub {
           onChange(error);
         },
       }),
-    status: () => opened.client.status(),
+    status: client.status,
     async close() {
       links.close();
-      await opened.close();
+      await transport.close();
     },
   };
 }

@@ -23,20 +23,25 @@ export interface SentRequests {
 
 export interface GrantRequest {
   class: RequestClass;
-  /** How long the gate has waited for it. */
+  /** How long the gate has waited for it, in milliseconds. */
   waitedMs: number;
   /** For the hub's log. */
   gate: string | null;
   runId: string | null;
 }
 
-/** The response to a request for a grant. `others`: how many such requests the hub has granted so far, if it says so. */
-export type Grant = { granted: true } | { granted: false; others: number | null };
+/** The response to a request for a grant. `idleMs`: how long the hub has granted no such request to anyone; Infinity if it does not say. */
+export type Grant = { granted: true } | { granted: false; idleMs: number };
 
 /** The requests to a hub. Each throws a RungateError when the hub fails, and the signal's reason when that is aborted. */
 export interface HubClient {
-  /** Opens a stream from the beginning or after an event. It ends when the hub ends it. */
-  events(runIds: readonly string[], lastId: string | null, signal: AbortSignal): AsyncIterable<HubEvent>;
+  /** Follows a stream from the beginning or after an event. Resolves when the hub ends it. */
+  follow(
+    runIds: readonly string[],
+    lastId: string | null,
+    onEvent: (event: HubEvent) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Asks for a grant. If the hub had none within the time that one request may take, ask again. */
   grant(request: GrantRequest, signal: AbortSignal): Promise<Grant>;
   /** Reports that the service has refused a request because of its limit. */

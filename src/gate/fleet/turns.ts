@@ -1,12 +1,13 @@
 import { ceilings, nextReadAt } from '../../client/rate-limit.ts';
 import type { Clock } from '../../clock.ts';
+import { formatDuration } from '../../duration.ts';
 import { eitherSignal } from '../../transport/stop.ts';
 import type { Emit } from '../events.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink } from './hub-link.ts';
-import type { RequestClass } from './protocol.ts';
 
 export interface TurnTools {
+  hub?: HubLink | undefined;
   clock: Clock;
   signal: AbortSignal;
 }
@@ -18,7 +19,7 @@ export interface TurnTools {
  */
 export async function doneBefore(
   deadline: number,
-  work: (signal: AbortSignal) => Promise<void>,
+  work: (signal: AbortSignal) => Promise<void> | undefined,
   { clock, signal }: TurnTools,
 ): Promise<boolean> {
   const done = new AbortController();
@@ -40,15 +41,6 @@ export async function doneBefore(
   }
 }
 
-/** Returns false if the deadline comes first. */
-const grantedBefore = (
-  deadline: number,
-  hub: HubLink,
-  kind: RequestClass,
-  runId: string | null,
-  tools: TurnTools,
-): Promise<boolean> => doneBefore(deadline, (signal) => hub.granted(kind, runId, signal), tools);
-
 /** This long before the deadline the gate no longer waits for a grant: a last read may show the end of the run. */
 const lastReadMs = 10_000;
 
@@ -60,19 +52,18 @@ export async function turnToRead(
   run: WatchedRun,
   deadline: number,
   limits: ReadLimits & { past: number[] },
-  tools: TurnTools & { hub?: HubLink | undefined },
+  tools: TurnTools,
 ): Promise<boolean> {
   const { hub } = tools;
-  let readLimits: ReadLimits = limits;
   if (hub !== undefined) {
     const usual = run.progress.attempts === 0 ? 'first' : 'safety';
+    const grant = (signal: AbortSignal) => hub.granted(run.woken ? 'confirm' : usual, run.runId, signal);
     run.turn = Number.POSITIVE_INFINITY;
-    await grantedBefore(deadline - lastReadMs, hub, run.woken ? 'confirm' : usual, run.runId, tools);
-    readLimits = { ...limits, limited: true };
+    await doneBefore(deadline - lastReadMs, grant, tools);
   }
   // Another gate may have used the room in the meantime.
   const turnAt = (now: number) => {
-    run.turn = readAt(now, readLimits);
+    run.turn = readAt(now, { past: limits.past, limited: limits.limited || hub !== undefined });
     return run.turn;
   };
   return takeTurn(turnAt, limits.past, deadline, tools);
@@ -97,19 +88,8 @@ async function takeTurn(
   return true;
 }
 
-async function grantedCreate(hub: HubLink, signal: AbortSignal): Promise<void> {
-  await hub.watch([], signal);
-  await hub.granted('create', null, signal);
-}
-
-/** The longest silent wait for the grant to create a run, in milliseconds. */
+/** The longest silent wait for the turn to create a run, in milliseconds. */
 const patienceMs = 5_000;
-
-export interface CreateTurnTools extends TurnTools {
-  hub?: HubLink | undefined;
-  budget?: Budget | undefined;
-  emit?: Emit | undefined;
-}
 
 /**
  * Waits for the hub's grant to create a run, and for room in the minute. Returns false if they come too late, or the gate is stopped.
@@ -117,25 +97,28 @@ export interface CreateTurnTools extends TurnTools {
  */
 export async function turnToCreate(
   latest: number,
-  { hub, budget, clock, signal, emit }: CreateTurnTools,
+  tools: TurnTools & { budget?: Budget | undefined; emit?: Emit | undefined },
 ): Promise<boolean> {
+  const { hub, budget, clock, signal, emit } = tools;
   if (clock.monotonic() >= latest) return false;
-  if (hub === undefined && budget === undefined) return true;
   const done = new AbortController();
+  const say = (why: string) => {
+    done.abort();
+    emit?.({ type: 'note', message: `waiting to start the run: ${why}` });
+  };
   const why = hub === undefined ? 'the limit of creates is reached' : 'the hub has not granted it yet';
-  const message = `waiting to start the run: ${why}`;
   clock.sleep(patienceMs, done.signal).then(
-    () => emit?.({ type: 'note', message }),
+    () => say(why),
     () => {},
   );
+  const onAlone = (waitMs: number) => {
+    if (waitMs > patienceMs) say(`without the hub, its turn comes in ${formatDuration(waitMs)}`);
+  };
   try {
-    if (
-      hub !== undefined &&
-      !(await doneBefore(latest, (either) => grantedCreate(hub, either), { clock, signal }))
-    )
-      return false;
+    const grant = (either: AbortSignal) => hub?.granted('create', null, either, onAlone);
+    if (hub !== undefined && !(await doneBefore(latest, grant, tools))) return false;
     if (budget === undefined) return true;
-    return await takeTurn((now) => createAt(now, budget), budget.creates, latest, { clock, signal });
+    return await takeTurn((now) => createAt(now, budget), budget.creates, latest, tools);
   } catch (error) {
     if (!signal.aborted) throw error;
     return false;

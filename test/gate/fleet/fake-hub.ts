@@ -16,7 +16,10 @@ import type {
 export const createHubLink = (
   client: HubClient,
   { onChange, ...tools }: HubLinkTools & Pick<HubUser, 'onChange'>,
-): HubLink => createHubLinks(client, tools).open({ name: 'shop / checkout', onChange });
+): HubLink => {
+  const links = createHubLinks(client, tools);
+  return { ...links.open({ name: 'shop / checkout', onChange }), close: () => links.close() };
+};
 
 /** A gate's request for a grant. */
 export const request = (of: RequestClass, more: Partial<GrantRequest> = {}): GrantRequest => ({
@@ -40,8 +43,8 @@ export interface FakeGrant {
   readonly of: RequestClass;
   readonly waitedMs: number;
   readonly asked: GrantRequest;
-  /** @param others how many requests the hub has granted so far */
-  settle(granted: boolean, others?: number | null): void;
+  /** @param idleMs how long the hub has granted nothing */
+  settle(granted: boolean, idleMs?: number): void;
   fail(error: unknown): void;
 }
 
@@ -51,7 +54,6 @@ export interface FakeHub {
   readonly streams: FakeStream[];
   /** The grants that wait. */
   readonly grants: FakeGrant[];
-  /** The reads after deliveries, as gates reported them. */
   /** Requests that were sent without a grant, as gates reported them. */
   readonly sent: SentRequests[];
   /** The reported times of refused requests, in milliseconds. */
@@ -76,49 +78,34 @@ export function fakeHub(
     limited: [],
     log: [],
     client: {
-      async *events(runIds, lastId, signal) {
+      follow(runIds, lastId, onEvent, signal) {
         hub.log.push('stream');
-        const queue: HubEvent[] = [];
-        let failure: unknown;
-        let over = false;
-        let more = () => {};
-        const stream: FakeStream = {
-          runIds,
-          lastId,
-          ended: false,
-          send(event) {
-            queue.push(event);
-            more();
-          },
-          end() {
-            over = true;
-            more();
-          },
-          fail(error) {
-            failure = error;
-            more();
-          },
-        };
-        hub.streams.push(stream);
-        onStream(stream);
-        const wake = () => more();
-        signal.addEventListener('abort', wake, { once: true });
-        try {
-          for (;;) {
-            signal.throwIfAborted();
-            const next = queue.shift();
-            if (next !== undefined) yield next;
-            else if (failure !== undefined) throw failure;
-            else if (over) return;
-            else
-              await new Promise<void>((resolve) => {
-                more = resolve;
-              });
-          }
-        } finally {
-          stream.ended = true;
-          signal.removeEventListener('abort', wake);
-        }
+        return new Promise((resolve, reject) => {
+          const leave = () => {
+            stream.ended = true;
+            signal.removeEventListener('abort', abort);
+          };
+          const abort = () => stream.fail(signal.reason);
+          const stream: FakeStream = {
+            runIds,
+            lastId,
+            ended: false,
+            send(event) {
+              if (!stream.ended) onEvent(event);
+            },
+            end() {
+              leave();
+              resolve();
+            },
+            fail(error) {
+              leave();
+              reject(error);
+            },
+          };
+          hub.streams.push(stream);
+          signal.addEventListener('abort', abort, { once: true });
+          onStream(stream);
+        });
       },
       grant(asked, signal) {
         const { class: of, waitedMs } = asked;
@@ -136,9 +123,9 @@ export function fakeHub(
           };
           const grant: FakeGrant = {
             ...{ of, waitedMs, asked },
-            settle(granted, others = null) {
+            settle(granted, idleMs = Number.POSITIVE_INFINITY) {
               leave();
-              resolve(granted ? { granted } : { granted, others });
+              resolve(granted ? { granted } : { granted, idleMs });
             },
             fail(error) {
               leave();

@@ -230,11 +230,10 @@ export async function world(options: WorldOptions) {
           if (hubMs === undefined) return undefined;
           links.open += 1;
           return {
-            watch: () => clock.sleep(hubMs),
-            async granted() {},
+            async watch() {},
+            granted: (_kind, _runId, signal) => clock.sleep(hubMs, signal),
             onWake: () => () => {},
             limited() {},
-            observed() {},
             close() {
               links.open -= 1;
             },
