@@ -46,21 +46,13 @@ export class WebhookVerificationError extends Error {
     this.hint = hint;
     this.ageSeconds = options?.ageSeconds;
   }
-
-  static is(value: unknown): value is WebhookVerificationError {
-    return value instanceof WebhookVerificationError;
-  }
 }
 
-/** @throws WebhookVerificationError with the code `bad_option` */
 export function badOption(message: string, hint?: string): never {
   throw new WebhookVerificationError('bad_option', message, hint);
 }
 
-/**
- * Returns a caught value as a WebhookVerificationError. Any other error came from the caller's own objects or from the
- * runtime's crypto, and becomes the cause of a `bad_option`.
- */
+/** Any other error came from the caller's own objects or from the runtime's crypto, and becomes the cause of a `bad_option`. */
 export function asWebhookError(error: unknown): WebhookVerificationError {
   if (error instanceof WebhookVerificationError) return error;
   return new WebhookVerificationError(

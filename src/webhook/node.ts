@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { asWebhookError } from './error.ts';
 import type { Key, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
-import { indexOfMatch, judgeDelivery, readSignOptions, readUnchecked, signed } from './verify.ts';
+import { judgeDelivery, readSignOptions, readUnchecked, signed } from './verify.ts';
 
 export * from './web.ts';
 
@@ -45,10 +45,8 @@ export function verifySync(options: VerifyOptions): Verified {
     const candidate = readUnchecked(options);
     const macs = candidate.keys.map((key) => hmac(key, candidate.timestamp, candidate.body));
     const sent = Buffer.from(candidate.mac, 'hex');
-    return judgeDelivery(
-      candidate,
-      indexOfMatch(macs, (mac) => timingSafeEqual(mac, sent)),
-    );
+    const matches = macs.map((mac) => timingSafeEqual(mac, sent));
+    return judgeDelivery(candidate, matches);
   } catch (error) {
     throw asWebhookError(error);
   }

@@ -102,19 +102,3 @@ export function limitOf(name: 'maxAge' | 'maxFuture', value: unknown, fallback: 
   if (typeof value === 'number' && value > 0) return value;
   badOption(`${name} must be a number of seconds above 0`, 'null turns the check off');
 }
-
-export interface AgeLimits {
-  maxAge: number;
-  maxFuture: number;
-  now: number;
-}
-
-export function ageLimits(options: Pick<VerifyOptions, 'maxAge' | 'maxFuture' | 'now'>): AgeLimits {
-  const { now = new Date() } = options;
-  if (Number.isNaN(now.getTime())) badOption('now must be a valid Date');
-  return {
-    maxAge: limitOf('maxAge', options.maxAge, 300),
-    maxFuture: limitOf('maxFuture', options.maxFuture, 60),
-    now: now.getTime(),
-  };
-}

@@ -7,7 +7,6 @@ export interface ReplayStore {
   delete(key: string): Promise<unknown>;
 }
 
-/** The options of a memory store. */
 export interface MemoryStoreOptions {
   /** The maximum number of deliveries to remember; default 100,000, about 20 MB. */
   maxEntries?: number | undefined;
@@ -66,39 +65,29 @@ export interface RedisClient {
 }
 
 /** The methods that every supported client has, and what tells the kinds of clients apart. */
-interface Client {
-  call?: unknown;
-  sendCommand?: unknown;
-  connect?: unknown;
-  multi?: unknown;
+interface Client extends Record<'call' | 'sendCommand' | 'connect' | 'multi', unknown> {
   options?: { legacyMode?: unknown } | undefined;
   set(key: string, value: string, ...options: unknown[]): Promise<unknown>;
   get(key: string): Promise<unknown>;
   del(key: string): Promise<unknown>;
 }
 
-/** Returns whether the client is redis 3, or a later one in legacy mode: their commands return nothing. */
-function takesCallbacks({ connect, multi, options }: Client): boolean {
-  return options?.legacyMode === true || (typeof multi === 'function' && typeof connect !== 'function');
-}
-
 /**
  * Returns the options of `SET key value NX PX ttl` for a client.
  * @throws `bad_option` for an unknown client, which might ignore an option and so let every replay pass
  */
-function setOptions(client: Client | null | undefined): (ttlMs: number) => unknown[] {
-  if (typeof client?.set === 'function') {
-    if (typeof client.call === 'function') return (ttlMs) => ['PX', ttlMs, 'NX'];
-    if (takesCallbacks(client)) {
-      badOption(
-        'the Redis client takes callbacks instead of returning promises',
-        'pass a client of node-redis 4 or later without legacyMode and legacy(), or client.v4',
-      );
-    }
-    if (typeof client.sendCommand === 'function') {
-      // Version 4 reads NX and PX; from version 5 on, condition and expiration take precedence.
-      return (ttlMs) => [{ NX: true, PX: ttlMs, condition: 'NX', expiration: { type: 'PX', value: ttlMs } }];
-    }
+function setOptions({ call, sendCommand, connect, multi, options }: Client): (ttlMs: number) => unknown[] {
+  if (typeof call === 'function') return (ttlMs) => ['PX', ttlMs, 'NX'];
+  // The commands of redis 3, and of a later one in legacy mode, return nothing.
+  if (options?.legacyMode === true || (typeof multi === 'function' && typeof connect !== 'function')) {
+    badOption(
+      'the Redis client takes callbacks instead of returning promises',
+      'pass a client of node-redis 4 or later without legacyMode and legacy(), or client.v4',
+    );
+  }
+  if (typeof sendCommand === 'function') {
+    // Version 4 reads NX and PX; from version 5 on, condition and expiration take precedence.
+    return (ttlMs) => [{ NX: true, PX: ttlMs, condition: 'NX', expiration: { type: 'PX', value: ttlMs } }];
   }
   badOption(
     'the Redis client is neither node-redis nor ioredis',

@@ -32,15 +32,13 @@ export type Once<Result> = { replay: false; result: Result } | { replay: true };
 /** Lets each delivery be handled only once. */
 export interface ReplayGuard {
   /**
-   * Returns whether a delivery with this signature (`sha256=<hex>`) is seen for the first time. Of several concurrent calls, exactly one gets `first`.
+   * Of several concurrent calls for a signature (`sha256=<hex>`), exactly one gets `first`.
    * @throws `store_timeout`, errors of the store, and `too_old` if the delivery has become too old in the meantime
    */
   check(verified: Verified, signature: string): Promise<'first' | 'replay'>;
   /** Forgets a delivery, so that the sender's next request counts as the first. */
   release(verified: Verified, signature: string): Promise<void>;
-  /**
-   * Handles a delivery unless it is a replay. If `handle` throws, releases the delivery and rethrows the error.
-   */
+  /** Handles a delivery unless it is a replay. If `handle` throws, releases the delivery and rethrows the error. */
   once<Delivered extends { readonly verified: Verified; readonly signature: string }, Result>(
     delivery: Delivered,
     handle: (delivery: Delivered) => Result | Promise<Result>,

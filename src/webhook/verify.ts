@@ -1,11 +1,10 @@
 import { parseTimestamp } from '../date-time.ts';
 import { ownCopy } from '../own-options.ts';
-import { WebhookVerificationError } from './error.ts';
+import { badOption, WebhookVerificationError } from './error.ts';
 import { readDeliveryHeaders } from './headers.ts';
 import {
-  type AgeLimits,
-  ageLimits,
   type Key,
+  limitOf,
   rawBodyOf,
   type Signed,
   type SignOptions,
@@ -31,12 +30,12 @@ export function toHex(bytes: Uint8Array): string {
 /** A well-formed delivery whose signature is not checked yet. */
 export interface UncheckedDelivery {
   timestamp: string;
-  /** Milliseconds since the epoch. */
-  at: number;
+  ageSeconds: number;
+  maxAge: number;
+  maxFuture: number;
   /** Lower-case hex. */
   mac: string;
   keys: readonly Key[];
-  limits: AgeLimits;
   body: string | Uint8Array;
 }
 
@@ -54,30 +53,36 @@ function timeOf(timestamp: string): number {
 /** Reads and checks the options. Inherited ones may come from a polluted prototype, and do not count. */
 export function readUnchecked(given: VerifyOptions): UncheckedDelivery {
   const options = ownCopy(given);
-  const limits = ageLimits(options);
+  const { now = new Date() } = options;
+  if (Number.isNaN(now.getTime())) badOption('now must be a valid Date');
+  const maxAge = limitOf('maxAge', options.maxAge, 300);
+  const maxFuture = limitOf('maxFuture', options.maxFuture, 60);
   const keys = signingKeys(options.secrets, options.tenantSecret);
   const { timestamp, signature } = readDeliveryHeaders(options.headers, options.headerNames);
-  const at = timeOf(timestamp);
+  const ageSeconds = (now.getTime() - timeOf(timestamp)) / 1000;
   const mac = parseSignature(signature);
   if (mac === null) {
     throw new WebhookVerificationError(
       'malformed_signature',
       'the signature is not sha256= and 64 hex digits',
       'pass the whole value of the header unchanged',
-      { ageSeconds: (limits.now - at) / 1000 },
+      { ageSeconds },
     );
   }
-  return { timestamp, at, mac, keys, limits, body: rawBodyOf(options.body) };
+  return { timestamp, ageSeconds, maxAge, maxFuture, mac, keys, body: rawBodyOf(options.body) };
 }
 
 function formatSeconds(seconds: number): string {
   return `${Math.round(Math.abs(seconds))} s`;
 }
 
-/** Returns the result for the secret with this index, -1 for none. Checks the age last, when the timestamp is authentic. */
-export function judgeDelivery(candidate: UncheckedDelivery, secretIndex: number): Verified {
-  const { timestamp, at, limits } = candidate;
-  const ageSeconds = (limits.now - at) / 1000;
+/**
+ * Checks the age last, when the timestamp is authentic.
+ * @param matches whether each of the keys signed; compare all of them, so that the duration does not reveal which
+ */
+export function judgeDelivery(candidate: UncheckedDelivery, matches: readonly boolean[]): Verified {
+  const { timestamp, ageSeconds, maxAge, maxFuture } = candidate;
+  const secretIndex = matches.indexOf(true);
   if (secretIndex < 0) {
     throw new WebhookVerificationError(
       'mismatch',
@@ -86,28 +91,23 @@ export function judgeDelivery(candidate: UncheckedDelivery, secretIndex: number)
       { ageSeconds },
     );
   }
-  if (ageSeconds > limits.maxAge) {
+  if (ageSeconds > maxAge) {
     throw new WebhookVerificationError(
       'too_old',
-      `the delivery is ${formatSeconds(ageSeconds)} old, which is more than the allowed ${formatSeconds(limits.maxAge)}`,
+      `the delivery is ${formatSeconds(ageSeconds)} old, which is more than the allowed ${formatSeconds(maxAge)}`,
       'it is a replay, or a clock is wrong; to verify an archived delivery, set maxAge to null',
       { ageSeconds },
     );
   }
-  if (-ageSeconds > limits.maxFuture) {
+  if (-ageSeconds > maxFuture) {
     throw new WebhookVerificationError(
       'too_new',
-      `the timestamp is ${formatSeconds(ageSeconds)} ahead, which is more than the allowed ${formatSeconds(limits.maxFuture)}`,
+      `the timestamp is ${formatSeconds(ageSeconds)} ahead, which is more than the allowed ${formatSeconds(maxFuture)}`,
       'check the clocks of the sender and of this machine',
       { ageSeconds },
     );
   }
   return { timestamp, secretIndex, ageSeconds };
-}
-
-/** Returns the index of the MAC that was sent, or -1. Compares all of them, so that the duration does not reveal which. */
-export function indexOfMatch<Mac>(macs: readonly Mac[], isSent: (mac: Mac) => boolean): number {
-  return macs.map(isSent).indexOf(true);
 }
 
 /** Reads and checks the options of `sign`. */

@@ -1,19 +1,12 @@
 import { asWebhookError } from './error.ts';
 import type { Key, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
-import { indexOfMatch, judgeDelivery, readSignOptions, readUnchecked, signed, toHex } from './verify.ts';
+import { judgeDelivery, readSignOptions, readUnchecked, signed, toHex } from './verify.ts';
 
 export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
 export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
 export type { Body, Secret, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
 
 const encoder = new TextEncoder();
-
-type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
-
-function importKey(secret: Key): Promise<CryptoKey> {
-  const raw = typeof secret === 'string' ? encoder.encode(secret) : secret;
-  return crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-}
 
 /** Returns the signed message as a copy, since the caller may change its bytes during the asynchronous signing. */
 function signedMessage(timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
@@ -25,8 +18,10 @@ function signedMessage(timestamp: string, body: string | Uint8Array): Uint8Array
   return message;
 }
 
-async function hmac(key: Key, message: Uint8Array<ArrayBuffer>): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(key), message)));
+async function hmac(secret: Key, message: Uint8Array<ArrayBuffer>): Promise<string> {
+  const raw = typeof secret === 'string' ? encoder.encode(secret) : secret;
+  const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, message)));
 }
 
 /** Compares in constant time. */
@@ -74,10 +69,8 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const candidate = readUnchecked(options);
     const message = signedMessage(candidate.timestamp, candidate.body);
     const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
-    return judgeDelivery(
-      candidate,
-      indexOfMatch(macs, (mac) => equalHex(mac, candidate.mac)),
-    );
+    const matches = macs.map((mac) => equalHex(mac, candidate.mac));
+    return judgeDelivery(candidate, matches);
   } catch (error) {
     throw asWebhookError(error);
   }

@@ -193,8 +193,6 @@ describe('redisStore', () => {
   });
 
   test.each([
-    ['nothing', undefined],
-    ['null', null],
     ['an object', {}],
     [
       'a client without the methods of node-redis or ioredis',

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CollectedBytes } from '../../collected-bytes.ts';
+import { readStream } from '../../webhook/receivers/incoming.ts';
+import { statusOf } from '../../webhook/receivers/public.ts';
 import type { HeaderPairs } from './capture.ts';
 import type { Deliveries } from './deliveries.ts';
 import { type Answer, maxBodyBytes } from './forward.ts';
@@ -26,22 +27,6 @@ function sendResponse(
   response.end(bodiless ? undefined : body);
 }
 
-/** Returns the body, or the number of bytes of one that is too large; null if the sender disconnected. */
-async function receiveBody(request: IncomingMessage): Promise<Uint8Array | number | null> {
-  const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > maxBodyBytes) return declared;
-  const body = new CollectedBytes(maxBodyBytes, declared);
-  try {
-    // Keep the socket open for the response.
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      if (!body.add(chunk)) return body.length + chunk.length;
-    }
-  } catch {
-    return null;
-  }
-  return body.bytes();
-}
-
 /** Returns the headers in their order and spelling. */
 function headersOf({ rawHeaders }: IncomingMessage): HeaderPairs {
   const names = rawHeaders.filter((_text, index) => index % 2 === 0);
@@ -58,13 +43,16 @@ async function handle(
     deliveries.notPosted(method);
     return sendResponse(response, { status: 405 }, ['Allow', 'POST', ...closing]);
   }
-  const body = await receiveBody(request);
-  if (body === null) return;
-  if (typeof body === 'number') {
-    deliveries.tooLarge(413, body);
-    return sendResponse(response, { status: 413 }, closing);
-  }
   const headers = headersOf(request);
+  let body: Uint8Array;
+  try {
+    body = await readStream(request, maxBodyBytes, 'the body is read here');
+  } catch (error) {
+    const status = statusOf(error);
+    if (status !== 413) return;
+    deliveries.tooLarge(status, Number(request.headers['content-length'] ?? maxBodyBytes + 1));
+    return sendResponse(response, { status }, closing);
+  }
   sendResponse(response, await deliveries.handle({ method, target, httpVersion, headers, body }));
 }
 

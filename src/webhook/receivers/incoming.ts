@@ -15,13 +15,15 @@ export interface IncomingRequest {
   rawBody?: unknown;
 }
 
-function incomplete(cause: unknown): WebhookReceiveError {
-  const message = 'the sender disconnected before the body was complete';
-  return new WebhookReceiveError('body_incomplete', message, cause);
-}
-
-async function readStream(request: IncomingRequest, maxBytes: number, remedy: string): Promise<Uint8Array> {
-  const body = new CollectedBytes(maxBytes);
+/** @param remedy the hint of the error for a body that is no longer raw */
+export async function readStream(
+  request: IncomingRequest,
+  maxBytes: number,
+  remedy: string,
+): Promise<Uint8Array> {
+  const declared = Number(request.headers['content-length']);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  const body = new CollectedBytes(maxBytes, declared);
   try {
     // Keep the socket open for the response; Node discards the rest of the body after it.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -29,8 +31,9 @@ async function readStream(request: IncomingRequest, maxBytes: number, remedy: st
       if (!body.add(chunk)) throw tooLarge(maxBytes);
     }
   } catch (error) {
-    const isOurs = error instanceof WebhookReceiveError || error instanceof WebhookVerificationError;
-    throw isOurs ? error : incomplete(error);
+    if (error instanceof WebhookReceiveError || error instanceof WebhookVerificationError) throw error;
+    const message = 'the sender disconnected before the body was complete';
+    throw new WebhookReceiveError('body_incomplete', message, error);
   }
   return new Uint8Array(body.bytes());
 }
@@ -48,7 +51,6 @@ async function rawBody(request: IncomingRequest, maxBytes: number, remedy: strin
   throw notRaw(remedy);
 }
 
-/** Reads and verifies a Node request; `remedy` is the hint of the error for a body that was already consumed. */
 export function receiveIncoming(
   request: IncomingRequest,
   options: VerificationOptions,

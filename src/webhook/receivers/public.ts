@@ -70,13 +70,9 @@ const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStat
  * Returns the status code to respond with to an error; 500 for an error that is not about the delivery.
  * @example
  * ```ts
- * import { receive, statusOf } from 'rungate/webhook/fetch';
+ * import { statusOf, WebhookReceiveError } from 'rungate/webhook/fetch';
  *
- * export const respond = (request: Request) =>
- *   receive(request, { secrets: process.env.HOOK_SECRET }).then(
- *     () => new Response(null, { status: 204 }),
- *     (error: unknown) => new Response(null, { status: statusOf(error) }),
- *   );
+ * console.log(statusOf(new WebhookReceiveError('body_too_large', 'too long'))); // 413
  * ```
  */
 export function statusOf(error: unknown): RefusalStatus {
