@@ -4,8 +4,8 @@ import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
 import { type EventType, payloadOf, type StoredDelivery, type StoredWebhook } from './data/webhooks.ts';
-import type { DeliveryWire } from './faults/delivery-kinds.ts';
 import { type Faults, playFault } from './faults/faults.ts';
+import type { DeliveryWire } from './faults/wire.ts';
 import { isLoopbackName } from './listen.ts';
 import type { Deliver, State } from './state.ts';
 

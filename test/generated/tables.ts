@@ -1,7 +1,10 @@
 import { documents } from '../../src/commands/result-schemas.ts';
-import { deliveryKinds } from '../../src/mock/faults/delivery-kinds.ts';
-import { type FaultKind, rowOf as faultRow } from '../../src/mock/faults/faults.ts';
-import { requestKinds } from '../../src/mock/faults/request-kinds.ts';
+import {
+  deliveryKinds,
+  type FaultKind,
+  rowOf as faultRow,
+  requestKinds,
+} from '../../src/mock/faults/kinds.ts';
 import { fileIds, flagName, rowOf } from '../../src/options/table.ts';
 import { alignedTable } from '../docs/aligned-table.ts';
 import { type Expected, table as vectors } from '../webhook/table.ts';

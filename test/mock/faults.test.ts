@@ -1,9 +1,9 @@
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { type Fault, Faults, rowOf } from '../../src/mock/faults/faults.ts';
+import { type Fault, Faults } from '../../src/mock/faults/faults.ts';
+import { type RequestFaultKind, requestKinds, rowOf } from '../../src/mock/faults/kinds.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
-import { type RequestFaultKind, requestKinds } from '../../src/mock/faults/request-kinds.ts';
 import { turns, until } from '../until.ts';
 import { byProcess, type Service, startService } from './service.ts';
 

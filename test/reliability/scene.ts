@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, vi } from 'vitest';
 import type { EndpointName } from '../../src/contract/index.ts';
-import { type Fault, type FaultKind, rowOf } from '../../src/mock/faults/faults.ts';
-import { requestKinds } from '../../src/mock/faults/request-kinds.ts';
+import type { Fault } from '../../src/mock/faults/faults.ts';
+import { type FaultKind, rowOf } from '../../src/mock/faults/kinds.ts';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
 import { cli, trigger } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
@@ -141,8 +141,8 @@ export function timeOutStalledRequests(): void {
         plays.getStore()?.timeOut();
       });
     }
-    const { play: refuse } = requestKinds.refused;
-    vi.spyOn(requestKinds.refused, 'play').mockImplementation((wire, fault) => {
+    const { play: refuse } = rowOf('refused');
+    vi.spyOn(rowOf('refused'), 'play').mockImplementation((wire, fault) => {
       const play = plays.getStore();
       if (play !== undefined) play.listensAt = play.clock.monotonic() + (fault.forMs ?? 0);
       return refuse(wire, fault);

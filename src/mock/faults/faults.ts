@@ -1,19 +1,10 @@
 import type { EndpointName } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
-import { type EventType, eventTypes } from '../data/webhooks.ts';
+import type { EventType } from '../data/webhooks.ts';
 import { versionTarget } from '../version-page.ts';
-import {
-  type DeliveryFaultKind,
-  type DeliveryWire,
-  deliveryKinds,
-  isDeliveryKind,
-} from './delivery-kinds.ts';
-import type { FaultRow } from './play.ts';
-import { type FaultParameters, type RequestFaultKind, requestKinds } from './request-kinds.ts';
-import type { Wire } from './wire.ts';
-
-/** The name of a kind of fault. */
-export type FaultKind = RequestFaultKind | DeliveryFaultKind;
+import { eventsOf, type FaultKind, isDeliveryKind, rowOf } from './kinds.ts';
+import type { FaultParameters } from './play.ts';
+import type { DeliveryWire, Wire } from './wire.ts';
 
 /** The kinds of faults with their parameters. */
 export type FaultKinds = {
@@ -40,39 +31,18 @@ export interface FaultWhen {
   untilMs?: number | undefined;
 }
 
-export type FaultTarget = NonNullable<FaultWhen['endpoint']>;
-
 /** An error between client and service that the mock makes on purpose: its kind, parameters and conditions. */
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;
-type RequestFault = Extract<Fault, { kind: RequestFaultKind }>;
-export type DeliveryFault = Extract<Fault, { kind: DeliveryFaultKind }>;
 
-export function isDeliveryFault(fault: Fault): fault is DeliveryFault {
-  return isDeliveryKind(fault.kind);
-}
-
-/** All kinds, first those of requests. */
-export const faultRows: Readonly<Record<FaultKind, unknown>> = { ...requestKinds, ...deliveryKinds };
-
-export function rowOf(kind: FaultKind) {
-  return faultRows[kind] as FaultRow<unknown, unknown>;
-}
-
-/** Returns the events whose deliveries a kind affects. */
-export function eventsOf(kind: DeliveryFaultKind): readonly string[] {
-  return deliveryKinds[kind].events ?? eventTypes.map(({ type }) => type);
-}
-
-interface Pending<F extends Fault = Fault> {
+/** A fault that is on: its `skip` and `times` count down. */
+interface Pending {
   readonly id: number;
-  readonly fault: F;
+  readonly fault: Fault & { skip: number; times: number };
   readonly addedAt: number;
-  skip: number;
-  left: number;
 }
 
 export class Faults {
-  #list: Pending[] = [];
+  #pending: Pending[] = [];
   #added = 0;
   readonly #now: () => number;
   readonly #random: () => number;
@@ -85,30 +55,30 @@ export class Faults {
 
   /** @throws UsageError for a fault of deliveries with an endpoint, or a fault of requests with an event */
   add(fault: Fault): void {
-    const foreign = isDeliveryFault(fault) ? 'endpoint' : 'event';
+    const foreign = isDeliveryKind(fault.kind) ? 'endpoint' : 'event';
     if (fault[foreign] !== undefined) throw new UsageError(`the fault ${fault.kind} has no ${foreign}`);
     const { skip = 0, times = rowOf(fault.kind).times ?? 1 } = fault;
     this.#added += 1;
-    this.#list.push({ id: this.#added, fault, skip, left: times, addedAt: this.#now() });
+    this.#pending.push({ id: this.#added, fault: { ...fault, skip, times }, addedAt: this.#now() });
   }
 
   /** Removes a fault; returns false if no pending fault has this id. */
   remove(id: number): boolean {
-    const before = this.#list.length;
-    this.#list = this.#list.filter((pending) => pending.id !== id);
-    return this.#list.length < before;
+    const before = this.pending;
+    this.#pending = this.#pending.filter((pending) => pending.id !== id);
+    return this.pending < before;
   }
 
   clear(): void {
-    this.#list = [];
+    this.#pending = [];
   }
 
   get pending(): number {
-    return this.#list.length;
+    return this.#pending.length;
   }
 
   get entries(): { id: number; fault: Fault }[] {
-    return this.#list.map(({ id, fault, skip, left }) => ({ id, fault: { ...fault, skip, times: left } }));
+    return this.#pending.map(({ id, fault }) => ({ id, fault: { ...fault } }));
   }
 
   get list(): Fault[] {
@@ -116,44 +86,42 @@ export class Faults {
   }
 
   /** Counts a request and returns the fault that affects it, if any: the first one added that applies. */
-  take(endpoint: FaultTarget | null): RequestFault | undefined {
-    const matches = (fault: Fault): fault is RequestFault =>
-      !isDeliveryFault(fault) &&
-      (fault.endpoint === endpoint || (fault.endpoint === undefined && endpoint !== versionTarget));
-    return this.#takeFirst(matches);
+  take(endpoint: FaultWhen['endpoint'] | null): Fault | undefined {
+    return this.#take(
+      (fault) =>
+        !isDeliveryKind(fault.kind) &&
+        (fault.endpoint === endpoint || (fault.endpoint === undefined && endpoint !== versionTarget)),
+    );
   }
 
   /** Counts a delivery and returns the fault that affects it, as `take` does for a request. */
-  takeDelivery(event: string): DeliveryFault | undefined {
-    const matches = (fault: Fault): fault is DeliveryFault =>
-      isDeliveryFault(fault) &&
-      (fault.event ?? event) === event &&
-      eventsOf(fault.kind).some((affected) => affected === event);
-    return this.#takeFirst(matches);
+  takeDelivery(event: string): Fault | undefined {
+    return this.#take(
+      (fault) =>
+        isDeliveryKind(fault.kind) &&
+        (fault.event ?? event) === event &&
+        eventsOf(fault.kind).includes(event),
+    );
   }
 
-  #takeFirst<F extends Fault>(matches: (fault: Fault) => fault is F): F | undefined {
-    const matching = this.#list.filter((pending): pending is Pending<F> => matches(pending.fault));
+  #take(matches: (fault: Fault) => boolean): Fault | undefined {
+    const matching = this.#pending.filter(({ fault }) => matches(fault));
     const applying = matching.find((pending) => this.#applies(pending));
-    for (const pending of matching) pending.skip = Math.max(0, pending.skip - 1);
+    for (const { fault } of matching) fault.skip = Math.max(0, fault.skip - 1);
     if (applying === undefined) return undefined;
-    applying.left -= 1;
-    if (applying.left <= 0) this.remove(applying.id);
+    applying.fault.times -= 1;
+    if (applying.fault.times <= 0) this.remove(applying.id);
     return applying.fault;
   }
 
-  #applies({ fault, skip, addedAt }: Pending): boolean {
-    const { fromMs = 0, untilMs = Number.POSITIVE_INFINITY, chance = 1 } = fault;
+  #applies({ fault, addedAt }: Pending): boolean {
+    const { skip, fromMs = 0, untilMs = Number.POSITIVE_INFINITY, chance = 1 } = fault;
     const age = this.#now() - addedAt;
     return skip === 0 && age >= fromMs && age < untilMs && (chance >= 1 || this.#random() < chance);
   }
 }
 
 /** @param wire the request or the delivery that the fault affects */
-export async function playFault<F extends RequestFault | DeliveryFault>(
-  fault: F,
-  wire: F extends DeliveryFault ? DeliveryWire : Wire,
-): Promise<void> {
-  // The row and the fault have the same kind, but the compiler cannot infer that from the union.
-  await (rowOf(fault.kind) as FaultRow<typeof wire, F>).play(wire, fault);
+export async function playFault(fault: Fault, wire: Wire | DeliveryWire): Promise<void> {
+  await rowOf(fault.kind).play(wire, fault);
 }

@@ -2,47 +2,51 @@ import { membersOf, objectText } from '../../json/text.ts';
 import { jsonResponse, type RawResponse, textResponse } from '../response.ts';
 import type { Wire } from './wire.ts';
 
-/** The parts of a kind of fault besides its effect. */
-interface More {
-  /** The parameter that `=duration` sets. */
-  readonly duration?: 'forMs' | 'everyMs' | 'byMs';
-  /** How many requests it affects by default; default 1. */
-  readonly times?: number;
-  /** The other parameters, as the docs show them. */
-  readonly parameters?: string;
-  /** The name alone is not a fault, so `--fault` does not take it. */
-  readonly unnamed?: true;
-  /** The parameter that is required. */
-  readonly requires?: 'status' | 'text';
+/** The parameters of the kinds of faults that have any. */
+export interface FaultParameters {
+  status: {
+    status: number;
+    /** A string is sent unchanged, anything else as JSON; by default an error body of the service. */
+    body?: unknown;
+    headers?: Readonly<Record<string, string>>;
+  };
+  reply: { text: string; contentType?: string };
+  /** Top-level fields to replace, and fields and headers to remove. */
+  patch: { merge?: Readonly<Record<string, unknown>>; remove?: readonly string[] };
+  /** How long the port stays closed, on the mock's clock; default 5000. */
+  refused: { forMs?: number };
+  /** Milliseconds of real time between two bytes; default 1000. */
+  drip: { everyMs?: number };
+  'limited-seconds': { seconds?: number };
+  'clock-off': { byMs?: number };
+  /** How much later the delivery arrives, on the mock's clock; default 5000. */
+  delay: { byMs?: number };
+  /** How long the delivery waits for the next one, on the mock's clock; default 5000. */
+  reorder: { byMs?: number };
+  /** How long the status of the run still says `in_progress`, on the mock's clock; default 5000. */
+  early: { byMs?: number };
 }
 
-/** A kind of fault: its text, and how it is played on a request, or on a delivery. */
-export interface FaultRow<W, P> extends More {
-  /** The response that the client, or the receiver of a delivery, gets instead of the usual one. */
-  readonly gets: string;
-  /** The request still has its effect. */
-  readonly commits?: true;
-  play(wire: W, fault: P): unknown;
-}
+/** A fault may have the parameters of any kind. */
+export type Given = Partial<
+  { kind: string } & FaultParameters['status'] &
+    FaultParameters['reply'] &
+    FaultParameters['patch'] &
+    FaultParameters['refused'] &
+    FaultParameters['drip'] &
+    FaultParameters['limited-seconds'] &
+    FaultParameters['delay']
+>;
 
 /** Responds without the service, so that the request has no effect. */
-export function instead<P = unknown>(
-  gets: string,
-  play: FaultRow<Wire, P>['play'],
-  more: More = {},
-): FaultRow<Wire, P> {
-  return { gets, play, ...more };
-}
+export const instead = (gets: string, play: (wire: Wire, fault: Given) => unknown) => ({ gets, play });
 
 /** Lets the service handle the request, then spoils its response. */
-export function after<P = unknown>(
-  gets: string,
-  spoil: (wire: Wire, response: RawResponse, fault: P) => unknown,
-  more: More = {},
-): FaultRow<Wire, P> {
-  const play = async (wire: Wire, fault: P) => spoil(wire, await wire.handle(), fault);
-  return { gets, commits: true, play, ...more };
-}
+export const after = (gets: string, spoil: (wire: Wire, response: RawResponse, fault: Given) => unknown) => ({
+  gets,
+  commits: true,
+  play: async (wire: Wire, fault: Given) => spoil(wire, await wire.handle(), fault),
+});
 
 export const json = 'application/json';
 export const html = 'text/html; charset=utf-8';
@@ -50,21 +54,13 @@ export const html = 'text/html; charset=utf-8';
 export const answer = (gets: string, status: number, text: string, type = json) =>
   instead(gets, (wire) => wire.send(textResponse(status, text, { 'content-type': type })));
 
-export function redirect(gets: string, origin: string) {
-  return instead(gets, (wire) => wire.send(textResponse(307, '', { location: origin + wire.target })));
-}
+export const redirect = (gets: string, origin: string) =>
+  instead(gets, (wire) => wire.send(textResponse(307, '', { location: origin + wire.target })));
 
-export function limited<P = unknown>(
-  gets: string,
-  headers: (now: number, fault: P) => RawResponse['headers'],
-  more: More = {},
-) {
-  return instead<P>(
-    gets,
-    (wire, fault) => wire.send(jsonResponse(429, { error: 'Too many requests' }, headers(wire.now(), fault))),
-    more,
+export const limited = (gets: string, headers: (now: number, fault: Given) => RawResponse['headers']) =>
+  instead(gets, (wire, fault) =>
+    wire.send(jsonResponse(429, { error: 'Too many requests' }, headers(wire.now(), fault))),
   );
-}
 
 export const dateAt = (ms: number) => new Date(ms).toUTCString();
 
@@ -102,6 +98,15 @@ export function withFields(
     change(fields);
     return objectText(fields);
   });
+}
+
+export function patch(wire: Wire, response: RawResponse, { merge = {}, remove = [] }: Given): void {
+  const patched = withFields(response, (fields) => {
+    for (const [name, value] of Object.entries(merge)) fields.set(name, JSON.stringify(value));
+    for (const name of remove) fields.delete(name);
+  });
+  const headers = Object.entries(response.headers).filter(([name]) => !remove.includes(name));
+  wire.send({ ...patched, headers: Object.fromEntries(headers) });
 }
 
 function ofAnotherType(text: string): string {

@@ -64,3 +64,21 @@ export function createWire(outgoing: ServerResponse, parts: WireParts) {
     ignore: () => outgoing.socket?.pause(),
   };
 }
+
+/** The operations of a fault on one delivery, which is already signed. */
+export interface DeliveryWire {
+  /** Sends the delivery and records the response. */
+  send(): Promise<void>;
+  /** Sends the delivery with a signature that no secret of the receiver matches, and records the response. */
+  sendForged(): Promise<void>;
+  /** Records that no response was received, without sending the delivery. */
+  lose(): void;
+  sleep(ms: number): Promise<void>;
+  /**
+   * Resolves when the next delivery to the same webhook has been sent, or after this many milliseconds.
+   * Returns at once if another delivery to the webhook is already waiting, because this one is its next.
+   */
+  overtaken(ms: number): Promise<void>;
+  /** Keeps the status of the run that the delivery is about at `in_progress` for this many milliseconds. */
+  holdStatus(ms: number): void;
+}

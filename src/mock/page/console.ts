@@ -3,7 +3,8 @@ import * as z from 'zod/mini';
 import { redactSecrets } from '../../redact.ts';
 import { excerpt } from '../../sanitize.ts';
 import type { ReceivedRequest, RecordedRequest } from '../exchange.ts';
-import { type Fault, type Faults, isDeliveryFault } from '../faults/faults.ts';
+import type { Fault, Faults } from '../faults/faults.ts';
+import { isDeliveryKind } from '../faults/kinds.ts';
 import { faultNames, parseFault } from '../faults/parse.ts';
 import { endings, endRun, progressNow } from '../handlers/run.ts';
 import { isLoopbackAddress } from '../listen.ts';
@@ -79,7 +80,7 @@ function runRow(state: State, { id, request, startedAt }: Run) {
 
 function faultRow({ id, fault }: { id: number; fault: Fault }) {
   const { times = 1, skip = 0 } = fault;
-  const [target, affected] = isDeliveryFault(fault)
+  const [target, affected] = isDeliveryKind(fault.kind)
     ? [fault.event ?? 'every event', 'deliveries']
     : [fault.endpoint ?? 'every endpoint', 'requests'];
   const kind = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
