@@ -73,6 +73,15 @@ const withFacts =
     return {};
   };
 
+const withEnvironment =
+  (annotations: object) =>
+  ({ statement: { predicate } }: Content) => {
+    const configuration = predicate.configuration.map((one) =>
+      one.name === 'environment' ? { ...one, annotations: { ...one.annotations, ...annotations } } : one,
+    );
+    return { predicate: { ...predicate, configuration } };
+  };
+
 const otherDigest = '0d'.repeat(32);
 
 /** The order of the group of Ed25519. */
@@ -177,22 +186,8 @@ const forgeries: readonly Forgery[] = [
     return { subject: [{ ...commit, name: 'acme/fork' }, ...artifacts] };
   }),
   signed('another process', 'process', withRun({ process: 'smoke' })),
-  signed('another environment', 'environment', ({ statement: { predicate } }) => {
-    const configuration = predicate.configuration.map((one) =>
-      'name' in one && one.name === 'environment'
-        ? { ...one, annotations: { ...one.annotations, key: 'dev' } }
-        : one,
-    );
-    return { predicate: { ...predicate, configuration } };
-  }),
-  signed('another base URL', 'base_url', ({ statement: { predicate } }) => {
-    const configuration = predicate.configuration.map((one) =>
-      'name' in one && one.name === 'environment'
-        ? { ...one, annotations: { ...one.annotations, baseUrl: `${baseUrl}.example.net` } }
-        : one,
-    );
-    return { predicate: { ...predicate, configuration } };
-  }),
+  signed('another environment', 'environment', withEnvironment({ key: 'dev' })),
+  signed('another base URL', 'base_url', withEnvironment({ baseUrl: `${baseUrl}.example.net` })),
   signed('another gate', '--gate', withFacts({ gate: 'smoke' })),
   signed('the deployed build was not checked', 'deployed', ({ facts }) => {
     delete facts.deployed;
