@@ -1,8 +1,8 @@
 import type { Endpoint } from '../contract/endpoint.ts';
+import { secretName } from '../contract/issues.ts';
 import { type JsonMember, type JsonNode, parseJson } from '../json/parse.ts';
 import { unquoted } from '../json/text.ts';
 import type { RequestInput } from './request.ts';
-import { secretName } from './schema-mismatch.ts';
 
 /** A field that, if true, marks the `value` next to it as a secret. */
 const secretMark = /secret|sensitive|masked|encrypted|protected|hidden/i;

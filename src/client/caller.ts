@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
+import type { Mismatch } from '../contract/issues.ts';
 import { RungateError, redactError, type Say, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
-import { ownCopy } from '../own-options.ts';
 import { type Redact, redactor } from '../redact.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
@@ -22,7 +22,6 @@ import type {
 } from './options.ts';
 import { counted, Pace } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
-import type { Mismatch } from './schema-mismatch.ts';
 import { encodeUpload } from './upload.ts';
 
 export type {
@@ -83,8 +82,7 @@ export function ownRedactor(
  * @param redactMore redacts more secrets than the options have
  * @param say names the options in errors
  */
-export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, say?: Say): Caller {
-  const options = ownCopy(callerOptions);
+export function createCaller(options: CallerOptions, redactMore?: Redact, say?: Say): Caller {
   const redact = redactMore ?? ownRedactor(options);
   const { clock = systemClock, random = Math.random } = options;
   const ownsTransport = options.transport === undefined;
@@ -157,9 +155,8 @@ export function createCaller(callerOptions: CallerOptions, redactMore?: Redact, 
   }
 
   return {
-    async exchange(name, endpoint, givenInput, givenOptions = {}) {
-      const callOptions = ownCopy(givenOptions);
-      const input = ownCopy(endpoint.multipart ? await withFile(name, givenInput) : givenInput);
+    async exchange(name, endpoint, givenInput, callOptions = {}) {
+      const input = endpoint.multipart ? await withFile(name, givenInput) : givenInput;
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
       const edge = edgeOf(endpoint, input);

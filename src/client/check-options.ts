@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../clock.ts';
+import { faultOf, type Mismatch, mismatches, noSuchField } from '../contract/issues.ts';
 import { UsageError } from '../errors.ts';
 import { actions, type GateOverrides, verdicts } from '../gate/policy.ts';
 import type { DeployedPage, GateHub, GatePreview, LibraryOptions } from '../options/library-options.ts';
 import { type OptionRow, optionIds, rowOf } from '../options/table.ts';
 import { largestCount } from '../options/types.ts';
-import { isPlain, ownCopy } from '../own-options.ts';
+import { isPlain } from '../own-options.ts';
 import { instead, isEchoed } from '../suggest.ts';
-import { type Mismatch, mismatches } from './schema-mismatch.ts';
 
 export type OptionType<Value> = z.ZodMiniType<Value>;
 
@@ -19,16 +19,19 @@ export type Checked<Options> = {
   [Name in keyof Options]: string | URL extends Options[Name] ? string : Options[Name];
 };
 
-/** Returns a schema that reads only own properties, and returns an object without a prototype. */
-export function owned<Value extends object>(schema: OptionType<Value>): OptionType<Value> {
-  const toOwn = z.transform((value: unknown) => (isPlain(value) ? ownCopy(value) : null));
-  const checked = schema.check(z.overwrite(ownCopy)) as z.ZodMiniType<Value, object | null>;
-  return z.pipe(toOwn, checked) as unknown as OptionType<Value>;
+/** Returns a schema that refuses an object with inherited properties, such as the getters of a class. */
+export function plain<Value extends object>(
+  schema: OptionType<Value>,
+  expected = 'expected a plain object',
+): OptionType<Value> {
+  // The caller may change the object.
+  const copy = z.transform((value: unknown) => ({ ...(value as object) }));
+  return z.pipe(z.pipe(z.custom(isPlain, expected), copy), schema as never) as unknown as OptionType<Value>;
 }
 
 /** Returns the schema of an object of options, which refuses all others. */
 export function optionsOf<Options extends object>(shape: Shape<Options>): OptionType<Checked<Options>> {
-  return owned(z.strictObject(shape, 'expected a plain object') as unknown as OptionType<Checked<Options>>);
+  return plain(z.strictObject(shape) as unknown as OptionType<Checked<Options>>);
 }
 
 function number(expected: string, isValid: (value: number) => boolean): OptionType<number> {
@@ -46,7 +49,7 @@ export function objectWith<Value>(what: string, ...methods: (keyof Value)[]): Op
 export const text = z.string('expected a string');
 export const texts = z.array(text, 'expected an array of strings');
 export const flag = z.boolean('expected true or false');
-export const record = owned(z.record(z.string(), z.optional(text), 'expected a plain object'));
+export const record = plain(z.record(z.string(), z.optional(text)));
 export const milliseconds = number(
   'a finite number of milliseconds above 0',
   (ms) => ms > 0 && Number.isFinite(ms),
@@ -153,27 +156,19 @@ function namesAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] 
   return next === undefined ? [] : namesAt(next, rest);
 }
 
-const unknown = 'no such field';
-
 /** Returns the fault as a sentence, without any text that was given: it may be a misplaced secret. */
-function faultOf({ field, path, expected, received, sentence }: Mismatch): string {
-  if (expected === unknown)
+function textOf(mismatch: Mismatch): string {
+  const { field, path, expected, sentence } = mismatch;
+  if (expected === noSuchField)
     return isEchoed(String(path.at(-1))) ? `unknown option ${JSON.stringify(field)}` : 'unknown option';
-  if (sentence !== undefined && !sentence.startsWith('expected ')) return `${field}: ${sentence}`;
-  const name = field === '' ? 'its argument' : field;
-  if (received === 'nothing') return `${name} is missing: it must be ${expected}`;
-  const actual = received
-    .replace(/^(?:number|boolean) /, '')
-    .replace(/^(string|number|boolean|function|symbol|bigint)\b(?! beyond).*/s, 'a $1')
-    .replace(/^an object with .*/s, 'an object')
-    .replace('a number beyond 1.8e308', 'Infinity');
-  return `${name} must be ${expected}, not ${actual}`;
+  const text = faultOf(mismatch, field === '' ? 'its argument' : field);
+  return text === sentence ? `${field}: ${text}` : text;
 }
 
 function hintFor(schema: z.ZodMiniType, { path, expected, received, field }: Mismatch): string | undefined {
   if (received === 'nothing') return `set ${field}; an unset environment variable is undefined`;
   if (received === 'null') return `set ${field}, or leave it out if it has a default`;
-  const names = expected === unknown ? namesAt(schema, path.slice(0, -1)) : [];
+  const names = expected === noSuchField ? namesAt(schema, path.slice(0, -1)) : [];
   return names.length === 0 ? undefined : instead(String(path.at(-1)), names);
 }
 
@@ -186,10 +181,11 @@ export function checkOptions<Options>(schema: OptionType<Options>, options: unkn
   try {
     const result = schema.safeParse(options);
     if (result.success) return result.data;
-    const wrong = mismatches(schema, options);
+    const wrong = mismatches(schema, options, { hidden: 'texts' });
     const [first] = wrong;
-    const faults = wrong.slice(0, 5).map(faultOf);
-    throw new UsageError(`${call}: ${faults.join('; ')}`, { hint: first && hintFor(schema, first) });
+    throw new UsageError(`${call}: ${wrong.slice(0, 5).map(textOf).join('; ')}`, {
+      hint: first && hintFor(schema, first),
+    });
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${call}: an option cannot be read`, { cause });

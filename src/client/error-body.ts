@@ -1,8 +1,8 @@
+import { secretName } from '../contract/issues.ts';
 import { redactResponse } from '../errors.ts';
 import { nextIndex } from '../json/rewrite.ts';
 import { closes, isSpace, isString, opens, tokensOf } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
-import { secretName } from './schema-mismatch.ts';
 
 /** The most bytes of a response body that an error keeps. */
 const mostBytes = 64 * 1024;

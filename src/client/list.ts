@@ -1,5 +1,5 @@
 import { defaultPageSize } from '../contract/fields.ts';
-import { type Mismatch, received } from './schema-mismatch.ts';
+import { type Mismatch, received } from '../contract/issues.ts';
 
 /** A list, or one page of it, read from a response of any shape. Facts that the response lacks are missing. */
 export interface Page {

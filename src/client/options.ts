@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
+import type { Mismatch } from '../contract/issues.ts';
 import type { RungateError } from '../errors.ts';
 import type { LibraryOptions } from '../options/library-options.ts';
 import type { Redact } from '../redact.ts';
 import type { Transport } from '../transport/transport.ts';
 import * as option from './check-options.ts';
 import type { RequestInput } from './request.ts';
-import type { Mismatch } from './schema-mismatch.ts';
 
 const clientRows = [
   'apiUrl',

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../contract/endpoint.ts';
+import { type Mismatch, received } from '../contract/issues.ts';
 import { HttpError, RungateError } from '../errors.ts';
 import { itemTexts } from '../json/text.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import { type Page, type PageQuery, readPage } from './list.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
 import { PageSequence, type SentPage } from './page-checks.ts';
-import { type Mismatch, mismatchError, received } from './schema-mismatch.ts';
+import { mismatchError } from './schema-mismatch.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */
 export type FetchPage<P extends SentPage> = (page: number, signal: AbortSignal) => Promise<P>;

@@ -1,9 +1,10 @@
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
+import { faultOf, mismatches, noSuchField, zonedDateTime } from '../contract/issues.ts';
 import { type Say, UsageError } from '../errors.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
-import { looseFields, type Mismatch, mismatches, zonedDateTime } from './schema-mismatch.ts';
+import { looseFields } from './schema-mismatch.ts';
 
 export interface RequestInput {
   /** Path parameters by name, not encoded. */
@@ -37,28 +38,20 @@ function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unk
   const loose = new Set(part === 'body' ? looseFields(schema, value).map(({ field }) => field) : []);
   const wrong = mismatches(schema, value).filter(({ field }) => !loose.has(field));
   if (wrong.length === 0) return;
-  const fault = (say: Say, { field, expected, received, sentence }: Mismatch) => {
-    if (sentence !== undefined) return sentence;
-    const named = part === 'query' ? say('query', field) : `field ${field}`;
-    if (expected === 'no such field') return `${named} is unknown`;
-    // Quotes, or their absence, show the type of the value.
-    const sent = received.replace(/^(?:string|number|boolean) (?=\S)/, '');
-    if (field === '') return `the ${part} must be ${expected}, not ${sent}`;
-    return received === 'nothing'
-      ? `${named} is missing (${expected})`
-      : `${named} must be ${expected}, not ${sent}`;
+  const named = (say: Say, field: string) => {
+    if (field === '') return `the ${part}`;
+    return part === 'query' ? say('query', field) : `field ${field}`;
   };
-  const shown = wrong.slice(0, 5);
-  const unknown = wrong.some((fault) => fault.expected === 'no such field');
   const { shape = {} }: { shape?: object } = schema._zod.def as object;
-  const known = Object.keys(shape);
-  throw new UsageError((say) => say('call', name) + shown.map((one) => fault(say, one)).join('; '), {
-    hint:
-      unknown && known.length > 0
-        ? `the known names are ${known.join(', ')}`
-        : wrong.some(({ expected }) => expected === zonedDateTime)
-          ? 'write 2026-01-31 for its midnight in UTC, or 2026-01-31T14:00:00+02:00 as in RFC 3339'
-          : undefined,
+  const known = Object.keys(shape).join(', ');
+  const isExpected = (what: string) => wrong.some(({ expected }) => expected === what);
+  const hint = isExpected(zonedDateTime)
+    ? 'write 2026-01-31 for its midnight in UTC, or 2026-01-31T14:00:00+02:00 as in RFC 3339'
+    : undefined;
+  const text = (say: Say) =>
+    wrong.slice(0, 5).map((mismatch) => faultOf(mismatch, named(say, mismatch.field)));
+  throw new UsageError((say) => say('call', name) + text(say).join('; '), {
+    hint: isExpected(noSuchField) && known !== '' ? `the known names are ${known}` : hint,
   });
 }
 

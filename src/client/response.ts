@@ -1,4 +1,5 @@
 import type { Endpoint } from '../contract/endpoint.ts';
+import { type Mismatch, mismatches } from '../contract/issues.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
 import { UnexpectedResponseError, type Wording } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
@@ -6,7 +7,7 @@ import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
 import { type Page, readPage } from './list.ts';
-import { type Mismatch, mismatchError, mismatches } from './schema-mismatch.ts';
+import { mismatchError } from './schema-mismatch.ts';
 
 /** The request as the user knows it: `GET /api/environments`. */
 const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;

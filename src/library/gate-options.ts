@@ -75,7 +75,7 @@ type GivenOptions = SharedGateOptions & {
   [K in 'trigger' | 'runIds' | 'idempotencyKey' | 'onProgress']?: GateOptions[K];
 };
 
-export const triggerOption = option.owned(run['run.trigger'].body);
+export const triggerOption = option.plain(run['run.trigger'].body);
 
 export const ruleShape: option.Shape<RuleOptions> = {
   ...option.rowShape('', ruleRows),
@@ -102,7 +102,7 @@ export const sharedShape: option.Shape<SharedGateOptions> = {
   deployed: z.optional(
     option.optionsOf<GateDeployed>({
       ...option.rowShape('deployed.', ['url', 'pointer', 'is', 'timeoutMs']),
-      headers: z.optional(option.owned(z.record(z.string(), option.text, 'expected a plain object'))),
+      headers: z.optional(option.plain(z.record(z.string(), option.text))),
     }),
   ),
   ...option.rowShape('', [...cancelRows, 'subjects']),

@@ -6,7 +6,6 @@ import { gateName, gateNameHint, type PlanNode, problemIn } from '../gate/plan/g
 import type { GatesEvent } from '../gate/plan/plan.ts';
 import { type GateOverrides, type Overrides, remainingOverrides } from '../gate/policy.ts';
 import type { LibraryOptions } from '../options/library-options.ts';
-import { ownCopy } from '../own-options.ts';
 import { echoed } from '../suggest.ts';
 import {
   gateRules,
@@ -40,11 +39,9 @@ const namedGate = option.optionsOf<NamedGate>({
 export const gatesOptions = option.optionsOf<GatesOptions>({
   ...sharedShape,
   // Each gate is checked by itself, so that an error can name it.
-  gates: option.owned(
-    z.custom<GatesOptions['gates']>(
-      (value) => value !== null,
-      'expected an object of gates by name: { api: { trigger } }',
-    ),
+  gates: option.plain(
+    z.custom<GatesOptions['gates']>(),
+    'expected an object of gates by name: { api: { trigger } }',
   ),
   ...option.rowShape('', ['failFast']),
   onProgress: z.optional(option.func<NonNullable<GatesOptions['onProgress']>>()),
@@ -67,7 +64,7 @@ export function inGate<T>(name: string, check: () => T): T {
 }
 
 const set = <T extends object>(options: T) =>
-  ownCopy(Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))) as T;
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
 function checkGate(all: option.Checked<GatesOptions>, name: string, given: NamedGate): CheckedGate {
   if (!gateName.test(name))
@@ -78,7 +75,7 @@ function checkGate(all: option.Checked<GatesOptions>, name: string, given: Named
     const on = set((own.on ?? {}) as Overrides);
     const rest = remainingOverrides(set((all.on ?? {}) as Overrides), { strict, on });
     const { gates: _, failFast, onProgress, ...shared } = all;
-    const options = ownCopy({ ...shared, ...own, on: { ...rest, ...on } as GateOverrides });
+    const options = { ...shared, ...own, on: { ...rest, ...on } as GateOverrides };
     return { name, needs, advisory, ...gateRules(options), trigger, preview: options.preview };
   });
 }

@@ -11,7 +11,7 @@ import { type Counts, outcomes } from '../mock/state.ts';
 
 const outcome = option.oneOf(outcomes);
 const count = z.optional(option.whole(0));
-const fault = option.owned(
+const fault = option.plain(
   z.strictObject({ ...faultFields, times: z.optional(option.whole(0, Number.POSITIVE_INFINITY)) }),
 ) as unknown as option.OptionType<Fault>;
 

@@ -1,52 +1,8 @@
 import * as z from 'zod/mini';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
+import { faultOf, mismatches } from '../contract/issues.ts';
 import type { RawQuery } from './exchange.ts';
 import { MockError } from './response.ts';
-
-type Issue = z.core.$ZodIssue;
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function problemText(issue: Issue, value: unknown): string {
-  switch (issue.code) {
-    case 'invalid_type': {
-      const received = issue.path.reduce<unknown>(
-        (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
-        value,
-      );
-      return received === undefined ? 'required' : `expected ${issue.expected}, got ${typeOf(received)}`;
-    }
-    case 'too_small':
-      if (issue.origin === 'string') return 'must not be empty';
-      if (issue.origin !== 'array') return `expected at least ${issue.minimum}`;
-      return `expected at least ${issue.minimum} item${issue.minimum === 1 ? '' : 's'}`;
-    case 'unrecognized_keys':
-      return 'unknown field';
-    case 'invalid_format':
-      return `expected the format ${issue.format}`;
-    default:
-      return issue.message;
-  }
-}
-
-/** Names each invalid field: `body.tags[0]: must not be empty; body.shop: unknown field`. */
-function describeProblems(where: string, value: unknown, issues: readonly Issue[]): string {
-  const name = (path: readonly PropertyKey[]) =>
-    path.reduce<string>(
-      (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${String(key)}`),
-      where,
-    );
-  return issues
-    .flatMap((issue) => {
-      const paths =
-        issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-      return paths.map((path) => `${name(path)}: ${problemText(issue, value)}`);
-    })
-    .join('; ');
-}
 
 /** @param where the part of the request, `body` or `query` */
 export function checkValue<Out>(
@@ -57,7 +13,10 @@ export function checkValue<Out>(
 ): Out {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw refuse(describeProblems(where, value, result.error.issues));
+  const faults = mismatches(schema, value, { hidden: 'texts' }).map((mismatch) =>
+    faultOf(mismatch, `${where}.${mismatch.field}`.replace(/\.(?=\[|$)/, '')),
+  );
+  throw refuse(faults.join('; '));
 }
 
 export function invalidBody(details: string): MockError {

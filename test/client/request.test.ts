@@ -236,7 +236,7 @@ describe('the body', () => {
   });
 
   test.each<[EndpointName, unknown, string]>([
-    ['run.trigger', undefined, 'the body must be an object, not nothing'],
+    ['run.trigger', undefined, 'the body is missing (an object)'],
     ['run.trigger', {}, 'field projectSlug is missing (a string)'],
     ['run.trigger', { projectSlug: 'p' }, 'one of processSlug and tags is required'],
     ['run.trigger', { ...selected, tags: ['a'] }, 'cannot be combined: give exactly one of them'],

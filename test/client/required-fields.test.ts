@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mismatches } from '../../src/client/schema-mismatch.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
+import { mismatches } from '../../src/contract/issues.ts';
 
 const order = { id: 'o', customer: 'c', total: 1.5, currency: 'EUR' };
 const summary = { orderCount: 1, totalRevenue: 1.5, totalRevenueDisplay: '€1.50' };

@@ -58,8 +58,8 @@ describe('a created environment', () => {
   it.each([
     [{}, 'body.key: required, because no key can be derived from the name'],
     [{ name: '日本' }, 'body.key: required, because no key can be derived from the name'],
-    [{ name: '', key: 'k' }, 'body.name: must not be empty'],
-    [{ key: '' }, 'body.key: must not be empty'],
+    [{ name: '', key: 'k' }, 'body.name must be a non-empty string, not an empty string'],
+    [{ key: '' }, 'body.key must be a non-empty string, not an empty string'],
     [{ key: 'staging' }, 'body.key: another environment has the key staging'],
     [{ name: 'QA' }, 'body.key: another environment has the key qa'],
   ])('cannot have the fields %j: %s', async (body, details) => {
@@ -174,10 +174,10 @@ describe('a variable of an environment', () => {
   });
 
   it.each([
-    [{}, 'body.name: required; body.value: required'],
-    [{ name: '', value: '' }, 'body.name: must not be empty'],
-    [{ name: 'A', value: 1 }, 'body.value: expected string, got number'],
-    [{ name: 'A', value: '', secret: 'yes' }, 'body.secret: expected boolean, got string'],
+    [{}, 'body.name is missing (a string); body.value is missing (a string)'],
+    [{ name: '', value: '' }, 'body.name must be a non-empty string, not an empty string'],
+    [{ name: 'A', value: 1 }, 'body.value must be a string, not 1'],
+    [{ name: 'A', value: '', secret: 'yes' }, 'body.secret must be a boolean, not a string'],
     [variable, 'body.name: another variable has the name LOCALE'],
   ])('cannot have the fields %j: %s', async (body, details) => {
     const { asUser, variables } = await staged();

@@ -40,9 +40,9 @@ describe('a created observation', () => {
   });
 
   it.each([
-    [{}, 'body.title: required'],
-    [{ title: '' }, 'body.title: must not be empty'],
-    [{ title: 'a', processRunId: 1 }, 'body.processRunId: expected string, got number'],
+    [{}, 'body.title is missing (a string)'],
+    [{ title: '' }, 'body.title must be a non-empty string, not an empty string'],
+    [{ title: 'a', processRunId: 1 }, 'body.processRunId must be a string, not 1'],
     [{ title: 'a', status: 'archived' }, 'body.status: it is open; only confirm,'],
   ])('cannot have the fields %j: %s', async (body, details) => {
     const { create } = await staged();
@@ -199,7 +199,7 @@ describe('an operation', () => {
     expect(refused.map((response) => [response.status, response.json().details])).toEqual([
       [422, 'body.supersededBy: the project has no observation "obs_no"'],
       [422, 'body.supersededBy: an observation cannot supersede itself'],
-      [422, 'body.supersededBy: expected string, got number'],
+      [422, 'body.supersededBy must be a string, not 7'],
     ]);
     const response = await supersede({ supersededBy: successor });
     expect(response.json()).toMatchObject({ status: 'superseded', supersededBy: successor });

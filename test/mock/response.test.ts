@@ -20,7 +20,10 @@ describe('a page', () => {
   it('cannot be larger than the maximum', () => {
     expect(servedPage(numbers(1), { pageSize: 100 }, same).pageSize).toBe(100);
     expect(() => servedPage(numbers(1), { pageSize: 101 }, same)).toThrow(
-      expect.objectContaining({ status: 422, details: 'query.pageSize: expected at most 100' }),
+      expect.objectContaining({
+        status: 422,
+        details: 'query.pageSize must be a number of at most 100, not 101',
+      }),
     );
   });
 

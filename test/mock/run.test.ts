@@ -33,13 +33,21 @@ describe('creating a run', () => {
   it.each<[string, unknown, string]>([
     ['both selectors', { ...byProcess, ...byTags }, 'processSlug and tags cannot be combined'],
     ['neither selector', { projectSlug: 'shop' }, 'one of processSlug and tags is required'],
-    ['no tags in the list', { projectSlug: 'shop', tags: [] }, 'body.tags: expected at least 1 item'],
-    ['an empty tag', { projectSlug: 'shop', tags: ['a', ''] }, 'body.tags[1]: must not be empty'],
-    ['an unknown field', { ...byProcess, shard: 1 }, 'body.shard: unknown field'],
-    ['a field of the wrong type', { ...byProcess, ref: 7 }, 'body.ref: expected string, got number'],
-    ['a missing project', { processSlug: 'checkout' }, 'body.projectSlug: required'],
-    ['a body that is a list', [byProcess], 'body: expected object, got array'],
-    ['a body that is null', null, 'body: expected object, got null'],
+    [
+      'no tags in the list',
+      { projectSlug: 'shop', tags: [] },
+      'body.tags must be a non-empty array, not an empty array',
+    ],
+    [
+      'an empty tag',
+      { projectSlug: 'shop', tags: ['a', ''] },
+      'body.tags[1] must be a non-empty string, not an empty string',
+    ],
+    ['an unknown field', { ...byProcess, shard: 1 }, 'body.shard is unknown'],
+    ['a field of the wrong type', { ...byProcess, ref: 7 }, 'body.ref must be a string, not 7'],
+    ['a missing project', { processSlug: 'checkout' }, 'body.projectSlug is missing (a string)'],
+    ['a body that is a list', [byProcess], 'body must be an object, not an array of 1'],
+    ['a body that is null', null, 'body must be an object, not null'],
   ])('refuses %s with 422 and names the problem', async (_case, body, details) => {
     const { mock, post } = await startService();
     const response = await post('/api/ci/runs', body);
@@ -227,8 +235,8 @@ describe('cancelling a run', () => {
   });
 
   it.each([
-    [{ reason: 7 }, 'body.reason: expected string, got number'],
-    [{ because: 'x' }, 'body.because: unknown field'],
+    [{ reason: 7 }, 'body.reason must be a string, not 7'],
+    [{ because: 'x' }, 'body.because is unknown'],
   ])('refuses %j', async (body, details) => {
     const { post, trigger } = await startService();
     const response = await post(`/api/ci/runs/${await trigger()}/cancel`, body);

@@ -48,7 +48,7 @@ describe('the service', () => {
       500,
       {
         error: 'The mock did not respond as its API says',
-        details: 'orders.summary: response.currency: unknown field',
+        details: 'orders.summary: response.currency is unknown',
       },
     ]);
   });
@@ -59,7 +59,7 @@ describe('the service', () => {
     const [status, body] = await getSummary(() => ({ body: summary, text: exact.replace('2.50', '"2.50"') }));
     expect([status, body.details]).toEqual([
       500,
-      'orders.summary: response.totalRevenue: expected number, got string',
+      'orders.summary: response.totalRevenue must be a number, not a string',
     ]);
   });
 

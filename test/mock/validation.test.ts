@@ -29,7 +29,7 @@ describe.each(names)('%s', (name) => {
   it('refuses unknown query parameters, unless the API allows any', async () => {
     const response = await send(`${path}?nonsense=1`);
     if (name === 'observations.search') expect(response.status).toBe(404);
-    else expect([response.status, response.json().details]).toEqual([422, 'query.nonsense: unknown field']);
+    else expect([response.status, response.json().details]).toEqual([422, 'query.nonsense is unknown']);
   });
 });
 
@@ -37,23 +37,23 @@ describe('the query', () => {
   it.each([
     ['/api/environments?page=2&pageSize=50', 200, undefined],
     ['/api/environments?pageSize=101', 422, 'query.pageSize: expected at most 100'],
-    ['/api/environments?pageSize=0', 422, 'query.pageSize: expected at least 1'],
-    ['/api/environments?page=0', 422, 'query.page: expected at least 1'],
-    ['/api/environments?page=two', 422, 'query.page: expected number, got string'],
-    ['/api/environments?page=1.5', 422, 'query.page: expected int, got number'],
-    ['/api/environments?page=', 422, 'query.page: expected number, got string'],
-    ['/api/environments?page=1&page=2', 422, 'query.page: expected number, got array'],
+    ['/api/environments?pageSize=0', 422, 'query.pageSize must be a number of at least 1, not 0'],
+    ['/api/environments?page=0', 422, 'query.page must be a number of at least 1, not 0'],
+    ['/api/environments?page=two', 422, 'query.page must be a number, not a string'],
+    ['/api/environments?page=1.5', 422, 'query.page must be an integer, not 1.5'],
+    ['/api/environments?page=', 422, 'query.page must be a number, not an empty string'],
+    ['/api/environments?page=1&page=2', 422, 'query.page must be a number, not an array of 2'],
     ['/api/webhooks?includeGlobal=false&projectId=p', 200, undefined],
-    ['/api/webhooks?includeGlobal=no', 422, 'query.includeGlobal: expected boolean, got string'],
+    ['/api/webhooks?includeGlobal=no', 422, 'query.includeGlobal must be a boolean, not a string'],
     ['/api/projects/shop/observations?status=open&createdAfter=2026-01-01T00:00:00Z', 200, undefined],
     [
       '/api/projects/p/observations?createdAfter=yesterday',
       422,
-      'query.createdAfter: expected the format date-time',
+      'query.createdAfter must be a date, or a date and time with a zone, not a string',
     ],
     ['/api/projects/shop/observations?status=1', 200, undefined],
     ['/api/projects/shop/observations/search?q=a&limit=3', 200, undefined],
-    ['/api/environments?toString=1', 422, 'query.toString: unknown field'],
+    ['/api/environments?toString=1', 422, 'query.toString is unknown'],
   ])('%s gets %i: %s', async (path, status, details) => {
     const { call, headers } = await asUser();
     const response = await call('GET', path, { headers });
@@ -66,23 +66,28 @@ describe('the query', () => {
 
 describe('the body', () => {
   it.each([
-    ['POST', '/api/settings/api-keys', '{"scopes":["ci:trigger"]}', 'body.name: required'],
-    ['POST', '/api/settings/api-keys', '{"name":""}', 'body.name: must not be empty'],
+    ['POST', '/api/settings/api-keys', '{"scopes":["ci:trigger"]}', 'body.name is missing (a string)'],
+    [
+      'POST',
+      '/api/settings/api-keys',
+      '{"name":""}',
+      'body.name must be a non-empty string, not an empty string',
+    ],
     [
       'POST',
       '/api/settings/api-keys',
       '{"name":"a","scopes":"ci:trigger"}',
-      'body.scopes: expected array, got string',
+      'body.scopes must be an array, not a string',
     ],
-    ['POST', '/api/settings/api-keys', '{"name":"a","expires":1}', 'body.expires: unknown field'],
+    ['POST', '/api/settings/api-keys', '{"name":"a","expires":1}', 'body.expires is unknown'],
     [
       'PUT',
       '/api/environments/e',
       '{"mobileRuntimeOverrides":{"udid":1}}',
-      'body.mobileRuntimeOverrides.udid: expected string',
+      'body.mobileRuntimeOverrides.udid must be a string, not 1',
     ],
-    ['POST', '/api/projects/p/observations', '[]', 'body: expected object, got array'],
-    ['POST', '/api/webhooks/w/test', '"now"', 'body: expected object, got string'],
+    ['POST', '/api/projects/p/observations', '[]', 'body must be an object, not an empty array'],
+    ['POST', '/api/webhooks/w/test', '"now"', 'body must be an object, not a string'],
     ['DELETE', '/api/webhooks/w', '{}', 'body: this endpoint takes no body'],
   ])('of %s %s cannot be %s: %s', async (method, path, body, details) => {
     const { call, json } = await asUser();

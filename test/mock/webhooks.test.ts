@@ -73,11 +73,11 @@ describe('a registered webhook', () => {
   });
 
   it.each([
-    [{}, 'body.url: required'],
-    [{ url: 'receiver' }, 'body.url: expected the format url'],
-    [{ url: 'ftp://a.example.test' }, 'body.url: expected the format url'],
-    [{ url, events: [] }, 'body.events: expected at least 1 item'],
-    [{ url, events: ['run.ended'] }, 'body.events[0]: expected one of run.started, run.completed'],
+    [{}, 'body.url is missing (a string)'],
+    [{ url: 'receiver' }, 'body.url must be a valid url'],
+    [{ url: 'ftp://a.example.test' }, 'body.url must be a valid url'],
+    [{ url, events: [] }, 'body.events must be a non-empty array, not an empty array'],
+    [{ url, events: ['run.ended'] }, 'body.events[0] must be one of run.started, run.completed'],
     [{ url, projectId: 'nowhere' }, 'body.projectId: no project has the id "nowhere"'],
   ])('cannot have the fields %j: %s', async (body, details) => {
     const { asUser } = await startService();

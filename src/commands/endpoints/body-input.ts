@@ -1,5 +1,5 @@
-import { secretName } from '../../client/schema-mismatch.ts';
 import type { Schema } from '../../contract/endpoint.ts';
+import { secretName } from '../../contract/issues.ts';
 import type { FileUpload } from '../../contract/service-types.ts';
 import { type Field, schemaFields } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 import { detectCi } from '../../ci/provider.ts';
-import { mismatchError, received } from '../../client/schema-mismatch.ts';
+import { mismatchError } from '../../client/schema-mismatch.ts';
+import { received } from '../../contract/issues.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
 import { checkRunId } from '../../gate/run-id.ts';
