@@ -126,13 +126,13 @@ function readJournal(path: string): JournalEvent[] {
     new ConfigError(`the journal of the main step cannot be ${problem}`, {
       hint: 'a run may still be in progress: look for it in the service, and cancel it there',
     });
-  let text: string | null;
+  let text: string;
   try {
     text = readOwnFile(path);
   } catch (error) {
     throw unusable(`used: ${path}: ${(error as Error).message}`);
   }
-  const events = parseJournal(text ?? '');
+  const events = parseJournal(text);
   if (events === null) throw unusable(`read: ${path}`);
   return events;
 }

@@ -22,5 +22,5 @@ export const runIdOf = (response: unknown, location?: string, pointer?: string, 
 export const runIdIn = (json: string, pointer?: string) =>
   find({ value: JSON.parse(json), text: json, headers: {}, redact: redactNothing }, pointer, {});
 export const readPage = (value: unknown) => page(value);
-export const openJournal = (file: JournalFile, now: Date, tell: (problem: string) => void) =>
-  open(file, now, tell, redactNothing);
+export const openJournal = (file: JournalFile, warn: (problem: string) => void) =>
+  open(file, { warn, redact: redactNothing });

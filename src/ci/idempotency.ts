@@ -4,20 +4,16 @@ import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
 import type { KeyOrigin, KeyStep } from '../gate/events.ts';
 import type { CiContext } from './context.ts';
-import type { Journal, JournalFile, JournalRun } from './journal.ts';
+import { type Journal, type JournalRun, type JournalTools, openJournal } from './journal.ts';
 
 /**
  * The facts that identify a run: the place in the pipeline where it is started, and its body. The number of the re-run is not one
  * of them: a re-run job must find the run that it left in progress.
  */
-export interface Ingredients {
+export interface Ingredients
+  extends Pick<CiContext, 'repository' | 'job' | 'step' | 'matrix' | 'parallelIndex'> {
   provider: string;
-  repository: string | null;
   runId: string;
-  job: string | null;
-  step: string | null;
-  matrix: string | null;
-  parallelIndex: number | null;
   /** The user's `--idempotency-salt`, for places that the CI does not distinguish. */
   salt: string | null;
   /** The build that the gate expects or names in its receipt, if it does: a run of another one is not its run. */
@@ -71,69 +67,58 @@ export function baseOf(ingredients: Ingredients): string {
   return sha256(JSON.stringify(Object.entries(ingredients).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-function keyOf(base: string, round: number, generation: string, retry: number[]): string {
-  return sha256(JSON.stringify([base, round, generation, ...retry]));
-}
+/** The keys of a run and of its retries. */
+type Chain = KeyStep[];
 
-function withRetries(retries: number, stepOf: (retry?: number) => KeyStep): KeyStep[] {
-  const steps = Array.from({ length: retries }, (_, index) => {
-    const step = stepOf(index + 1);
-    return { ...step, how: `${step.how}, retry ${index + 1}`, retry: index + 1 };
+function chainOf(retries: number, stepOf: (retry: number) => KeyStep): Chain {
+  return Array.from({ length: retries + 1 }, (_, retry) => {
+    const step = stepOf(retry);
+    return retry === 0 ? step : { ...step, how: `${step.how}, retry ${retry}`, retry };
   });
-  return [stepOf(), ...steps];
 }
 
-function randomSteps(how: string, retries: number): KeyStep[] {
-  return withRetries(retries, () => ({ key: crypto.randomUUID(), how, origin: 'random' }));
+export function randomKeys(how: string, retries: number): Chain {
+  return chainOf(retries, () => ({ key: crypto.randomUUID(), how, origin: 'random' }));
 }
 
-function sharedSteps(
-  base: string,
-  round: number,
-  { attempt, jobId }: Pick<CiContext, 'attempt' | 'jobId'>,
-  retries: number,
-): KeyStep[] {
+/** Returns the keys that all re-runs of a job can make: a chain for each of them. */
+function sharedChains(base: string, round: number, ci: CiContext, retries: number): Chain[] {
+  const { attempt, jobId } = ci;
   const place = round === 0 ? '' : `, run ${round + 1} of this job`;
-  const stepsOf = (generation: string, how: string, origin: KeyOrigin) =>
-    withRetries(retries, (retry) => {
-      const key = keyOf(base, round, generation, retry === undefined ? [] : [retry]);
-      return { key, how: `${how}${place}`, origin, round };
+  const chainFor = (generation: string, how: string, origin: KeyOrigin) =>
+    chainOf(retries, (retry) => {
+      const parts = [base, round, generation, ...(retry === 0 ? [] : [retry])];
+      return { key: sha256(JSON.stringify(parts)), how: `${how}${place}`, origin, round };
     });
-  const steps = Array.from({ length: attempt ?? 1 }, (_, index) =>
-    stepsOf(String(index + 1), `generation ${index + 1}`, index + 1 === attempt ? 'job' : 'earlier'),
+  const chains = Array.from({ length: attempt ?? 1 }, (_, index) =>
+    chainFor(String(index + 1), `generation ${index + 1}`, index + 1 === attempt ? 'job' : 'earlier'),
   );
   if (attempt === null && jobId !== null)
-    steps.push(stepsOf(`job ${jobId}`, `generation of job ${jobId}`, 'job'));
-  return steps.flat();
+    chains.push(chainFor(`job ${jobId}`, `generation of job ${jobId}`, 'job'));
+  return chains;
 }
 
 /**
  * Returns the keys of the run that this job left in progress, if any. If it is the run of a retry, they begin with the run that
  * had failed before it. They end with the retries that are left.
- * @param job from `jobOf`, or null if that does not tell the re-runs of a job apart
  */
-function openSteps(
+function openKeys(
   remembered: readonly Remembered[],
-  job: string | null,
-  sharedOf: (round: number) => KeyStep[],
-): KeyStep[] {
+  ci: CiContext,
+  sharedOf: (round: number) => Chain[],
+): Chain {
   const open = remembered.findLast((run) => !run.settled);
   if (open === undefined) return [];
   const { key, round } = open;
-  const origin = open.job === job ? 'journal' : 'earlier';
-  const how = 'left in progress by this job';
-  const shared = sharedOf(round);
-  const index = shared.findIndex((step) => step.key === key);
-  const current = shared[index];
-  if (current === undefined) return [{ key, how, origin, round }];
-  const { retry = 0 } = current;
-  const later = shared.slice(index + 1);
-  const others = later.findIndex((step) => step.retry === undefined);
-  return [
-    ...shared.slice(index - retry, index).map((step): KeyStep => ({ ...step, origin })),
-    { ...current, how, origin },
-    ...later.slice(0, others === -1 ? later.length : others),
-  ];
+  const isNumbered = ci.attempt !== null || ci.jobId !== null;
+  const origin = isNumbered && open.job === jobOf(ci) ? 'journal' : 'earlier';
+  const own: KeyStep = { key, how: 'left in progress by this job', origin, round };
+  const chain = sharedOf(round).find((steps) => steps.some((step) => step.key === key)) ?? [own];
+  const at = chain.findIndex((step) => step.key === key);
+  return chain.map((step, index) => {
+    if (index > at) return step;
+    return index === at ? { ...step, how: own.how, origin } : { ...step, origin };
+  });
 }
 
 /**
@@ -151,13 +136,12 @@ export function keySteps(
   retries = 0,
 ): KeyStep[] {
   const base = baseOf(ingredients);
-  const sharedOf = (round: number) => sharedSteps(base, round, ci, retries);
-  const job = ci.attempt === null && ci.jobId === null ? null : jobOf(ci);
-  const round = remembered.reduce((next, run) => Math.max(next, run.round + 1), 0);
+  const sharedOf = (round: number) => sharedChains(base, round, ci, retries);
+  const round = Math.max(-1, ...remembered.map((run) => run.round)) + 1;
   return [
-    ...openSteps(remembered, job, sharedOf),
-    ...sharedOf(round),
-    ...randomSteps('random, for when the runs of all other keys have ended', retries),
+    ...openKeys(remembered, ci, sharedOf),
+    ...sharedOf(round).flat(),
+    ...randomKeys('random, for when the runs of all other keys have ended', retries),
   ];
 }
 
@@ -184,7 +168,6 @@ export interface KeyRequest {
   ci: CiContext;
   /** The path in RUNGATE_JOURNAL, which the action sets for its post step. */
   journalPath: string | undefined;
-  open(file: JournalFile): Journal;
 }
 
 /**
@@ -210,21 +193,21 @@ export interface PlannedKeys {
  * Returns the idempotency keys of a start: the user's key; in CI, the keys that a job and its re-runs share; otherwise a
  * random key, the same in all retries of the request.
  */
-export function planKeys(request: KeyRequest): PlannedKeys {
-  const { given, how, salt, ci, journalPath = '', retries = 0, open } = request;
+export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys {
+  const { given, how, salt, ci, journalPath = '', retries = 0 } = request;
   const file = { named: journalPath !== '', job: jobOf(ci) };
   // These keys do not need a journal, but RUNGATE_JOURNAL requests one. The base is random, so no other gate finds their runs.
-  const planned = (keys: KeyStep[]): PlannedKeys => ({
-    keys,
-    journal: file.named ? open({ ...file, path: journalPath, base: crypto.randomUUID() }) : undefined,
-  });
+  const planned = (keys: KeyStep[]): PlannedKeys => {
+    const own = { ...file, path: journalPath, base: crypto.randomUUID() };
+    return { keys, journal: file.named ? openJournal(own, tools) : undefined };
+  };
   if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt, request.builds);
   if (ingredients === null)
-    return planned(randomSteps('random: outside CI, each command starts a new run', retries));
+    return planned(randomKeys('random: outside CI, each command starts a new run', retries));
   const base = baseOf(ingredients);
   const folder = ci.temporaryFolder ?? tmpdir();
   const path = file.named ? journalPath : join(folder, `rungate-${base.slice(0, 32)}.journal`);
-  const journal = open({ ...file, path, base });
+  const journal = openJournal({ ...file, path, base }, tools);
   return { keys: keySteps(ingredients, ci, journal.runs, retries), journal, made: { ingredients, path } };
 }

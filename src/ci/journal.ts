@@ -1,27 +1,25 @@
-import { renameSync } from 'node:fs';
 import { ConfigError } from '../errors.ts';
-import type { KeyStep, RunJournal } from '../gate/events.ts';
+import type { RunJournal } from '../gate/events.ts';
 import type { Redact } from '../redact.ts';
 import { excerpt } from '../sanitize.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
 
 /** The place that a run was started from, and the job that did it. Pipelines may share a journal, but not the runs in it. */
-export interface Origin {
+interface Origin {
   /** Identifies the place in the pipeline and the body, as `baseOf` does. It is random for keys that are not made from them. */
   readonly base: string;
   /** Identifies the re-run of the job, as `jobOf` does. */
   readonly job: string;
 }
 
+type RecordedStep = Parameters<RunJournal['environment']>[1];
+
 /** One line of a journal. Lines are only appended, so that concurrent processes cannot damage each other's lines. */
 export type JournalEvent =
-  // Older versions recorded no origin.
-  | ({ event: 'triggering'; key: string; round: number; body?: unknown } & Partial<Origin>)
+  | ({ event: 'triggering'; key: string; round: number; body?: unknown } & Origin)
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
   | { event: 'settled'; runId: string }
   | { event: 'environment'; key: string; step: RecordedStep; job: string };
-
-type RecordedStep = Parameters<RunJournal['environment']>[1];
 
 /** A run in the journal. Its origin is that of the first process that used the key. */
 export interface JournalRun extends Origin {
@@ -36,13 +34,19 @@ export interface JournalRun extends Origin {
   readonly body: unknown;
 }
 
+/** The texts that each event has. */
+const texts = {
+  triggering: ['key', 'base', 'job'],
+  created: ['key', 'runId'],
+  settled: ['runId'],
+  environment: ['key', 'step', 'job'],
+} as const satisfies Record<JournalEvent['event'], readonly string[]>;
+
 function isEvent(value: unknown): value is JournalEvent {
-  if (typeof value !== 'object' || value === null) return false;
-  const { event, key, round, runId, step, job } = value as Record<string, unknown>;
-  if (event === 'triggering') return typeof key === 'string' && Number.isInteger(round);
-  if (event === 'created') return typeof key === 'string' && typeof runId === 'string';
-  if (event === 'environment') return [key, step, job].every((text) => typeof text === 'string');
-  return event === 'settled' && typeof runId === 'string';
+  const { event, round, ...fields } = Object(value) as Record<string, unknown>;
+  if (typeof event !== 'string' || !Object.hasOwn(texts, event)) return false;
+  if (event === 'triggering' && !Number.isInteger(round)) return false;
+  return texts[event as keyof typeof texts].every((name) => typeof fields[name] === 'string');
 }
 
 const lineStart = '{"event":"';
@@ -50,15 +54,13 @@ const lineStart = '{"event":"';
 /** Returns the events in the text of a journal, or null if the text is not a journal. */
 export function parseJournal(text: string): JournalEvent[] | null {
   const events: JournalEvent[] = [];
-  for (const line of text.split('\n')) {
-    if (line === '') continue;
+  for (const line of text.split('\n').filter((line) => line !== '')) {
     let event: unknown;
     try {
       event = JSON.parse(line);
     } catch {
       // kill -9 may cut off the last line at any byte; the other lines stay intact.
       if (lineStart.startsWith(line.slice(0, lineStart.length))) continue;
-      return null;
     }
     if (!isEvent(event)) return null;
     events.push(event);
@@ -66,14 +68,13 @@ export function parseJournal(text: string): JournalEvent[] | null {
   return events;
 }
 
-/** Returns the runs in the order in which they were started, without those of an older version. */
+/** Returns the runs in the order in which they were started. */
 export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   const byKey = new Map<string, JournalRun>();
   for (const entry of events) {
     if (entry.event === 'triggering') {
       const { key, round, base, job, body = null } = entry;
-      if (base === undefined || job === undefined || byKey.has(key)) continue;
-      byKey.set(key, { key, round, base, job, runId: null, body, settled: false });
+      if (!byKey.has(key)) byKey.set(key, { key, round, base, job, runId: null, body, settled: false });
     } else if (entry.event === 'created') {
       const run = byKey.get(entry.key);
       if (run !== undefined) run.runId = entry.runId;
@@ -86,9 +87,8 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
 
 /** Returns the keys of the environments that a job created, or may have created, and has not deleted, with the last step of each. */
 export function environmentsOf(events: readonly JournalEvent[], job: string): Map<string, RecordedStep> {
-  const steps = new Map<string, RecordedStep>();
-  for (const entry of events)
-    if (entry.event === 'environment' && entry.job === job) steps.set(entry.key, entry.step);
+  const own = events.flatMap((entry) => (entry.event === 'environment' && entry.job === job ? entry : []));
+  const steps = new Map(own.map(({ key, step }) => [key, step]));
   return new Map([...steps].filter(([, step]) => step !== 'deleted'));
 }
 
@@ -97,8 +97,13 @@ export interface JournalFile extends Origin {
   readonly path: string;
   /** Whether the user named the file. Otherwise its name is rungate's own. */
   readonly named: boolean;
-  /** A damaged file stays where it is. */
-  readonly readOnly?: boolean;
+}
+
+export interface JournalTools {
+  /** Receives the reason why the journal cannot be used. */
+  readonly warn: (problem: string) => void;
+  /** Finds secrets: an event that contains one is not written. */
+  readonly redact: Redact;
 }
 
 export interface Journal extends RunJournal {
@@ -106,47 +111,37 @@ export interface Journal extends RunJournal {
   readonly runs: readonly JournalRun[];
 }
 
-/**
- * Opens the journal of a job. A damaged journal is moved aside with a warning, unless the user named the file. If the journal
- * cannot be read or written, rungate warns and continues without it.
- * @param redact finds secrets; an event that contains one is not written
- * @throws ConfigError if the user named a file that is not a journal
- */
-export function openJournal(
-  { path, named, base, job, readOnly = false }: JournalFile,
-  now: Date,
-  warn: (problem: string) => void,
-  redact: Redact,
-): Journal {
+/** @throws ConfigError if the user named a file that is not a journal; Error if another one cannot be read */
+function readEvents({ path, named }: JournalFile): JournalEvent[] {
+  const events = parseJournal(readOwnFile(path));
+  if (events !== null) return events;
+  if (!named) throw new Error('it is not a journal');
+  throw new ConfigError(`RUNGATE_JOURNAL is not a journal: ${excerpt(path)}`, {
+    hint: 'name a file that does not exist yet, or unset RUNGATE_JOURNAL; the file was left as it is',
+  });
+}
+
+/** Opens the journal of a job. If it cannot be read or written, rungate warns and continues without it. @throws ConfigError */
+export function openJournal(file: JournalFile, { warn, redact }: JournalTools): Journal {
+  const { path, base, job } = file;
   let usable = true;
-  const giveUp = (problem: string) => {
+  const giveUp = (what: string, error: unknown) => {
     usable = false;
+    const problem = `the journal ${path} cannot be ${what}: ${(error as Error).message}`;
     warn(
       `${problem}; rungate continues without it, and a retry loop in this job may find an ended run before it starts a new one`,
     );
   };
   let events: JournalEvent[] = [];
   try {
-    const read = parseJournal(readOwnFile(path) ?? '');
-    if (read === null && named) {
-      throw new ConfigError(`RUNGATE_JOURNAL is not a journal: ${excerpt(path)}`, {
-        hint: 'name a file that does not exist yet, or unset RUNGATE_JOURNAL; the file was left as it is',
-      });
-    }
-    if (read === null && !readOnly) {
-      const aside = `${path}.corrupt-${now.getTime()}`;
-      renameSync(path, aside);
-      warn(`the journal ${path} is damaged; it was moved to ${aside}, and rungate starts a new one`);
-    } else {
-      events = read ?? [];
-    }
+    events = readEvents(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    giveUp(`the journal ${path} cannot be used: ${(error as Error).message}`);
+    giveUp('used', error);
   }
   const runs = runsOf(events).filter((run) => run.base === base);
-  const round = runs.reduce((next, run) => (run.settled ? Math.max(next, run.round + 1) : next), 0);
-  const open = runs.filter((run) => !run.settled).at(-1);
+  const open = runs.findLast((run) => !run.settled);
+  const next = open?.round ?? Math.max(-1, ...runs.map(({ round }) => round));
 
   const hasSecret = (value: unknown) => {
     const text = JSON.stringify(value) ?? '';
@@ -159,21 +154,14 @@ export function openJournal(
       // The leading line break separates it from a line that was cut off.
       appendOwnFile(path, `\n${JSON.stringify(event)}\n`);
     } catch (error) {
-      giveUp(`the journal ${path} cannot be written: ${(error as Error).message}`);
+      giveUp('written', error);
     }
   };
   return {
     runs,
-    triggering({ key, round: own }: KeyStep, body) {
-      const known = runs.find((run) => run.key === key);
-      add({
-        event: 'triggering',
-        key,
-        round: known?.round ?? own ?? (open === undefined ? round : open.round + 1),
-        base,
-        job,
-        ...(hasSecret(body) ? {} : { body }),
-      });
+    triggering({ key, round: own = next + 1 }, body) {
+      const round = runs.find((run) => run.key === key)?.round ?? own;
+      add({ event: 'triggering', key, round, base, job, ...(hasSecret(body) ? {} : { body }) });
     },
     created: ({ key }, { runId, appUrl }) =>
       add({ event: 'created', key, runId, appUrl: appUrl && redact(appUrl) }),

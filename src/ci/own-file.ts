@@ -49,14 +49,14 @@ function withOwn<T>(path: string, flags: number, use: (fd: number) => T): T {
 }
 
 /**
- * Returns the text of a file that only the current user can have written, or null if it does not exist.
+ * Returns the text of a file that only the current user can have written; empty if it does not exist.
  * @throws Error with the reason why the file cannot be used
  */
-export function readOwnFile(path: string): string | null {
+export function readOwnFile(path: string): string {
   try {
     return withOwn(path, O_RDONLY, (fd) => readFileSync(fd, 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     throw error;
   }
 }

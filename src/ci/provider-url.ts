@@ -9,13 +9,11 @@ interface Remote {
   readonly name: string | null;
 }
 
-const host = String.raw`([\w.-]+|\[[\da-f:.]+\])`;
-const scheme = String.raw`(?:https?|ssh|git|git\+ssh|git\+https?|ssh\+git)://(?:[^/?#]*@)?`;
 // ssh://git@host:owner/name is not a valid URL but is common: its "port" is the start of the path.
-const port = String.raw`(?::\d*(?![^/?#])|:|(?=[/?#]|$))`;
-const url = new RegExp(`^${scheme}${host}${port}([^@?#]*)(?:[?#][^@]*)?$`, 'is');
+const url =
+  /^(?:https?|ssh|git|git\+ssh|git\+https?|ssh\+git):\/\/(?:[^/?#]*@)?([\w.-]+|\[[\da-f:.]+\])(?::\d*(?![^/?#])|:|(?=[/?#]|$))([^@?#]*)(?:[?#][^@]*)?$/is;
 /** `git@host:owner/name`, the syntax of scp. A drive letter is not a host. */
-const scp = new RegExp(`^(?!.*://)(?!\\w:)(?:[^/@:]+@)?${host}:(.+)$`, 'is');
+const scp = /^(?!.*:\/\/)(?!\w:)(?:[^/@:]+@)?([\w.-]+|\[[\da-f:.]+\]):(.+)$/is;
 
 function remoteOf(text: string): Remote | null {
   const [, place = '', path] = (text.includes('\\') ? null : (url.exec(text) ?? scp.exec(text))) ?? [];

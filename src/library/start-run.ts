@@ -1,14 +1,13 @@
 import * as z from 'zod/mini';
 import { runFacts } from '../ci/context.ts';
-import { givenKeys, planKeys } from '../ci/idempotency.ts';
-import { openJournal } from '../ci/journal.ts';
+import { givenKeys, planKeys, randomKeys } from '../ci/idempotency.ts';
 import { cancelReason, detectCi } from '../ci/provider.ts';
 import { checkOptions, func, milliseconds, optionsOf, text } from '../client/check-options.ts';
 import type { ClientOptions } from '../client/options.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { NetworkError, UsageError } from '../errors.ts';
 import { stopBudgetMs } from '../gate/cancel.ts';
-import type { KeyStep, RunJournal } from '../gate/events.ts';
+import type { RunJournal } from '../gate/events.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { resolvePolicy } from '../gate/policy.ts';
 import { redactReport } from '../gate/report.ts';
@@ -33,15 +32,6 @@ export function completeBody(trigger: TriggerBody, env: GateOptions['env']): Tri
   return env === undefined ? body : withFacts(body, runFacts(detectCi(env)));
 }
 
-/** Returns random keys, which no other call has used. */
-const ownKeys = (retries: number): KeyStep[] =>
-  Array.from({ length: retries + 1 }, (_, retry) => ({
-    key: crypto.randomUUID(),
-    how: 'random: each call starts a new run',
-    origin: 'random',
-    ...(retry > 0 && { retry }),
-  }));
-
 /** The options of a gate for its start. */
 export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempotencySalt' | 'idPointer'>;
 
@@ -49,7 +39,7 @@ export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempot
 export async function planStart(
   given: TriggerBody,
   options: StartOptions & Pick<GateOptions, 'retries' | 'subjects' | 'deployed'>,
-  { clock, redact, reporter }: Session,
+  { redact, reporter }: Session,
   gate?: string,
 ): Promise<{ start: Start; journal: RunJournal | undefined }> {
   // A key must always come with the same body.
@@ -62,28 +52,24 @@ export async function planStart(
   }
   if (env === undefined) {
     const own = key === undefined || key === 'auto';
-    const keys = own ? ownKeys(retries) : givenKeys(key, 'given as idempotencyKey', retries);
+    const keys = own
+      ? randomKeys('random: each call starts a new run', retries)
+      : givenKeys(key, 'given as idempotencyKey', retries);
     return { start: { body, keys, idPointer }, journal: undefined };
   }
-  const ci = detectCi(env);
-  const now = new Date(clock.now());
-  const { keys, journal } = planKeys({
+  const warn = (message: string) =>
+    reporter.progress({ type: 'note', message, ...(gate !== undefined && { gate }) });
+  const request = {
     given: key,
     how: 'given as idempotencyKey',
     salt: salt ?? null,
     retries,
     bodyBytes: JSON.stringify(body),
     builds: [options.deployed?.is ?? [], options.subjects ?? []].flat(),
-    ci,
+    ci: detectCi(env),
     journalPath: env.RUNGATE_JOURNAL,
-    open: (file) =>
-      openJournal(
-        file,
-        now,
-        (message) => reporter.progress({ type: 'note', message, ...(gate !== undefined && { gate }) }),
-        redact,
-      ),
-  });
+  };
+  const { keys, journal } = planKeys(request, { warn, redact });
   return { start: { body, keys, idPointer }, journal };
 }
 

@@ -7,7 +7,6 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -48,8 +47,7 @@ const foreign: [string, () => void][] = isRoot
   : [];
 
 const place = { base: 'base', job: 'job 1', named: false };
-const open = (change = {}) =>
-  openJournal({ path, ...place, ...change }, new Date(0), (problem) => warnings.push(problem));
+const open = (change = {}) => openJournal({ path, ...place, ...change }, (problem) => warnings.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
 const step = (key: string): KeyStep => ({ key, how: '', origin: 'job' });
 
@@ -119,19 +117,13 @@ describe('the journal of a job', () => {
     expect(open({ base: 'other' }).runs).toMatchObject([{ key: 'k2', round: 0 }]);
   });
 
-  it('ignores the runs of an older version, which recorded no base', () => {
-    const old = '{"event":"triggering","key":"old","round":0}\n';
-    writeFileSync(path, old, { mode: 0o600 });
-    expect(open().runs).toEqual([]);
-    expect(runsOf(parseJournal(old) ?? [])).toEqual([]);
-  });
-
-  it('is moved aside with a warning if rungate named the file and it is damaged', () => {
-    writeFileSync(path, 'not a journal\n');
-    expect(open().runs).toEqual([]);
-    expect(warnings.join()).toMatch(/is damaged; it was moved to .*corrupt-0/);
-    const aside = readdirSync(folder).find((name) => name.includes('corrupt')) ?? '';
-    expect(readFileSync(join(folder, aside), 'utf8')).toBe('not a journal\n');
+  it('is left as it is with a warning if rungate named the file and it is damaged', () => {
+    writeFileSync(path, 'not a journal\n', { mode: 0o600 });
+    const journal = open();
+    journal.triggering(step('k1'), body);
+    expect(journal.runs).toEqual([]);
+    expect(warnings.join()).toMatch(/cannot be used: it is not a journal; rungate continues without it/);
+    expect(readFileSync(path, 'utf8')).toBe('not a journal\n');
   });
 
   describe.each<[string, (target: string) => void]>([

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { CiContext } from '../../src/ci/context.ts';
 import { planKeys } from '../../src/ci/idempotency.ts';
-import { openJournal } from '../../src/ci/journal.ts';
 import { detectCi } from '../../src/ci/provider.ts';
 import type { Exchange } from '../../src/client/caller.ts';
 import { HttpError, NetworkError } from '../../src/errors.ts';
@@ -116,12 +115,18 @@ interface Job {
 async function runJob(world: ReturnType<typeof fastService>, { ci, journal, policy, ...job }: Job) {
   const { service, clock } = world;
   const context = { ...detectCi({}), provider: 'github' as const, ...pipeline, ...ci };
-  const planned = planKeys({
-    ...{ given: undefined, how: '', salt: null, retries: job.retries, bodyBytes: '{}', ci: context },
-    builds: [],
-    journalPath: journal,
-    open: (file) => openJournal(file, new Date(0), expect.fail, (text) => text),
-  });
+  const request = {
+    given: undefined,
+    how: '',
+    salt: null,
+    retries: job.retries,
+    bodyBytes: '{}',
+    ci: context,
+  };
+  const planned = planKeys(
+    { ...request, builds: [], journalPath: journal },
+    { warn: expect.fail, redact: redactNothing },
+  );
   const events: Parameters<Emit>[0][] = [];
   let die = () => {};
   const death = new Promise<null>((resolve) => {

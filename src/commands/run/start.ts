@@ -1,6 +1,5 @@
 import { type CiContext, runFacts } from '../../ci/context.ts';
 import type { PlannedKeys } from '../../ci/idempotency.ts';
-import { openJournal } from '../../ci/journal.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
 import type { RunJournal } from '../../gate/events.ts';
@@ -83,7 +82,7 @@ export async function planStart(
   }
   // Loaded here, because `run wait` has no key and would pay for `node:crypto`.
   const { planKeys } = await import('../../ci/idempotency.ts');
-  const plan = planKeys({
+  const request = {
     given,
     how: 'given with --idempotency-key',
     salt,
@@ -92,16 +91,9 @@ export async function planStart(
     builds: buildsOf(settings),
     ci,
     journalPath: io.env.RUNGATE_JOURNAL,
-    open(file) {
-      const alert = (problem: string) => void output.alert(output.excerpt(problem, 400));
-      return openJournal(
-        { ...file, readOnly: flags.dryRun === true },
-        new Date(io.clock.now()),
-        alert,
-        output.redact,
-      );
-    },
-  });
+  };
+  const warn = (problem: string) => void output.alert(output.excerpt(problem, 400));
+  const plan = planKeys(request, { warn, redact: output.redact });
   const { keys, journal } = plan;
   const madeFrom = ingredientLines(plan);
   if (flags.explainKey === true)

@@ -170,7 +170,9 @@ export async function world(options: WorldOptions) {
       const ci = { ...detectCi({}), ...place, attempt };
       const file = { base: baseOf(ingredients), job: jobOf(ci), named: false };
       const journal =
-        path === null ? undefined : openJournal({ ...file, path }, new Date(0), expect.fail, (text) => text);
+        path === null
+          ? undefined
+          : openJournal({ ...file, path }, { warn: expect.fail, redact: (text) => text });
       const keys = keySteps(ingredients, ci, journal?.runs ?? [], retries);
       return {
         ...node,
