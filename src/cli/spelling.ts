@@ -1,69 +1,92 @@
 import type { Command } from 'commander';
+import { noList } from '../commands/no-list.ts';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { fullName, type Misuse } from './command.ts';
-import { likelyMistake, type Mistake, synonyms } from './likely-mistakes.ts';
 
-const subcommands = (command: Command) => command.commands.map((child) => child.name());
+/*
+ * Likely mistakes of a new user, and words of other tools, with what to write instead. No hint repeats an argument, which may be
+ * a secret.
+ */
 
-/** Returns all commands below a group, with their short and full names. */
-function below(group: Command): { name: string; whole: string }[] {
-  return group.commands.flatMap((command) => [
-    { name: command.name(), whole: fullName(command) },
-    ...below(command),
-  ]);
-}
+/** Commands that rungate does not have, with what to run instead. The first that matches the command line counts. */
+const otherCommands: readonly (readonly [line: RegExp, hint: string])[] = [
+  [
+    /^rungate (?:tests?|start|check)\b/,
+    'rungate gate starts a test run and waits for it; rungate run trigger only starts it',
+  ],
+  [/^rungate (?:runs|runs? (?:list|ls))$/, noList.run],
+  [/^rungate keys? (?:list|ls)$/, noList.keys],
+  [/^rungate (?:auth|whoami)\b/, 'write rungate login, or rungate doctor to check the credential'],
+];
 
-/** More matches than this are not suggested. */
-const maxMatches = 3;
+/** Names of commands in other tools with those of rungate, of which the first one in the group is suggested. */
+const synonyms: ReadonlyMap<string, readonly string[]> = new Map([
+  ...['environment', 'environments', 'envs'].map((name): [string, string[]] => [name, ['env']]),
+  ...['view', 'show', 'describe', 'get'].map((name): [string, string[]] => [name, ['get', 'status', 'list']]),
+  ...['rm', 'remove', 'delete'].map((name): [string, string[]] => [name, ['delete', 'unset', 'cancel']]),
+  ...['stop', 'abort'].map((name): [string, string[]] => [name, ['cancel']]),
+  ['ls', ['list']],
+  ['watch', ['wait', 'listen']],
+  ['start', ['trigger']],
+  ['create', ['trigger']],
+  ['runs', ['run']],
+  ['new', ['create', 'trigger']],
+  ['add', ['create']],
+  ['edit', ['update', 'set']],
+  ['set', ['update']],
+]);
+
+const namesIn = ({ commands }: Command) => commands.map((command) => command.name());
+
+/** Returns all commands below a group. */
+const below = (group: Command): Command[] =>
+  group.commands.flatMap((command) => [command, ...below(command)]);
 
 /** Suggests a command of another group: `rungate run wait` for `rungate wait`. */
 function elsewhere(program: Command, word: string): string | null {
   const all = program.commands.flatMap(below);
   const near = nearest(
     word,
-    all.map(({ name }) => name),
+    all.map((command) => command.name()),
   );
-  const places = all.filter(({ name }) => name === near).map(({ whole }) => whole);
-  return places.length === 0 || places.length > maxMatches ? null : `did you mean ${places.join(' or ')}?`;
+  const places = all.filter((command) => command.name() === near).map(fullName);
+  return places.length === 0 || places.length > 3 ? null : `did you mean ${places.join(' or ')}?`;
 }
 
-/** Suggests the command for the name that another tool uses, with its subcommand: `rungate env list`. */
-async function synonymOf(
+async function commandHint(
   command: Command,
   word: string,
   everyCommand: () => Promise<Command>,
 ): Promise<string | null> {
-  const names = subcommands(command);
-  const equivalent = synonyms.get(word)?.find((name) => names.includes(name));
-  if (equivalent === undefined) return null;
-  const group = command.parent === null ? (await everyCommand()).commands : command.commands;
-  const next = command.args[1] ?? '';
-  const deeper = group.find(
-    (candidate) => candidate.name() === equivalent && subcommands(candidate).includes(next),
-  );
-  return `did you mean ${fullName(command)} ${equivalent}${deeper === undefined ? '' : ` ${next}`}?`;
-}
-
-/** Returns a hint for an unknown command that is not in the table, or null. */
-async function commandInstead(
-  command: Command,
-  word: string,
-  everyCommand: () => Promise<Command>,
-): Promise<string | null> {
-  const synonym = await synonymOf(command, word, everyCommand);
-  if (synonym !== null) return synonym;
-  const names = subcommands(command);
-  const near = nearest(word, names);
-  if (near !== null) return `did you mean ${fullName(command)} ${near}?`;
+  const line = [fullName(command), ...command.args].join(' ');
+  const other = otherCommands.find(([pattern]) => pattern.test(line));
+  if (other !== undefined) return other[1];
+  const names = namesIn(command);
+  const isProgram = command.parent === null;
+  const near = synonyms.get(word)?.find((name) => names.includes(name)) ?? nearest(word, names);
+  if (near !== null) {
+    const [, next = ''] = command.args;
+    const group = isProgram ? await everyCommand() : command;
+    const has = group.commands.some((one) => one.name() === near && namesIn(one).includes(next));
+    return `did you mean ${fullName(command)} ${near}${has ? ` ${next}` : ''}?`;
+  }
   if (names.length === 0) return null;
-  const deeper = command.parent === null ? elsewhere(await everyCommand(), word) : null;
+  const deeper = isProgram ? elsewhere(await everyCommand(), word) : null;
   return deeper ?? `the commands are ${names.join(', ')}`;
 }
 
-/** Returns a hint for an unknown option that is not in the table, or null. */
-function optionInstead(command: Command, word: string): string | null {
-  const names = command.options.map((option) => option.long ?? '');
+function optionHint(command: Command, word: string): string | null {
+  const names = command.options.map(({ long }) => long ?? '');
+  const negated = word.replace(/^--/, '--no-');
+  // commander also reports an option as unknown if it has a value that it does not take.
+  if (names.includes(word))
+    return `${word} takes no value: write it alone${names.includes(negated) ? `, or ${negated}` : ''}`;
+  if (fullName(command) === 'rungate gate' && /^--(?:no-)?wait$/.test(word))
+    return 'rungate gate always waits: leave it out; rungate run trigger only starts a run';
+  if (/^(?:-o|--output)$/.test(word) && !names.includes('--output-file'))
+    return 'write --json or --format <format>';
+  if (/^--(?:no-)?colou?r$/.test(word)) return 'set NO_COLOR=1 in the environment for output without colours';
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
   // Some requests may have fields that are not in the API, so any name could be one.
@@ -71,14 +94,25 @@ function optionInstead(command: Command, word: string): string | null {
   return `if the service has such a field, write --field ${word.slice(2)}=<value>`;
 }
 
-/** Returns an argument that its command does not take, with the option before it. */
-function extraArgument(command: Command, word: string, argv: readonly string[]): Mistake {
+function argumentHint(command: Command, word: string, argv: readonly string[]): string {
+  if (word === '') return 'the argument is empty: check the variable that it comes from';
+  if (/^[–—−]/.test(word)) return 'the argument begins with a long dash: type two hyphens instead';
+  if (/^[\\`^]$|^\s*$|^\s+-/.test(word))
+    return 'to continue a line, end it with \\ in sh, ^ in cmd or ` in PowerShell, and nothing after that character';
   const before = argv.slice(0, argv.lastIndexOf(word));
-  const index = before.findLastIndex((argument) => argument.startsWith('-'));
-  const [flag] = (before[index] ?? '').split('=');
+  const at = before.findLastIndex((argument) => argument.startsWith('-'));
+  const [flag] = (before[at] ?? '').split('=');
   const after = command.options.find(({ short, long }) => flag !== '' && (flag === short || flag === long));
-  const line = `${fullName(command)} ${word}`;
-  return { kind: 'argument', command, line, word, after, isNext: index === before.length - 1 };
+  if (after !== undefined && !after.required && at === before.length - 1)
+    return after.long === '--json'
+      ? '--json takes no value and prints every field: to select fields, use jq'
+      : `${after.long} takes no value: write it alone, or leave it out`;
+  const name = fullName(command);
+  if (name === 'rungate config set') return 'separate several values with commas: smoke,nightly';
+  if (/^rungate env vars (?:create|update)$/.test(name) && word.includes('='))
+    return 'write --field name=A --field value=1';
+  if (after?.parseArg !== undefined) return `repeat ${after.long} for each value, or put it in quotes`;
+  return 'put quotes around a value with spaces; an option begins with --';
 }
 
 /**
@@ -98,13 +132,9 @@ export async function explain(
   if (kind !== undefined) {
     // The name may be a misplaced secret, and so may the value of an option.
     const shown = echoed(word).replace(/^"|"$/g, "'");
-    const better =
-      kind === 'command'
-        ? (likelyMistake({ kind, command, word, line: [fullName(command), ...command.args].join(' ') }) ??
-          (await commandInstead(command, word, everyCommand)))
-        : (likelyMistake({ kind: 'option', command, word, line: `${fullName(command)} ${word}` }) ??
-          optionInstead(command, word));
-    return hinted(`unknown ${kind} ${shown}`, better);
+    const hint =
+      kind === 'command' ? await commandHint(command, word, everyCommand) : optionHint(command, word);
+    return hinted(`unknown ${kind} ${shown}`, hint);
   }
   if (code === 'commander.excessArguments') {
     const most = command.registeredArguments.length;
@@ -113,10 +143,9 @@ export async function explain(
     const isShown = /^[–—−]|^.{0,2}$/.test(extra);
     const count = most === 0 ? 'no arguments' : most === 1 ? '1 argument' : `${most} arguments`;
     const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${fullName(command)} takes ${count}`;
-    return hinted(`unexpected argument: ${what}`, likelyMistake(extraArgument(command, extra, argv)));
+    return hinted(`unexpected argument: ${what}`, argumentHint(command, extra, argv));
   }
-  if (code === 'missingCommand')
-    return hinted(message, `the commands are ${subcommands(command).join(', ')}`);
+  if (code === 'missingCommand') return hinted(message, `the commands are ${namesIn(command).join(', ')}`);
   const isMissing = code === 'commander.missingArgument';
   return hinted(message, isMissing ? `write ${fullName(command)} ${command.usage()}` : null);
 }

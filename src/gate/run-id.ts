@@ -5,6 +5,7 @@ import { run, runIdPlaces } from '../contract/run.ts';
 import { UnexpectedResponseError, UsageError, type Wording } from '../errors.ts';
 import type { JsonNode } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
+import { parseUrl } from '../parse-url.ts';
 import { fillPath, paramProblem } from '../transport/address.ts';
 
 /** The longest id that fits into a path with a wide margin. */
@@ -31,8 +32,7 @@ export function parsePointer(pointer: string): string[] {
 
 /** Returns the run id in an address such as `/api/ci/runs/r-1` or `https://ci.test/test-runs/r-1/status`; null without one. */
 function runInUrl(url: string): string | null {
-  const path = url.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
-  const id = /^.*runs?\/+([^/]+)/i.exec(path)?.[1];
+  const id = /^.*runs?\/+([^/]+)/i.exec(parseUrl(url, 'http://service')?.pathname ?? '')?.[1];
   try {
     return id === undefined ? null : decodeURIComponent(id);
   } catch {
@@ -52,67 +52,53 @@ function repeatsRequest(path: readonly string[], id: string, request: object): b
 
 /** Describes what a create response has instead of an id, to help find the run. */
 function trace(response: unknown, location: string | undefined): string {
-  const keys =
-    typeof response === 'object' && response !== null ? Object.keys(response).slice(0, 20).join(', ') : '';
+  const keys = Object.keys(Object(response)).slice(0, 20).join(', ');
   const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500)}`;
   return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200)}`;
 }
 
-interface Candidate {
-  field: string;
-  path: readonly string[];
-  id: string | null;
-}
-
 type Created = Pick<Exchange, 'value' | 'text' | 'headers' | 'redact'>;
 
-/** Returns the first id in a create response: at the pointer, in the usual places of the body, or in Location. */
-function firstId(json: JsonNode | undefined, pointer: string | undefined, located: string[]): Candidate {
-  const at = (path: readonly string[], field = path.join('.')): Candidate => ({
-    field,
-    path,
-    id: idText(json?.at(path)?.text),
-  });
-  const candidates = [
-    ...(pointer === undefined ? [] : [at(parsePointer(pointer), pointer)]),
-    ...runIdPlaces.map((path) => at(path)),
-    { field: 'Location', path: [], id: located[0] ?? null },
-  ];
-  return candidates.find(({ id }) => id !== null) ?? { field: pointer ?? 'runId', path: [], id: null };
-}
-
 /**
- * Returns the run id from a create response, which the API does not describe.
+ * Returns the run id from a create response, which the API does not describe: at the pointer, in the usual places of the
+ * body, or in Location.
  * @param pointer the setting `run.idPointer`, which is read before the usual places
  * @throws UnexpectedResponseError if there is not a usable id; it says what the response has instead
  */
 export function runIdOf(response: Created, pointer: string | undefined, request: object): string {
   const json = parseBody(response.text);
+  const { location } = response.headers;
   // A repeated header is joined by commas.
-  const located = (response.headers.location?.split(/,\s+/) ?? []).flatMap((url) => runInUrl(url) ?? []);
-  const { field, path, id } = firstId(json, pointer, located);
-  const has = trace(response.value, response.headers.location);
-  const refuse = (message: string, expected: string, received: string, hint?: Wording): never => {
-    const find = `find the run in the service and cancel it if you do not need it; the response has ${has}`;
+  const located = (location?.split(/,\s+/) ?? []).flatMap((url) => runInUrl(url) ?? []);
+  const idAt = (path: readonly string[]) => idText(json?.at(path)?.text);
+  const own = pointer === undefined ? [] : parsePointer(pointer);
+  const isOwn = pointer !== undefined && idAt(own) !== null;
+  const path = isOwn ? own : runIdPlaces.find((place) => idAt(place) !== null);
+  const id = path === undefined ? located[0] : (idAt(path) ?? undefined);
+  const field = isOwn ? pointer : (path?.join('.') ?? (id === undefined ? (pointer ?? 'runId') : 'Location'));
+  const has = trace(response.value, location);
+  const find = `find the run in the service and cancel it if you do not need it; the response has ${has}`;
+  const refuse = (message: string, expected: string, received: string, hint: Wording = find): never => {
     const body = errorBody(response.text, response.redact);
-    throw new UnexpectedResponseError(message, { field, expected, received, hint: hint ?? find, body });
+    throw new UnexpectedResponseError(message, { field, expected, received, hint, body });
   };
   const unclear = 'the response does not say which run was created';
-  if (id === null) {
+  if (id === undefined)
     return refuse(
       `${unclear}: it has ${has}`,
       'a run id',
       has,
       (say) => `set ${say('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
     );
-  }
-  if (field === pointer && repeatsRequest(path, id, request)) {
-    const hint: Wording = (say) =>
-      `point ${say('run.idPointer')} to the field with the run id; the response has ${has}`;
-    return refuse(`${unclear}: ${pointer} repeats the request`, 'an id chosen by the service', id, hint);
-  }
-  const isTwice = field === 'Location' && located.some((other) => other !== id);
-  const twice = isTwice ? 'Location' : ambiguousIn(json, path);
+  if (isOwn && repeatsRequest(own, id, request))
+    return refuse(
+      `${unclear}: ${pointer} repeats the request`,
+      'an id chosen by the service',
+      id,
+      (say) => `point ${say('run.idPointer')} to the field with the run id; the response has ${has}`,
+    );
+  const isTwice = path === undefined && located.some((other) => other !== id);
+  const twice = isTwice ? 'Location' : ambiguousIn(json, path ?? []);
   if (twice !== undefined) return refuse(`${unclear}: it has "${twice}" twice`, 'one run id', 'two values');
   if (id.length <= longestId && !/[/\\]/.test(id) && paramProblem(id) === null) return id;
   const shown = `the string ${oneLine(JSON.stringify(id), 60)}`;

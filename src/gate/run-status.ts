@@ -3,7 +3,6 @@ import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
 import { type JsonNode, repeatedMember } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
-import { ownCopy } from '../own-options.ts';
 import type { EndedRun } from './policy.ts';
 
 /** The field of a status response that the API does not allow. */
@@ -27,7 +26,7 @@ export type StatusReading =
   /** `ended`: the run has ended, but the response does not say how. Otherwise the next read may be better. */
   | ({ kind: 'broken'; ended: boolean; violation: Violation } & SeenFields);
 
-export function describeValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -36,13 +35,11 @@ export function describeValue(value: unknown): string {
   return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
-/** The longest state and the longest address that are accepted; both are longer than any real one. */
-const longest = { state: 200, appUrl: 2000 };
+/** Returns a text that is not longer than any real one; null if it is empty or too long to print. */
+const textOf = (value: unknown, longest: number): string | null =>
+  typeof value === 'string' && value !== '' && value.length <= longest ? value : null;
 
-/** Returns the address, or null if it is empty or too long to print. */
-function readAppUrl(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' && value.length <= longest.appUrl ? value : null;
-}
+const addressOf = (value: unknown) => textOf(value, 2000);
 
 const countOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
@@ -53,38 +50,31 @@ const countOf = (value: unknown): number | null =>
  */
 export function readStatus(json: unknown): StatusReading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  // A polluted prototype must not supply a state or counts.
-  const body = ownCopy(isObject ? json : {}) as Record<string, unknown>;
-  const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
-  const state = named ? (body.state as string) : null;
+  const body: Record<string, unknown> = isObject ? { ...json } : {};
+  const state = textOf(body.state, 200);
   const failed = countOf(body.failed);
   const blocked = countOf(body.blocked);
-  const seen = { state, failed, blocked, appUrl: readAppUrl(body.appUrl) };
-
-  if (state === null) {
-    const received = describeValue(isObject ? body.state : json);
-    const expected = 'a state: in_progress, completed or cancelled';
-    return { kind: 'broken', ended: false, violation: { field: 'state', expected, received }, ...seen };
-  }
+  const seen = { state, failed, blocked, appUrl: addressOf(body.appUrl) };
+  const broken = (field: string, expected: string, value: unknown): StatusReading => {
+    const violation = { field, expected, received: describeValue(value) };
+    return { kind: 'broken', ended: state !== null, violation, ...seen };
+  };
+  if (state === null)
+    return broken('state', 'a state: in_progress, completed or cancelled', isObject ? body.state : json);
   if (state !== 'completed' && state !== 'cancelled') {
     const after = body.retryAfterSeconds;
     const retryAfterSeconds = typeof after === 'number' && Number.isFinite(after) && after > 0 ? after : null;
     return { kind: 'running', known: state === 'in_progress', retryAfterSeconds, ...seen };
   }
-  if (failed === null || blocked === null) {
-    const field = failed === null ? 'failed' : 'blocked';
-    const expected = 'a whole number, 0 or more';
-    const received = describeValue(body[field]);
-    const violation = { field, expected, received };
-    return { kind: 'broken', ended: true, violation, ...seen };
-  }
+  if (failed === null) return broken('failed', 'a whole number, 0 or more', body.failed);
+  if (blocked === null) return broken('blocked', 'a whole number, 0 or more', body.blocked);
   return { kind: 'ended', ...seen, state, failed, blocked };
 }
 
 /** Returns the address of the run in a create response, or null. */
 export function appUrlOf(body: JsonNode | undefined): string | null {
   const places = [['appUrl'], ['run', 'appUrl'], ['data', 'appUrl']];
-  return readAppUrl(places.map((path) => body?.at(path)?.value ?? null).find((url) => url !== null));
+  return addressOf(places.map((path) => body?.at(path)?.value ?? null).find((url) => url !== null));
 }
 
 /** Returns the kind that an id names, such as `run_` in `run_1`. */

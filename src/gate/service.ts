@@ -10,7 +10,7 @@ import { readResponse, type StatusReading } from './run-status.ts';
 
 export interface RunService {
   trigger(body: unknown, options: CallOptions): Promise<Exchange>;
-  /** Reads the status once; the wait does the retries. Throws if the response cannot be trusted. */
+  /** Reads the status once; the wait does the retries. @throws UnexpectedResponseError */
   read(runId: string, options: CallOptions): Promise<Exclude<ReadResult, { error: unknown }>>;
   /**
    * Returns the outcome of a run that has ended, or null; with the client's retries. A run that is not visible yet, or whose

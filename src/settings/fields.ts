@@ -2,7 +2,7 @@ import { ConfigError } from '../errors.ts';
 import { InvalidValue, readValue } from '../options/read.ts';
 import { type FileId, fileIds, type GateId, gateIds, isFileId } from '../options/table.ts';
 import { nearest } from '../suggest.ts';
-import type { JsonFile, JsonPath } from './json-file.ts';
+import { isObject, type JsonFile, type JsonPath } from './json-file.ts';
 import type { SettingValues } from './names.ts';
 
 /** Matches key names that people use for secrets. */
@@ -69,7 +69,7 @@ export function readFields(
   allowed: readonly (FileId | GateId)[] = fileIds,
 ): Partial<SettingValues> {
   const values: Values = {};
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isObject(json)) {
     throw new ConfigError(`${file.place(at)}: expected an object of settings`, {
       hint: 'write an object such as { "process": "smoke-tests" }',
     });
@@ -87,11 +87,19 @@ export function readFields(
     if (values[name] !== undefined) {
       throw new ConfigError(`${place()}: ${name} is set twice`);
     }
-    values[name] = withPlace(file, name, where, () => readValue(name, value));
+    try {
+      values[name] = readValue(name, value);
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`, {
+        hint: error.hint,
+        cause: error,
+      });
+    }
   };
   for (const [key, value] of Object.entries(json)) {
     if (others.includes(key)) continue;
-    if (groups.has(key) && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    if (groups.has(key) && isObject(value)) {
       for (const [part, inner] of Object.entries(value)) add(`${key}.${part}`, inner, [...at, key, part]);
     } else {
       add(key, value, [...at, key]);
@@ -103,17 +111,4 @@ export function readFields(
     });
   }
   return values as Partial<SettingValues>;
-}
-
-/** Returns the value that `read` returns. @throws ConfigError with the place of an invalid value */
-function withPlace<Value>(file: JsonFile, name: string, where: JsonPath, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof InvalidValue)) throw error;
-    throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`, {
-      hint: error.hint,
-      cause: error,
-    });
-  }
 }

@@ -3,7 +3,7 @@ import { gateName, gateNameHint, type PlanNode, problemIn } from '../gate/plan/g
 import { gateIds } from '../options/table.ts';
 import { echoed } from '../suggest.ts';
 import { readFields } from './fields.ts';
-import type { JsonFile, JsonPath } from './json-file.ts';
+import { isObject, type JsonFile, type JsonPath } from './json-file.ts';
 import { overlay } from './merge.ts';
 import { type SettingSource, sourceAt } from './names.ts';
 
@@ -16,7 +16,7 @@ export interface FileGate {
   readonly needsAt: JsonPath;
 }
 
-function readGate(file: JsonFile, name: string, json: unknown, at: JsonPath): FileGate {
+function readGate(file: JsonFile, name: string, json: unknown, at: JsonPath, where: string): FileGate {
   const place = file.place(at, 'key');
   if (!gateName.test(name)) {
     throw new ConfigError(`${place}: ${echoed(name)} is not the name of a gate`, {
@@ -24,20 +24,26 @@ function readGate(file: JsonFile, name: string, json: unknown, at: JsonPath): Fi
     });
   }
   const values = readFields(file, json, at, [], gateIds);
-  const where = at.length > 2 ? `${file.path}, branches ${at[1]}` : file.path;
   const source = sourceAt('project file', values, `${where}, gates ${name}`);
   return { name, source, place, needsAt: [...at, 'needs'] };
 }
 
-/** Reads the gates in one part of a file. @throws ConfigError with file, line and column */
-export function readGates(file: JsonFile, json: unknown, at: JsonPath): Map<string, FileGate> {
+/**
+ * Reads the gates in one part of a file.
+ * @param where the part, for the provenance of the settings
+ * @throws ConfigError with file, line and column
+ */
+export function readGates(file: JsonFile, json: unknown, at: JsonPath, where: string): Map<string, FileGate> {
   if (json === undefined) return new Map();
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isObject(json)) {
     const expected = 'expected an object such as { "smoke": { "process": "smoke-tests" } }';
     throw new ConfigError(`${file.place(at)}: gates: ${expected}`);
   }
-  const gates = Object.entries(json).map(([name, gate]) => readGate(file, name, gate, [...at, name]));
-  return new Map(gates.map((gate) => [gate.name, gate]));
+  const gates = Object.entries(json).map(([name, gate]): [string, FileGate] => [
+    name,
+    readGate(file, name, gate, [...at, name], where),
+  ]);
+  return new Map(gates);
 }
 
 /** Returns the gates of a file with those of a branch over them, field by field. */
@@ -48,12 +54,13 @@ export function mergeGates(
   const merged = new Map(all);
   for (const [name, over] of own) {
     const gate = all.get(name);
-    if (gate === undefined) {
-      merged.set(name, over);
-      continue;
-    }
-    const { needsAt } = over.source.values.needs === undefined ? gate : over;
-    merged.set(name, { ...gate, needsAt, source: overlay(gate.source, over.source) });
+    const needsAt = over.source.values.needs === undefined ? gate?.needsAt : over.needsAt;
+    const both = gate && {
+      ...gate,
+      needsAt: needsAt ?? over.needsAt,
+      source: overlay(gate.source, over.source),
+    };
+    merged.set(name, both ?? over);
   }
   return merged;
 }

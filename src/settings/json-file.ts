@@ -5,6 +5,9 @@ import { maxFileBytes } from './locate.ts';
 
 export type JsonPath = readonly (string | number)[];
 
+export const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
 /** The value of a JSON file, with the position of everything in it. */
 export interface JsonFile {
   readonly path: string;

@@ -21,7 +21,11 @@ export interface SettingSource {
 
 export function sourceAt(origin: SettingOrigin, values: SomeSettings, detail: string): SettingSource {
   const present = Object.entries(values).filter(([, value]) => value !== undefined);
-  return { origin, values, details: Object.fromEntries(present.map(([name]) => [name, detail])) };
+  return {
+    origin,
+    values: Object.fromEntries(present),
+    details: Object.fromEntries(present.map(([name]) => [name, detail])),
+  };
 }
 
 /** The exact place that a value came from. */

@@ -2,7 +2,7 @@ import { ConfigError } from '../errors.ts';
 import { jsonFor } from '../options/read.ts';
 import { type FileId, isFileId, type SavedId, sentIds } from '../options/table.ts';
 import { readFields } from './fields.ts';
-import { readJson } from './json-file.ts';
+import { isObject, readJson } from './json-file.ts';
 import { type SettingName, type SettingSource, type SettingValues, sourceAt } from './names.ts';
 
 interface BoundSecret {
@@ -23,9 +23,6 @@ export interface Profile {
 
 export type Profiles = Readonly<Record<string, Profile>>;
 
-type JsonObject = Readonly<Record<string, unknown>>;
-const isObject = (json: unknown): json is JsonObject =>
-  typeof json === 'object' && json !== null && !Array.isArray(json);
 const isFilled = (json: unknown): json is string => typeof json === 'string' && json !== '';
 
 const fileVersion = 1;
@@ -55,7 +52,7 @@ export function readProfiles(path: string, text: string): Profiles {
   } catch (error) {
     throw error instanceof ConfigError ? damaged(error.message, error) : error;
   }
-  const { version, profiles } = (isObject(file.value) ? file.value : {}) as JsonObject;
+  const { version, profiles } = Object(file.value);
   if (typeof version === 'number' && version > fileVersion) {
     throw new ConfigError(`${path}: this file was written by a newer version of rungate`, {
       hint: 'update rungate, or set RUNGATE_CONFIG_DIR to another folder',

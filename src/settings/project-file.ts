@@ -2,79 +2,65 @@ import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../errors.ts';
 import { readFields } from './fields.ts';
 import { checkGates, type FileGate, mergeGates, readGates } from './gates.ts';
-import { type JsonFile, type JsonPath, readJson } from './json-file.ts';
+import { isObject, type JsonFile, type JsonPath, readJson } from './json-file.ts';
 import { overlay } from './merge.ts';
-import { type SettingSource, type SomeSettings, sourceAt } from './names.ts';
+import { type SettingSource, sourceAt } from './names.ts';
 
 /** The settings of one part of a project file, and its gates by name. */
-interface Section {
-  readonly values: SomeSettings;
+export interface Section {
+  readonly source: SettingSource;
   readonly gates: ReadonlyMap<string, FileGate>;
 }
 
 /** The content of `.rungate.json`: the settings for every ref, and those for refs that match a pattern. */
 interface ProjectFile extends Section {
-  readonly path: string;
   readonly branches: ReadonlyMap<string, Section>;
-}
-
-/** Makes a relative path absolute: it starts at the file's folder, not at the working directory. */
-function withAbsolutePaths(path: string, values: SomeSettings): SomeSettings {
-  return values.caFile === undefined ? values : { ...values, caFile: resolve(dirname(path), values.caFile) };
 }
 
 /** Checks every branch, so that a mistake shows at once, not on a later build. @throws ConfigError with file, line and column */
 export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   const file = readJson(path, bytes);
-  const common = readSection(file, file.value, [], ['$schema', 'branches']);
+  const common = readSection(file, file.value, []);
   const { $schema, branches = {} } = file.value as { $schema?: unknown; branches?: unknown };
   if ($schema !== undefined && typeof $schema !== 'string') {
     throw new ConfigError(`${file.place(['$schema'])}: $schema: expected a string`);
   }
-  if (typeof branches !== 'object' || branches === null || Array.isArray(branches)) {
+  if (!isObject(branches)) {
     const expected = 'expected an object such as { "main": { "strict": true } }';
     throw new ConfigError(`${file.place(['branches'])}: branches: ${expected}`);
   }
-  const read = Object.entries(branches).map(([pattern, json]) => {
+  const read = Object.entries(branches).map(([pattern, json]): [string, Section] => {
     const at = ['branches', pattern];
     if (pattern.trim() === '') {
       throw new ConfigError(
         `${file.place(at, 'key')}: expected the name of a branch or a tag, or a pattern with *`,
       );
     }
-    return [pattern, readSection(file, json, at)] as const;
+    return [pattern, readSection(file, json, at)];
   });
   for (const gates of [common.gates, ...read.map(([, section]) => mergeGates(common.gates, section.gates))])
     checkGates(file, gates);
-  return { path, ...common, branches: new Map(read) };
+  return { ...common, branches: new Map(read) };
 }
 
-function readSection(file: JsonFile, json: unknown, at: JsonPath, others: readonly string[] = []): Section {
-  const values = withAbsolutePaths(file.path, readFields(file, json, at, [...others, 'gates']));
-  return { values, gates: readGates(file, (json as { gates?: unknown }).gates, [...at, 'gates']) };
+function readSection(file: JsonFile, json: unknown, at: JsonPath): Section {
+  const isCommon = at.length === 0;
+  const where = isCommon ? file.path : `${file.path}, branches ${at[1]}`;
+  const values = readFields(file, json, at, isCommon ? ['$schema', 'branches', 'gates'] : ['gates']);
+  // A relative path starts at the file's folder, not at the working directory.
+  const caFile = values.caFile && resolve(dirname(file.path), values.caFile);
+  return {
+    source: sourceAt('project file', { ...values, caFile }, where),
+    gates: readGates(file, (json as { gates?: unknown }).gates, [...at, 'gates'], where),
+  };
 }
 
-function sectionFor({ branches }: ProjectFile, ref: string | null) {
-  const pattern = matchBranch([...branches.keys()], ref);
-  const section = pattern === null ? undefined : branches.get(pattern);
-  return section && { pattern, section };
-}
-
-/** Returns the settings for a ref: those of the one pattern that applies to it, over those for every ref. */
-export function projectSource(file: ProjectFile, ref: string | null): SettingSource {
-  const all = sourceAt('project file', file.values, file.path);
-  const branch = sectionFor(file, ref);
-  if (branch === undefined) return all;
-  return overlay(
-    all,
-    sourceAt('project file', branch.section.values, `${file.path}, branches ${branch.pattern}`),
-  );
-}
-
-/** Returns the gates for a ref: their fields in the one pattern that applies to it, over those for every ref. */
-export function projectGates(file: ProjectFile, ref: string | null): FileGate[] {
-  const branchGates = sectionFor(file, ref)?.section.gates ?? new Map();
-  return [...mergeGates(file.gates, branchGates).values()];
+/** Returns the settings and gates for a ref: those of the one pattern that applies to it, over those for every ref. */
+export function sectionFor(file: ProjectFile, ref: string | null): Section {
+  const pattern = matchBranch([...file.branches.keys()], ref);
+  const own = pattern === null ? undefined : file.branches.get(pattern);
+  if (own === undefined) return file;
+  return { source: overlay(file.source, own.source), gates: mergeGates(file.gates, own.gates) };
 }
 
 /** Returns the short name of a branch or a tag: `main` for `refs/heads/main`. */

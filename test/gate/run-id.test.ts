@@ -98,6 +98,7 @@ describe('Location', () => {
   test.each([
     ...['', '/', '?x=1', '/runs/%E0%A4%A', 'https://ci.example', 'https://ci.example/', '//ci.example'],
     ...['/login', 'login', '/api/ci/runs', '/api/ci/runs/', '/login?next=/api/ci/runs/r-1', '//runs/r-1'],
+    ...['/runs/..', '/runs/%2e%2e'],
   ])('%j does not have an id', (location) => {
     expect(() => runIdOf({}, location)).toThrow(
       expect.objectContaining({
@@ -125,7 +126,7 @@ describe('an id that cannot be used', () => {
     },
   );
 
-  test.each(['/runs/..', '/runs/%2e%2e', '/runs/a%2Fb', '/runs/a%0Ab'])(
+  test.each(['/runs/a%2Fb', '/runs/a%0Ab'])(
     'in Location %j leads to an unexpected-response error too',
     (location) => {
       expect(() => runIdOf({}, location)).toThrow(

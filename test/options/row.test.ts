@@ -57,8 +57,8 @@ it('a new row is a variable and a setting', async () => {
 
 it('a new row is a member of files, of their gates and of the schema', () => {
   const file = { patience: '5m', gates: { api: { process: 'smoke', patience: 3 } } };
-  const { values, gates } = readProjectFile('/repo/.rungate.json', bytesOf(file));
-  expect([values, gates.get('api')?.source.values]).toMatchObject([
+  const { source, gates } = readProjectFile('/repo/.rungate.json', bytesOf(file));
+  expect([source.values, gates.get('api')?.source.values]).toMatchObject([
     { patience: 300_000 },
     { patience: 3000 },
   ]);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { projectGates, readProjectFile } from '../../src/settings/project-file.ts';
+import { readProjectFile, sectionFor } from '../../src/settings/project-file.ts';
 import { bytesOf } from './samples.ts';
 
 const path = '/repo/.rungate.json';
 const read = (json: unknown) => readProjectFile(path, bytesOf(json));
 const gatesFor = (json: unknown, ref: string | null = null) =>
-  projectGates(read(json), ref).map(({ name, source }) => ({ name, ...source }));
+  [...sectionFor(read(json), ref).gates.values()].map(({ name, source }) => ({ name, ...source }));
 
 describe('the gates of a project file', () => {
   it('have settings, needs and build information', () => {

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { fileIds } from '../../src/options/table.ts';
-import { projectSource, readProjectFile } from '../../src/settings/project-file.ts';
+import { readProjectFile, sectionFor } from '../../src/settings/project-file.ts';
 import { bytesOf, sampleNames, samples } from './samples.ts';
 
 const path = '/repo/.rungate.json';
 const read = (json: unknown) => readProjectFile(path, bytesOf(json));
-const valuesFor = (json: unknown, ref: string | null) => projectSource(read(json), ref).values;
+const valuesFor = (json: unknown, ref: string | null) => sectionFor(read(json), ref).source.values;
 
 function errorOf(json: unknown): ConfigError {
   try {
@@ -22,7 +22,7 @@ function errorOf(json: unknown): ConfigError {
 describe('a project file', () => {
   it.each(sampleNames)('accepts %s in every form that users write', (name) => {
     for (const [json, value] of samples[name].right) {
-      expect(projectSource(read({ [name]: json }), null)).toEqual({
+      expect(sectionFor(read({ [name]: json }), null).source).toEqual({
         origin: 'project file',
         values: { [name]: value },
         details: { [name]: path },
@@ -87,9 +87,11 @@ describe('a mistake in the project file', () => {
   });
 
   it('does not include a UTF-8 byte order mark', () => {
-    expect(readProjectFile(path, new TextEncoder().encode('\ufeff{"project":"shop"}')).values).toEqual({
-      project: 'shop',
-    });
+    expect(readProjectFile(path, new TextEncoder().encode('\ufeff{"project":"shop"}')).source.values).toEqual(
+      {
+        project: 'shop',
+      },
+    );
   });
 
   it.each([
@@ -183,7 +185,7 @@ describe('branches', () => {
   });
 
   it('appear as the source of their values', () => {
-    expect(projectSource(read(file), 'refs/heads/main').details).toMatchObject({
+    expect(sectionFor(read(file), 'refs/heads/main').source.details).toMatchObject({
       project: path,
       environment: `${path}, branches main`,
     });
@@ -226,7 +228,7 @@ describe('the reader of project files', () => {
     fc.assert(
       fc.property(anything, fc.oneof(fc.constant(null), fc.string()), (json, ref) => {
         try {
-          projectSource(read(JSON.stringify(json)), ref);
+          sectionFor(read(JSON.stringify(json)), ref).source;
         } catch (error) {
           expect(error).toBeInstanceOf(ConfigError);
         }

@@ -2,10 +2,9 @@ import { dirname, join, resolve } from 'node:path';
 import type { SecureContext } from 'node:tls';
 import { ConfigError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import type { FileGate } from '../../settings/gates.ts';
 import { findProjectFile, findRoot, maxFileBytes } from '../../settings/locate.ts';
-import type { SettingSource, Settings } from '../../settings/names.ts';
-import { projectGates, projectSource, readProjectFile } from '../../settings/project-file.ts';
+import type { Settings } from '../../settings/names.ts';
+import { readProjectFile, type Section, sectionFor } from '../../settings/project-file.ts';
 import { checkPem, trustAlso } from '../../transport/trust.ts';
 import { sourceName } from '../source-names.ts';
 
@@ -47,12 +46,11 @@ function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: string, mos
 /** The value that turns the project file off. */
 export const noFile = 'none';
 
-function unreadableProjectFile(path: string, code: string, cause?: unknown): ConfigError {
+function unreadable(path: string, cause: unknown): ConfigError {
+  const { code, message } = cause as NodeJS.ErrnoException;
   const hint = 'check that it is a regular file that you may read, or use --config none to run without one';
-  return new ConfigError(`cannot read the project file: ${path} (${code})`, { hint, cause });
+  return new ConfigError(`cannot read the project file: ${path} (${code ?? message})`, { hint, cause });
 }
-
-const reasonOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
 
 /**
  * Checks the owner of a project file above the working directory. Another user may have written it and the `.git` beside
@@ -72,18 +70,6 @@ function checkOwner({ inspect, uid, cwd, exists }: Io, path: string): void {
   }
 }
 
-/** Finds the project file. An untrusted or unreadable file is an error: skipping it would drop its `strict`. */
-function findChecked(io: Io): string | null {
-  const path = findProjectFile(io.cwd, io.exists);
-  if (path === null) return null;
-  try {
-    checkOwner(io, path);
-  } catch (cause) {
-    throw cause instanceof ConfigError ? cause : unreadableProjectFile(path, reasonOf(cause), cause);
-  }
-  return path;
-}
-
 /** Null for `none`, undefined if neither `--config` nor RUNGATE_CONFIG is set. @throws UsageError for an empty `--config` */
 export function namedProjectFile(
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
@@ -95,25 +81,35 @@ export function namedProjectFile(
   return named === noFile ? null : resolve(cwd, named);
 }
 
-/** Null if there is none, or for `none`. @throws UsageError for an empty `--config`, ConfigError for an untrusted file */
+/**
+ * Returns the path of the project file; null if there is none, or for `none`. An untrusted or unreadable file is an error:
+ * skipping it would drop its `strict`.
+ * @throws UsageError for an empty `--config`, ConfigError for an untrusted file
+ */
 export function chooseProjectFile(io: Io, flag: string | undefined): string | null {
   const named = namedProjectFile(io, flag);
-  return named === undefined ? findChecked(io) : named;
+  if (named !== undefined) return named;
+  const path = findProjectFile(io.cwd, io.exists);
+  try {
+    if (path !== null) checkOwner(io, path);
+    return path;
+  } catch (cause) {
+    throw cause instanceof ConfigError ? cause : unreadable(path ?? '', cause);
+  }
 }
 
 /** Reads the project file's settings and gates for the branch or tag that `refOf` returns. @throws ConfigError */
-export async function projectFileSource(
+export async function readForRef(
   io: Io,
   path: string,
   refOf: () => Promise<string | null> | string | null = () => null,
-): Promise<{ source: SettingSource; gates: readonly FileGate[] }> {
+): Promise<Section> {
   let bytes: Uint8Array;
   try {
     bytes = readRegularFile(io, path, maxFileBytes + 1);
   } catch (cause) {
-    throw unreadableProjectFile(path, reasonOf(cause), cause);
+    throw unreadable(path, cause);
   }
   const file = readProjectFile(path, bytes);
-  const ref = file.branches.size === 0 ? null : await refOf();
-  return { source: projectSource(file, ref), gates: projectGates(file, ref) };
+  return sectionFor(file, file.branches.size === 0 ? null : await refOf());
 }

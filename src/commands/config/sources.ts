@@ -17,7 +17,7 @@ import {
   readProfiles,
 } from '../../settings/profiles.ts';
 import { chosenFormat } from '../options.ts';
-import { chooseProjectFile, projectFileSource } from './project-file.ts';
+import { chooseProjectFile, readForRef } from './project-file.ts';
 
 /** A credential of the profile that is not used because it was saved for another service. */
 interface Withheld {
@@ -73,8 +73,7 @@ interface Stored extends StateText {
   readonly path: string;
 }
 
-/** This user has no access to the profiles file or to its folder. */
-class NoAccess extends ConfigError {}
+/** Codes of errors that say that this user has no access to the profiles file or to its folder. */
 const noAccess = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR'];
 
 /** Reads the profiles file; null if there is none, which costs no loading of modules. @throws ConfigError */
@@ -88,8 +87,7 @@ export function readStored(io: Io): Stored | null {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     const hint =
       'check that it is a regular file that you may read, or set RUNGATE_CONFIG_DIR to another folder';
-    const ErrorClass = noAccess.includes(code) ? NoAccess : ConfigError;
-    throw new ErrorClass(`cannot read the profiles file: ${path} (${code})`, { hint, cause });
+    throw new ConfigError(`cannot read the profiles file: ${path} (${code})`, { hint, cause });
   }
 }
 
@@ -98,7 +96,8 @@ function readIfAllowed(io: Io): { stored: Stored | null; unreadable: ConfigError
   try {
     return { stored: readStored(io), unreadable: null };
   } catch (error) {
-    if (error instanceof NoAccess) return { stored: null, unreadable: error };
+    const { code = '' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    if (error instanceof ConfigError && noAccess.includes(code)) return { stored: null, unreadable: error };
     throw error;
   }
 }
@@ -138,8 +137,7 @@ export async function loadSettings(
   if (saved === undefined && profile.by !== null && options.newProfile !== true) {
     throw unknownProfile(profile, Object.keys(profiles));
   }
-  const project =
-    projectFile === null || isNewFile ? null : await projectFileSource(io, projectFile, options.refOf);
+  const project = projectFile === null || isNewFile ? null : await readForRef(io, projectFile, options.refOf);
   const profileDetail = `${stored?.path}${profile.by === null ? '' : `, profile ${profile.name}`}`;
   const others = [
     { origin: 'flag', values: { ...flags, format: chosenFormat(globals) } } as const,
@@ -148,7 +146,7 @@ export async function loadSettings(
     { ...defaultSettings, values: { ...defaultSettings.values, ...options.defaults } },
   ];
   const merged = mergeSettings(project === null ? others : [...others, project.source]);
-  const gates = (project?.gates ?? []).map(({ source, ...gate }): GateSettings => {
+  const gates = [...(project?.gates.values() ?? [])].map(({ source, ...gate }): GateSettings => {
     // The file's other settings are the defaults of its gates.
     const settings = mergeSettings([...others, overlay(project?.source ?? source, source)]);
     const { needs, advisory } = settings;

@@ -4,9 +4,8 @@ import { type Flags, flagName, rows } from '../../options/table.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { addOptions } from '../options.ts';
-import type { GateFlags } from '../run/command-gate.ts';
 import { dryRunOption } from '../run/dry-run.ts';
-import { checkReportFlags } from '../run/wait-flags.ts';
+import { checkReportFlags, type GateFlags } from '../run/wait-flags.ts';
 import { gateCommand, gateDefaults } from './gate.ts';
 
 /** @throws UsageError for options that have no effect or contradict each other */

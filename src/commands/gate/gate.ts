@@ -9,12 +9,12 @@ import { ciContext } from '../ci-context.ts';
 import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
-import { type CommandGate, type GateFlags, gateOf } from '../run/command-gate.ts';
 import { printRequests } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
 import { receiptGate, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody, warnOfReRuns } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
+import { type CommandGate, type GateFlags, gateOf } from '../run/wait-flags.ts';
 import { planCommandPreviews, type WithPreviews } from './preview.ts';
 import type { openSlice, Slice } from './slice.ts';
 
@@ -47,7 +47,7 @@ async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
   const { context, flags } = all;
   const [{ body, preview }] = all.gates as [WithPreviews['gates'][number]];
   const planned = await planStart(context, { ...flags, retries: settings.retries?.value }, body, ci);
-  const first = { ...gateOf(context, planned), ...planned, preview };
+  const first = { ...gateOf(context.settings, planned), ...planned, preview };
   if (flags.dryRun === true) return printRequests(context, [first], flags);
   const slice = await sliceOf(context, ci, [first], [], flags);
   const gates = slice?.gates ?? [first];
@@ -83,7 +83,7 @@ async function gateSeveral(
     const ofGate = { ...context, settings };
     const retries = settings.retries?.value;
     const planned = await planStart(ofGate, { ...flags, idempotencySalt, retries }, body, ci);
-    plan.push({ ...gateOf(ofGate, planned), ...planned, name, needs, advisory, preview });
+    plan.push({ ...gateOf(settings, planned), ...planned, name, needs, advisory, preview });
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);

@@ -17,8 +17,8 @@ import { bareUrl, parseApiUrl } from '../../transport/address.ts';
 import { emptySecretHints } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
-import type { GateFlags } from '../run/command-gate.ts';
 import { buildsOf } from '../run/start.ts';
+import type { GateFlags } from '../run/wait-flags.ts';
 import { sayAlso, sayFrom } from '../source-names.ts';
 
 interface GivenGate extends PlanNode {

@@ -13,8 +13,8 @@ import { isLocal } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import { argumentsOf } from '../options.ts';
-import type { CommandGate } from '../run/command-gate.ts';
 import type { GatePart } from '../run/open-gate.ts';
+import type { CommandGate } from '../run/wait-flags.ts';
 import { gatesFile, type KnownGates } from './gates-file.ts';
 
 /** The gates of a slice, with what earlier slices have done, and the parts that attach it to them. */

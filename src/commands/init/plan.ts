@@ -93,7 +93,7 @@ function deployedMsOf(values: FileGate['source']['values']): number {
 export function longestWaitOf(fields: object, one: boolean): number {
   const file = readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
   const waits = [file, ...file.branches.values()].map((section) => {
-    const values = { ...file.values, ...section.values };
+    const values = { ...file.source.values, ...section.source.values };
     const { timeout = usualLimits.timeoutMs } = values;
     const { baseUrl, readyTimeout = usualReadyMs } = groupOf(values, 'preview');
     const readyMs = baseUrl !== undefined ? readyTimeout : 0;

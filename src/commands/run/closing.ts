@@ -1,18 +1,19 @@
-import { runTitle } from '../../ci/reports/wording.ts';
-import { durationText } from '../../duration.ts';
+import { describeRun, runTitle } from '../../ci/reports/wording.ts';
+import { durationText, formatDuration } from '../../duration.ts';
 import { exitCodes } from '../../exit.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { resolvePolicy, type Verdict } from '../../gate/policy.ts';
 import { decidingRuns, verdictText } from '../../gate/report.ts';
-import type { RunReport } from '../../gate/result-types.ts';
+import type { GateReport, GatesReport, RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { type Flags, type OptionRow, rows } from '../../options/table.ts';
+import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
+import type { Context } from '../context.ts';
 import { argumentsOf } from '../options.ts';
 import { quotedCommand } from '../shell-quoted.ts';
-import type { CommandGate } from './command-gate.ts';
-import { asksForBuild } from './wait-flags.ts';
+import { asksForBuild, type CommandGate } from './wait-flags.ts';
 
 /** Prints last how to go on waiting for the runs that rungate left going, and the pages of those that failed the gate. */
 export async function printClosing(
@@ -84,26 +85,27 @@ function waitCommandLine(
   output: Output,
   platform: string,
 ): string | null {
+  const isOnly = name === unnamed;
   const strict = policy.cancelled === 'fail';
   const usual = resolvePolicy({ strict });
+  const own = settings.on?.value ?? {};
   const overrides = Object.entries(policy).filter(
-    ([verdict, action]) =>
-      action !== usual[verdict as Verdict] || Object.hasOwn(settings.on?.value ?? {}, verdict),
+    ([verdict, action]) => action !== usual[verdict as Verdict] || Object.hasOwn(own, verdict),
   );
   const ids = runs.map(({ runId }) => String(runId));
   // The service chooses the ids: none may become an option.
   const areWords = ids.every((id) => !id.startsWith('-'));
-  const { commitSha } = flags;
   // `run wait` takes the commit from where it runs.
-  const isAnother = commitSha !== undefined;
+  const { commitSha } = flags;
+  const isHere = commitSha === undefined;
   const comparesBuild = asksForBuild(settings, flags) && !settings['deployed.is'];
   const hasSubjects = (flags.subject ?? settings['receipt.subjects']) !== undefined;
-  const isWritten = (row: OptionRow) =>
-    !(name !== unnamed && files.includes(row)) && !(isAnother && row === rows.receipt);
-  const usesSubjects =
-    (flags.receipt !== undefined && isWritten(rows.receipt)) || (comparesBuild && !isAnother);
+  const usesSubjects = isHere && ((isOnly && flags.receipt !== undefined) || comparesBuild);
   const isKept = (row: OptionRow) =>
-    isShared(row) && isWritten(row) && (usesSubjects || row !== rows['receipt.subjects']);
+    isShared(row) &&
+    (isOnly || !files.includes(row)) &&
+    (isHere || row !== rows.receipt) &&
+    (usesSubjects || row !== rows['receipt.subjects']);
   const words = [
     ...['rungate', 'run', 'wait', ...(areWords ? ids : [])],
     strict ? '--strict' : '--no-strict',
@@ -114,13 +116,41 @@ function waitCommandLine(
     ...argumentsOf(flags, isKept).map((word) =>
       word === flags.deployedUrl ? word.replace(/\?.*$/s, '?…') : word,
     ),
-    ...(comparesBuild && isAnother ? ['--deployed-is', (hasSubjects && shown) || commitSha] : []),
+    ...(comparesBuild && !isHere ? ['--deployed-is', (hasSubjects && shown) || commitSha] : []),
     // Reports compare runs by name from build to build.
-    ...(name !== unnamed || (flags.junit ?? flags.report) === undefined ? [] : namesOf(runs)),
+    ...(!isOnly || (flags.junit ?? flags.report) === undefined ? [] : namesOf(runs)),
     ...(areWords ? [] : ['--', ...ids]),
   ];
   return quotedCommand(
     words.map((word) => output.excerpt(word, 2000)),
     platform,
+  );
+}
+
+function lineOf(run: RunReport): string {
+  const counts = `${run.failed ?? '?'} failed, ${run.blocked ?? '?'} blocked`;
+  const after = formatDuration(Math.round(run.elapsedSeconds) * 1000);
+  return `${describeRun(run)} goes on: ${run.state ?? 'not read yet'} after ${after} (${counts})`;
+}
+
+/** Prints what goes on after a slice. Only JSON has a result on stdout. */
+export async function printWaiting(report: GateReport | GatesReport, output: Output): Promise<void> {
+  if (wantsJson(output)) await output.data(report, { head: [], rows: [] });
+  const gates = 'gates' in report ? report.gates : [{ name: '', ...report }];
+  for (const { name, result, runs } of gates) {
+    const title = name === '' ? '' : `${name}: `;
+    const live = runs.filter(({ verdict }) => verdict === null).map(lineOf);
+    const lines = live.length > 0 || result !== 'waiting' ? live : ['no run has been started yet'];
+    for (const line of lines) await output.alert(output.excerpt(`${title}${line}`, 400));
+  }
+  await output.alert(`the slice is over (exit ${report.exitCode}): the gate has neither passed nor failed`);
+}
+
+/** Prints the command that goes on with the gate. JSON has it in `next`. */
+export async function printNext(next: readonly string[], { io, output }: Context): Promise<void> {
+  if (wantsJson(output)) return;
+  const command = quotedCommand(next, io.platform);
+  await output.alert(
+    command === null ? 'to go on, run the command that --json has in next' : `to go on, run: ${command}`,
   );
 }

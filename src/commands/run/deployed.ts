@@ -1,13 +1,13 @@
 import { runFacts } from '../../ci/context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { type PageOptions, parseHeaders } from '../../gate/deployed/open.ts';
-import { groupOf } from '../../options/table.ts';
+import { type Flags, groupOf } from '../../options/table.ts';
 import { artifactsOf, versionsOf } from '../../subject.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { sayFrom } from '../source-names.ts';
-import { deployedFlags, type WaitFlags } from './wait-flags.ts';
+import { deployedFlags } from './wait-flags.ts';
 
 const headerOption = '--deployed-header-file';
 
@@ -30,7 +30,7 @@ async function readHeaderFile(context: Context, path: string): Promise<Record<st
 /** Returns how to read the version page, whose URL is set. */
 export async function pageOptions(
   context: Context,
-  flags: Pick<WaitFlags, 'deployedHeaderFile'>,
+  flags: Pick<Flags, 'deployedHeaderFile'>,
 ): Promise<Omit<PageOptions, 'expected'>> {
   const { io, settings, output } = context;
   const { deployedHeaderFile: file } = flags;
@@ -62,22 +62,15 @@ async function expectedVersions(
   });
 }
 
-/** Refuses options that have no effect without the URL of the page. */
-function refuseAlone(flags: WaitFlags): void {
-  const useless = deployedFlags(flags)[0];
-  if (useless === undefined) return;
-  throw new UsageError(`${useless} has no effect without the URL of the version page`, {
-    hint: 'add --deployed-url <url>',
-  });
-}
-
 /** Null if no URL is set. @param commit the commit of the run that is created, if one is */
-export async function deployedOptions(context: Context, flags: WaitFlags, commit: string | undefined) {
+export async function deployedOptions(context: Context, flags: Flags, commit: string | undefined) {
   const { url, timeout } = groupOf(context.settings, 'deployed');
-  if (url === undefined) {
-    refuseAlone(flags);
-    return null;
-  }
+  const [useless] = deployedFlags(flags);
+  if (url === undefined && useless !== undefined)
+    throw new UsageError(`${useless} has no effect without the URL of the version page`, {
+      hint: 'add --deployed-url <url>',
+    });
+  if (url === undefined) return null;
   const page = await pageOptions(context, flags);
   const expected = await expectedVersions(context, commit);
   return { ...page, expected, timeoutMs: timeout?.value ?? 0 };

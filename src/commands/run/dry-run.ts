@@ -6,7 +6,7 @@ import { exitCodes } from '../../exit.ts';
 import type { PlanNode } from '../../gate/plan/graph.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import type { Flags } from '../../options/table.ts';
-import { renderJson } from '../../output/json.ts';
+import { renderJson, wantsJson } from '../../output/json.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { sourceName } from '../source-names.ts';
@@ -54,7 +54,7 @@ export async function printRequests(
       keyOrigin: how,
     };
   });
-  if (output.format === 'json' || output.format === 'ndjson') {
+  if (wantsJson(output)) {
     await output.data({ schemaVersion: 1, requests }, { head: [], rows: [] });
     return exitCodes.ok;
   }

@@ -13,12 +13,9 @@ import { hasSymbols } from '../../output/motion.ts';
 import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 
-interface LiveRules {
+interface Moment {
   maxAttempts: number;
   policy: Policy;
-}
-
-interface Moment extends LiveRules {
   now: number;
   stopping: boolean;
   redact(text: string): string;
@@ -94,69 +91,56 @@ function gateRows(
   return [{ ...row, phase: 'waiting', state: 'starting' }];
 }
 
-/** Shows the rows that `rowsOf` returns, until it is stopped. Nothing is shown before the first call of `show`. */
-function liveRows(
-  io: Io,
-  { motion, paint, redact }: Output,
-  rowsOf: (moment: Omit<Moment, keyof LiveRules>) => LiveRun[],
-) {
+/** Shows gates on a terminal, as one view. The view of the only gate begins with its run. */
+export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate[]): Reporter {
+  const { motion, paint, redact } = output;
   // ora clears too many lines if it counts the characters of a link as text.
   const link: LiveStyle['link'] = (url, text) => {
     const linked = hyperlink(url, text);
     return stripVTControlCharacters(linked) === stripVTControlCharacters(text) ? linked : text;
   };
   const style: LiveStyle = { paint, link: supportsLinks(io.env) ? link : null, symbols: hasSymbols(io) };
+  const states = new Map(
+    gates.map((gate): [string, GateState] => [gate.name, { gate, runs: [], report: null }]),
+  );
+  const isNamed = !states.has(unnamed);
   const began = io.clock.monotonic();
   let stopping = false;
   let hide: (() => void) | undefined;
 
   const model = (): LiveModel => {
     const now = io.clock.monotonic();
-    return { runs: rowsOf({ now, stopping, redact }), elapsedMs: now - began };
-  };
-  return {
-    show() {
-      hide ??= motion.show((size) => liveLines(model(), size, style));
-      motion.draw();
-    },
-    draw: motion.draw,
-    stopping() {
-      stopping = true;
-    },
-    stop: () => hide?.(),
-  };
-}
-
-/** Shows gates on a terminal, as one view. The view of the only gate begins with its run. */
-export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate[]): Reporter {
-  const states = new Map(
-    gates.map((gate): [string, GateState] => [gate.name, { gate, runs: [], report: null }]),
-  );
-  const isNamed = !states.has(unnamed);
-  const view = liveRows(io, output, (moment) => {
     const ended = new Set([...states.values()].flatMap(({ gate, report }) => (report ? gate.name : [])));
-    return [...states.values()].flatMap((state) => {
-      const rowOf = (run: WatchedRun) => liveRun(run, { ...state.gate, ...moment });
+    const runs = [...states.values()].flatMap((state) => {
+      const { maxAttempts, policy } = state.gate;
+      const rowOf = (run: WatchedRun) => liveRun(run, { now, stopping, redact, maxAttempts, policy });
       return isNamed ? gateRows(state, ended, rowOf) : state.runs.map(rowOf);
     });
-  });
+    return { runs, elapsedMs: now - began };
+  };
+  const show = () => {
+    hide ??= motion.show((size) => liveLines(model(), size, style));
+    motion.draw();
+  };
   return {
     begin() {
-      if (isNamed) view.show();
+      if (isNamed) show();
     },
     watch({ gate = unnamed, runs }) {
       const state = states.get(gate);
       if (state === undefined || runs.length === 0) return;
       state.runs = runs;
-      view.show();
+      show();
     },
-    read: view.draw,
-    stopping: view.stopping,
+    read: motion.draw,
+    stopping() {
+      stopping = true;
+    },
     gate({ report }) {
       const state = states.get(report.name);
       if (state !== undefined) state.report = report;
-      view.draw();
+      motion.draw();
     },
-    close: view.stop,
+    close: () => hide?.(),
   };
 }

@@ -10,12 +10,11 @@ import { guardHubToken } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { sayFrom } from '../source-names.ts';
 import { printClosing } from './closing.ts';
-import type { CommandGate } from './command-gate.ts';
 import { deployedOptions } from './deployed.ts';
 import { progressReporters } from './progress.ts';
 import { writeReports } from './reports.ts';
 import { printGate } from './result.ts';
-import { asksForBuild, noHub, type WaitFlags } from './wait-flags.ts';
+import { asksForBuild, type CommandGate, noHub } from './wait-flags.ts';
 
 /** Returns the warnings about short intervals, each once. @throws UsageError or ConfigError below 1 s */
 function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<string> {
@@ -25,12 +24,6 @@ function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<strin
     return intervalNote(setting, intervalMs, local, ConfigError) ?? [];
   });
   return new Set(notes);
-}
-
-/** Returns whether a report is requested or a CI system reads one; otherwise the formats are not loaded. */
-function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
-  const requested = junit !== undefined || report !== undefined;
-  return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
 }
 
 /** A part that takes a share in a command's gates, and may let them go on in another command. */
@@ -76,14 +69,17 @@ export async function runGates(
     ...(await progressReporters(io, output, gates)),
     ...(part === null ? [] : [part.record]),
     printer,
-    ...[...receipt, ...(hasReports(context, flags) ? [reports] : []), closing].map(atTheEnd),
+    ...[...receipt, reports, closing].map(atTheEnd),
     ...(part === null ? [] : [part.reported]),
   ];
   const { exitCode } = await openGate(
     {
       ...openOptions(context),
       ...(part !== null && { onStop: part.onStop }),
-      ...{ gates, local, env: io.env, failFast: flags.failFast === true },
+      gates,
+      local,
+      env: io.env,
+      failFast: flags.failFast === true,
       async connect() {
         const notes = intervalNotes(gates, local);
         const caller = await context.connect();
@@ -109,13 +105,11 @@ export async function runGates(
 export function openOptions(context: Context): OpenOptions {
   const { io, settings, output } = context;
   return {
-    ...{
-      clock: io.clock,
-      random: io.random,
-      onStop: io.onStop,
-      redact: output.redact,
-      say: sayFrom(settings),
-    },
+    clock: io.clock,
+    random: io.random,
+    onStop: io.onStop,
+    redact: output.redact,
+    say: sayFrom(settings),
     connect: () => context.connect(),
     async hub() {
       const url = settings['hub.url']?.value;

@@ -15,9 +15,8 @@ import type { Settings } from '../../settings/names.ts';
 import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
 import { type Context, warnIfExposed } from '../context.ts';
-import type { CommandGate } from './command-gate.ts';
 import { remedyFor, whyOf } from './reports.ts';
-import { waitRules } from './wait-flags.ts';
+import { type CommandGate, waitRules } from './wait-flags.ts';
 
 /** An empty file, or an object with the type of an in-toto payload or statement. */
 const receiptPattern =

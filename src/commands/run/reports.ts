@@ -5,26 +5,19 @@ import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
 import { exitCodes } from '../../exit.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
+import type { Flags } from '../../options/table.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
-import type { ReportFlags } from './wait-flags.ts';
-
-/** The formats of `--report` by the file's ending. Any other ending means JSON. */
-const formats: readonly (readonly [ending: string, format: (report: GateReport) => string])[] = [
-  ['.md', (report) => markdownReport(report)],
-  ['.env', gitlabDotenv],
-];
 
 /** Returns the report with the exit code, which a receipt that could not be written has changed. */
 const withCode = <Report extends object>(report: Report, { exitCode }: EndEvent) => ({ ...report, exitCode });
 
+/** Returns the report in the format of the ending, which is JSON unless it is `.md` or `.env`. */
 function formatted(path: string, event: EndEvent): string {
-  const format = formats.find(([ending]) => path.toLowerCase().endsWith(ending));
-  const { report } = event;
-  return format === undefined
-    ? renderJson(withCode(report, event), 2)
-    : format[1](withCode(event.runs(), event));
+  const runs = withCode(event.runs(), event);
+  if (/\.md$/i.test(path)) return markdownReport(runs);
+  return /\.env$/i.test(path) ? gitlabDotenv(runs) : renderJson(withCode(event.report, event), 2);
 }
 
 /** Returns the line break that is missing if another program left its last line unfinished. */
@@ -33,7 +26,7 @@ function gap(content: Uint8Array): string {
 }
 
 /** Writes the reports of `--junit` and `--report`. Returns false if one of them could not be written. */
-async function writeFiles({ io, output }: Context, event: EndEvent, { junit, report = [] }: ReportFlags) {
+async function writeFiles({ io, output }: Context, event: EndEvent, { junit, report = [] }: Flags) {
   const files = [
     ...(junit === undefined
       ? []
@@ -93,7 +86,7 @@ async function reportToCi(context: Context, report: GateReport, receipt: string 
 }
 
 /** Writes the requested files and reports to the CI, even if no run could be started: reports of an earlier build must not stay. */
-export async function writeReports(context: Context, event: EndEvent, flags: ReportFlags): Promise<void> {
+export async function writeReports(context: Context, event: EndEvent, flags: Flags): Promise<void> {
   const complete = await writeFiles(context, event, flags);
   // A report that could not be written fails a passing gate. A failing gate keeps its exit code.
   if (!complete) event.exitCode ||= exitCodes.config;

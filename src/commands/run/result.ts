@@ -16,7 +16,7 @@ import { type Cell, type DrawnRow, drawRows, naturalWidths, tableWidth } from '.
 import { columnsOf, type Tone } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
-import { printNext, printWaiting } from './goes-on.ts';
+import { printNext, printWaiting } from './closing.ts';
 
 const marks = {
   pass: ['good', '✓'],

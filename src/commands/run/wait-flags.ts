@@ -1,15 +1,20 @@
 import { resolve, sep } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { usualLimits } from '../../gate/limits.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
 import type { Policy } from '../../gate/policy.ts';
 import type { Flags, OptionRow } from '../../options/table.ts';
+import type { PreviewGate } from '../../preview/open.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Settings } from '../../settings/names.ts';
 import { givenOptions } from '../options.ts';
 
-export type ReportFlags = Pick<Flags, 'junit' | 'report' | 'receipt' | 'ciReport'>;
+/** A gate with its settings. */
+export interface CommandGate extends PreviewGate {
+  settings: Settings;
+}
 
-export type WaitFlags = Flags;
+export type GateFlags = Flags & { dryRun?: boolean };
 
 /** The value of RUNGATE_HUB_URL that turns off a hub of the project file or the profile. */
 export const noHub = 'none';
@@ -17,8 +22,8 @@ export const noHub = 'none';
 const windows = sep === '\\';
 
 /** Refuses report files that could not be written later, before anything is sent. */
-export function checkReportFlags(flags: ReportFlags): void {
-  const files = [flags.junit ?? [], flags.report ?? [], flags.receipt ?? []].flat();
+export function checkReportFlags({ junit, report, receipt }: Flags): void {
+  const files = [junit ?? [], report ?? [], receipt ?? []].flat();
   if (files.some((file) => file.trim() === '' || file === '-')) {
     throw new UsageError(
       '--junit, --report and --receipt need a file: standard output already has the result',
@@ -46,7 +51,7 @@ export const waitFlags = (flags: Flags) =>
   );
 
 /** Returns whether the gate checks the deployed build, or has an option for that. */
-export function asksForBuild(settings: Settings, flags: WaitFlags): boolean {
+export function asksForBuild(settings: Settings, flags: Flags): boolean {
   return settings['deployed.url'] !== undefined || deployedFlags(flags).length > 0;
 }
 
@@ -61,5 +66,24 @@ export function waitRules(settings: Settings) {
     intervalMs: interval?.value ?? usualLimits.intervalMs,
     timeoutMs: timeout?.value ?? usualLimits.timeoutMs,
     maxAttempts: isLifted || maxAttempts === undefined ? Number.POSITIVE_INFINITY : maxAttempts.value,
+  };
+}
+
+/** Returns the only gate of a command, with the rules from its settings. */
+export function gateOf(
+  settings: Settings,
+  runs: Pick<CommandGate, 'start' | 'journal' | 'runIds' | 'names'>,
+): CommandGate {
+  const { start, journal, runIds, names } = runs;
+  return {
+    name: unnamed,
+    needs: [],
+    advisory: false,
+    settings,
+    ...waitRules(settings),
+    start,
+    journal,
+    runIds,
+    names,
   };
 }

@@ -2,18 +2,16 @@ import { runFacts } from '../../ci/context.ts';
 import { UsageError } from '../../errors.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { checkRunId } from '../../gate/run-id.ts';
+import type { Flags } from '../../options/table.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
-import { gateOf } from './command-gate.ts';
 import { runGates } from './open-gate.ts';
 import { replaceReceipts } from './receipt.ts';
 import { withSubjectFiles } from './subjects.ts';
-import type { WaitFlags } from './wait-flags.ts';
+import { gateOf } from './wait-flags.ts';
 
-export interface NamedWaitFlags extends WaitFlags {
-  name?: string[];
-}
+export type NamedWaitFlags = Flags & { name?: string[] };
 
 /** Refuses names that do not identify each run: reports compare runs by name from build to build. */
 function checkNames(names: readonly string[], runIds: readonly string[]): void {
@@ -46,6 +44,6 @@ export async function waitCommand(
   const [context, flags] = await withSubjectFiles(given, givenFlags);
   // Another job may have started the runs, so their environment is unknown.
   const build = runFacts(await ciContext(context.io));
-  const gate = gateOf(context, { runIds, names: flags.name });
+  const gate = gateOf(context.settings, { runIds, names: flags.name });
   return runGates(context, [gate], flags, await openReceipts?.(context, [{ ...gate, build }]));
 }

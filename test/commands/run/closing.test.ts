@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { printClosing } from '../../../src/commands/run/closing.ts';
-import type { CommandGate } from '../../../src/commands/run/command-gate.ts';
+import type { CommandGate } from '../../../src/commands/run/wait-flags.ts';
 import { unnamed } from '../../../src/gate/plan/plan.ts';
 import { type Overrides, resolvePolicy } from '../../../src/gate/policy.ts';
 import { unknownRun } from '../../../src/gate/report.ts';

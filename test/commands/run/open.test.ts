@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { browserCommands } from '../../../src/commands/run/open.ts';
+import { browserCommands } from '../../../src/commands/run/one-run.ts';
 import type { Io } from '../../../src/host/io.ts';
 import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { json, serve } from '../../transport/serve.ts';

@@ -1,8 +1,63 @@
 import type { environmentsOf, JournalRun } from '../../ci/journal.ts';
+import type { TriggerBody } from '../../contract/run.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { createRun } from '../../gate/create.ts';
+import { type RunService, runService } from '../../gate/service.ts';
 import { deleteOwn } from '../../preview/environments.ts';
 import type { Context } from '../context.ts';
+
+/** The limit of each request; the CI gives a post step little time. */
+const timeoutMs = 30_000;
+
+/** Returns the id of a run. If the response with it was lost, the same key and bytes get it again. */
+async function idOf(run: JournalRun, service: RunService, context: Context): Promise<string | null> {
+  if (run.runId !== null) return run.runId;
+  if (run.body === null) return null;
+  const idPointer = context.settings['run.idPointer']?.value;
+  const request = { body: run.body as TriggerBody, idempotencyKey: run.key, idPointer };
+  const { signal } = new AbortController();
+  const { clock, random } = context.io;
+  const tools = { service, clock, random, signal };
+  const deadline = clock.monotonic() + timeoutMs;
+  const creation = await createRun(request, { latest: deadline, deadline }, tools);
+  return creation.kind === 'created' ? creation.runId : null;
+}
+
+/**
+ * Cancels the runs that a journal lists as started and not ended, all at once: a slow response delays only its own run.
+ * @returns the exit code, and the runs that may go on
+ */
+export async function cancelUnfinished(
+  context: Context,
+  runs: readonly JournalRun[],
+): Promise<{ code: number; open: readonly JournalRun[] }> {
+  const { io, output } = context;
+  const service = runService(await context.connect(), io.clock.now);
+  const signal = new AbortController().signal;
+  let code: number = exitCodes.ok;
+  const cancel = async (run: JournalRun): Promise<readonly JournalRun[]> => {
+    try {
+      const runId = await idOf(run, service, context);
+      if (runId === null) return [run];
+      if ((await service.readEnd(runId, { signal, timeoutMs })) !== null) return [];
+      await service.cancel(runId, 'rungate: the job was stopped before the run ended', { timeoutMs });
+      await output.alert(
+        `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job left running`,
+      );
+      return [];
+    } catch (error) {
+      if (!(error instanceof RungateError)) throw error;
+      await output.alert(
+        `a run that the job started could not be cancelled: ${output.excerpt(error.message, 400)}`,
+      );
+      code = exitCodes.service;
+      return [run];
+    }
+  };
+  const open = (await Promise.all(runs.map(cancel))).flat();
+  return { code, open };
+}
 
 /** The time for finding and deleting one, in milliseconds. */
 const deleteMs = 90_000;
