@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import type { CiContext } from '../../ci/context.ts';
 import { type SkippedGate, skippedGates } from '../../ci/skipped-gate.ts';
-import type { Exchange } from '../../client/caller.ts';
 import { expiryOf, whenText } from '../../client/credential-problems.ts';
 import { kindFor } from '../../client/credentials.ts';
 import { api } from '../../contract/index.ts';
 import { formatDuration } from '../../duration.ts';
-import { CredentialError, HttpError, RungateError, reportError } from '../../errors.ts';
+import { CredentialError, HttpError, type RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
-import type { OpenPage } from '../../gate/deployed/open.ts';
 import type { Io } from '../../host/io.ts';
 import { jsonFor } from '../../options/read.ts';
 import { sayInCommands } from '../../options/spelling.ts';
@@ -20,7 +18,7 @@ import type { Settings } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { SettingSources } from '../config/sources.ts';
 import type { DoctorCheck } from '../result-schemas.ts';
-import { notFoundBy, type Probe } from './probes.ts';
+import type { Probe, ProbeResult } from './probes.ts';
 
 /** The remedy for a gate that a workflow can skip. */
 export const skippedRemedy =
@@ -63,10 +61,7 @@ export function warned(name: string, error: RungateError): DoctorCheck {
   return { ...failed(name, error), status: 'warn', exitCode: 0 };
 }
 
-export function checkSettings(
-  settings: Settings,
-  { unreadable }: Pick<SettingSources, 'unreadable'>,
-): DoctorCheck {
+export function checkSettings(settings: Settings, { unreadable }: SettingSources): DoctorCheck {
   if (unreadable !== null) return warned('settings', unreadable);
   const changed = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
   const shown = changed.map(([name, { value, origin, detail }]) => {
@@ -78,13 +73,10 @@ export function checkSettings(
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));
 }
 
-export function checkFileGates({ gates }: Pick<SettingSources, 'gates'>): DoctorCheck[] {
+export function checkFileGates({ gates }: SettingSources): DoctorCheck[] {
   if (gates.length === 0) return [];
   const shown = gates.map(({ name, needs, advisory }) => {
-    const facts = [
-      ...(needs.length > 0 ? [`needs ${needs.join(', ')}`] : []),
-      ...(advisory ? ['advisory'] : []),
-    ];
+    const facts = [needs.length > 0 && `needs ${needs.join(', ')}`, advisory && 'advisory'].filter(Boolean);
     return facts.length === 0 ? name : `${name} (${facts.join('; ')})`;
   });
   const empty = gates.filter(({ settings }) => settings.process === undefined && settings.tags === undefined);
@@ -106,15 +98,8 @@ export function checkWorkflows(io: Io): DoctorCheck[] {
 const nouns = { apiKey: 'API key', token: 'bearer token' } as const;
 
 /** Lists the credentials in use and their sources, and the profile's unused credentials with the reason. */
-export function checkCredentials(
-  settings: Settings,
-  {
-    profile,
-    profilesFile,
-    kept,
-    withheld,
-  }: Pick<SettingSources, 'profile' | 'profilesFile' | 'kept' | 'withheld'>,
-): DoctorCheck {
+export function checkCredentials(settings: Settings, sources: SettingSources): DoctorCheck {
+  const { profile, profilesFile, kept, withheld } = sources;
   const used = sentIds.flatMap((name) => {
     const { origin, detail } = settings[name] ?? {};
     if (origin === undefined) return [];
@@ -130,7 +115,7 @@ export function checkCredentials(
   const detail = excerpt([...used, ...unused].join('; '), 800);
   if (used.length === 0) {
     const remedy = `set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for everything else), or save one with rungate login; ${sayInCommands('credentials')}`;
-    return check('credentials', 'warn', detail === '' ? 'none set' : detail, remedy);
+    return check('credentials', 'warn', detail || 'none set', remedy);
   }
   return check('credentials', 'ok', detail);
 }
@@ -187,33 +172,6 @@ export function checkCi(ci: CiContext): DoctorCheck {
   return check('ci', 'ok', `${provider ?? 'none'}${known}${from}`);
 }
 
-/** The timeout of one read of the version page, in milliseconds. */
-const pageTimeoutMs = 10_000;
-
-/** Reads the version page once. Only a warning if that fails: the roll-out may not have begun, and doctor has no headers for it. */
-export async function checkDeployed(
-  { shown, read }: Pick<OpenPage, 'shown' | 'read'>,
-  expected: readonly string[],
-): Promise<DoctorCheck> {
-  const name = 'deployed build';
-  const reading = await read({ signal: new AbortController().signal, timeoutMs: pageTimeoutMs });
-  if ('error' in reading) return warned(name, reading.error);
-  const what = `${shown} shows ${JSON.stringify(reading.text)}`;
-  if (expected.length === 0)
-    return check(name, 'warn', `${what}; the expected build is unknown`, 'set deployed.is');
-  if (reading.matches) return check(name, 'ok', `${what}, as expected`);
-  const remedy =
-    'a gate waits until the page shows the expected build; deployed.pointer is the place of the version in JSON';
-  return check(
-    name,
-    'warn',
-    `${what}, not ${expected.map((version) => JSON.stringify(version)).join(' or ')}`,
-    remedy,
-  );
-}
-
-export type ProbeResult = { response: Exchange } | { error: unknown };
-
 function credentialOf({ name }: Probe, { apiKey, token, auth }: Settings): string {
   const kind = api[name].auth;
   const values = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
@@ -222,9 +180,8 @@ function credentialOf({ name }: Probe, { apiKey, token, auth }: Settings): strin
 }
 
 /** Tells whether the service did not accept the bearer token. */
-export function refusesToken(probe: Probe, result: ProbeResult, settings: Settings): boolean {
-  const isRefusal = 'error' in result && result.error instanceof HttpError && result.error.status === 401;
-  return isRefusal && credentialOf(probe, settings) === nouns.token;
+export function refusesToken(probe: Probe, { error }: ProbeResult, settings: Settings): boolean {
+  return error instanceof HttpError && error.status === 401 && credentialOf(probe, settings) === nouns.token;
 }
 
 /** Merges the checks of several areas that fail for the same reason: it has one remedy. */
@@ -242,16 +199,11 @@ export function mergedAreas(checks: readonly DoctorCheck[]): DoctorCheck[] {
   });
 }
 
-export function checkArea(probe: Probe, result: ProbeResult, settings: Settings): DoctorCheck {
+export function checkArea(probe: Probe, { error, isUnclear }: ProbeResult, settings: Settings): DoctorCheck {
   const name = `access: ${probe.area}`;
   const credential = credentialOf(probe, settings);
-  const error = 'error' in result ? result.error : null;
-  const notFound = notFoundBy(probe, error);
-  if (error === null || notFound === 'accepted')
-    return check(name, 'ok', `the service accepts the ${credential}`);
+  if (error === null) return check(name, 'ok', `the service accepts the ${credential}`);
   if (error instanceof CredentialError)
     return check(name, 'skip', `no ${credential} is set`, error.hint ?? null);
-  if (!(error instanceof RungateError)) throw error;
-  // A 404 without the service's error format may come from another server.
-  return notFound === 'unclear' ? warned(name, error) : failed(name, error);
+  return isUnclear ? warned(name, error) : failed(name, error);
 }

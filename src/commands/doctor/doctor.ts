@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Command } from 'commander';
-import { HttpError, NetworkError, RungateError, type Say, UnexpectedResponseError } from '../../errors.ts';
+import type { Caller } from '../../client/caller.ts';
+import { NetworkError, RungateError, type Say } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { openPage } from '../../gate/deployed/open.ts';
 import { openHubOf } from '../../library/open-gate.ts';
@@ -21,7 +22,6 @@ import {
   checkCi,
   checkClock,
   checkCredentials,
-  checkDeployed,
   checkFileGates,
   checkProxy,
   checkSettings,
@@ -29,11 +29,10 @@ import {
   checkWorkflows,
   failed,
   mergedAreas,
-  type ProbeResult,
   refusesToken,
   warned,
 } from './checks.ts';
-import { probes, sendProbe } from './probes.ts';
+import { isAnswer, type Probe, type ProbeResult, probes, sendProbe } from './probes.ts';
 import { checkSelection } from './selection.ts';
 import { checkVariables } from './unread-variables.ts';
 
@@ -81,10 +80,9 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   yield checkCi(ci);
   yield* checkWorkflows(io);
   yield checkProxy(io.env);
-  yield* await resultOf('deployed build', examineDeployed(context, ci.commitSha), say);
+  yield* await resultOf('deployed build', checkDeployed(context, ci.commitSha), say);
   yield* await resultOf('hub', motion.during('connecting with the hub', checkHub(context)), say);
-
-  let caller: Awaited<ReturnType<Context['connect']>>;
+  let caller: Caller;
   try {
     caller = await context.connect();
   } catch (error) {
@@ -92,72 +90,90 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
     yield failed('service', error);
     return;
   }
-  const url = new URL(settings.apiUrl?.value ?? '');
-  const dns = await motion.during(`looking up ${url.hostname}`, checkDns(url.hostname));
-  // Without an address, the connection decides: behind a proxy, the proxy resolves the name.
-  if (dns.status === 'ok') yield dns;
-
-  const areas: DoctorCheck[] = [];
-  let answered = false;
-  let timed = false;
-  let refused = false;
-  for (const probe of hasCredential(settings) ? probes : []) {
-    const sentAt = io.clock.now();
-    const began = io.clock.monotonic();
-    let result: ProbeResult;
-    try {
-      // A single request: doctor reports the current state, and does not wait for a rate limit.
-      result = { response: await sendProbe(caller, probe) };
-    } catch (error) {
-      result = { error };
-    }
-    if ('error' in result && result.error instanceof NetworkError) {
-      yield* mergedAreas(areas);
-      yield failed(result.error.fault === 'tls' ? 'tls' : 'connection', result.error);
-      yield* checkToken(settings, { now: io.clock.now(), refused });
-      yield await checkSelection(context, null);
-      return;
-    }
-    if (!answered && ('response' in result || isAnswer(result.error))) {
-      answered = true;
-      const [ms, isTls] = [Math.round(io.clock.monotonic() - began), url.protocol === 'https:'];
-      const how = isTls ? 'TLS connection and certificate are valid' : 'plain HTTP, without TLS';
-      if (dns.status !== 'ok') yield dns;
-      yield check('connection', 'ok', `${url.origin} responded in ${ms} ms; ${how}`);
-    }
-    if ('response' in result) {
-      if (!timed) yield checkClock(result.response.headers.date, sentAt, io.clock.now());
-      timed = true;
-    }
-    refused ||= refusesToken(probe, result, settings);
-    areas.push(checkArea(probe, result, settings));
-  }
-  yield* mergedAreas(areas);
-  yield* checkToken(settings, { now: io.clock.now(), refused });
-  if (!answered) yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
-  const canAsk = answered && settings.token !== undefined && !refused;
-  yield await checkSelection(context, canAsk ? caller : null);
+  yield* checkService(context, caller);
 }
 
-const isAnswer = (error: unknown) => error instanceof HttpError || error instanceof UnexpectedResponseError;
+interface Sent extends ProbeResult {
+  readonly probe: Probe;
+  /** By this machine's clock, in milliseconds. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  readonly tookMs: number;
+}
 
-const hasCredential = ({ apiKey, token }: Context['settings']) => apiKey !== undefined || token !== undefined;
+/** Sends the reads until the connection fails. Each is a single request: doctor does not wait for a rate limit. */
+async function sendProbes({ io, settings }: Context, caller: Caller): Promise<Sent[]> {
+  const { clock } = io;
+  const sent: Sent[] = [];
+  if (settings.apiKey === undefined && settings.token === undefined) return sent;
+  for (const probe of probes) {
+    const [sentAt, began] = [clock.now(), clock.monotonic()];
+    const result = await sendProbe(caller, probe);
+    const tookMs = Math.round(clock.monotonic() - began);
+    sent.push({ ...result, probe, sentAt, receivedAt: clock.now(), tookMs });
+    if (result.error instanceof NetworkError) break;
+  }
+  return sent;
+}
 
-async function examineDeployed(context: Context, commit: string | null): Promise<DoctorCheck | null> {
-  const url = context.settings['deployed.url']?.value;
+/** Checks the connection and what the service says. */
+async function* checkService(context: Context, caller: Caller): AsyncGenerator<DoctorCheck> {
+  const { io, settings, output } = context;
+  const url = new URL(settings.apiUrl?.value ?? '');
+  const dns = await output.motion.during(`looking up ${url.hostname}`, checkDns(url.hostname));
+  // Without an address, the connection decides: behind a proxy, the proxy resolves the name.
+  if (dns.status === 'ok') yield dns;
+  const sent = await sendProbes(context, caller);
+  const answered = sent.find(isAnswer);
+  if (answered !== undefined) {
+    const isTls = url.protocol === 'https:';
+    const how = isTls ? 'TLS connection and certificate are valid' : 'plain HTTP, without TLS';
+    if (dns.status !== 'ok') yield dns;
+    yield check('connection', 'ok', `${url.origin} responded in ${answered.tookMs} ms; ${how}`);
+  }
+  const timed = sent.find(({ response }) => response !== null);
+  if (timed !== undefined) yield checkClock(timed.response?.headers.date, timed.sentAt, timed.receivedAt);
+  const arrived = sent.filter(({ error }) => !(error instanceof NetworkError));
+  yield* mergedAreas(arrived.map((one) => checkArea(one.probe, one, settings)));
+  const lost = sent.at(-1)?.error;
+  if (lost instanceof NetworkError) yield failed(lost.fault === 'tls' ? 'tls' : 'connection', lost);
+  const refused = sent.some((one) => refusesToken(one.probe, one, settings));
+  yield* checkToken(settings, { now: io.clock.now(), refused });
+  if (arrived.length === sent.length && answered === undefined)
+    yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
+  const canAsk = answered !== undefined && arrived.length === sent.length && settings.token !== undefined;
+  yield await checkSelection(context, canAsk && !refused ? caller : null);
+}
+
+/** The timeout of one read of the version page, in milliseconds. */
+const pageTimeoutMs = 10_000;
+
+/** Reads the version page once. Only a warning if that fails: the roll-out may not have begun, and doctor has no headers for it. */
+async function checkDeployed(context: Context, commit: string | null): Promise<DoctorCheck | null> {
+  const { settings } = context;
+  const url = settings['deployed.url']?.value;
+  const name = 'deployed build';
   if (url === undefined) return null;
-  if (url.startsWith('/'))
-    return check(
-      'deployed build',
-      'skip',
-      `not checked, since only a gate knows the deployment: ${url.replace(/\?.*/s, '')}`,
-    );
-  const own = context.settings['deployed.is']?.value;
-  const expected =
-    own === undefined ? versionsOf(commit, artifactsOf(context.settings['receipt.subjects']?.value)) : [own];
+  if (url.startsWith('/')) {
+    const path = url.replace(/\?.*/s, '');
+    return check(name, 'skip', `not checked, since only a gate knows the deployment: ${path}`);
+  }
+  const own = settings['deployed.is']?.value;
+  const artifacts = artifactsOf(settings['receipt.subjects']?.value);
+  const expected = own === undefined ? versionsOf(commit, artifacts) : [own];
   const page = openPage({ ...(await pageOptions(context, {})), expected });
   try {
-    return await checkDeployed(page, expected);
+    const signal = new AbortController().signal;
+    const reading = await page.read({ signal, timeoutMs: pageTimeoutMs });
+    if ('error' in reading) return warned(name, reading.error);
+    const what = `${page.shown} shows ${JSON.stringify(reading.text)}`;
+    if (expected.length === 0)
+      return check(name, 'warn', `${what}; the expected build is unknown`, 'set deployed.is');
+    if (reading.matches) return check(name, 'ok', `${what}, as expected`);
+    const others = expected.map((version) => JSON.stringify(version)).join(' or ');
+    const remedy =
+      'a gate waits until the page shows the expected build; deployed.pointer is the place of the version in JSON';
+    return check(name, 'warn', `${what}, not ${others}`, remedy);
   } finally {
     await page.close();
   }

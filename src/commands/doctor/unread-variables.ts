@@ -25,13 +25,11 @@ const outputs = 'result exitCode verdict failed blocked runId appUrl state idemp
 /** Variables that rungate, its pipelines and its reports set for others to read. */
 const setNames = [
   ...outputs.map(variableOf),
-  ...[
-    'RUNGATE_SELFTEST',
-    'RUNGATE_SELFTEST_PROGRAM',
-    'RUNGATE_SELFTEST_SCRIPT',
-    'RUNGATE_PACKAGE',
-    'RUNGATE_ARGS',
-  ],
+  'RUNGATE_SELFTEST',
+  'RUNGATE_SELFTEST_PROGRAM',
+  'RUNGATE_SELFTEST_SCRIPT',
+  'RUNGATE_PACKAGE',
+  'RUNGATE_ARGS',
 ];
 
 function remedyForVariable(name: string): string {
