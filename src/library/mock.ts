@@ -3,11 +3,9 @@ import type { TriggerBody } from '../contract/run.ts';
 import type { DeliveryStatus } from '../mock/data/webhooks.ts';
 import type { RecordedRequest } from '../mock/exchange.ts';
 import type { Fault } from '../mock/faults/faults.ts';
-import { type Ending, endRun, progressNow } from '../mock/handlers/run.ts';
+import type { Ending } from '../mock/handlers/run.ts';
 import type { MockOptions } from '../mock/options.ts';
-import { startMock as startService } from '../mock/server.ts';
 import type { State } from '../mock/state.ts';
-import { endingFor, faultFor, mockOptionsOf, versionsFor } from './mock-options.ts';
 
 /** A snapshot of a run of the mock. */
 export interface MockRun {
@@ -84,7 +82,28 @@ function deliveriesSince(state: State, startedAt: number): MockDelivery[] {
     .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
-export async function startMock(given: MockOptions): Promise<Mock> {
+/**
+ * Starts a mock of the whole service on a socket of this machine, for your tests. It keeps the process alive
+ * until it is closed. The mock is loaded on the first call, so programs that use only the client do not load it.
+ * @throws ConfigError if the port is taken; UsageError if an option is unknown or has the wrong type
+ * @example
+ * ```ts
+ * import { gate, startMock } from 'rungate';
+ *
+ * const mock = await startMock({ outcome: 'failed' });
+ * const report = await gate({
+ *   apiUrl: mock.url,
+ *   apiKey: mock.apiKey,
+ *   trigger: { projectSlug: 'shop', processSlug: 'checkout' },
+ * });
+ * console.log(report.result); // fail
+ * await mock.close();
+ * ```
+ */
+export async function startMock(given: MockOptions = {}): Promise<Mock> {
+  const { endingFor, faultFor, mockOptionsOf, versionsFor } = await import('./mock-options.ts');
+  const { endRun, progressNow } = await import('../mock/handlers/run.ts');
+  const { startMock: startService } = await import('../mock/server.ts');
   const options = mockOptionsOf(given);
   const startedAt = (options.clock ?? systemClock).now();
   const mock = await startService(options);

@@ -44,19 +44,8 @@ function deliver(reporter: Reporter, event: ReportedEvent): void | Promise<void>
   return (reporter[event.type] as ((given: ReportedEvent) => void | Promise<void>) | undefined)?.(event);
 }
 
-const innerTypes = [
-  'begun',
-  'watch',
-  'triggering',
-  'received',
-  'doubt',
-  'failed',
-  'settled',
-  'close',
-] as const;
-const inner: readonly string[] = innerTypes satisfies readonly (InnerEvent['type'] | 'close')[];
-const isInner = (event: { type: string }): event is InnerEvent | { type: 'close' } =>
-  inner.includes(event.type);
+const inner = new Set('begun watch triggering received doubt failed settled close'.split(' '));
+const isInner = (event: { type: string }): event is InnerEvent | { type: 'close' } => inner.has(event.type);
 
 export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'journal'>[]): Reporter {
   const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.journal;

@@ -41,12 +41,13 @@ export async function withSession<Event, Result>(
   const observer = observerOf<Event>(options);
   const progress = observer.emit as NonNullable<Reporter['progress']>;
   // The names of gates say nothing about secrets.
-  const triggers = [options.trigger, ...Object.values(options.gates ?? {}).map(({ trigger }) => trigger)];
-  const pages = [options.preview, ...Object.values(options.gates ?? {}).map(({ preview }) => preview)]
-    .flatMap((preview) => [preview?.baseUrl, preview?.readyUrl])
+  const all = [options, ...Object.values(options.gates ?? {})];
+  const pages = all
+    .flatMap(({ preview }) => [preview?.baseUrl, preview?.readyUrl])
     .flatMap((url) => querySecrets(url && String(url)));
   // The service may repeat the secrets of the request that creates a run.
-  const redact = ownRedactor(options, [hub?.token, ...pages, ...bodySecrets({}, { body: triggers })]);
+  const bodies = bodySecrets({}, { body: all.map(({ trigger }) => trigger) });
+  const redact = ownRedactor(options, [hub?.token, ...pages, ...bodies]);
   const connection = { insecureHttp, caPem, proxyEnv };
   try {
     const base = parseApiUrl(options.apiUrl, insecureHttp);
@@ -72,11 +73,6 @@ export async function withSession<Event, Result>(
   }
 }
 
-function commitIn(env: GateOptions['env']): string | undefined {
-  if (env === undefined) return undefined;
-  return detectCi(env).commitSha ?? undefined;
-}
-
 export function sharedOptions(
   options: SharedOptions,
 ): Omit<OpenGateOptions, keyof OpenOptions | 'gates' | 'failFast'> {
@@ -92,9 +88,8 @@ export function sharedOptions(
     async deployed(commit) {
       if (deployed === undefined) return null;
       const { url, pointer, is, timeoutMs = usualDeployedMs, headers = {} } = deployed;
-      const own = is?.trim();
-      const expected =
-        own === undefined ? versionsOf(commit ?? commitIn(env), subjects) : own === '' ? [] : [own];
+      const versions = () => versionsOf(commit ?? (env && detectCi(env).commitSha), subjects);
+      const expected = is === undefined ? versions() : [is.trim()].filter((version) => version !== '');
       if (expected.length === 0) {
         throw new UsageError('the expected build is unknown', {
           hint: 'pass deployed.is, trigger.commitSha, subjects, or env of a CI job',
@@ -115,12 +110,10 @@ export function sharedOptions(
   };
 }
 
-const signals: readonly unknown[] = ['SIGHUP', 'SIGINT', 'SIGTERM'];
-
 /** Returns the cause of a stop from an abort's reason: `controller.abort('SIGTERM')` is a stop by that signal. */
 function causeOf(reason: unknown): StopCause {
   if (reason instanceof StoppedError) return reason.signal;
-  return signals.includes(reason) ? (reason as StopCause) : 'abort';
+  return reason === 'SIGHUP' || reason === 'SIGINT' || reason === 'SIGTERM' ? reason : 'abort';
 }
 
 /** How long the end of a gate waits for asynchronous functions of the caller, in milliseconds. */

@@ -17,19 +17,16 @@ import { type GateOptions, startShape, triggerOption } from './gate-options.ts';
 import { openStart } from './open-gate.ts';
 import { type Session, withSession } from './session.ts';
 
-/** Fills in the fields that the caller left out with those of the CI. */
-function withFacts(body: TriggerBody, facts: Readonly<Record<string, string | null>>): TriggerBody {
-  const fields: Readonly<Record<string, unknown>> = { ...body };
-  const missing = Object.entries(facts).filter(
-    ([name, value]) => value !== null && fields[name] === undefined,
-  );
-  return { ...body, ...Object.fromEntries(missing) };
-}
-
-/** Returns a copy of the body, with the fields that the CI knows. The caller's object may change during the wait. */
+/**
+ * Returns a copy of the body, whose missing fields are those that the CI knows. The caller's object may change during the wait.
+ */
 export function completeBody(trigger: TriggerBody, env: GateOptions['env']): TriggerBody {
   const body = structuredClone(trigger);
-  return env === undefined ? body : withFacts(body, runFacts(detectCi(env)));
+  if (env === undefined) return body;
+  const given: Readonly<Record<string, unknown>> = { ...body };
+  const facts = Object.entries(runFacts(detectCi(env)));
+  const missing = facts.filter(([name, value]) => value !== null && given[name] === undefined);
+  return { ...body, ...Object.fromEntries(missing) };
 }
 
 /** The options of a gate for its start. */

@@ -55,15 +55,6 @@ describe('the option deployed', () => {
     expect(paths()).toHaveLength(6);
   });
 
-  it('expects the commit of the run by default', async () => {
-    const own = { trigger: { ...trigger, commitSha: commit } };
-    clock = fakeClock();
-    mock = await startMock({ clock, deployed: commit.slice(0, 8) });
-    const deployed = { url: `${mock.url}/_mock/version` };
-    const report = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, ...own, deployed });
-    expect(report).toMatchObject({ result: 'pass', deployed: { expected: commit } });
-  });
-
   it('expects the commit of the run or the digest of a subject, if nothing else is expected', async () => {
     const digest = `sha256:${'ab'.repeat(32)}`;
     const own = { trigger: { ...trigger, commitSha: commit }, subjects: [`shop@${digest}`] };

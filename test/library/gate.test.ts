@@ -336,26 +336,4 @@ describe('the environment of a CI job', () => {
     const salted = await run({ trigger, env: job('2'), idempotencySalt: 'node 22', maxAttempts: 1 });
     expect(salted.runs[0]?.reattached).toBe(false);
   });
-
-  it('never leads to a run that has ended, even in the same job', async () => {
-    await play({ duration: 0 });
-    await run({ trigger, env: job('1') });
-    await run({ trigger, env: job('1') });
-    expect(mock.runs).toHaveLength(2);
-  });
-
-  it('never leads to an ended run of another job: it is discarded', async () => {
-    await play({ outcome: ['passed', 'failed'], duration: 0 });
-    await run({ trigger, env: job('1') });
-    rmSync(folder, { recursive: true });
-    const events: GateEvent[] = [];
-    const report = await run({ trigger, env: job('1'), onProgress: (event) => events.push(event) });
-    const [{ runId, appUrl } = {}, own] = mock.runs;
-    expect(report).toMatchObject({
-      result: 'fail',
-      runs: [{ runId: own?.runId }],
-      discarded: [{ runId, appUrl }],
-    });
-    expect(events).toContainEqual({ type: 'discarded', ...report.discarded?.[0] });
-  });
 });

@@ -36,17 +36,7 @@ afterEach(async () => {
   server.close();
 });
 
-const gate = [
-  'gate',
-  '--project',
-  'shop',
-  '--process',
-  'checkout',
-  '--timeout',
-  '30m',
-  '--interval',
-  '10s',
-] as const;
+const gate = 'gate --project shop --process checkout --timeout 30m --interval 10s'.split(' ');
 const begin = async (options: MockOptions = {}) => {
   const real = await stage({ duration: 60_000, ...options });
   const { state } = real.mock;
@@ -296,21 +286,6 @@ describe('a re-run of the job', () => {
     expect(again.err).toContain('using environment rg-');
     expect(again.err).toContain('attached to the run that was started earlier');
     expect([sent('env.create').length, own().length, on.mock.state.runs.size]).toEqual([1, 0, 1]);
-  });
-
-  it('has its own environment in another cell of a matrix', async () => {
-    await begin({ outcome: 'stuck' });
-    for (const salt of ['a', 'b'])
-      await on.with({ env: github })(
-        ...gate,
-        '--base-url',
-        url,
-        '--timeout',
-        '1m',
-        '--idempotency-salt',
-        salt,
-      );
-    expect(own()).toHaveLength(2);
   });
 
   it('neither uses nor deletes an environment with its key that has another name', async () => {
