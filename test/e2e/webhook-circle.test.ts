@@ -57,18 +57,8 @@ afterEach(async () => {
 /** Starts `rungate webhooks listen` in front of the receiver, with the current secrets. */
 async function listen(port: number): Promise<Running> {
   const target = `http://127.0.0.1:${(app.address() as AddressInfo).port}/hook`;
-  const flags = [
-    'webhooks',
-    'listen',
-    '--port',
-    String(port),
-    '--forward-to',
-    target,
-    '--save',
-    folder,
-    '--json',
-  ];
-  const running = rungate(flags, { RUNGATE_WEBHOOK_SECRET: secrets.join('\n') });
+  const line = `webhooks listen --port ${port} --forward-to ${target} --save ${folder} --json`;
+  const running = rungate(line.split(' '), { RUNGATE_WEBHOOK_SECRET: secrets.join('\n') });
   await running.shows(new RegExp(`:${port}`));
   return running;
 }
@@ -97,11 +87,7 @@ it('a delivery goes from the mock through webhooks listen to Express, before and
   const { secret } = (await client.webhooks.rotateSecret(hook.id)) as Hook;
   expect(await statusOfTest()).toBe(401);
   expect(accepted).toHaveLength(1);
-  const refused = (await stop(listener))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(refused).toHaveLength(2);
+  expect((await stop(listener)).trim().split('\n')).toHaveLength(2);
 
   secrets = [hook.secret, secret];
   listener = await listen(port);

@@ -94,19 +94,9 @@ describe('the built webhooks listen', () => {
       const path = join(folder, 'body.json');
       writeFileSync(path, '{"type":"from.curl"}\n');
       const headers = run(['sign', '--body-file', path]).out;
-      const curl = [
-        '-s',
-        '-o',
-        '/dev/null',
-        '-w',
-        '%{http_code}',
-        '-H',
-        '@-',
-        '--data-binary',
-        `@${path}`,
-        on.url,
-      ];
-      expect(execFileSync('curl', curl, { input: headers }).toString()).toBe('204');
+      const options = '-s -o /dev/null -w %{http_code} -H @- --data-binary'.split(' ');
+      const curl = execFileSync('curl', [...options, `@${path}`, on.url], { input: headers });
+      expect(curl.toString()).toBe('204');
       await on.shows(/from\.curl\t21\tauthentic/);
     },
   );

@@ -206,16 +206,9 @@ describe('once', () => {
     expect(await guard.once(delivery, () => 1)).toEqual({ replay: true });
   });
 
-  test.each([
-    [
-      'throws',
-      () => {
-        throw new Error('database down');
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('database down'))],
-  ])('releases the delivery for the next request if the handler %s', async (_how, fails) => {
+  test('releases the delivery for the next request if the handler fails', async () => {
     const guard = createReplayGuard();
+    const fails = () => Promise.reject(new Error('database down'));
     await expect(guard.once(delivery, fails)).rejects.toThrow('database down');
     expect(await guard.once(delivery, () => 'done')).toEqual({ replay: false, result: 'done' });
     expect(await guard.once(delivery, () => 'done')).toEqual({ replay: true });

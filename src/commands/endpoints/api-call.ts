@@ -24,15 +24,9 @@ function servicePath(given: string): { path: `/api/${string}`; query: Record<str
   const [path = ''] = text.split('?');
   const url = parseUrl(text, 'http://service.invalid');
   // Refuse what the URL parser rewrites: dot segments, another host, a fragment.
-  if (
-    !text.startsWith('/') ||
-    url === null ||
-    url.pathname !== path ||
-    url.hash !== '' ||
-    /[{}]/.test(path)
-  ) {
+  const isPlain = text.startsWith('/') && url?.pathname === path && url.hash === '';
+  if (!isPlain || /[{}]/.test(path))
     throw new UsageError(`"${given}" is not a path of the service`, { hint });
-  }
   const query: Record<string, string[]> = {};
   for (const [name, value] of url.searchParams) query[name] = [...(query[name] ?? []), value];
   return { path: path as `/api/${string}`, query };

@@ -16,19 +16,8 @@ export interface PruneFlags {
 
 export const usualAge = '1d';
 
-/** An environment that was deleted, or could not be. */
-interface Pruned {
-  readonly id: string | null;
-  readonly key: string;
-  /** Without its query. */
-  readonly baseUrl: string | null;
-  readonly createdAt: string;
-  readonly deleted: boolean;
-  readonly error: string | null;
-}
-
 /** Returns the facts about an environment that may be shown: the query of its URL may have a secret. */
-function factsOf(environment: Listed): Omit<Pruned, 'deleted' | 'error'> {
+function factsOf(environment: Listed) {
   const { id = null, key = '', baseUrl = '' } = environment;
   const url = parseUrl(baseUrl);
   return {
@@ -62,26 +51,24 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
   }
   // A person may take a while to answer.
   const now = flags.yes === true || found.length === 0 ? found : await ownBefore(before, caller);
-  const environments: Pruned[] = [];
+  const environments = [];
   const codes: number[] = [];
   for (const environment of now.filter((one) => found.some(isSame(one)))) {
-    const facts = factsOf(environment);
+    let error: string | null = null;
     try {
       await deleteEnvironment(environment, caller, { pace: true });
-      environments.push({ ...facts, deleted: true, error: null });
-    } catch (error) {
-      if (!(error instanceof RungateError)) throw error;
-      environments.push({ ...facts, deleted: false, error: error.message });
-      codes.push(exitCodeOf(error));
+    } catch (caught) {
+      if (!(caught instanceof RungateError)) throw caught;
+      error = caught.message;
+      codes.push(exitCodeOf(caught));
     }
+    environments.push({ ...factsOf(environment), deleted: error === null, error });
   }
-  const rows = environments.map(({ key, createdAt, baseUrl, deleted, error }) =>
-    [key, createdAt, baseUrl ?? '-', deleted ? 'deleted' : (error ?? '')].map((text) =>
-      output.excerpt(text, 500),
-    ),
+  const rows = environments.map(({ key, createdAt, baseUrl, error }) =>
+    [key, createdAt, baseUrl ?? '-', error ?? 'deleted'].map((text) => output.excerpt(text, 500)),
   );
-  const head = ['KEY', 'CREATED', 'BASE URL', 'STATUS'];
-  await output.data({ schemaVersion: 1, environments }, { head, rows });
+  const table = { head: ['KEY', 'CREATED', 'BASE URL', 'STATUS'], rows };
+  await output.data({ schemaVersion: 1, environments }, table);
   if (found.length === 0) await output.note(`rungate created no environment more than ${age} ago`);
   return mostSevere(codes);
 }

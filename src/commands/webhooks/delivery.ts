@@ -62,20 +62,18 @@ export async function readInput(io: Io, option: string, path: string): Promise<U
   });
 }
 
-function invalidHeaders(message: string): UsageError {
-  return new UsageError(`--headers-file: ${message}`, {
-    hint: 'write one header per line, Name: value',
-  });
-}
-
 function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
   // Windows PowerShell writes UTF-16 with a byte order mark by default.
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   const text = new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
+  const hint = 'write one header per line, Name: value';
   // Report only the number of the line, since its text may be a secret.
-  const pairs = parseHeaderLines(text, (line) => invalidHeaders(`line ${line} is not a header`));
-  if (pairs.length === 0) throw invalidHeaders('the file contains no headers');
-  return pairs;
+  const pairs = parseHeaderLines(
+    text,
+    (line) => new UsageError(`--headers-file: line ${line} is not a header`, { hint }),
+  );
+  if (pairs.length > 0) return pairs;
+  throw new UsageError('--headers-file: the file contains no headers', { hint });
 }
 
 /** @throws UsageError unless the options describe exactly one delivery with readable headers */
@@ -94,12 +92,12 @@ export async function readSavedDelivery(
     const { headers, body } = readCapture(await readInput(io, '--request-file', requestFile), note);
     return { names, headers, body };
   }
-  const headers =
-    headersFile === undefined
-      ? ([
-          [names.timestamp, timestamp ?? ''],
-          [names.signature, signature ?? ''],
-        ] as const)
-      : parseHeadersFile(await readInput(io, '--headers-file', headersFile));
+  let headers: HeaderPairs = [
+    [names.timestamp, timestamp ?? ''],
+    [names.signature, signature ?? ''],
+  ];
+  if (headersFile !== undefined) {
+    headers = parseHeadersFile(await readInput(io, '--headers-file', headersFile));
+  }
   return { names, headers, body: await readInput(io, '--body-file', bodyFile ?? '-') };
 }

@@ -30,6 +30,7 @@ interface ListenFlags {
 function prepareFolder({ io }: Context, folder: string): string {
   try {
     io.makeFolder(folder);
+    return folder;
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new UsageError(`--save: cannot create the folder ${folder} (${code})`, {
@@ -37,7 +38,6 @@ function prepareFolder({ io }: Context, folder: string): string {
       cause,
     });
   }
-  return folder;
 }
 
 /** @throws UsageError or ConfigError before anything is received */
@@ -47,12 +47,12 @@ async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<Li
   const target = forwardTo === undefined ? null : forwardTarget(forwardTo);
   const secrets = signingSecrets(context.settings);
   const forwardUnverified = flags.forwardUnverified === true;
+  const limits = limitsFor(flags.tolerance ?? '5m');
   if (forwardUnverified && target === null) {
     throw new UsageError('--forward-unverified has no effect without --forward-to', {
       hint: 'add --forward-to <url>',
     });
   }
-  const limits = limitsFor(flags.tolerance ?? '5m');
   if (target !== null && secrets.keys.length === 0 && !forwardUnverified) {
     const error = missingSecret('webhooks listen --forward-to: only authentic deliveries are forwarded');
     error.hint = `${error.hint}; or forward all deliveries unverified with --forward-unverified`;
@@ -69,23 +69,21 @@ async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<Li
   };
 }
 
-async function announceListener(
+async function announce(
   { output }: Context,
   options: ListenOptions,
   host: string,
   url: string,
 ): Promise<void> {
-  const warn = output.paint('warn', 'warning:');
+  const warn = (text: string) => output.alert(`${output.paint('warn', 'warning:')} ${text}`);
   await warnIfReachable(host, output);
   if (options.secrets.keys.length === 0) {
-    await output.alert(
-      `${warn} NOT VERIFIED: no webhook secret is set, so anyone who can reach this port can forge deliveries; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET`,
+    await warn(
+      'NOT VERIFIED: no webhook secret is set, so anyone who can reach this port can forge deliveries; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET',
     );
   }
   if (options.forwardUnverified) {
-    await output.alert(
-      `${warn} deliveries that are not authentic are forwarded too: the target must verify them`,
-    );
+    await warn('deliveries that are not authentic are forwarded too: the target must verify them');
   }
   await output.note(`listening at ${url}; stop it with Ctrl-C`);
   if (isLocal(host))
@@ -110,7 +108,7 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
   const receiving = await receiveDeliveries(host, port, deliveries, fail);
   const unsubscribe = io.onStop(end);
   try {
-    await announceListener(context, options, host, receiving.url);
+    await announce(context, options, host, receiving.url);
     const signal = await ended;
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {

@@ -70,11 +70,7 @@ describe('a secret in a request body that the service echoes', () => {
   it('is redacted whole if it is a number', async () => {
     echo('9007199254740993');
     const { err } = await on.rungate(
-      'webhooks',
-      'create',
-      '--json-field',
-      'secret=9007199254740993',
-      '--json',
+      ...'webhooks create --json-field secret=9007199254740993 --json'.split(' '),
     );
     expect(err).not.toContain('90071992547409');
   });
@@ -94,13 +90,7 @@ describe('a secret in a request body that the service echoes', () => {
 
 it('errors show other fields of the body as the service repeats them', async () => {
   echo('https://hooks.example.com');
-  const { err } = await on.rungate(
-    'webhooks',
-    'create',
-    '--field',
-    'url=https://hooks.example.com',
-    '--field',
-    'secret=true',
-  );
+  const line = 'webhooks create --field url=https://hooks.example.com --field secret=true';
+  const { err } = await on.rungate(...line.split(' '));
   expect(err).toContain('no: https://hooks.example.com');
 });

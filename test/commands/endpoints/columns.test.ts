@@ -17,15 +17,7 @@ const staging = {
 };
 const bare = { id: 'env_2', name: 'QA' };
 
-const page = (items: readonly unknown[]) => ({
-  items,
-  totalCount: items.length,
-  page: 1,
-  pageSize: 20,
-  totalPages: 1,
-  hasNextPage: false,
-  hasPreviousPage: false,
-});
+const page = (items: readonly unknown[]) => ({ items, totalCount: items.length, page: 1, totalPages: 1 });
 
 /** Runs a command against a service that always sends this response. */
 async function runAgainst(body: unknown, argv: readonly string[], settings: Settings = {}) {

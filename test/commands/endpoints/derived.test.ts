@@ -35,17 +35,8 @@ describe('request bodies', () => {
 
   it('--field always sends text, and --json-field always JSON', async () => {
     respond('env.vars.create');
-    const flags = [
-      '--field',
-      'value=007',
-      '--field',
-      'q=a=b',
-      '--json-field',
-      'n=7',
-      '--json-field',
-      'list=[1,"2"]',
-    ];
-    await on.rungate('env', 'vars', 'create', 'e1', ...flags);
+    const flags = '--field value=007 --field q=a=b --json-field n=7 --json-field list=[1,"2"]';
+    await on.rungate('env', 'vars', 'create', 'e1', ...flags.split(' '));
     expect(body()).toEqual({ value: '007', q: 'a=b', n: 7, list: [1, '2'] });
   });
 
@@ -65,14 +56,8 @@ describe('request bodies', () => {
   it('a file is sent as multipart/form-data with unchanged bytes', async () => {
     respond('observations.attach');
     const text = 'line\r\n\u00e9 --boundary "quoted"';
-    await on.with({ files: { 'logs/run.log': text } })(
-      'observations',
-      'attach',
-      'shop',
-      'o1',
-      '--file',
-      'logs/run.log',
-    );
+    const line = 'observations attach shop o1 --file logs/run.log';
+    await on.with({ files: { 'logs/run.log': text } })(...line.split(' '));
     expect(sent()?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
     expect(sent()?.body).toContain(text);
     expect(sent()?.body).toMatch(/name="file"; filename="run\.log"/);
@@ -82,16 +67,8 @@ describe('request bodies', () => {
 describe('queries', () => {
   it('search sends the text as q, and other parameters unchanged', async () => {
     respond('observations.search', []);
-    await on.rungate(
-      'observations',
-      'search',
-      'shop',
-      'a & b',
-      '--query',
-      'mode=semantic',
-      '--query',
-      'k=v=w',
-    );
+    const others = '--query mode=semantic --query k=v=w'.split(' ');
+    await on.rungate('observations', 'search', 'shop', 'a & b', ...others);
     expect(sent()?.query).toMatchObject({ q: 'a & b', mode: 'semantic', k: 'v=w' });
   });
 
@@ -116,15 +93,7 @@ describe('queries', () => {
     [['--include-global'], 'true'],
     [['--no-include-global'], 'false'],
   ])('includeGlobal is sent only if it is given: %j', async (flags, value) => {
-    respond('webhooks.list', {
-      items: [],
-      totalCount: 0,
-      page: 1,
-      pageSize: 20,
-      totalPages: 0,
-      hasNextPage: false,
-      hasPreviousPage: false,
-    });
+    respond('webhooks.list', { items: [] });
     await on.rungate('webhooks', 'list', ...flags);
     expect(sent()?.query.includeGlobal).toBe(value);
   });
@@ -248,13 +217,8 @@ it.each(['name: a\nkey: s3cret\n', '{"name": "s3cret"', '{"a": 1} {"b": 2}', ' \
 describe('rungate api', () => {
   it('sends an undocumented request, and prints the response unchanged', async () => {
     on.mock.faults.add({ kind: 'reply', text: '{"id":12345678901234567890,"price":1.10}' });
-    const { code, out } = await on.rungate(
-      'api',
-      'post',
-      '/api/new-thing?dry=1&tag=a&tag=b',
-      '--field',
-      'name=x',
-    );
+    const line = 'api post /api/new-thing?dry=1&tag=a&tag=b --field name=x';
+    const { code, out } = await on.rungate(...line.split(' '));
     expect(code).toBe(0);
     expect(out).toBe('{\n  "id": 12345678901234567890,\n  "price": 1.10\n}\n');
     expect(sent()).toMatchObject({
@@ -287,9 +251,8 @@ describe('rungate api', () => {
     const before = on.mock.requests.length;
     expect((await on.rungate('api', 'POST', '/api/x', '--field', 'a=b')).code).toBe(5);
     expect(on.mock.requests.length - before).toBe(1);
-    expect((await on.rungate('api', 'POST', '/api/x', '--field', 'a=b', '--idempotency-key', 'k')).code).toBe(
-      5,
-    );
+    const keyed = ['api', 'POST', '/api/x', '--field', 'a=b', '--idempotency-key', 'k'];
+    expect((await on.rungate(...keyed)).code).toBe(5);
     expect(on.mock.requests.length - before).toBe(5);
   });
 });

@@ -12,22 +12,9 @@ afterEach(() => on.close());
 
 const environments = () => on.mock.state.account.environments;
 /** Adds an environment, and returns its id. */
-async function add(
-  key: string,
-  name: string,
-  baseUrl = 'https://shop-42.example/?key=hidden',
-): Promise<string> {
-  const { out } = await on.rungate(
-    'env',
-    'create',
-    '--key',
-    key,
-    '--name',
-    name,
-    '--base-url',
-    baseUrl,
-    '--json',
-  );
+async function add(key: string, name: string): Promise<string> {
+  const line = `env create --key ${key} --base-url https://shop-42.example/?key=hidden --json --name`;
+  const { out } = await on.rungate(...line.split(' '), name);
   return JSON.parse(out).id;
 }
 const aged = (hours: number) => previewName(on.clock.now() - hours * hour, 'shop-42.example');

@@ -25,30 +25,15 @@ describe('the environment argument', () => {
   });
 
   it('can be a key in every command for variables', async () => {
-    const made = await on.rungate(
-      'env',
-      'vars',
-      'create',
-      'staging',
-      '--field',
-      'name=A',
-      '--field',
-      'value=b',
-      '--json',
-    );
+    const line = 'env vars create staging --field name=A --field value=b --json';
+    const made = await on.rungate(...line.split(' '));
     const variable = JSON.parse(made.out).id;
     expect(last()?.path).toBe(`/api/environments/${id}/variables`);
     expect((await on.rungate('env', 'vars', 'list', 'staging', '--json')).out).toContain(variable);
-    expect((await on.rungate('env', 'vars', 'update', 'staging', variable, '--field', 'value=c')).code).toBe(
-      0,
-    );
+    const update = ['env', 'vars', 'update', 'staging', variable, '--field', 'value=c'];
+    expect((await on.rungate(...update)).code).toBe(0);
     expect((await on.rungate('env', 'vars', 'delete', 'staging', variable, '--yes')).code).toBe(0);
     expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}/variables/${variable}` });
-  });
-
-  it('can be an id, which is sent unchanged', async () => {
-    expect((await on.rungate('env', 'update', id, '--version', '1')).code).toBe(0);
-    expect(last()).toMatchObject({ method: 'PUT', path: `/api/environments/${id}` });
   });
 
   it('leads to the error of the service and the nearest key if it matches no environment', async () => {
@@ -90,18 +75,7 @@ const paged =
   (...pages: object[][]) =>
   (scene: Scene) => {
     const page = Number(new URL(scene.seen.url, 'http://x').searchParams.get('page'));
-    const items = pages[page - 1] ?? [];
-    const totalCount = pages.flat().length;
-    const [hasNextPage, hasPreviousPage] = [page < pages.length, page > 1];
-    json(scene.response, 200, {
-      items,
-      totalCount,
-      page,
-      pageSize: 2,
-      totalPages: pages.length,
-      hasNextPage,
-      hasPreviousPage,
-    });
+    json(scene.response, 200, { items: pages[page - 1] ?? [], page, totalPages: pages.length });
   };
 
 const a = { id: 'e1', key: 'a', name: 'A' };

@@ -126,14 +126,12 @@ describe('webhooks verify: the age', () => {
     expect((await verify([...signed, '--tolerance', '119'])).code).toBe(1);
   });
 
-  it.each([
-    ['2026-01-15T11:57:00Z', '5m', 0, 'ahead by a minute'],
-    ['2026-01-15T11:56:59Z', '5m', 1, 'ahead by more than a minute'],
-    ['2026-01-15T13:03:00+01:00', '5m', 0, 'in another zone'],
-  ])('at %s with a tolerance of %s leads to exit code %i: %s', async (at, tolerance, exit) => {
-    const found = await verdict([...signed, '--at', at, '--tolerance', tolerance]);
-    expect(found.exit).toBe(exit);
-    if (exit === 1) expect(found.code).toBe('too_new');
+  it.each<[string, string | null, string]>([
+    ['2026-01-15T11:57:00Z', null, 'ahead by a minute'],
+    ['2026-01-15T11:56:59Z', 'too_new', 'ahead by more than a minute'],
+    ['2026-01-15T13:03:00+01:00', null, 'in another zone'],
+  ])('at %s with a tolerance of 5 min leads to %s: %s', async (at, code, _what) => {
+    expect(await verdict([...signed, '--at', at, '--tolerance', '5m'])).toMatchObject({ code });
   });
 
   it('is printed, also for a timestamp that is ahead', async () => {
