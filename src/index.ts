@@ -60,9 +60,8 @@ export type { Fault, FaultKinds, FaultWhen } from './mock/faults/faults.ts';
 export type { DeliveryFaultKind, FaultKind, RequestFaultKind } from './mock/faults/kinds.ts';
 export type { FaultParameters } from './mock/faults/play.ts';
 export type { Ending } from './mock/handlers/run.ts';
-export type { MockOptions, RateLimit } from './mock/options.ts';
-export type { DeliveryScope } from './mock/sender.ts';
-export type { Counts, Outcome } from './mock/state.ts';
+export type { DeliveryScope, MockOptions, RateLimit } from './mock/options.ts';
+export type { Counts, Outcome } from './mock/runs.ts';
 export type { DeployedPage, GateHub, GatePreview, LibraryOptions } from './options/library-options.ts';
 export type { Envelope, EnvelopeSignature } from './receipt/dsse.ts';
 export type {

@@ -5,9 +5,8 @@ import type { OwnOrder } from '../mock/data/orders.ts';
 import type { Fault } from '../mock/faults/faults.ts';
 import { checkFault, faultFields } from '../mock/faults/parse.ts';
 import { endings } from '../mock/handlers/run.ts';
-import { type MockOptions, rateLimits } from '../mock/options.ts';
-import { deliveryScopes } from '../mock/sender.ts';
-import { type Counts, outcomes } from '../mock/state.ts';
+import { deliveryScopes, type MockOptions, rateLimits } from '../mock/options.ts';
+import { type Counts, outcomes } from '../mock/runs.ts';
 
 const outcome = option.oneOf(outcomes);
 const count = z.optional(option.whole(0));

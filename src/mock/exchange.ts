@@ -1,69 +1,39 @@
 import type { IncomingMessage } from 'node:http';
 import { CollectedBytes } from '../collected-bytes.ts';
-import { type Endpoint, type Method, pathParams, pathPattern } from '../contract/endpoint.ts';
+import { type Endpoint, pathParams, pathPattern } from '../contract/endpoint.ts';
 import { api, type EndpointName } from '../contract/index.ts';
 import { MockError } from './response.ts';
 
-export type MatchedRoute =
-  | { kind: 'endpoint'; name: EndpointName; params: Readonly<Record<string, string>> }
-  /** The path exists, but not with this method. */
-  | { kind: 'method'; allow: readonly Method[] }
-  /** The path has an invalid percent escape. */
-  | { kind: 'malformed' }
-  | { kind: 'unknown' };
-
-interface Entry {
-  name: EndpointName;
-  endpoint: Endpoint;
-  pattern: RegExp;
-  params: readonly string[];
+export interface MatchedRoute {
+  readonly name: EndpointName;
+  readonly params: Readonly<Record<string, string>>;
 }
 
 // Paths with fewer parameters first: a literal segment wins over `{id}`.
-const entries: readonly Entry[] = (Object.entries(api) as [EndpointName, Endpoint][])
-  .map(([name, endpoint]) => ({
-    name,
-    endpoint,
-    pattern: pathPattern(endpoint.path),
-    params: pathParams(endpoint.path),
-  }))
+const entries = (Object.entries(api) as [EndpointName, Endpoint][])
+  .map(([name, { method, path }]) => ({ name, method, pattern: pathPattern(path), params: pathParams(path) }))
   .sort((a, b) => a.params.length - b.params.length);
 
-/** Matches the path before decoding it, so an encoded slash stays inside its parameter. */
-export function route(method: string, path: string): MatchedRoute {
+/** Returns the endpoint of a request, or why there is none. Matches the path before decoding it, so an encoded slash stays inside its parameter. */
+export function route(method: string, path: string): MatchedRoute | MockError {
   const matching = entries.filter((entry) => entry.pattern.test(path));
-  const found = matching.find((entry) => entry.endpoint.method === method);
-  if (found === undefined) {
-    const allow = [...new Set(matching.map((entry) => entry.endpoint.method))].sort();
-    return allow.length > 0 ? { kind: 'method', allow } : { kind: 'unknown' };
+  const found = matching.find((entry) => entry.method === method);
+  if (found !== undefined) {
+    const values = found.pattern.exec(path)?.slice(1) ?? [];
+    try {
+      const params = found.params.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]);
+      return { name: found.name, params: Object.fromEntries(params) };
+    } catch {
+      return new MockError(400, 'Malformed path', `${path} has an invalid percent escape`);
+    }
   }
-  const values = found.pattern.exec(path)?.slice(1) ?? [];
-  try {
-    const params = Object.fromEntries(
-      found.params.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]),
-    );
-    return { kind: 'endpoint', name: found.name, params };
-  } catch {
-    return { kind: 'malformed' };
-  }
+  if (matching.length === 0) return new MockError(404, 'Not found', `no endpoint has the path ${path}`);
+  const allow = [...new Set(matching.map((entry) => entry.method))].sort().join(', ');
+  return new MockError(405, 'Method not allowed', `${path} does not allow ${method}`, { allow });
 }
 
 /** A query as received: a repeated name has all its values. */
 export type RawQuery = Readonly<Record<string, string | string[]>>;
-
-export interface ReceivedRequest {
-  readonly method: string;
-  /** Without the query, still percent-encoded. */
-  readonly path: string;
-  /** Path and query as received. */
-  readonly target: string;
-  readonly query: RawQuery;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Uint8Array;
-  readonly route: MatchedRoute;
-  readonly address: string;
-}
 
 /** A request that the mock has received. */
 export interface RecordedRequest {
@@ -80,12 +50,22 @@ export interface RecordedRequest {
   status: number | null;
 }
 
+/** Its `path` has no query, and is still percent-encoded; the names of its headers are in lower case. */
+export interface ReceivedRequest
+  extends Readonly<Pick<RecordedRequest, 'method' | 'path' | 'query' | 'headers'>> {
+  /** Path and query as received. */
+  readonly target: string;
+  readonly bytes: Uint8Array;
+  readonly route: MatchedRoute | MockError;
+  readonly address: string;
+}
+
 export function parseQuery(search: string): RawQuery {
   const params = new URLSearchParams(search);
   return Object.fromEntries(
     [...new Set(params.keys())].map((name) => {
-      const values = params.getAll(name);
-      return [name, values.length === 1 ? (values[0] ?? '') : values];
+      const [first = '', ...more] = params.getAll(name);
+      return [name, more.length === 0 ? first : [first, ...more]];
     }),
   );
 }
@@ -116,16 +96,22 @@ export function headOf(incoming: IncomingMessage): Omit<ReceivedRequest, 'bytes'
   };
 }
 
-export function recordOf(exchange: ReceivedRequest, at: number): RecordedRequest {
-  const { method, path, query, headers, bytes, route } = exchange;
-  return {
-    endpoint: route.kind === 'endpoint' ? route.name : null,
-    method,
-    path,
-    query,
-    headers,
-    body: Buffer.from(bytes).toString('utf8'),
-    at,
-    status: null,
-  };
+/** The size limit of a body, and of all recorded bodies together. */
+export const maxBytes = 64 * 1024 * 1024;
+
+/** The last 10,000 requests, oldest first, with bodies of at most 64 MiB together. */
+export class RequestLog {
+  readonly requests: RecordedRequest[] = [];
+  #size = 0;
+
+  add({ route, method, path, query, headers, bytes }: ReceivedRequest, at: number): RecordedRequest {
+    const body = Buffer.from(bytes).toString('utf8');
+    const endpoint = route instanceof MockError ? null : route.name;
+    const record = { endpoint, method, path, query, headers, body, at, status: null };
+    this.requests.push(record);
+    this.#size += body.length;
+    while (this.requests.length > 10_000 || this.#size > maxBytes)
+      this.#size -= this.requests.shift()?.body.length ?? this.#size;
+    return record;
+  }
 }

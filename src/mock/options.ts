@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/account.ts';
 import type { Fault } from './faults/faults.ts';
-import type { DeliveryScope } from './sender.ts';
-import type { Counts, Outcome } from './state.ts';
+import type { Counts, Outcome } from './runs.ts';
 
 export const rateLimits = ['documented', 'off'] as const;
 /** `documented`: the rate limits are enforced. */
 export type RateLimit = (typeof rateLimits)[number];
+
+export const deliveryScopes = ['off', 'loopback', 'any'] as const;
+/** The addresses that webhook deliveries are sent to: none (they are only recorded), this machine's, or any. */
+export type DeliveryScope = (typeof deliveryScopes)[number];
 
 /** The options of a mock. */
 export interface MockOptions {

@@ -7,10 +7,9 @@ import type { State } from './state.ts';
 /** The service's limit that applies to a request, besides the one for all requests. */
 export type RequestKind = 'read' | 'create' | 'other';
 
-export type RateLimits = Readonly<Record<'all' | 'read' | 'create', number>>;
-
 /** Requests per minute. */
-export const documentedLimits: RateLimits = { all: 100, read: 60, create: 20 };
+export const documentedLimits = { all: 100, read: 60, create: 20 };
+type LimitName = keyof typeof documentedLimits;
 export const windowMs = 60_000;
 
 export interface CountedRequest {
@@ -18,10 +17,10 @@ export interface CountedRequest {
   readonly kind: RequestKind;
 }
 
-export interface RateDecision {
+interface RateDecision {
   readonly allowed: boolean;
   /** The closest limit, or the exceeded one: its name, its size and what remains of it. */
-  readonly name: keyof RateLimits;
+  readonly name: LimitName;
   readonly limit: number;
   readonly remaining: number;
   /** Milliseconds until this limit allows another request. */
@@ -38,13 +37,14 @@ export function decideRate(
   log: readonly CountedRequest[],
   kind: RequestKind,
   now: number,
-  limits: RateLimits = documentedLimits,
+  limits = documentedLimits,
 ): RateDecision {
   const recent = log.filter(({ at }) => now - at < windowMs);
-  const useOf = (name: keyof RateLimits) => {
+  const useOf = (name: LimitName) => {
     const counted = name === 'all' ? recent : recent.filter((spent) => spent.kind === name);
+    const limit = limits[name];
     const resetMs = (counted[0]?.at ?? now) + windowMs - now;
-    return { name, limit: limits[name], left: limits[name] - counted.length, resetMs };
+    return { name, limit, left: limit - counted.length, resetMs };
   };
   const all = useOf('all');
   const own = kind === 'other' ? all : useOf(kind);
@@ -73,19 +73,13 @@ const creating: readonly EndpointName[] = [
 
 function requestKind({ method, route }: ReceivedRequest): RequestKind {
   if (method === 'GET') return 'read';
-  return route.kind === 'endpoint' && creating.includes(route.name) ? 'create' : 'other';
+  return !(route instanceof MockError) && creating.includes(route.name) ? 'create' : 'other';
 }
 
 /** Counts a request and returns the rate limit headers of its response. Throws a MockError 429 beyond a limit. */
 export type RateLimiter = (exchange: ReceivedRequest) => Readonly<Record<string, string>>;
 
-export const unlimited: RateLimiter = () => ({});
-
-const counted: Record<keyof RateLimits, string> = {
-  all: 'requests',
-  read: 'reads',
-  create: 'create operations',
-};
+const counted: Record<LimitName, string> = { all: 'requests', read: 'reads', create: 'create operations' };
 
 /** Enforces the documented limits for the account, and for each address without a valid credential. */
 export function documentedLimiter(state: State): RateLimiter {
@@ -93,11 +87,14 @@ export function documentedLimiter(state: State): RateLimiter {
   return (exchange) => {
     const isKnown = knownCaller(exchange.headers, state.credentials) !== undefined;
     const caller = isKnown ? 'account' : exchange.address;
-    const log = logs.get(caller) ?? [];
-    const decision = decideRate(log, requestKind(exchange), state.clock.monotonic());
-    logs.set(caller, decision.log);
-    const { allowed, name, limit, remaining } = decision;
-    const seconds = String(Math.ceil(decision.resetMs / 1000));
+    const kind = requestKind(exchange);
+    const { allowed, name, limit, remaining, resetMs, log } = decideRate(
+      logs.get(caller) ?? [],
+      kind,
+      state.clock.monotonic(),
+    );
+    logs.set(caller, log);
+    const seconds = String(Math.ceil(resetMs / 1000));
     const headers = {
       'ratelimit-limit': String(limit),
       'ratelimit-remaining': String(remaining),

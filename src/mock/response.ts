@@ -72,17 +72,6 @@ export interface RequestedPage {
 /** The API does not state a maximum. */
 const maxPageSize = 100;
 
-/** Returns a page of a list if the query requests one, otherwise the whole list in its own shape. */
-export function pageIfRequested<T, Sent, Whole>(
-  list: readonly T[],
-  query: RequestedPage,
-  sent: (item: T) => Sent,
-  whole: (items: Sent[]) => Whole,
-): MockPage<Sent> | Whole {
-  const requested = query.page !== undefined || query.pageSize !== undefined;
-  return requested ? servedPage(list, query, sent) : whole(list.map(sent));
-}
-
 /** Returns one page of a list. A page beyond the end is empty, not an error. */
 export function servedPage<T, Sent>(
   list: readonly T[],

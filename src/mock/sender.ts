@@ -1,69 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
-import { type EventType, payloadOf, type StoredDelivery, type StoredWebhook } from './data/webhooks.ts';
+import type { StoredDelivery, StoredWebhook } from './data/webhooks.ts';
 import { type Faults, playFault } from './faults/faults.ts';
 import type { DeliveryWire } from './faults/wire.ts';
+import { announceEnd } from './handlers/run.ts';
 import { isLoopbackName } from './listen.ts';
-import type { Deliver, State } from './state.ts';
+import type { DeliveryScope } from './options.ts';
+import type { State } from './state.ts';
 
-export function deliverTo(
-  state: State,
-  webhook: StoredWebhook,
-  eventType: EventType,
-  data: Record<string, unknown>,
-): StoredDelivery {
-  const id = state.nextId('dlv');
-  const createdAt = new Date(state.clock.now()).toISOString();
-  const delivery: StoredDelivery = {
-    id,
-    webhookId: webhook.id,
-    eventType,
-    status: 'not_sent',
-    responseStatus: null,
-    attempts: 1,
-    createdAt,
-    lastAttemptAt: createdAt,
-    payload: payloadOf(id, eventType, createdAt, data),
-  };
-  webhook.deliveries.set(id, delivery);
-  state.deliver(webhook, delivery);
-  return delivery;
-}
-
-/** Global webhooks, and those of the event's project. An event without a project goes to global webhooks only. */
-export function announceEvent(
-  state: State,
-  event: { type: EventType; projectId: string | null; data: Record<string, unknown> },
-): void {
-  for (const webhook of state.account.webhooks.values()) {
-    const matches = webhook.projectId === null || webhook.projectId === event.projectId;
-    if (matches && webhook.events.includes(event.type)) deliverTo(state, webhook, event.type, event.data);
-  }
-}
-
-export const deliveryScopes = ['off', 'loopback', 'any'] as const;
-/** The addresses that webhook deliveries are sent to: none (they are only recorded), this machine's, or any. */
-export type DeliveryScope = (typeof deliveryScopes)[number];
-
-export interface DeliverySender {
-  readonly deliver: Deliver;
+interface DeliverySender {
   /** Resolves when no delivery is in flight. */
   idle(): Promise<void>;
   /** Aborts deliveries in flight. */
   close(): void;
-}
-
-interface SenderParts {
-  readonly scope: DeliveryScope;
-  readonly clock: Clock;
-  /** Signs deliveries instead of the webhook's current secret. */
-  readonly tenantSecret: string | undefined;
-  readonly faults: Faults;
-  /** Keeps the status of the run that a delivery is about at `in_progress`. */
-  holdStatus(delivery: StoredDelivery, ms: number): void;
 }
 
 /** The time that a receiver has to respond, in milliseconds. */
@@ -94,16 +45,19 @@ function record(delivery: StoredDelivery, status: number | null): void {
   delivery.status = status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed';
 }
 
-/** Signs with the webhook's current secret, or the tenant's if one is set. Retries only on request. */
-export function createSender({
-  scope,
-  clock,
-  tenantSecret,
-  faults,
-  holdStatus,
-}: SenderParts): DeliverySender {
+/**
+ * Lets a state send its deliveries, signed with the webhook's current secret, or the tenant's if one is set, and announce the
+ * ends of its runs in time. Retries only on request.
+ */
+export function startSender(
+  state: State,
+  faults: Faults,
+  scope: DeliveryScope = 'off',
+  tenantSecret?: string,
+): DeliverySender {
+  const { clock } = state;
   const stop = new AbortController();
-  // Every delivery in flight has a listener; many of them are not a leak.
+  // Every delivery in flight and every run in progress has a listener; many of them are not a leak.
   setMaxListeners(0, stop.signal);
   const inFlight = new Set<Promise<void>>();
   /** By webhook: ends the wait of a delivery that the next one overtakes. */
@@ -136,33 +90,43 @@ export function createSender({
         await clock.sleep(ms, AbortSignal.any([stop.signal, next.signal])).catch(() => {});
         waiting.delete(webhook.id);
       },
-      holdStatus: (ms) => holdStatus(delivery, ms),
+      holdStatus(ms) {
+        const { runId } = delivery.payload.data as { runId?: unknown };
+        const run = state.runs.get(String(runId));
+        if (run !== undefined) run.statusHeldUntil = clock.monotonic() + ms;
+      },
     };
   }
 
-  async function send(delivery: StoredDelivery, wire: DeliveryWire): Promise<void> {
+  state.deliver = (webhook, delivery) => {
+    const url = new URL(webhook.url);
+    if (stop.signal.aborted || scope === 'off' || (scope === 'loopback' && !isLoopbackName(url.hostname))) {
+      delivery.status = 'not_sent';
+      return;
+    }
+    delivery.status = 'pending';
+    const overtaken = waiting.get(webhook.id);
+    const wire = wireOf(webhook, delivery, url);
     const fault = faults.takeDelivery(delivery.eventType);
-    if (fault === undefined) return wire.send();
-    await playFault(fault, wire);
-  }
+    const sending = (fault === undefined ? wire.send() : playFault(fault, wire))
+      .catch(() => record(delivery, null))
+      .finally(() => {
+        overtaken?.abort();
+        inFlight.delete(sending);
+      });
+    inFlight.add(sending);
+  };
+
+  state.watchRun = (run) => {
+    // Without deliveries no timer is needed: the next status read announces the end of the run.
+    if (scope === 'off' || run.outcome === 'stuck') return;
+    clock.sleep(run.durationMs, stop.signal).then(
+      () => announceEnd(state, run),
+      () => {},
+    );
+  };
 
   return {
-    deliver(webhook, delivery) {
-      const url = new URL(webhook.url);
-      if (stop.signal.aborted || scope === 'off' || (scope === 'loopback' && !isLoopbackName(url.hostname))) {
-        delivery.status = 'not_sent';
-        return;
-      }
-      delivery.status = 'pending';
-      const overtaken = waiting.get(webhook.id);
-      const sending = send(delivery, wireOf(webhook, delivery, url))
-        .catch(() => record(delivery, null))
-        .finally(() => {
-          overtaken?.abort();
-          inFlight.delete(sending);
-        });
-      inFlight.add(sending);
-    },
     async idle() {
       while (inFlight.size > 0) await Promise.all(inFlight);
     },

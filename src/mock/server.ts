@@ -1,24 +1,27 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { systemClock } from '../clock.ts';
-import { UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
 import { automationScopes, seededCredentials } from './auth.ts';
-import { headOf, type ReceivedRequest, type RecordedRequest, readBytes, recordOf } from './exchange.ts';
+import {
+  headOf,
+  maxBytes,
+  type ReceivedRequest,
+  type RecordedRequest,
+  RequestLog,
+  readBytes,
+} from './exchange.ts';
 import { controlFaults, controlPath } from './faults/control.ts';
 import { Faults, playFault } from './faults/faults.ts';
 import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
 import { issueKey } from './handlers/keys.ts';
-import { announceEnd, holdStatus } from './handlers/run.ts';
 import { isLoopbackAddress, listenForMock, namesThisHost } from './listen.ts';
 import type { MockOptions } from './options.ts';
 import { createConsole } from './page/console.ts';
 import { seededRandom, streamSeed } from './random.ts';
-import { documentedLimiter, unlimited } from './rate-limit.ts';
+import { documentedLimiter } from './rate-limit.ts';
 import { errorResponse, MockError, type RawResponse } from './response.ts';
-import { createSender } from './sender.ts';
+import { startSender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
 import { DeployedVersions, versionTarget } from './version-page.ts';
@@ -27,7 +30,7 @@ export type { DataSizes } from './data/account.ts';
 export type { RecordedRequest } from './exchange.ts';
 export type { Fault } from './faults/faults.ts';
 export type { MockOptions } from './options.ts';
-export { type Counts, type Outcome, outcomes } from './state.ts';
+export { type Counts, type Outcome, outcomes } from './runs.ts';
 
 export interface MockServer {
   /** Without a trailing slash. */
@@ -47,79 +50,20 @@ export interface MockServer {
   close(): Promise<void>;
 }
 
-const maxRequests = 10_000;
-/** The size limit of a body, and of all recorded bodies together. */
-const maxBytes = 64 * 1024 * 1024;
-
-/** Creates the state with the faults and the sender of deliveries, which need each other. */
-function createParts(options: MockOptions) {
-  const { outcome = 'passed', clock = systemClock, deliveries = 'off', seed = 1, tenantSecret } = options;
-  const outcomes = [outcome].flat();
-  if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
-  const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
-  for (const fault of options.faults ?? []) faults.add(fault);
-  const sender = createSender({
-    scope: deliveries,
-    clock,
-    tenantSecret,
-    faults,
-    holdStatus: ({ payload }, ms) => holdStatus(state, (payload.data as { runId?: unknown }).runId, ms),
-  });
-  const ending = new AbortController();
-  // Every run in progress has a listener; many of them are not a leak.
-  setMaxListeners(0, ending.signal);
-  const state: State = createState({
-    seed,
-    clock,
-    plan: {
-      outcomes,
-      durationMs: options.duration ?? 2000,
-      counts: options.counts,
-      retryAfterSeconds: options.retryAfterSeconds,
-      appUrlBase: options.appUrlBase ?? 'https://app.example.test',
-    },
-    data: options.data,
-    deliver: sender.deliver,
-    watchRun(run) {
-      // Without deliveries no timer is needed: the next status read announces the end of the run.
-      if (deliveries === 'off' || run.outcome === 'stuck') return;
-      clock.sleep(run.durationMs, ending.signal).then(
-        () => announceEnd(state, run),
-        () => {},
-      );
-    },
-  });
-  const stop = () => {
-    ending.abort();
-    sender.close();
-  };
-  return { state, faults, sender, stop };
-}
-
-/** Keeps the newest requests. */
-class RequestLog {
-  readonly requests: RecordedRequest[] = [];
-  #size = 0;
-
-  add(record: RecordedRequest): void {
-    this.requests.push(record);
-    this.#size += record.body.length;
-    while (this.requests.length > maxRequests || this.#size > maxBytes)
-      this.#size -= this.requests.shift()?.body.length ?? this.#size;
-  }
-}
-
 /** Starts the mock on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: MockOptions = {}): Promise<MockServer> {
   const { host = '127.0.0.1', port = 0, seed = 1, allowHosts = [] } = options;
-  const { state, faults, sender, stop } = createParts(options);
+  const state = createState(options);
+  const { clock } = state;
+  const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
+  for (const fault of options.faults ?? []) faults.add(fault);
+  const sender = startSender(state, faults, options.deliveries, options.tenantSecret);
   const seeded = seededCredentials(seed);
   const { apiKey = seeded.apiKey, token = seeded.token } = options;
   issueKey(state, { name: 'Pipeline', scopes: automationScopes, apiKey });
   state.credentials.set(token, { kind: 'token' });
-  const limiter = options.rateLimit === 'documented' ? documentedLimiter(state) : unlimited;
+  const limiter = options.rateLimit === 'documented' ? documentedLimiter(state) : undefined;
   const service = createService(state, handlers, limiter);
-  const { clock } = state;
   const versions = new DeployedVersions(options.deployed, () => clock.monotonic());
   const log = new RequestLog();
   const { requests } = log;
@@ -149,28 +93,32 @@ export async function startMock(options: MockOptions = {}): Promise<MockServer> 
     // Nothing of a body is read before its sender is checked.
     checkHost(head);
     const exchange = { ...head, bytes: await readBytes(incoming, maxBytes) };
-    if (exchange.path === controlPath) return controlFaults(exchange, faults);
-    if (page?.owns(exchange.path)) return page.handle(exchange);
-    const isVersion = versions.owns(exchange.path);
-    const record = recordOf(exchange, clock.now());
-    log.add(record);
-    const sent = (status: number) => {
-      record.status = status;
-    };
-    const handle = async () =>
-      isVersion ? versions.respond(exchange.path, exchange.method) : await service(exchange);
+    const { path, method, target } = exchange;
+    if (path === controlPath) return controlFaults(exchange, faults);
+    if (page?.owns(path)) return page.handle(exchange);
+    const record = log.add(exchange, clock.now());
+    const isVersion = versions.owns(path);
+    const handle = async () => (isVersion ? versions.respond(path, method) : service(exchange));
     const fault = faults.take(isVersion ? versionTarget : record.endpoint);
     if (fault === undefined) {
       const response = await handle();
-      sent(response.status);
+      record.status = response.status;
       return response;
     }
-    const refuse = (ms: number) => {
-      const end = clock.monotonic() + ms;
-      listening.pause(() => clock.monotonic() >= end);
-    };
-    const wire = { target: exchange.target, reused, now: () => clock.now(), handle, refuse, sent };
-    await playFault(fault, createWire(outgoing, wire));
+    const wire = createWire(outgoing, {
+      target,
+      reused,
+      now: () => clock.now(),
+      handle,
+      refuse(ms) {
+        const end = clock.monotonic() + ms;
+        listening.pause(() => clock.monotonic() >= end);
+      },
+      sent(status) {
+        record.status = status;
+      },
+    });
+    await playFault(fault, wire);
     return undefined;
   }
 
@@ -207,7 +155,7 @@ export async function startMock(options: MockOptions = {}): Promise<MockServer> 
     deploy: (deployed) => versions.deploy(deployed),
     deliveriesSent: sender.idle,
     close() {
-      stop();
+      sender.close();
       return listening.close();
     },
   };

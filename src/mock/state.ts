@@ -1,55 +1,12 @@
-import type { Clock } from '../clock.ts';
-import type { RunState, TriggerBody } from '../contract/run.ts';
-import { type Account, createAccount, type DataSizes, defaultSizes } from './data/account.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { TriggerBody } from '../contract/run.ts';
+import { UsageError } from '../errors.ts';
+import { type Account, createAccount } from './data/account.ts';
 import type { StoredDelivery, StoredWebhook } from './data/webhooks.ts';
+import type { MockOptions } from './options.ts';
 import { type Draw, seededDraw } from './random.ts';
 import type { RawResponse } from './response.ts';
-
-export const outcomes = ['passed', 'failed', 'blocked', 'cancelled', 'stuck'] as const;
-/** How a run of the mock ends: `stuck` never does, the others after its duration. */
-export type Outcome = (typeof outcomes)[number];
-
-/** Failed and blocked items of a run. */
-export interface Counts {
-  failed: number;
-  blocked: number;
-}
-
-export interface RunProgress extends Counts {
-  state: RunState;
-}
-
-const defaultCounts: Record<Outcome, Counts> = {
-  passed: { failed: 0, blocked: 0 },
-  failed: { failed: 2, blocked: 0 },
-  blocked: { failed: 0, blocked: 1 },
-  cancelled: { failed: 0, blocked: 0 },
-  stuck: { failed: 0, blocked: 0 },
-};
-
-/** Requested counts replace the outcome's defaults, unless they contradict it: a passed or stuck run counts nothing. */
-export function finalCounts(outcome: Outcome, requested: Partial<Counts> = {}): Counts {
-  const defaults = defaultCounts[outcome];
-  return outcome === 'passed' || outcome === 'stuck' ? defaults : { ...defaults, ...requested };
-}
-
-/** The counts grow evenly until the end, so a client that judges a run early gets a number that is too small. */
-export function progress(
-  outcome: Outcome,
-  elapsedMs: number,
-  durationMs: number,
-  final: Counts = finalCounts(outcome),
-): RunProgress {
-  if (outcome === 'stuck') return { state: 'in_progress', ...final };
-  if (elapsedMs >= durationMs)
-    return { state: outcome === 'cancelled' ? 'cancelled' : 'completed', ...final };
-  const share = Math.max(0, elapsedMs) / durationMs;
-  return {
-    state: 'in_progress',
-    failed: Math.floor(final.failed * share),
-    blocked: Math.floor(final.blocked * share),
-  };
-}
+import type { Counts, Outcome, Run } from './runs.ts';
 
 /** A caller's credential. */
 export interface Credential {
@@ -65,26 +22,6 @@ export interface ApiKey {
   /** The full key: shown only when it is created. */
   readonly apiKey: string;
   readonly createdAt: string;
-}
-
-export interface Run {
-  readonly id: string;
-  readonly request: TriggerBody;
-  /** Milliseconds on the clock's monotonic scale. */
-  readonly startedAt: number;
-  /** How the run ends, as planned. Ending it early changes all three fields. */
-  outcome: Outcome;
-  durationMs: number;
-  counts: Counts;
-  readonly appUrl: string;
-  /** Set when the run was cancelled in time. */
-  cancelled?: { at: number; reason: string | undefined };
-  /** Webhooks were notified of its end. */
-  announced?: boolean;
-  /** Until then, on the clock's monotonic scale, its status says that it is in progress: the fault `early`. */
-  statusHeldUntil?: number;
-  /** A status response has reported its end. */
-  endShown?: boolean;
 }
 
 /** The first response to a request with an idempotency key, replayed for a request with the same bytes. */
@@ -106,9 +43,6 @@ interface RunPlan {
   appUrlBase: string;
 }
 
-/** Sends a recorded delivery to its webhook and records the result, immediately or later. */
-export type Deliver = (webhook: StoredWebhook, delivery: StoredDelivery) => void;
-
 export interface State {
   readonly clock: Clock;
   readonly plan: RunPlan;
@@ -119,9 +53,10 @@ export interface State {
   readonly runs: Map<string, Run>;
   /** By endpoint and `Idempotency-Key`. */
   readonly keyedResponses: Map<string, KeyedResponse>;
-  readonly deliver: Deliver;
+  /** Sends a recorded delivery to its webhook and records the result, immediately or later. */
+  deliver: (webhook: StoredWebhook, delivery: StoredDelivery) => void;
   /** Called with each new run, so that its end can be announced to webhooks. */
-  readonly watchRun: (run: Run) => void;
+  watchRun: (run: Run) => void;
   /** The data set, which is created on first use. */
   readonly account: Account;
   /** Returns the next id with a prefix, `run_5m2v…`: the same sequence for the same seed. */
@@ -130,14 +65,12 @@ export interface State {
   nextSecret(prefix: string, length: number): string;
 }
 
-interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
-  seed: number;
-  data?: Partial<DataSizes> | undefined;
-}
-
 const dayMs = 86_400_000;
 
-export function createState({ seed, data, ...parts }: StateParts): State {
+export function createState(options: MockOptions): State {
+  const { seed = 1, clock = systemClock, outcome = 'passed' } = options;
+  const outcomes = [outcome].flat();
+  if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
   const streams = new Map<string, Draw>();
   const stream = (name: string) => {
     const draw = streams.get(name) ?? seededDraw(seed, name);
@@ -145,17 +78,25 @@ export function createState({ seed, data, ...parts }: StateParts): State {
     return draw;
   };
   let account: Account | undefined;
-  const sizes = { ...defaultSizes, ...data };
   // The data set ends at the start of the day (UTC), so that the same seed gives the same dates all day.
-  const until = Math.floor(parts.clock.now() / dayMs) * dayMs;
+  const until = Math.floor(clock.now() / dayMs) * dayMs;
   return {
-    ...parts,
+    clock,
+    plan: {
+      outcomes,
+      durationMs: options.duration ?? 2000,
+      counts: options.counts,
+      retryAfterSeconds: options.retryAfterSeconds,
+      appUrlBase: options.appUrlBase ?? 'https://app.example.test',
+    },
     credentials: new Map(),
     keys: new Map(),
     runs: new Map(),
     keyedResponses: new Map(),
+    deliver: () => {},
+    watchRun: () => {},
     get account() {
-      account ??= createAccount(seed, sizes, until);
+      account ??= createAccount(seed, options.data, until);
       return account;
     },
     nextId: (prefix) => `${prefix}_${stream(prefix).id(12)}`,

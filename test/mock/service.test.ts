@@ -8,20 +8,7 @@ import { fakeClock } from '../fake-clock.ts';
 const summary = { orderCount: 1, totalRevenue: 2.5, totalRevenueDisplay: '$2.50' };
 
 async function getSummary(handler: Handlers['orders.summary']) {
-  const plan = {
-    outcomes: [],
-    durationMs: 0,
-    counts: undefined,
-    retryAfterSeconds: undefined,
-    appUrlBase: '',
-  };
-  const state = createState({
-    seed: 1,
-    clock: fakeClock(Date.UTC(2026, 0, 1)),
-    plan,
-    deliver: () => {},
-    watchRun: () => {},
-  });
+  const state = createState({ clock: fakeClock(Date.UTC(2026, 0, 1)) });
   state.credentials.set('k', { kind: 'key' });
   const path = '/api/orders/summary.json';
   const exchange: ReceivedRequest = {

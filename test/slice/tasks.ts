@@ -1,6 +1,6 @@
 import { endRun } from '../../src/mock/handlers/run.ts';
+import type { Outcome } from '../../src/mock/runs.ts';
 import type { MockOptions } from '../../src/mock/server.ts';
-import type { Outcome } from '../../src/mock/state.ts';
 import { agentLoop, type Loop, repeat } from './agent-loop.ts';
 import { betweenMs, openShell, type Shell, type Stop } from './shell.ts';
 

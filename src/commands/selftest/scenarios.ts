@@ -1,6 +1,6 @@
 import type { TriggerBody } from '../../contract/run.ts';
 import type { Verdict } from '../../gate/policy.ts';
-import type { Outcome } from '../../mock/state.ts';
+import type { Outcome } from '../../mock/runs.ts';
 
 /** The expected result of the step: exit code 0, any other exit code, or either. */
 export const expectations = ['green', 'red', 'any'] as const;

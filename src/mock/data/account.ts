@@ -43,7 +43,8 @@ const sideProjects: readonly (readonly [slug: string, observations: number])[] =
 ];
 
 /** Creates the data set, which ends at `until`. */
-export function createAccount(seed: number, sizes: DataSizes, until: number): Account {
+export function createAccount(seed: number, wanted: Partial<DataSizes> | undefined, until: number): Account {
+  const sizes = { ...defaultSizes, ...wanted };
   const environments = makeEnvironments(seed, sizes.environments, until);
   const projects = [['shop', sizes.observations] as const, ...sideProjects].map(
     ([slug, count]) => [slug, byId(makeObservations(seed, slug, count, environments, until))] as const,

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
 import type { StoredEnvironment, StoredVariable } from '../data/environments.ts';
+import { announceEvent } from '../events.ts';
 import { requireFound } from '../response.ts';
-import { announceEvent } from '../sender.ts';
 import type { HandlersOf } from '../service.ts';
 import { invalidBody, requireBody } from '../validate.ts';
 import { type ItemRequest, resource } from './resource.ts';
@@ -28,8 +28,7 @@ const environments = resource({
   // Variables have their own endpoints.
   sent: ({ variables: _variables, ...environment }: StoredEnvironment) => environment,
   // To global webhooks only, because an environment belongs to no project.
-  announce: (state, change, { id, key }) =>
-    announceEvent(state, { type: `environment.${change}`, projectId: null, data: { id, key } }),
+  announce: (state, change, { id, key }) => announceEvent(state, `environment.${change}`, null, { id, key }),
 });
 
 /** Replaces a secret value in responses; independent of its length. */

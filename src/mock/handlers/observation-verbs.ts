@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { observations } from '../../contract/observations.ts';
 import { type ObservationStatus, observationStatuses, type StoredObservation } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
+import { announceEvent } from '../events.ts';
 import { MockError, requireFound } from '../response.ts';
-import { announceEvent } from '../sender.ts';
 import type { HandlersOf, MockRequest, MockResponse } from '../service.ts';
 import type { State } from '../state.ts';
 import { invalidBody, requireBody } from '../validate.ts';
@@ -21,7 +21,7 @@ export function observationsOf({ params, account }: ItemRequest): Map<string, St
 
 function announce(state: State, type: EventType, observation: StoredObservation): void {
   const { id, projectId, title, status } = observation;
-  announceEvent(state, { type, projectId, data: { id, projectId, title, status } });
+  announceEvent(state, type, projectId, { id, projectId, title, status });
 }
 
 export const observation = resource({

@@ -1,5 +1,5 @@
 import type { Account } from '../data/account.ts';
-import { type MockPage, pageIfRequested, type RequestedPage, requireFound, servedPage } from '../response.ts';
+import { type MockPage, type RequestedPage, requireFound, servedPage } from '../response.ts';
 import type { State } from '../state.ts';
 import { invalidBody } from '../validate.ts';
 
@@ -51,15 +51,22 @@ export function resource<T extends Item, Sent>(kind: Kind<T, Sent>) {
     kind.announce?.(request.state, change, item);
     return kind.sent(item);
   };
+  const page = (request: ItemRequest, items: readonly T[] = [...kind.items(request).values()]) => ({
+    body: servedPage(items, request.query, kind.sent),
+  });
   return {
     find,
-    page: (request: ItemRequest, items: readonly T[] = [...kind.items(request).values()]) => ({
-      body: servedPage(items, request.query, kind.sent) as MockPage<Sent>,
-    }),
+    page,
     /** Returns a page if the request asks for one, otherwise the whole list in its own shape. */
-    list: <Whole>(request: ItemRequest, items: readonly T[], whole: (all: Sent[]) => Whole) => ({
-      body: pageIfRequested(items, request.query, kind.sent, whole),
-    }),
+    list<Whole>(
+      request: ItemRequest,
+      items: readonly T[],
+      whole: (all: Sent[]) => Whole,
+    ): { body: MockPage<Sent> | Whole } {
+      const { query } = request;
+      const isPaged = query.page !== undefined || query.pageSize !== undefined;
+      return isPaged ? page(request, items) : { body: whole(items.map(kind.sent)) };
+    },
     get: (request: ItemRequest) => ({ body: kind.sent(find(request)) }),
     create(request: ItemRequest, fields: Omit<T, 'id'>) {
       const id = request.state.nextId(kind.prefix);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { webhooks } from '../../contract/webhooks.ts';
 import { eventTypes, type StoredDelivery, type StoredWebhook } from '../data/webhooks.ts';
-import { deliverTo } from '../sender.ts';
+import { deliverTo } from '../events.ts';
 import type { HandlersOf } from '../service.ts';
 import { invalidBody, requireBody } from '../validate.ts';
 import { resource } from './resource.ts';

@@ -16,7 +16,8 @@ import {
   requireFound,
   textResponse,
 } from '../response.ts';
-import type { Run, RunProgress, State } from '../state.ts';
+import type { Run, RunProgress } from '../runs.ts';
+import type { State } from '../state.ts';
 import { checkValue, jsonOfBytes } from '../validate.ts';
 import style from './page.css?raw';
 import markup from './page.html?raw';

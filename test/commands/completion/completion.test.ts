@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fullName } from '../../../src/cli/command.ts';
 import { everyCommand } from '../../../src/cli/program.ts';
 import { faultNames } from '../../../src/mock/faults/parse.ts';
-import { deliveryScopes } from '../../../src/mock/sender.ts';
-import { outcomes } from '../../../src/mock/state.ts';
+import { deliveryScopes } from '../../../src/mock/options.ts';
+import { outcomes } from '../../../src/mock/runs.ts';
 import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../src/mock/state.ts';
+import type { Outcome } from '../../../src/mock/runs.ts';
 import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;

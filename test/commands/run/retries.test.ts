@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../../src/ci/journal.ts';
-import type { Outcome } from '../../../src/mock/state.ts';
+import type { Outcome } from '../../../src/mock/runs.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;

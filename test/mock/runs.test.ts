@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { finalCounts, progress } from '../../src/mock/state.ts';
+import { actualProgress, finalCounts } from '../../src/mock/runs.ts';
+import { byProcess } from './service.ts';
 
 describe('the outcome', () => {
   it.each([
@@ -22,7 +23,10 @@ describe('the outcome', () => {
     const count = fc.integer({ min: 0, max: 50 });
     fc.assert(
       fc.property(time, time, count, count, (one, two, failed, blocked) => {
-        const at = (ms: number) => progress('failed', ms, 1000, { failed, blocked });
+        const counts = { failed, blocked };
+        const run = { id: 'run_1', request: byProcess, startedAt: 0, appUrl: '' };
+        const at = (ms: number) =>
+          actualProgress({ ...run, outcome: 'failed', durationMs: 1000, counts }, ms);
         const [early, late] = [at(Math.min(one, two)), at(Math.max(one, two))];
         expect(Number.isInteger(early.failed) && Number.isInteger(early.blocked)).toBe(true);
         expect(early.failed).toBeLessThanOrEqual(late.failed);
