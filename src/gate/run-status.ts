@@ -3,6 +3,7 @@ import { oneLine } from '../client/http-error.ts';
 import { runIdPlaces } from '../contract/run.ts';
 import { type JsonNode, repeatedMember } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
+import { ownCopy } from '../own-options.ts';
 import type { EndedRun } from './policy.ts';
 
 /** The field of a status response that the API does not allow. */
@@ -50,7 +51,8 @@ const countOf = (value: unknown): number | null =>
  */
 export function readStatus(json: unknown): StatusReading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  const body: Record<string, unknown> = isObject ? { ...json } : {};
+  // A polluted prototype must not supply a state or counts.
+  const body = ownCopy(isObject ? json : {}) as Record<string, unknown>;
   const state = textOf(body.state, 200);
   const failed = countOf(body.failed);
   const blocked = countOf(body.blocked);
