@@ -21,33 +21,22 @@ export function isWritten(present: string, text: string): boolean {
 
 /** Returns the job of a pipeline that a file has already, by its name; null if it has none of that name. */
 export function jobIn(present: string, text: string, plan: Plan): string | null {
-  const names = [jobOf(plan), jobOf(plan).replaceAll('-', '_')];
   const bare = (line: string) => line.trim().replace(/^- /, '');
-  for (const name of names) {
+  const has = (name: string) => {
     const naming = linesOf(text).find((line) => line.includes(name));
-    if (naming !== undefined && linesOf(present).some((line) => bare(line) === bare(naming))) return name;
-  }
-  return null;
+    return naming !== undefined && linesOf(present).some((line) => bare(line) === bare(naming));
+  };
+  return [jobOf(plan), jobOf(plan).replaceAll('-', '_')].find(has) ?? null;
 }
 
 /** Returns the names in the top-level list `stages` of a `.gitlab-ci.yml`, in either notation; none if it has no such list. */
 function stagesIn(text: string): string[] {
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/(^|\s)#.*/, ''));
+  const lines = linesOf(text).map((line) => line.replace(/(^|\s)#.*/, ''));
   const first = lines.findIndex((line) => line.startsWith('stages:'));
   if (first < 0) return [];
-  const after = lines.slice(first + 1);
-  const end = after.findIndex((line) => /^[^\s\-\]]/.test(line));
-  const list = [lines[first]?.slice('stages:'.length), ...after.slice(0, end < 0 ? after.length : end)];
-  return list
-    .join('\n')
-    .split(/[[\],\n]/)
-    .map((part) =>
-      part
-        .trim()
-        .replace(/^-\s+/, '')
-        .replace(/^(['"])(.*)\1$/, '$2'),
-    )
-    .filter((name) => /^\w[\w ./-]*$/.test(name));
+  const end = lines.findIndex((line, at) => at > first && /^[^\s\-\]]/.test(line));
+  const list = lines.slice(first, end < 0 ? undefined : end).join('\n');
+  return list.slice('stages:'.length).match(/\w[\w ./-]*\b/g) ?? [];
 }
 
 /**

@@ -16,53 +16,39 @@ export interface PackageRoot {
   exists(name: string): boolean;
 }
 
-interface Manager {
-  readonly name: string;
-  readonly lockfiles: readonly string[];
-  /** Returns the command for this version of the manager (null if package.json names none), or null if no command works. */
-  install(version: string | null): string | null;
+const lockfiles = {
+  'package-lock.json': 'npm',
+  'npm-shrinkwrap.json': 'npm',
+  'pnpm-lock.yaml': 'pnpm',
+  'yarn.lock': 'yarn',
+  'bun.lock': 'bun',
+  'bun.lockb': 'bun',
+} as const;
+type Manager = (typeof lockfiles)[keyof typeof lockfiles];
+
+/**
+ * Returns the command that installs with this version of the package manager (null if package.json names none), or null if none
+ * works. `--ignore-scripts`, because the step may have the API key in its environment, and rungate has no install script.
+ */
+function installWith(manager: Manager, version: string | null): string | null {
+  if (manager === 'npm') return 'npm ci --ignore-scripts';
+  // From version 2 on, Yarn is a different package and may install without node_modules.
+  const isKnown = manager === 'pnpm' ? version !== null : manager === 'yarn' && version?.startsWith('1.');
+  return isKnown ? `npx --yes ${manager}@${version} install --frozen-lockfile --ignore-scripts` : null;
 }
 
-/** `--ignore-scripts`, because the step may have the API key in its environment, and rungate has no install script. */
-const managers: readonly Manager[] = [
-  {
-    name: 'npm',
-    lockfiles: ['package-lock.json', 'npm-shrinkwrap.json'],
-    install: () => 'npm ci --ignore-scripts',
-  },
-  {
-    name: 'pnpm',
-    lockfiles: ['pnpm-lock.yaml'],
-    install: (version) => version && `npx --yes pnpm@${version} install --frozen-lockfile --ignore-scripts`,
-  },
-  {
-    name: 'yarn',
-    lockfiles: ['yarn.lock'],
-    // From version 2 on, Yarn is a different package and may install without node_modules.
-    install: (version) =>
-      version?.startsWith('1.')
-        ? `npx --yes yarn@${version} install --frozen-lockfile --ignore-scripts`
-        : null,
-  },
-  { name: 'bun', lockfiles: ['bun.lock', 'bun.lockb'], install: () => null },
-];
-
 /** Returns the facts in package.json that decide about the lockfile. An unreadable package.json does not depend on rungate. */
-function readManifest(text: string | null) {
+function readManifest(text: string) {
   let json: unknown;
   try {
-    json = JSON.parse(text?.replace(/^\uFEFF/, '') ?? 'null');
+    json = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {}
   const { dependencies, devDependencies, packageManager } = Object(json);
   // Only an exact version may become part of a shell command.
-  const [, manager, managerVersion = null] =
-    /^([a-z]+)@(\d{1,9}(?:\.\d{1,9}){2}(?:-[0-9A-Za-z.-]{1,40})?)(?:\+[0-9A-Za-z.]+)?$/.exec(
-      packageManager,
-    ) ?? [];
-  const dependsOnRungate = [dependencies, devDependencies].some((list) =>
-    Object.hasOwn(Object(list), 'rungate'),
-  );
-  return { dependsOnRungate, manager, managerVersion };
+  const exact = /^([a-z]+)@(\d{1,9}(?:\.\d{1,9}){2}(?:-[0-9A-Za-z.-]{1,40})?)(?:\+[0-9A-Za-z.]+)?$/;
+  const [, named, version = null] = exact.exec(packageManager) ?? [];
+  const lists = [dependencies, devDependencies];
+  return { hasRungate: lists.some((list) => Object.hasOwn(Object(list), 'rungate')), named, version };
 }
 
 /** Returns the installation of this exact version by npx, for a pipeline without a lockfile that contains rungate. */
@@ -79,24 +65,22 @@ export function installationOf(
   version: string,
   image?: string,
 ): Installation {
-  const { dependsOnRungate, manager, managerVersion } = readManifest(manifest);
   // Without a package.json, no lockfile contains rungate, and the project may not use Node.
   if (manifest === null)
     return image === undefined ? pinned(version) : { install: null, image, start: 'rungate', caveat: null };
-  if (!dependsOnRungate)
+  const known = readManifest(manifest);
+  if (!known.hasRungate)
     return pinned(version, 'the package.json of the root does not list rungate: add it to devDependencies');
-  const locked = managers
-    .map((candidate) => ({ ...candidate, lockfile: candidate.lockfiles.find(exists) }))
-    .filter(({ lockfile }) => lockfile !== undefined);
-  const chosen = locked.find(({ name }) => name === manager) ?? locked[0];
-  if (chosen === undefined) return pinned(version, 'the repository has no lockfile: commit one');
-  const install = chosen.install(chosen.name === manager ? managerVersion : null);
+  const present = Object.entries(lockfiles).filter(([file]) => exists(file));
+  const [lockfile, manager] = present.find(([, name]) => name === known.named) ?? present[0] ?? [];
+  if (manager === undefined) return pinned(version, 'the repository has no lockfile: commit one');
+  const install = installWith(manager, manager === known.named ? known.version : null);
   if (install !== null)
     // Not `npx --no rungate`: npx would read `rungate` as the value of `--no`, and the options after it as its own.
     return { install, start: 'npx --no-install rungate', caveat: null };
   const remedy =
-    chosen.name === 'bun' || managerVersion !== null
+    manager === 'bun' || known.version !== null
       ? 'add an install command to the step yourself'
-      : `set packageManager in package.json to the version of ${chosen.name}`;
-  return pinned(version, `rungate init cannot write a step that uses ${chosen.lockfile} here: ${remedy}`);
+      : `set packageManager in package.json to the version of ${manager}`;
+  return pinned(version, `rungate init cannot write a step that uses ${lockfile} here: ${remedy}`);
 }

@@ -44,11 +44,6 @@ export interface Pipeline {
   text(plan: Plan): string;
 }
 
-/** Returns the timeout of the job in minutes, longer than rungate's, so that rungate ends the wait and reports why. */
-function jobMinutes({ longestWaitMs }: Plan): number {
-  return Math.max(60, Math.ceil(longestWaitMs / 60_000) + 15);
-}
-
 /**
  * Returns the gate as one command. It is the last one of its step: with `exec` and nothing after it, signals to the job's shell
  * reach rungate, and the step has its exit code.
@@ -75,24 +70,21 @@ export function pipelineFile({ file, added }: Pipeline, { folder }: Plan): strin
 export const exceptForks =
   "github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository";
 
-function quoted(branch: string): string {
-  return /^[A-Za-z][\w./-]*$/.test(branch) ? branch : `'${branch.replaceAll("'", "''")}'`;
-}
+const quoted = (branch: string) =>
+  /^[A-Za-z][\w./-]*$/.test(branch) ? branch : `'${branch.replaceAll("'", "''")}'`;
 
+/** Returns what stands for a plan in the templates. */
 function valuesOf(plan: Plan): Readonly<Record<string, unknown>> {
-  const { checkout, addressInFile, mergeQueue, stage, installation } = plan;
+  const job = jobOf(plan);
   return {
-    checkout,
-    addressInFile,
-    mergeQueue,
-    stage,
+    ...plan,
+    ...plan.installation,
     exceptForks,
-    job: jobOf(plan),
-    azureJob: jobOf(plan).replaceAll('-', '_'),
-    minutes: jobMinutes(plan),
+    job,
+    azureJob: job.replaceAll('-', '_'),
+    // Longer than the limit of rungate, so that rungate ends the wait and reports why.
+    minutes: Math.max(60, Math.ceil(plan.longestWaitMs / 60_000) + 15),
     branch: quoted(plan.defaultBranch),
-    image: installation.image,
-    install: installation.install,
     gate: gateCommand(plan),
   };
 }
