@@ -5,7 +5,7 @@ import { excerpt } from '../../sanitize.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
 import { instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import type { FileFields, Target } from './target.ts';
+import type { FileFields, Target } from './project.ts';
 
 /** The settings that init writes, in the order of the file. It changes no others. */
 export const initNames = ['apiUrl', 'project', 'process', 'tags', 'environment'] as const;

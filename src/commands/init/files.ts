@@ -1,11 +1,9 @@
-import { basename, dirname, join, relative } from 'node:path';
-import { gitlabStage, isWritten, jobIn } from '../../ci/existing-pipeline.ts';
-import { gateCommand, type Pipeline, type Plan, pipelineFile } from '../../ci/pipelines.ts';
+import { dirname, relative } from 'node:path';
+import type { Pipeline, Plan } from '../../ci/pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { wantsJson } from '../../output/json.ts';
 import { excerpt } from '../../sanitize.ts';
-import { readProjectFile } from '../../settings/project-file.ts';
 import type { Context } from '../context.ts';
 import type { CiChoice } from './answers.ts';
 
@@ -32,64 +30,10 @@ interface InitReport {
   readonly command: string | null;
 }
 
-/** Returns the instruction for a pipeline whose file has other content, to be followed by the path of that file. */
-function instruction({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {
-  if (added) {
-    const other = basename(file).replace('.', '-gate.');
-    return `put this into another file, such as ${other}; this workflow exists, and does not run rungate:`;
-  }
-  const job = jobIn(present, text, plan);
-  if (job === null) return 'add this to';
-  return runsRungate(present)
-    ? `replace the job ${job} with this in`
-    : `rename the job ${job}, and add this to`;
-}
-
-const runsRungate = (text: string) => /\brungate\b/.test(text);
-
-/** Checks the text as every command does. @throws UsageError if the file would be invalid */
-export function projectFileText(path: string, fields: object): string {
-  const text = `${JSON.stringify(fields, null, 2)}\n`;
-  try {
-    readProjectFile(path, new TextEncoder().encode(text));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    // The mistake comes from an option or a prompt, since the file does not exist yet.
-    throw new UsageError(error.message.replace(/^.*?:\d+:\d+: /, ''), { hint: error.hint, cause: error });
-  }
-  return text;
-}
-
-export function plannedPipeline(
-  root: string,
-  pipeline: Pipeline,
-  plan: Plan,
-  io: Pick<Io, 'exists' | 'readFile'>,
-  force: boolean,
-): PlannedFile {
-  const path = join(root, pipelineFile(pipeline, plan));
-  if (!io.exists(path)) return { path, text: pipeline.text(plan), fate: 'written' };
-  const present = new TextDecoder().decode(io.readFile(path));
-  const stage = pipeline.provider === 'gitlab' ? gitlabStage(present) : undefined;
-  const text = pipeline.text({ ...plan, ...(stage !== undefined && { stage }) });
-  if (present.includes(text)) return { path, text, fate: 'kept' };
-  // Never replace a file with other content.
-  const isOurs = pipeline.added ? runsRungate(present) : isWritten(present, text);
-  if (isOurs) return { path, text, fate: force ? 'written' : 'differs' };
-  return { path, text, fate: 'shown', how: instruction(pipeline, present, text, plan) };
-}
-
 export function differsError(io: Io, path: string): UsageError {
   return new UsageError(`${displayPath(io, path)} already exists with different content`, {
     hint: 'edit it, or add --force to replace it; --force --dry-run shows the new content',
   });
-}
-
-/** Returns the command of a step, for a CI system without a known pipeline format. */
-export function bareCommand(plan: Plan): string {
-  const gate = `${gateCommand(plan)} --junit rungate.xml`;
-  const { install } = plan.installation;
-  return install === null ? gate : `${install} && ${gate}`;
 }
 
 /** Writes the planned files, in order. @throws ConfigError that lists the files already written */
@@ -139,38 +83,30 @@ export async function reportFiles(
   for (const line of next) await output.note(line);
 }
 
-/** The start of a rungate command on this machine, and the options that it needs. */
-export interface LocalCommands {
-  readonly self: string;
-  readonly config: readonly string[];
-  readonly settings: readonly string[];
-}
-
-/** Returns the next steps for the user; `pipeline` is the one for the CI, if its format is known. */
+/**
+ * Returns the next steps for the user.
+ * @param ci null if the user has chosen none
+ * @param pipeline the one for the CI, if its format is known
+ * @param commands the commands of this machine for a gate and for another init
+ */
 export function stepsAfterInit(
-  ci: CiChoice,
+  ci: CiChoice | null,
   pipeline: Pipeline | undefined,
   plan: Plan,
-  { self, config, settings }: LocalCommands,
-  offersPipeline: boolean,
+  { self, gate, init }: Readonly<Record<'self' | 'gate' | 'init', string>>,
 ): string[] {
   const lines = ['Next:'];
-  const gate = [self, 'gate', ...config, ...settings].join(' ');
-  const init = [self, 'init', ...config].join(' ');
-  if (ci !== 'none') {
+  if (ci === 'none') lines.push(`  pipeline ${init} --ci github (or gitlab, …)`);
+  else if (ci !== null) {
     const { start, caveat } = plan.installation;
     lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's secret store: RUNGATE_API_KEY"}`);
     if (!plan.addressInFile)
       lines.push(`  url      ${pipeline?.addressPlace ?? 'a variable in the same place: RUNGATE_API_URL'}`);
     if (caveat !== null) {
       const pinned = start.split(' ').at(-1);
-      lines.push(
-        `  rungate  the pipeline runs ${pinned}, not the version in a lockfile:`,
-        `           ${caveat}`,
-      );
+      lines.push(`  rungate  the pipeline runs ${pinned}, not the version in a lockfile:`);
+      lines.push(`           ${caveat}`);
     }
-  } else if (offersPipeline) {
-    lines.push(`  pipeline ${init} --ci github (or gitlab, …)`);
   }
   return [
     ...lines,

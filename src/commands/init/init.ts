@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { providers } from '../../ci/context.ts';
-import { installationOf, type PackageRoot } from '../../ci/installation.ts';
+import { installationOf } from '../../ci/installation.ts';
 import { likelyProviders } from '../../ci/likely-provider.ts';
-import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
+import { type Pipeline, type Plan, pipelineOf } from '../../ci/pipelines.ts';
 import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -14,6 +14,7 @@ import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
 import { namesIn, oneOf } from '../options.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import {
   type Answers,
   askMergeQueue,
@@ -27,12 +28,9 @@ import {
   selectorBeside,
 } from './answers.ts';
 import {
-  bareCommand,
   differsError,
   displayPath,
   type PlannedFile,
-  plannedPipeline,
-  projectFileText,
   reportFiles,
   stepsAfterInit,
   writePlannedFiles,
@@ -40,16 +38,15 @@ import {
 import { selfName } from './first-steps.ts';
 import {
   answerFlags,
+  bareCommand,
   configFlag,
   flagNames,
-  localConfigFlag,
   longestWaitOf,
   packageOf,
-  type ReadFile,
-  sameConfig,
-} from './plan.ts';
+  plannedPipeline,
+} from './pipeline.ts';
+import { changedFields, chooseTarget, differing, projectFileText, type Target } from './project.ts';
 import { writeSkill } from './skill.ts';
-import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
 export interface InitFlags extends Flags {
   gates?: string[];
@@ -63,13 +60,14 @@ export interface InitFlags extends Flags {
 }
 
 /** The plan for the project file, and what follows from it for the pipeline. */
-interface Configuration extends Pick<Plan, 'addressInFile' | 'longestWaitMs'> {
+interface Configuration {
   readonly target: Target;
   /** Null if only a pipeline is written. */
   readonly file: PlannedFile | null;
   readonly asked: boolean;
-  /** The project file that the commands will read. */
-  readonly reads: ReadFile;
+  /** The fields of the file that the commands will read. */
+  readonly after: object;
+  readonly addressInFile: boolean;
   /** The settings that the command in the pipeline needs as options: the file does not have them, or has gates too. */
   readonly extra: Answers;
   /** The process or tags of the file that the pipeline does not run, since it runs the gates; null if there are none. */
@@ -89,50 +87,42 @@ function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
 }
 
 /** @throws UsageError for an option about another file than the skill */
-function checkOnlySkill({ settings }: Context, flags: InitFlags): void {
-  const { gates, ci, mergeQueue, pipelineOnly } = flags;
+function checkOnlySkill({ settings }: Context, { gates, ci, mergeQueue, pipelineOnly }: InitFlags): void {
   const own = { '--gates': gates, '--ci': ci, '--merge-queue': mergeQueue, '--pipeline-only': pipelineOnly };
   const given = [
-    ...initNames.flatMap((name) => (settings[name]?.origin === 'flag' ? [flagNames[name]] : [])),
-    ...Object.entries(own).flatMap(([flag, value]) => (value === undefined ? [] : [flag])),
+    ...initNames.filter((name) => settings[name]?.origin === 'flag').map((name) => flagNames[name]),
+    ...Object.entries(own).flatMap(([flag, value]) => (value === undefined ? [] : flag)),
   ];
-  const [other] = given;
-  if (other === undefined) return;
-  throw new UsageError(`--skill and ${other} cannot be combined`, {
-    hint: `leave out ${other}: --skill writes only the skill, and another rungate init writes the other files`,
+  if (given.length === 0) return;
+  throw new UsageError(`--skill and ${given[0]} cannot be combined`, {
+    hint: `leave out ${given[0]}: --skill writes only the skill, and another rungate init writes the other files`,
   });
 }
 
-function existsError(
-  { io, sources }: Context,
-  path: string,
-  changes: readonly string[],
-  config: string | undefined,
-): UsageError {
-  const exists = `${displayPath(io, path)} already exists`;
-  if (sources.projectFile === null) {
-    const off = config === undefined ? 'RUNGATE_CONFIG=none' : '--config none';
-    return new UsageError(`${exists}, but ${off} asks for a new file`, {
-      hint: `to replace the whole file, add --force; to keep its other settings, also leave out ${off}`,
-    });
-  }
-  return new UsageError(`${exists} with different settings: ${changes.join(', ')}`, {
-    hint: `edit it, or add --force to change these settings and keep the rest; to add only the pipeline, run rungate init${sameConfig(config)} without settings`,
-  });
-}
+/** Repeats the user's `--config` in a command. */
+const sameConfig = ({ config }: InitFlags) =>
+  config === undefined ? '' : ` --config ${shellQuoted(config)}`;
 
 /** Plans the project file, without writing it. */
 async function configure(context: Context, root: string, flags: InitFlags): Promise<Configuration> {
   const { io, settings, sources } = context;
+  const { force = false, pipelineOnly = false, yes = false } = flags;
+  const named = namedProjectFile(io, flags.config);
+  if (named === null) {
+    throw new UsageError('init needs a project file, and none turns it off', {
+      hint: 'leave out --config none, and unset RUNGATE_CONFIG',
+    });
+  }
   const processes = gatesIn(flags);
   const hasSettings = processes.length > 0 || initNames.some((name) => settings[name]?.origin === 'flag');
-  const named = namedProjectFile(io, flags.config) !== undefined;
-  const pipelineOnly = flags.pipelineOnly === true;
-  const target = chooseTarget(io, root, sources.projectFile, { named, given: hasSettings && !pipelineOnly });
+  const target = chooseTarget(io, root, sources.projectFile, {
+    named: named !== undefined,
+    given: hasSettings && !pipelineOnly,
+  });
   const { path, exists, fields } = target;
-  const mustBeWhole = !exists || (flags.force === true && !pipelineOnly) || hasSettings;
+  const mustBeWhole = !exists || hasSettings || (force && !pipelineOnly);
   const { answers, asked } = mustBeWhole
-    ? await gatherAnswers(context, target, processes, flags.yes !== true, sameConfig(flags.config))
+    ? await gatherAnswers(context, target, processes, !yes, sameConfig(flags))
     : { answers: {}, asked: false };
   if (pipelineOnly && answers.gates !== undefined) {
     throw new UsageError('--pipeline-only writes no gates', {
@@ -140,25 +130,33 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     });
   }
   const changes = pipelineOnly ? [] : differing(fields, answers);
-  if (exists && changes.length > 0 && flags.force !== true) {
-    throw existsError(context, path, changes, flags.config);
+  if (exists && changes.length > 0 && !force) {
+    const problem = `${displayPath(io, path)} already exists with different settings: ${changes.join(', ')}`;
+    throw new UsageError(problem, {
+      hint: `edit it, or add --force to change these settings and keep the rest; to add only the pipeline, run rungate init${sameConfig(flags)} without settings`,
+    });
   }
   const after = pipelineOnly ? fields : changedFields(io, target, answers);
   const extra = pipelineOnly ? answers : selectorBeside(after, answers);
-  const one = extra.process !== undefined || extra.tags !== undefined;
-  const fate = exists && changes.length === 0 ? 'kept' : 'written';
-  const isOff = named && sources.projectFile === null;
+  const isKept = exists && changes.length === 0;
+  const planned = {
+    path,
+    fate: isKept ? 'kept' : 'written',
+    text: isKept ? '' : projectFileText(path, after),
+  } as const;
   return {
     target,
-    file: pipelineOnly ? null : { path, fate, text: fate === 'kept' ? '' : projectFileText(path, after) },
+    file: pipelineOnly ? null : planned,
     asked,
-    reads: !pipelineOnly ? path : isOff ? null : exists ? path : undefined,
-    extra,
+    after,
     addressInFile: answers.apiUrl !== undefined || after.apiUrl !== undefined,
-    lost: !one && runsGates(settings, after) ? lostRun(after) : null,
-    longestWaitMs: longestWaitOf(after, one),
+    extra,
+    lost: !selectsOne(extra) && runsGates(settings, after) ? lostRun(after) : null,
   };
 }
+
+/** Whether options say what to run, so that the command does not run the gates of the file. */
+const selectsOne = ({ process, tags }: Answers) => process !== undefined || tags !== undefined;
 
 async function plannedCi(context: Context, root: string, asked: boolean): Promise<CiChoice> {
   const { io, output } = context;
@@ -175,60 +173,41 @@ async function plannedCi(context: Context, root: string, asked: boolean): Promis
   return 'none';
 }
 
-function packageRoot({ io }: Context, root: string): PackageRoot {
+async function planFor(
+  context: Context,
+  { target, file, asked, after, addressInFile, extra }: Configuration,
+  {
+    root,
+    ci,
+    pipeline,
+    flags,
+  }: { root: string; ci: CiChoice; pipeline: Pipeline | undefined; flags: InitFlags },
+): Promise<Plan> {
+  const { io } = context;
+  const { path, exists } = target;
   let manifest: string | null = null;
   try {
     manifest = new TextDecoder().decode(io.readFile(join(root, 'package.json')));
   } catch {}
-  return { manifest, exists: (name) => io.exists(join(root, name)) };
-}
-
-export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
-  const { io, output } = context;
-  if (flags.skill === true) {
-    checkOnlySkill(context, flags);
-    return writeSkill(context, flags);
-  }
-  // Check this before any prompt.
-  const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
-  const root = findRoot(io.cwd, io.exists) ?? io.cwd;
-  const configuration = await configure(context, root, flags);
-  const { target, file, asked, reads, extra, lost } = configuration;
-  const { path, shadowed } = target;
-  const ci = named ?? (await plannedCi(context, root, asked));
-  if (file === null && ci === 'none') {
-    throw new UsageError('--pipeline-only needs a CI system', { hint: 'choose one with --ci' });
-  }
-  if (flags.mergeQueue === true && ci !== 'github')
-    throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
-  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
-  const ownImage = pipeline?.takesImage ? image : undefined;
-  const installation = installationOf(packageRoot(context, root), version, ownImage);
   const shown = displayPath(io, path);
-  const settings = answerFlags(extra, shown);
-  const plan: Plan = {
-    addressInFile: configuration.addressInFile,
-    longestWaitMs: configuration.longestWaitMs,
-    flags: ci === 'none' ? '' : [...configFlag(root, reads, shown), ...settings].join(' '),
+  const isRead = ci !== 'none' && (file !== null || exists);
+  const options = [...(isRead ? configFlag(root, path, shown) : []), ...answerFlags(extra, shown)];
+  const packageRoot = { manifest, exists: (name: string) => io.exists(join(root, name)) };
+  return {
+    addressInFile,
+    longestWaitMs: longestWaitOf(after, selectsOne(extra)),
+    flags: options.join(' '),
     checkout: true,
     folder: packageOf(root, path),
-    installation,
+    installation: installationOf(packageRoot, version, pipeline?.takesImage ? image : undefined),
     defaultBranch: defaultBranchOf((args) => io.capture(['git', ...args])),
     mergeQueue: flags.mergeQueue ?? (asked && ci === 'github' && (await askMergeQueue(context))),
   };
-  const files: PlannedFile[] = file === null ? [] : [file];
-  if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
-  const kept = files.find(({ fate }) => fate === 'differs');
-  if (file === null && kept !== undefined) {
-    throw differsError(io, kept.path);
-  }
-  const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
-  if (asked && flags.dryRun !== true && fresh.length > 0) await confirmFiles(context, fresh);
-  if (flags.dryRun !== true) writePlannedFiles(io, files);
-  const commands = { self: selfName(io), config: localConfigFlag(io, reads), settings };
-  const command = ci !== 'none' && pipeline === undefined ? bareCommand(plan) : null;
-  const report = { schemaVersion: 1, dryRun: flags.dryRun === true, ci, files, command } as const;
-  await reportFiles(context, report, stepsAfterInit(ci, pipeline, plan, commands, flags.ci !== 'none'));
+}
+
+/** Warns of what the new files do not do. */
+async function warnAfter({ io, output }: Context, { target, lost }: Configuration, ci: CiChoice) {
+  const shown = displayPath(io, target.path);
   const warn = async (text: string, remedy?: string) => {
     await output.alert(`${output.paint('warn', 'warning:')} ${text}`);
     if (remedy !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${remedy}`);
@@ -240,11 +219,52 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     const text = `the pipeline runs the gates of ${shown}, and none of them runs ${output.excerpt(lost)}`;
     await warn(text, 'to run that too, add a gate for it');
   }
-  if (shadowed?.branches === true) {
-    const outer = displayPath(io, shadowed.path);
+  if (target.shadowed?.branches === true) {
+    const outer = displayPath(io, target.shadowed.path);
     await warn(
       `in this package ${shown} now replaces ${outer}: its settings were copied, but not its "branches"`,
     );
   }
+}
+
+export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
+  const { io } = context;
+  const { dryRun = false, force = false } = flags;
+  if (flags.skill === true) {
+    checkOnlySkill(context, flags);
+    return writeSkill(context, flags);
+  }
+  // Check this before any prompt.
+  const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
+  const root = findRoot(io.cwd, io.exists) ?? io.cwd;
+  const configuration = await configure(context, root, flags);
+  const { target, file, asked, extra } = configuration;
+  const ci = named ?? (await plannedCi(context, root, asked));
+  if (file === null && ci === 'none') {
+    throw new UsageError('--pipeline-only needs a CI system', { hint: 'choose one with --ci' });
+  }
+  if (flags.mergeQueue === true && ci !== 'github')
+    throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
+  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
+  const plan = await planFor(context, configuration, { root, ci, pipeline, flags });
+  const files: PlannedFile[] = file === null ? [] : [file];
+  if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, force));
+  const kept = files.find(({ fate }) => fate === 'differs');
+  if (file === null && kept !== undefined) throw differsError(io, kept.path);
+  const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
+  if (asked && !dryRun && fresh.length > 0) await confirmFiles(context, fresh);
+  if (!dryRun) writePlannedFiles(io, files);
+  const self = selfName(io);
+  const settings = answerFlags(extra, displayPath(io, target.path)).map((flag) => ` ${flag}`);
+  const commands = {
+    self,
+    gate: `${self} gate${sameConfig(flags)}${settings.join('')}`,
+    init: `${self} init${sameConfig(flags)}`,
+  };
+  const command = ci !== 'none' && pipeline === undefined ? bareCommand(plan) : null;
+  const report = { schemaVersion: 1, dryRun, ci, files, command } as const;
+  const chosen = flags.ci === 'none' ? null : ci;
+  await reportFiles(context, report, stepsAfterInit(chosen, pipeline, plan, commands));
+  await warnAfter(context, configuration, ci);
   return exitCodes.ok;
 }

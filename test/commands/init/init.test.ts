@@ -459,15 +459,6 @@ describe('an existing file', () => {
       expect(tagged).toEqual({ ...rest, tags: ['smoke'] });
       expect(await forced(['--process', 'checkout'], tagged)).toEqual({ ...rest, process: 'checkout' });
     });
-
-    it('is replaced as a whole with --config none, even if it is invalid', async () => {
-      const world = repository({ files: { [file]: '{ "timeout": ' } });
-      expect((await cli(['init', ...flags, '--force', '--config', 'none'], world)).code).toBe(0);
-      expect(JSON.parse(world.files[file] ?? '')).toEqual({
-        project: 'shop',
-        process: 'checkout',
-      });
-    });
   });
 
   it.each([[[]], [['--force']], [['--pipeline-only', '--force']]])(
@@ -661,32 +652,11 @@ describe('the project file that --config names', () => {
     expect((await cli(['init', '--config', '../elsewhere.json', '--ci', 'none'], world)).code).toBe(0);
   });
 
-  it.each(named('none'))(
-    'may be none: with --pipeline-only the pipeline reads none either (named by %s)',
-    async (_by, more, env) => {
-      const world = repository({ env, files: { [file]: '{"strict": tru' } });
-      const { code, err } = await cli(['init', '--pipeline-only', ...flags, ...more], world);
-      expect(code).toBe(0);
-      expect(world.files[workflow]).toContain(' gate --config none --project shop --process checkout\n');
-      const shown = more.length > 0 ? ' gate --config none --project' : ' gate --project';
-      expect(err).toContain(shown);
-    },
-  );
-
-  it('may be none by RUNGATE_CONFIG: the commands name the file that init wrote', async () => {
-    const world = repository({ env: { RUNGATE_CONFIG: 'none' } });
-    const { err } = await cli(['init', ...flags], world);
-    expect(err).toContain(' gate --config .rungate.json\n');
-    expect(world.files[workflow]).not.toContain('--config');
-  });
-
-  it('may be none: an existing file is then replaced only with --force, as a whole', async () => {
-    const world = repository({ files: { [file]: text } });
-    const { code, err } = await cli(['init', ...flags, '--config', 'none'], world);
+  it.each(named('none'))('cannot be none, which turns it off (named by %s)', async (_by, more, env) => {
+    const world = repository({ env, files: { [file]: text } });
+    const { code, err } = await cli(['init', ...flags, '--force', ...more], world);
     expect(code).toBe(64);
-    expect(err).toMatch(
-      /\.rungate\.json already exists, but --config none asks for a new file\n.*whole file, add --force/,
-    );
+    expect(err).toContain('init needs a project file, and none turns it off\n');
     expect(world.files[file]).toBe(text);
   });
 });

@@ -1,7 +1,9 @@
 import { dirname, join, relative, resolve } from 'node:path';
+import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readJson } from '../../settings/json-file.ts';
 import { maxFileBytes, projectFileName } from '../../settings/locate.ts';
+import { readProjectFile } from '../../settings/project-file.ts';
 
 /** The files that mark a folder as a package. */
 const manifests = [
@@ -44,7 +46,7 @@ function fileFields(io: Io, path: string): Record<string, unknown> {
 /**
  * Chooses the project file: the current one, or the package's own if settings are given and the current one is in a parent
  * folder.
- * @param found the current project file; null if none exists or it is turned off
+ * @param found the current project file; null if none exists
  * @param named whether the user named it
  */
 export function chooseTarget(
@@ -55,8 +57,8 @@ export function chooseTarget(
 ): Target {
   const folder = packageFolder(io.cwd, root, io.exists);
   const own = join(folder, projectFileName);
-  if (found === null) return { path: own, exists: io.exists(own), fields: {}, shadowed: null };
-  if (!io.exists(found)) return { path: found, exists: false, fields: {}, shadowed: null };
+  if (found === null || !io.exists(found))
+    return { path: found ?? own, exists: false, fields: {}, shadowed: null };
   if (named || !given || !relative(folder, found).startsWith('..')) {
     return { path: found, exists: true, fields: fileFields(io, found), shadowed: null };
   }
@@ -67,9 +69,10 @@ export function chooseTarget(
   return { path: own, exists: false, fields, shadowed: { path: found, branches: branches !== undefined } };
 }
 
+/** Returns the names of the fields that the changes would change. */
 export function differing(fields: FileFields, changes: FileFields): string[] {
-  const names = Object.keys(changes);
-  return names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]));
+  const isNew = (name: string) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]);
+  return Object.keys(changes).filter(isNew);
 }
 
 /** Returns the path of the installed rungate's schema, relative to the file's folder; null if rungate is not installed. */
@@ -86,20 +89,30 @@ function schemaPath(exists: Io['exists'], file: string): string | null {
 }
 
 /** Returns the fields that the changes replace: what to run. An existing file keeps its gates, and the defaults that they may use. */
-function replacedNames(changes: FileFields, target: Target): readonly string[] {
-  if (changes.gates !== undefined) return target.exists ? [] : ['process', 'tags'];
+function replacedNames(changes: FileFields, { exists }: Target): readonly string[] {
+  if (changes.gates !== undefined) return exists ? [] : ['process', 'tags'];
   if (changes.process === undefined && changes.tags === undefined) return [];
-  return ['process', 'tags', ...(target.exists ? [] : ['gates'])];
+  return exists ? ['process', 'tags'] : ['process', 'tags', 'gates'];
 }
 
-export function changedFields(
-  { exists }: Pick<Io, 'exists'>,
-  target: Target,
-  changes: FileFields,
-): FileFields {
+export function changedFields({ exists }: Io, target: Target, changes: FileFields): FileFields {
   const replaced = replacedNames(changes, target).filter((name) => changes[name] === undefined);
-  const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => !replaced.includes(name)));
-  if (target.exists && Object.keys(target.fields).length > 0) return { ...kept, ...changes };
-  const schema = schemaPath(exists, target.path);
-  return { ...(schema === null ? {} : { $schema: schema }), ...kept, ...changes };
+  const kept = Object.entries(target.fields).filter(([name]) => !replaced.includes(name));
+  const after = { ...Object.fromEntries(kept), ...changes };
+  const isFilled = target.exists && Object.keys(target.fields).length > 0;
+  const schema = isFilled ? null : schemaPath(exists, target.path);
+  return schema === null ? after : { $schema: schema, ...after };
+}
+
+/** Checks the text as every command does. @throws UsageError if the file would be invalid */
+export function projectFileText(path: string, fields: object): string {
+  const text = `${JSON.stringify(fields, null, 2)}\n`;
+  try {
+    readProjectFile(path, new TextEncoder().encode(text));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // The mistake comes from an option or a prompt, since the file does not exist yet.
+    throw new UsageError(error.message.replace(/^.*?:\d+:\d+: /, ''), { hint: error.hint, cause: error });
+  }
+  return text;
 }
