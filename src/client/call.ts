@@ -7,8 +7,8 @@ import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import { errorBody } from './error-body.ts';
 import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
-import type { ExchangeEvent, RawExchange } from './options.ts';
-import { type ParsedResponse, parseResponse } from './response.ts';
+import type { Exchange, ExchangeEvent } from './options.ts';
+import { noBody, type ParsedResponse, parseResponse } from './response.ts';
 import { backoff, limitWait, responseLost, retryKind } from './retry.ts';
 
 export interface CallContext {
@@ -18,7 +18,7 @@ export interface CallContext {
   clock: Clock;
   random: () => number;
   check: boolean;
-  /** Redacts the texts of an error, before they are cut. */
+  /** Redacts everything that the call hands out besides its result. */
   redact: Redact;
   signal: AbortSignal;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
@@ -48,19 +48,10 @@ class Call {
     this.#limitDeadline = this.#started + context.limits.limitTimeoutMs;
   }
 
-  async run(): Promise<RawExchange> {
-    try {
-      return await this.#send();
-    } catch (error) {
-      return await this.#retry(error);
-    }
-  }
-
-  /** Retries after a failed first request, which p-retry does not send: that would cost a third of its time. */
-  async #retry(first: unknown): Promise<RawExchange> {
+  async run(): Promise<Exchange> {
     const { signal } = this.context;
     try {
-      return await pRetry((nth) => (nth === 1 ? Promise.reject(first) : this.#send()), {
+      return await pRetry(() => this.#send(), {
         // `#mayRetry` has the limit: a 429 after the last request is repeated, too.
         retries: Number.POSITIVE_INFINITY,
         signal,
@@ -91,7 +82,7 @@ class Call {
     return this.context.clock.monotonic() - this.#started;
   }
 
-  async #send(): Promise<RawExchange> {
+  async #send(): Promise<Exchange> {
     const { transport, clock, signal, limits, check, redact } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
@@ -108,16 +99,15 @@ class Call {
       if (response.status < 200 || response.status > 299)
         response = { ...response, text: redactResponse(response.text, redact) };
       const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check, redact });
-      await this.#report(began, { status: response.status });
+      await this.#report({ status: response.status });
       return this.#exchange(response, read);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RungateError) this.#complete(error, response);
       const code = error instanceof RungateError ? error.code : 'bug';
       const status = response?.status ?? (error instanceof HttpError ? error.status : undefined);
-      await this.#report(began, status === undefined ? { code } : { status, code });
-      if (response !== undefined && this.#gone(error))
-        return this.#exchange(response, { value: undefined, mismatches: [], text: '', isJson: true });
+      await this.#report(status === undefined ? { code } : { status, code });
+      if (response !== undefined && this.#gone(error)) return this.#exchange(response, noBody);
       this.#lost ||= responseLost(error);
       throw error;
     }
@@ -141,28 +131,35 @@ class Call {
     );
   }
 
-  #exchange({ status, headers }: RawReply, { value, mismatches, text, isJson }: ParsedResponse): RawExchange {
-    const { method, path } = this.request;
-    const request = `${method} ${path}`;
-    const [requests, elapsedMs] = [this.#requests, this.#elapsed()];
+  #exchange({ status, headers }: RawReply, parsed: ParsedResponse): Exchange {
+    const { redact } = this.context;
     return {
-      value,
-      mismatches,
-      text,
-      isJson,
+      ...parsed,
+      mismatches: parsed.mismatches.map((mismatch) => ({
+        ...mismatch,
+        field: redact(mismatch.field),
+        received: redact(mismatch.received),
+      })),
       status,
-      request,
       headers,
-      requests,
-      elapsedMs,
+      request: `${this.request.method} ${this.request.path}`,
+      requests: this.#requests,
+      elapsedMs: this.#elapsed(),
+      redact,
     };
   }
 
-  async #report(began: number, outcome: { status?: number; code?: string }): Promise<void> {
+  async #report(outcome: { status?: number; code?: string }): Promise<void> {
     const { endpoint, method, path } = this.request;
-    const request = this.#requests;
-    const elapsedMs = this.context.clock.monotonic() - began;
-    await this.#tell({ type: 'request', endpoint, method, path, request, ...outcome, elapsedMs });
+    await this.#tell({
+      type: 'request',
+      endpoint,
+      method,
+      path: this.context.redact(path),
+      request: this.#requests,
+      ...outcome,
+      elapsedMs: this.context.clock.monotonic() - this.#began,
+    });
   }
 
   /** An error of `onExchange` ends the call, also if it is asynchronous. It cannot hold up the call beyond its deadline. */
@@ -204,7 +201,8 @@ class Call {
     // The call may fail first, and then nothing waits for it.
     permitted.catch(() => {});
     const { endpoint } = this.request;
-    await this.#tell({ type: 'wait', endpoint, request: this.#requests, waitMs, reason: error.message });
+    const reason = this.context.redact(error.message);
+    await this.#tell({ type: 'wait', endpoint, request: this.#requests, waitMs, reason });
     signal.throwIfAborted();
     const wait = new AbortController();
     const abort = () => wait.abort(signal.reason);
@@ -245,10 +243,6 @@ class Call {
  * Sends the request, with retries where they are safe and may help, and checks the response.
  * @throws RungateError with `facts` set, or the signal's reason
  */
-export function call(
-  request: PreparedRequest,
-  endpoint: Endpoint,
-  context: CallContext,
-): Promise<RawExchange> {
+export function call(request: PreparedRequest, endpoint: Endpoint, context: CallContext): Promise<Exchange> {
   return new Call(request, endpoint, context).run();
 }

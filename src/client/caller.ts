@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import type { Mismatch } from '../contract/issues.ts';
 import { RungateError, redactError, type Say, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
 import { type Redact, redactor } from '../redact.ts';
@@ -12,14 +11,7 @@ import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest, Transport } from '../transport/transport.ts';
 import { bodySecrets } from './body-secrets.ts';
 import { call } from './call.ts';
-import type {
-  Caller,
-  CallerInput,
-  CallerOptions,
-  CallOptions,
-  ClientOptions,
-  ExchangeEvent,
-} from './options.ts';
+import type { Caller, CallerInput, CallerOptions, CallOptions, ClientOptions } from './options.ts';
 import { counted, Pace } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
 import { encodeUpload } from './upload.ts';
@@ -101,11 +93,7 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, key?: string): PreparedRequest {
     const idempotencyKey = key ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
     base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
-    const { apiKey, token, auth, userAgent } = options;
-    const { params, query, body, json, contentType } = input;
-    // Copying all options would cost more than the request.
-    const target = { base, apiKey, token, auth, userAgent };
-    return prepareRequest(name, endpoint, { params, query, body, json, contentType, idempotencyKey }, target);
+    return prepareRequest(name, endpoint, { ...input, idempotencyKey }, base, options);
   }
 
   async function inPace(limits: Pace, name: string, method: string, signal: AbortSignal): Promise<void> {
@@ -121,36 +109,12 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
     }
   }
 
-  /** Everything that a call hands out besides its result passes through here. */
-  function edgeOf(endpoint: Endpoint, input: CallerInput) {
+  /** The service may repeat a secret of the body. */
+  function redactorOf(endpoint: Endpoint, input: CallerInput): Redact {
     let redactBody: Redact | undefined;
-    const redactAll: Redact = (text) => {
-      // The service may repeat a secret of the body.
+    return (text) => {
       redactBody ??= redactor(bodySecrets(endpoint, input));
       return redactBody(redact(text));
-    };
-    const { onExchange } = options;
-    return {
-      redact: redactAll,
-      error(error: RungateError): RungateError {
-        if (say !== undefined) error.word(say);
-        redactError(error, redactAll);
-        return error;
-      },
-      onExchange:
-        onExchange &&
-        ((event: ExchangeEvent) =>
-          onExchange(
-            event.type === 'wait'
-              ? { ...event, reason: redactAll(event.reason) }
-              : { ...event, path: redactAll(event.path) },
-          )),
-      mismatches: (all: readonly Mismatch[]) =>
-        all.map((mismatch) => ({
-          ...mismatch,
-          field: redactAll(mismatch.field),
-          received: redactAll(mismatch.received),
-        })),
     };
   }
 
@@ -159,37 +123,32 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
       const input = endpoint.multipart ? await withFile(name, givenInput) : givenInput;
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
-      const edge = edgeOf(endpoint, input);
+      const redactAll = redactorOf(endpoint, input);
+      const worded = (error: RungateError) =>
+        redactError(say === undefined ? error : error.word(say), redactAll);
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;
-        // Not spread below: the new hidden class in V8 would cost a sixth of each call.
-        const limits = limitsOf(options, callOptions);
         const request = prepare(name, endpoint, input, idempotencyKey);
         if (callOptions.pace === true && pace !== null)
           await inPace(pace, name, endpoint.method, either.signal);
-        const exchange = await call(request, endpoint, {
-          limits,
+        return await call(request, endpoint, {
+          limits: limitsOf(options, callOptions),
           transport,
           clock,
           random,
           check,
-          redact: edge.redact,
+          redact: redactAll,
           signal: either.signal,
-          onExchange: edge.onExchange,
-          onRetry: onRetry && ((error, waitMs) => onRetry(edge.error(error), waitMs)),
-        });
-        return Object.assign(exchange, {
-          mismatches: edge.mismatches(exchange.mismatches),
-          redact: edge.redact,
+          onExchange: options.onExchange,
+          onRetry: onRetry && ((error, waitMs) => onRetry(worded(error), waitMs)),
         });
       } catch (error) {
-        if (error instanceof RungateError) edge.error(error);
+        if (!(error instanceof RungateError)) throw error;
         // Facts of a call that was never sent.
-        if (error instanceof RungateError && error.facts.endpoint === undefined) {
+        if (error.facts.endpoint === undefined)
           error.facts = { endpoint: name, method: endpoint.method, requests: 0, elapsedMs: 0 };
-        }
-        throw error;
+        throw worded(error);
       } finally {
         either.release();
       }

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import type { Mismatch } from '../contract/issues.ts';
 import type { RungateError } from '../errors.ts';
 import type { LibraryOptions } from '../options/library-options.ts';
 import type { Redact } from '../redact.ts';
 import type { Transport } from '../transport/transport.ts';
 import * as option from './check-options.ts';
 import type { RequestInput } from './request.ts';
+import type { ParsedResponse } from './response.ts';
 
 const clientRows = [
   'apiUrl',
@@ -97,15 +97,7 @@ export const callShape: option.Shape<CallOptions> = {
 export const callOptions = option.optionsOf<CallOptions>(callShape);
 
 /** A call's response, and texts about it that may contain secrets. */
-export interface RawExchange {
-  /** The response, checked against the API; undefined for an empty body, text for an accepted body that is not JSON. */
-  value: unknown;
-  /** The optional parts that do not match the API. */
-  mismatches: readonly Mismatch[];
-  /** The response as JSON text, unchanged; empty for an empty body. */
-  text: string;
-  /** false: the body is text, and `text` has it as a JSON string. */
-  isJson: boolean;
+export interface Exchange extends ParsedResponse {
   status: number;
   /** The request as the user knows it, for messages: `GET /api/environments`. */
   request: string;
@@ -115,9 +107,6 @@ export interface RawExchange {
   requests: number;
   /** From the first byte sent to the response, including waits, in milliseconds. */
   elapsedMs: number;
-}
-
-export interface Exchange extends RawExchange {
   /** Redacts the secrets of the client and of the request's body, which the response may repeat. */
   redact: Redact;
 }
@@ -139,7 +128,7 @@ export type ExchangeEvent =
     }
   | { type: 'wait'; endpoint: string; request: number; waitMs: number; reason: string };
 
-export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'json' | 'contentType'>;
+export type CallerInput = Omit<RequestInput, 'idempotencyKey'>;
 
 /** Sends calls by endpoint, without the types of the client. */
 export interface Caller {

@@ -20,10 +20,9 @@ export interface RequestInput {
   contentType?: string | undefined;
 }
 
-export interface RequestTarget extends Credentials {
-  /** The service's base URL, checked (`parseApiUrl`). */
-  base: URL;
-  userAgent?: string | undefined;
+/** The options of a client that its requests show. */
+export interface Sender extends Credentials {
+  readonly userAgent?: string | undefined;
 }
 
 /** Headers of the connection: by setting one, a caller could split the request in two. */
@@ -114,15 +113,16 @@ function checkKey(name: string, endpoint: Endpoint, key: string): void {
 
 /**
  * Builds the request of one call. All checks happen before anything is sent.
+ * @param base the service's base URL, checked (`parseApiUrl`)
  * @throws UsageError if a part of the call is invalid, CredentialError
  */
 export function prepareRequest(
   name: string,
   endpoint: Endpoint,
   input: RequestInput,
-  target: RequestTarget,
+  base: URL,
+  sender: Sender,
 ): PreparedRequest {
-  const { base } = target;
   const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
   const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query));
   const body = checkBody(name, endpoint, input);
@@ -132,12 +132,12 @@ export function prepareRequest(
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
   const contentType = typeof body === 'string' ? 'application/json' : input.contentType;
   if (contentType !== undefined) headers['content-type'] = contentType;
-  if (target.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': target.userAgent });
+  if (sender.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': sender.userAgent });
   headers.accept = 'application/json';
   // Responses are small, and an uncompressed one cannot be a decompression bomb.
   headers['accept-encoding'] = 'identity';
   if (key !== undefined) headers['idempotency-key'] = key;
-  Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, target));
+  Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, sender));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
   const { method, maxReplyBytes } = endpoint;
   const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes };

@@ -72,6 +72,9 @@ export interface ParsedResponse {
   isJson: boolean;
 }
 
+/** The parts of a response without a body. */
+export const noBody: ParsedResponse = { value: undefined, mismatches: [], text: '', isJson: true };
+
 function parse(
   request: PreparedRequest,
   endpoint: Endpoint,
@@ -87,7 +90,7 @@ function parse(
   const anyBody = !lost && mayBeAnything;
   if (text.trim() === '') {
     const isEmptyList = endpoint.list === true && response.status === 204;
-    if (anyBody || isEmptyList) return { value: undefined, mismatches: [], text: '', isJson: true };
+    if (anyBody || isEmptyList) return noBody;
     throw unreadable(request, response, 'an empty body');
   }
   checkSize(request, response);

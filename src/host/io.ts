@@ -69,7 +69,7 @@ export interface Io {
   removeFile(path: string): void;
   /** Appends the text that `textAfter` returns for the content; the content is empty unless this is a readable regular file. */
   appendFile(path: string, textAfter: (content: Uint8Array) => string): void;
-  /** Prepares a new file that only its owner may read. @throws if it cannot be created; `EEXIST` if the path exists */
+  /** Creates a file that only its owner may read, for a later secret. @throws a file system error; `EEXIST` if the path exists */
   createSecretFile(path: string): SecretFile;
   /** Prompts for a line. Returns null without a terminal, undefined if the input ends. @throws StoppedError on Ctrl-C */
   ask(question: string): Promise<string | null | undefined>;

@@ -93,23 +93,14 @@ export function readWholeFile(
 }
 
 /** Returns a `readWholeFile` that remembers the content of pipes and devices, since a pipe can be read only once. */
-export function pipesReadOnce(patienceMs?: number): (path: string, mostBytes?: number) => Uint8Array {
-  const outcomes = new Map<string, () => Uint8Array>();
-  const read = (path: string, mostBytes?: number): (() => Uint8Array) => {
-    try {
-      const bytes = readWholeFile(path, mostBytes, patienceMs);
-      return () => bytes;
-    } catch (error) {
-      return () => {
-        throw error;
-      };
-    }
-  };
+export function pipesReadOnce(): (path: string, mostBytes?: number) => Uint8Array {
+  const contents = new Map<string, Uint8Array>();
   return (path, mostBytes) => {
-    const outcome = outcomes.get(path) ?? read(path, mostBytes);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && !stats.isFile()) outcomes.set(path, outcome);
-    return outcome();
+    const known = contents.get(path);
+    if (known !== undefined) return known;
+    const bytes = readWholeFile(path, mostBytes);
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) contents.set(path, bytes);
+    return bytes;
   };
 }
 

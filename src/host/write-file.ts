@@ -2,8 +2,6 @@ import {
   appendFileSync,
   closeSync,
   constants,
-  copyFileSync,
-  linkSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -101,52 +99,29 @@ export function appendToFile(path: string, textAfter: (content: Uint8Array) => s
   else writeThrough(path, textAfter(new Uint8Array()));
 }
 
-/** A file in preparation: its path does not exist until it is complete. */
+/** A new file that is to receive a secret. */
 export interface SecretFile {
-  /** Writes the file in one step. @throws a file system error; `EEXIST` if the path exists by now */
+  /** @throws a file system error */
   write(text: string): void;
-  /** Removes the draft. */
-  discard(): void;
-}
-
-/** Links the draft to its path, or copies it with its mode on drives without links (some network and USB drives). */
-function publish(draft: string, place: string): void {
-  try {
-    linkSync(draft, place);
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) throw error;
-    copyFileSync(draft, place, constants.COPYFILE_EXCL);
-  }
+  /** Closes the file, and removes it unless it was written. */
+  close(): void;
 }
 
 /**
- * Prepares a new file that only its owner may read (0600), and checks now that it can be written later: its directory must
- * exist and be writable, and nothing may exist at the path, not even a dangling link.
- * @throws a file system error; `EEXIST` if the path exists
+ * Creates an empty file that only its owner may read (0600), so that it can be written later.
+ * @throws a file system error; `EEXIST` if the path exists, even as a dangling link
  */
 export function createSecretFile(path: string): SecretFile {
-  const place = resolve(path);
-  if (lstatSync(place, { throwIfNoEntry: false }) !== undefined) {
-    throw Object.assign(new Error(`EEXIST: file already exists, '${path}'`), { code: 'EEXIST' });
-  }
-  const draft = draftName(place);
-  const file = openSync(draft, 'wx', 0o600);
-  let open = true;
-  const discard = () => {
-    if (open) closeSync(file);
-    open = false;
-    rmSync(draft, { force: true });
-  };
+  const file = openSync(path, 'wx', 0o600);
+  let isWritten = false;
   return {
     write(text) {
-      try {
-        writeFileSync(file, text, { flush: true });
-        publish(draft, place);
-      } finally {
-        discard();
-      }
+      writeFileSync(file, text, { flush: true });
+      isWritten = true;
     },
-    discard,
+    close() {
+      closeSync(file);
+      if (!isWritten) rmSync(path, { force: true });
+    },
   };
 }

@@ -24,10 +24,8 @@ async function planGate(
   const idempotencySalt = env === undefined ? salt : [salt, `gate ${name}`].filter(Boolean).join(', ');
   const plan = { env, idPointer, idempotencySalt, idempotencyKey: undefined, retries };
   const { start, journal } = await planStart(body, plan, session, name);
-  const target = { ...options, base: session.base };
-  inGate(name, () =>
-    prepareRequest('run.trigger', run['run.trigger'], { params: {}, body: start.body }, target),
-  );
+  const input = { params: {}, body: start.body };
+  inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, options));
   return { ...gate, preview, start, journal };
 }
 

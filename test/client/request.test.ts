@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { prepareRequest, type RequestInput, type RequestTarget } from '../../src/client/request.ts';
+import { prepareRequest, type RequestInput, type Sender } from '../../src/client/request.ts';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import {
@@ -19,7 +19,7 @@ const apiUrl = 'https://service.example.com';
 const both = { apiKey: 'key-123', token: 'token-456' };
 const selected = { projectSlug: 'shop', processSlug: 'checkout' };
 
-type Target = Partial<RequestTarget> & { apiUrl?: string; insecureHttp?: boolean };
+type Target = Sender & { apiUrl?: string; insecureHttp?: boolean };
 
 function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Target = {}) {
   const endpoint: Endpoint = api[name];
@@ -27,7 +27,7 @@ function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: 
   const { apiKey = '', token = '' } = { ...both, ...target };
   const redact = redactor([apiKey, token]);
   try {
-    return prepareRequest(name, endpoint, { params: {}, ...input }, { base, ...both, ...target });
+    return prepareRequest(name, endpoint, { params: {}, ...input }, base, { ...both, ...target });
   } catch (error) {
     // As the caller does.
     throw redactError(error as RungateError, redact);

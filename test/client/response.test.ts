@@ -25,8 +25,8 @@ function readWhole(
   response: { status?: number; headers?: Record<string, string>; check?: boolean } = {},
 ) {
   const redact = redactor(Object.values(secrets));
-  const target = { base: new URL('https://h.example'), ...secrets };
-  const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
+  const base = new URL('https://h.example');
+  const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, base, secrets);
   const { status = 200, headers = {}, check = true } = response;
   try {
     return parseResponse(

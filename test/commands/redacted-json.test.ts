@@ -73,7 +73,7 @@ describe('redacting a secret of digits, true, false or null', () => {
     );
     const { code, out } = await on.with({
       env: { RUNGATE_API_URL: url },
-      createSecretFile: () => ({ write() {}, discard() {} }),
+      createSecretFile: () => ({ write() {}, close() {} }),
     })('keys', 'create', '--name', 'x', '--output-file', 'k', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({ id: '***', ok: true });

@@ -191,6 +191,6 @@ export async function createKeyCommand(context: Context, flags: CreateKeyFlags):
     return exitCodes.ok;
   } finally {
     unsubscribe();
-    file?.discard();
+    file?.close();
   }
 }

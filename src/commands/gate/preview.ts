@@ -79,9 +79,9 @@ function checkBefore(
   const token = settings.token?.value;
   checkToken(token, io.clock.now(), asked, slice);
   const base = parseApiUrl(settings.apiUrl?.value ?? '', insecureHttp);
-  const target = { base, apiKey: settings.apiKey?.value, token };
+  const sender = { apiKey: settings.apiKey?.value, token };
   for (const { body } of planned)
-    prepareRequest('run.trigger', run['run.trigger'], { params: {}, body }, target);
+    prepareRequest('run.trigger', run['run.trigger'], { params: {}, body }, base, sender);
 }
 
 /** Says with `--dry-run` what happens around the runs. */

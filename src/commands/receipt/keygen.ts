@@ -12,7 +12,7 @@ function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem
     io.writeNewFile(`${prefix}.pub`, new TextEncoder().encode(keys.publicPem));
     secret.write(keys.privatePem);
   } finally {
-    secret.discard();
+    secret.close();
   }
 }
 

@@ -33,12 +33,13 @@ export async function printRequests(
   const requests = starts.map(({ name, needs, advisory, start: { body, keys } }) => {
     const [{ key, how, origin } = { key: '-', how: '', origin: 'random' }] = keys;
     // Without a credential or an address the request can still be shown.
-    const target = { ...credentials, [id]: used?.value ?? '-', base: base ?? new URL('http://localhost') };
+    const sender = { ...credentials, [id]: used?.value ?? '-' };
     const { method, url, path } = prepareRequest(
       'run.trigger',
       endpoint,
       { params: {}, body, idempotencyKey: key },
-      target,
+      base ?? new URL('http://localhost'),
+      sender,
     );
     return {
       gate: name === unnamed ? null : name,

@@ -13,7 +13,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StopSignal } from '../../../src/errors.ts';
-import { createSecretFile } from '../../../src/host/write-file.ts';
 import { asked, type Result, type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { until } from '../../until.ts';
 
@@ -203,27 +202,12 @@ describe('--output-file', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('does not overwrite a file created in the meantime, and prints the token instead', async () => {
-    const racing = (at: string) => {
-      const file = createSecretFile(at);
-      writeFileSync(at, 'theirs');
-      return file;
-    };
-    const { code, out, err } = await withFile({ createSecretFile: racing });
-    expect({ code, out }).toEqual({ code: 78, out: `${token}\n` });
-    expect(err).toContain(
-      'the API key "ci" (id key_7) was created, but --output-file could not be written (EEXIST)',
-    );
-    expect(readFileSync(path(), 'utf8')).toBe('theirs');
-    expect(readdirSync(folder)).toEqual(['token']);
-  });
-
   it('prints the token in the JSON on stdout if it cannot write the file with --json', async () => {
     const full = () => ({
       write() {
         throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
       },
-      discard() {},
+      close() {},
     });
     const { code, out, err } = await withFile({ createSecretFile: full }, '--json');
     expect(code).toBe(78);
