@@ -29,17 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isBoolean = (value: unknown) => typeof value === 'boolean';
-
-/** The fields of a page and their types. */
-const pageFields = {
-  page: [isCount, 'a whole number, 0 or more'],
-  pageSize: [isCount, 'a whole number, 0 or more'],
-  totalPages: [isCount, 'a whole number, 0 or more'],
-  totalCount: [isCount, 'a whole number, 0 or more'],
-  hasNextPage: [isBoolean, 'a boolean'],
-} as const;
+const counts = ['page', 'pageSize', 'totalPages', 'totalCount'];
 
 /** Returns the name of the field with the list: `items`, or the only array; undefined without an array, or with several. */
 function fieldOf(response: Fields): string | undefined {
@@ -62,11 +52,14 @@ export function readPage(value: unknown): ReadPage | undefined {
   if (field === undefined) return undefined;
   const invalidFields: Mismatch[] = [];
   const shown: Record<string, unknown> = {};
-  for (const [key, [fits, expected]] of Object.entries(pageFields)) {
-    const fact = key === field ? undefined : (value[key] ?? undefined);
-    if (fact === undefined) continue;
-    if (fits(fact)) shown[key] = fact;
-    else invalidFields.push({ field: key, path: [key], expected, received: received(fact) });
+  for (const name of [...counts, 'hasNextPage'].filter((other) => other !== field)) {
+    const fact = value[name] ?? undefined;
+    const isCount = counts.includes(name);
+    const expected = isCount ? 'a whole number, 0 or more' : 'a boolean';
+    const fits = isCount ? Number.isSafeInteger(fact) && Number(fact) >= 0 : typeof fact === 'boolean';
+    if (fits) shown[name] = fact;
+    else if (fact !== undefined)
+      invalidFields.push({ field: name, path: [name], expected, received: received(fact) });
   }
   return { items: (value[field] ?? []) as readonly unknown[], field, ...shown, invalidFields };
 }

@@ -1,21 +1,22 @@
 import { defaultPageSize } from '../contract/fields.ts';
-import { UnexpectedResponseError } from '../errors.ts';
 import { hasNext, type Page, type PageQuery } from './list.ts';
 
-export type SentPage = Page & { readonly status?: number };
+/** Why a list is not whole: a sentence, and the field that says so. */
+export interface PageProblem {
+  readonly text: string;
+  readonly field: 'items' | 'hasNextPage';
+  readonly expected: string;
+  readonly received: string;
+}
 
 /** How a list goes on after a page. */
 export interface Judgement {
   /** The indexes of the page's items that no earlier page had. */
-  fresh: readonly number[];
-  /** How often the list was begun, this time included. */
-  pass: number;
+  readonly fresh: readonly number[];
   /** The page to read next; null at the end. */
-  next: number | null;
-  /** Whether nothing says that there is a next page, but this one is full. */
-  guessed?: boolean;
-  /** The error that ends the list after this page's items. */
-  problem?: UnexpectedResponseError;
+  readonly next: number | null;
+  /** The reason why the list ends after this page's items, or before them if they came on an earlier page. */
+  readonly problem?: PageProblem | undefined;
 }
 
 /** How often a list that changes is read. If its consumer deletes each item, each pass reads half of the rest. */
@@ -23,7 +24,7 @@ const mostPasses = 10;
 
 /** Returns the id of an item; undefined without one, and for a number that JSON.parse may have rounded to another id. */
 function idOf(item: unknown): unknown {
-  const id = (item as { id?: unknown } | null | undefined)?.id;
+  const { id } = Object(item) as { id?: unknown };
   return typeof id === 'string' || Number.isSafeInteger(id) ? id : undefined;
 }
 
@@ -32,15 +33,15 @@ class Pass {
   /** The numbers of the pages by their items. */
   readonly pages = new Map<string, number>();
   readonly ids = new Set<unknown>();
-  /** How many items were received, those before the first page included; NaN if their number is unknown. */
-  received: number | undefined;
+  /** How many items the first page said that there are. */
   firstCount: number | undefined;
   count: number | undefined;
   /** The next page may lack items: they moved to pages that were read. */
   hasShrunk = false;
   hasRepeats = false;
 
-  constructor(readonly number: number) {}
+  /** @param received how many items came so far, those before the first page included; NaN if their number is unknown */
+  constructor(public received: number) {}
 }
 
 /**
@@ -49,118 +50,118 @@ class Pass {
  * nothing says whether there is more, a full page is followed by one more request.
  */
 export class PageSequence {
+  /** How often the list was begun. */
+  passes = 0;
+  /** Whether nothing says that there is a next page, but the last one was full. */
+  isGuess = false;
   readonly #seen = new Set<unknown>();
-  #pass = new Pass(1);
+  readonly #start: number;
+  readonly #size: number | undefined;
+  #pass: Pass | undefined;
   #last = '';
   #isUnidentified = false;
-  #guessed = false;
 
-  constructor(
-    readonly request: () => string,
-    readonly requested: PageQuery,
-  ) {}
+  constructor({ page = 1, pageSize }: PageQuery) {
+    this.#start = page;
+    this.#size = pageSize;
+  }
 
-  /** @throws UnexpectedResponseError if the page repeats an earlier one */
-  judge(number: number, page: SentPage): Judgement {
+  judge(number: number, page: Page): Judgement {
     const { items, totalCount } = page;
-    const pass = this.#pass;
+    const pass = this.#pass ?? this.#begin(page);
+    const wasGuess = this.isGuess;
+    this.isGuess = false;
     const ids = items.map(idOf);
     const text = JSON.stringify(items.map((item, index) => ids[index] ?? item));
     const earlier = items.length === 0 ? undefined : pass.pages.get(text);
-    if (earlier !== undefined && this.#guessed) return this.#finish(page, []);
+    if (earlier !== undefined && wasGuess) return this.#end(pass, []);
     pass.firstCount ??= totalCount;
     if (earlier !== undefined && items.length > (totalCount ?? 0) - (pass.firstCount ?? 0)) {
       const repeated = `page ${number} repeats items of page ${earlier}`;
-      throw this.#error(page, 'items', repeated, 'new items', `those of page ${earlier}`);
+      return ended([], 'items', repeated, 'new items', `those of page ${earlier}`);
     }
     const grown = totalCount === undefined ? 0 : totalCount - (pass.count ?? totalCount);
     pass.count = totalCount ?? pass.count;
     if (grown < 0) pass.hasShrunk = true;
     if (ids.filter((id) => pass.ids.has(id)).length > Math.max(0, grown)) pass.hasRepeats = true;
     pass.pages.set(text, number);
-    pass.received = (pass.received ?? this.#before(page)) + items.length;
-    return this.#goOn(number, page, this.#take(ids));
+    pass.received += items.length;
+    return this.#goOn(pass, number, page, this.#take(pass, ids));
+  }
+
+  #begin({ items, pageSize }: Page): Pass {
+    // A shorter page is the last one, or the service's pages are shorter than requested.
+    const size = pageSize ?? (items.length === this.#size ? this.#size : Number.NaN);
+    this.#pass = new Pass(this.#start === 1 ? 0 : (this.#start - 1) * size);
+    this.passes += 1;
+    return this.#pass;
   }
 
   /** Returns the indexes of the items that are new. */
-  #take(ids: readonly unknown[]): number[] {
-    const fresh: number[] = [];
-    for (const [index, id] of ids.entries()) {
-      if (!this.#seen.has(id)) fresh.push(index);
-      if (id === undefined) {
-        this.#isUnidentified = true;
-        continue;
-      }
+  #take(pass: Pass, ids: readonly unknown[]): number[] {
+    const fresh = [...ids.keys()].filter((index) => !this.#seen.has(ids[index]));
+    for (const id of ids.filter((known) => known !== undefined)) {
       this.#seen.add(id);
-      this.#pass.ids.add(id);
+      pass.ids.add(id);
     }
+    this.#isUnidentified ||= ids.includes(undefined);
     return fresh;
   }
 
-  #goOn(number: number, page: SentPage, fresh: readonly number[]): Judgement {
+  #goOn(pass: Pass, number: number, page: Page, fresh: readonly number[]): Judgement {
     const { items } = page;
-    const { pageSize = defaultPageSize } = this.requested;
-    const { number: pass, received = 0, hasShrunk, count = Number.NaN } = this.#pass;
+    const { received, hasShrunk, firstCount = Number.NaN, count = Number.NaN } = pass;
+    const pageSize = this.#size ?? defaultPageSize;
     const isCounted = !Number.isNaN(received + count) && !hasShrunk;
     // The items so far say more than the size of a page, which the service may have cut.
     const isDecided = isCounted && items.length > 0 && page.totalPages === undefined;
     const more =
       page.hasNextPage ?? (isDecided ? received < count : hasNext(page, { page: number, pageSize }));
     // The service's pages may be shorter than requested.
-    this.#guessed = more === undefined && items.length >= Math.min(pageSize, defaultPageSize);
-    if (this.#guessed) return { fresh, pass, next: number + 1, guessed: true };
-    if (more !== true) return this.#finish(page, fresh, hasShrunk ? undefined : this.#lack(number, page));
-    const isOver = isCounted && page.totalCount !== undefined && received > count;
-    if (items.length > 0 && !isOver) return { fresh, pass, next: number + 1 };
-    const why = isOver ? `all ${count} were received` : 'is empty';
-    const text = `page ${number} says that there are more items, but ${why}`;
-    return { fresh, pass, next: null, problem: this.#error(page, 'hasNextPage', text, 'false', 'true') };
-  }
-
-  /** Returns the error of a list that ends before its last item. Items that came during the read may have been missed. */
-  #lack(number: number, page: SentPage): UnexpectedResponseError | undefined {
-    const { received = 0, firstCount = Number.NaN } = this.#pass;
-    const { totalPages = 0 } = page;
-    if (received < firstCount) {
-      const text = `the list ended after ${received} of ${firstCount} items`;
-      return this.#error(page, 'hasNextPage', text, `${firstCount} items`, `${received} items`);
+    this.isGuess = more === undefined && items.length >= Math.min(pageSize, defaultPageSize);
+    if (more === true && items.length === 0) {
+      const text = `page ${number} says that there are more items, but is empty`;
+      return ended(fresh, 'hasNextPage', text, 'false', 'true');
     }
-    if (!Number.isNaN(received + firstCount) || number >= totalPages) return undefined;
-    const text = `the list ended after page ${number} of ${totalPages}`;
-    return this.#error(page, 'hasNextPage', text, 'true', 'false');
+    if (more === true && isCounted && page.totalCount !== undefined && received > count) {
+      const text = `page ${number} says that there are more items, but all ${count} were received`;
+      return ended(fresh, 'hasNextPage', text, 'false', 'true');
+    }
+    if (more === true || this.isGuess) return { fresh, next: number + 1 };
+    // Items that came during the read may have been missed.
+    if (!hasShrunk && received < firstCount) {
+      const text = `the list ended after ${received} of ${firstCount} items`;
+      return ended(fresh, 'hasNextPage', text, `${firstCount} items`, `${received} items`);
+    }
+    const { totalPages = 0 } = page;
+    if (!hasShrunk && Number.isNaN(received + firstCount) && number < totalPages) {
+      const text = `the list ended after page ${number} of ${totalPages}`;
+      return ended(fresh, 'hasNextPage', text, 'true', 'false');
+    }
+    return this.#end(pass, fresh);
   }
 
   /** Ends the list, or reads it again. A list that has the same items twice in the same places contains them twice. */
-  #finish(page: SentPage, fresh: readonly number[], problem?: UnexpectedResponseError): Judgement {
-    const { number: pass, pages, hasShrunk, hasRepeats } = this.#pass;
-    if (problem !== undefined) return { fresh, pass, next: null, problem };
-    if (!hasShrunk && !hasRepeats) return { fresh, pass, next: null };
+  #end({ pages, hasShrunk, hasRepeats }: Pass, fresh: readonly number[]): Judgement {
     const text = [...pages.keys()].join('\n');
     const isSame = text === this.#last;
-    if (!hasShrunk && isSame) return { fresh, pass, next: null };
-    if (this.#isUnidentified || isSame || pass >= mostPasses) {
+    if (!hasShrunk && (!hasRepeats || isSame)) return { fresh, next: null };
+    if (this.#isUnidentified || isSame || this.passes >= mostPasses) {
       const changed = 'the list changed while it was read';
-      const error = this.#error(page, 'items', changed, 'a list that stays the same', 'items on other pages');
-      return { fresh, pass, next: null, problem: error };
+      return ended(fresh, 'items', changed, 'a list that stays the same', 'items on other pages');
     }
-    this.#pass = new Pass(pass + 1);
+    this.#pass = undefined;
     this.#last = text;
-    return { fresh, pass, next: this.requested.page ?? 1 };
+    return { fresh, next: this.#start };
   }
+}
 
-  /** The number of items before the first page that is read; NaN if that is unknown. */
-  #before({ items, pageSize }: SentPage): number {
-    const { page: start = 1, pageSize: requestedSize } = this.requested;
-    if (start === 1) return 0;
-    // A shorter page is the last one, or the service's pages are shorter than requested.
-    const size = pageSize ?? (items.length === requestedSize ? requestedSize : undefined);
-    return size === undefined ? Number.NaN : (start - 1) * size;
-  }
-
-  #error({ status }: SentPage, field: string, text: string, expected: string, received: string) {
-    const hint =
-      'the items so far are not the whole list: read it again; if that fails too, the paging of the service is broken';
-    const message = `${this.request()}: ${text}`;
-    return new UnexpectedResponseError(message, { field, expected, received, status, hint });
-  }
+function ended(
+  fresh: readonly number[],
+  field: PageProblem['field'],
+  text: string,
+  expected: string,
+  received: string,
+): Judgement {
+  return { fresh, next: null, problem: { text, field, expected, received } };
 }

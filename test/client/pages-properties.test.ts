@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Page } from '../../src/client/list.ts';
-import { iteratePages } from '../../src/client/pages.ts';
 import { UnexpectedResponseError } from '../../src/errors.ts';
+import { pagesFrom } from './pages-from.ts';
 
 interface Item {
   id: string;
@@ -38,11 +38,7 @@ async function readAll(fetchPage: (page: number) => Page, page = 1, pageSize?: n
     return fetchPage(page);
   };
   try {
-    const requested = { page, pageSize };
-    for await (const { items } of iteratePages(fetch, {
-      request: () => 'GET /list',
-      requested,
-    })) {
+    for await (const { items } of pagesFrom(fetch, { page, pageSize })) {
       reading.numbers.push(...items.map((item) => (item as Item).n));
     }
   } catch (error) {
@@ -189,7 +185,7 @@ describe('a service with consistent pages', () => {
           const whole = pageOf({ ...of, count: all.length }, page);
           return { ...whole, items: all.slice((page - 1) * of.size, page * of.size) };
         };
-        for await (const { items } of iteratePages(fetch, { request: () => 'GET /list' })) {
+        for await (const { items } of pagesFrom(fetch)) {
           const read = items.map((item) => (item as Item).n);
           numbers.push(...read);
           all = all.filter(({ n }) => !read.includes(n) || n % every !== 0);

@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Page } from '../../src/client/list.ts';
-import { type FetchPage, iteratePages } from '../../src/client/pages.ts';
 import { HttpError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
 import { turns } from '../until.ts';
+import { type FetchPage, pagesFrom } from './pages-from.ts';
 import { rejection } from './rejection.ts';
 
 interface Numbers {
@@ -35,17 +35,15 @@ interface Reading {
   error: unknown;
 }
 
-const request = () => 'GET /api/environments';
-
 /** Reads a list until it ends or fails. */
 async function readAll(fetchPage: (page: number) => Page, start = 1): Promise<Reading> {
   const reading: Reading = { ids: [], requested: [], error: undefined };
-  const fetch: FetchPage<Page> = async (page) => {
+  const fetch: FetchPage = async (page) => {
     reading.requested.push(page);
     return fetchPage(page);
   };
   try {
-    for await (const { items } of iteratePages(fetch, { request, requested: { page: start } })) {
+    for await (const { items } of pagesFrom(fetch, { page: start })) {
       reading.ids.push(...items.map((item) => (item as { id: string }).id));
     }
   } catch (error) {
@@ -85,13 +83,10 @@ describe('reading the pages of a list', () => {
 
   test('reads exactly one page ahead of the consumer', async () => {
     const requested: number[] = [];
-    const pages = iteratePages(
-      async (page) => {
-        requested.push(page);
-        return pageOf(page, 9);
-      },
-      { request },
-    );
+    const pages = pagesFrom(async (page) => {
+      requested.push(page);
+      return pageOf(page, 9);
+    });
     for (const expected of [
       [1, 2],
       [1, 2, 3],
@@ -107,7 +102,7 @@ describe('reading the pages of a list', () => {
   test('stops when the consumer leaves, and aborts the request in progress', async () => {
     const ended: number[] = [];
     const requested: number[] = [];
-    const fetchPage: FetchPage<Page> = (page, signal) => {
+    const fetchPage: FetchPage = (page, signal) => {
       requested.push(page);
       if (page === 1) return Promise.resolve(pageOf(1, 9));
       return new Promise((_, reject) => {
@@ -117,7 +112,7 @@ describe('reading the pages of a list', () => {
         });
       });
     };
-    for await (const page of iteratePages(fetchPage, { request })) {
+    for await (const page of pagesFrom(fetchPage)) {
       expect(page.page).toBe(1);
       break;
     }
@@ -135,11 +130,11 @@ describe('reading the pages of a list', () => {
       if (page === 2) throw new HttpError('gone', { status: 500 });
       return pageOf(page, 9);
     };
-    const pages = iteratePages(async (page) => fail(page), { request });
+    const pages = pagesFrom(async (page) => fail(page));
     expect((await pages.next()).value).toMatchObject({ page: 1 });
     await turns();
     await rejection(pages.next(), HttpError);
-    const left = iteratePages(async (page) => fail(page), { request });
+    const left = pagesFrom(async (page) => fail(page));
     await left.next();
     await left.return();
     await turns();
