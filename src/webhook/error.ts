@@ -4,8 +4,9 @@
  * `missing_header` `duplicate_header` the timestamp or the signature is missing, or is present more than once;
  * `malformed_timestamp` not an RFC 3339 date-time with a zone; `malformed_signature` not `sha256=` and 64 hex digits;
  * `too_old` `too_new` authentic, but outside the allowed age; `mismatch` none of the secrets signed these bytes;
- * `body_not_raw` the body was parsed before verification; `no_secret` no secret was given; `invalid_json` authentic, but
- * not JSON; `bad_option` an argument is invalid; `store_timeout` the replay store did not respond in time.
+ * `body_not_raw` the body was parsed before verification; `body_too_large` `body_incomplete` a receiver could not read the
+ * body; `no_secret` no secret was given; `invalid_json` authentic, but not JSON; `bad_option` an argument is invalid;
+ * `store_timeout` the replay store did not respond in time.
  */
 export type WebhookErrorCode =
   | 'missing_header'
@@ -16,12 +17,14 @@ export type WebhookErrorCode =
   | 'malformed_signature'
   | 'mismatch'
   | 'body_not_raw'
+  | 'body_too_large'
+  | 'body_incomplete'
   | 'no_secret'
   | 'invalid_json'
   | 'bad_option'
   | 'store_timeout';
 
-/** The only error that `sign` and `verify` throw. */
+/** The only error of `sign`, `verify` and the receivers. */
 export class WebhookVerificationError extends Error {
   // Node prints the static name; without this line it would be the minified class name of the build.
   static override readonly name = 'WebhookVerificationError';

@@ -7,6 +7,7 @@ export interface ReplayStore {
   delete(key: string): Promise<unknown>;
 }
 
+/** The options of a memory store. */
 export interface MemoryStoreOptions {
   /** The maximum number of deliveries to remember; default 100,000, about 20 MB. */
   maxEntries?: number | undefined;

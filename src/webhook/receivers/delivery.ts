@@ -3,13 +3,7 @@ import { badOption, WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readDeliveryHeaders } from '../headers.ts';
 import type { Verified } from '../options.ts';
 import { verify } from '../web.ts';
-import {
-  type Delivery,
-  type ReceiveOptions,
-  type RefusalStatus,
-  statusOf,
-  WebhookReceiveError,
-} from './public.ts';
+import { type Delivery, type ReceiveOptions, type RefusalStatus, statusOf } from './public.ts';
 
 export type VerificationOptions = Omit<ReceiveOptions, 'onError'>;
 
@@ -18,8 +12,18 @@ export function maxBytesOf({ maxBytes = 1024 * 1024 }: VerificationOptions): num
   badOption('maxBytes must be a number of bytes above 0');
 }
 
-export function tooLarge(maxBytes: number): WebhookReceiveError {
-  return new WebhookReceiveError('body_too_large', `the body has more than ${maxBytes} bytes (see maxBytes)`);
+export function tooLarge(maxBytes: number): WebhookVerificationError {
+  return new WebhookVerificationError(
+    'body_too_large',
+    `the body has more than ${maxBytes} bytes`,
+    'see maxBytes',
+  );
+}
+
+/** Returns the error for a body whose sender, or connection, ended before it. */
+export function incomplete(cause: unknown): WebhookVerificationError {
+  const message = 'the body ended before it was complete';
+  return new WebhookVerificationError('body_incomplete', message, undefined, { cause });
 }
 
 /** Returns the error for a body that was parsed before verification; `hint` is the fix in this framework. */
@@ -69,12 +73,11 @@ export async function deliver(
 
 /** Logs one line for a refused delivery: the code, the status and the age, but no text from the sender. */
 function logRefusal(error: unknown): void {
-  const isVerification = error instanceof WebhookVerificationError;
-  const code = isVerification || error instanceof WebhookReceiveError ? error.code : 'an unexpected error';
-  const { ageSeconds = null, hint = null } = isVerification ? error : {};
+  const known: Partial<WebhookVerificationError> = error instanceof WebhookVerificationError ? error : {};
+  const { code = 'an unexpected error', ageSeconds, hint } = known;
   const seconds = Math.round(Math.abs(ageSeconds ?? 0));
-  const age = ageSeconds === null ? '' : `, ${seconds} s ${ageSeconds < 0 ? 'ahead' : 'old'}`;
-  const remedy = hint === null ? '' : ` → ${hint}`;
+  const age = ageSeconds === undefined ? '' : `, ${seconds} s ${ageSeconds < 0 ? 'ahead' : 'old'}`;
+  const remedy = hint === undefined ? '' : ` → ${hint}`;
   console.error(`rungate refused a webhook delivery: ${code} (HTTP ${statusOf(error)})${age}${remedy}`);
 }
 

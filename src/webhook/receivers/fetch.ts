@@ -1,6 +1,6 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
-import { deliver, notRaw, reportErrors, tooLarge } from './delivery.ts';
-import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
+import { deliver, incomplete, notRaw, reportErrors, tooLarge } from './delivery.ts';
+import type { Delivery, ReceiveOptions } from './public.ts';
 
 export * from './public.ts';
 
@@ -25,7 +25,7 @@ async function readAll(stream: NonNullable<FetchRequest['body']>, maxBytes: numb
   const body = new CollectedBytes(maxBytes);
   for (;;) {
     const { done, value } = await reader.read().catch((error: unknown) => {
-      throw new WebhookReceiveError('body_incomplete', 'the body ended before it was complete', error);
+      throw incomplete(error);
     });
     if (done || value === undefined) return new Uint8Array(body.bytes());
     if (!body.add(value)) {
@@ -39,7 +39,7 @@ async function readAll(stream: NonNullable<FetchRequest['body']>, maxBytes: numb
 /**
  * Reads and verifies a `Request` of the Fetch API: Workers, Deno, Bun, Hono (`c.req.raw`), route handlers of Next.
  * Consumes the body of the request; afterwards only the delivery has it.
- * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
+ * @throws WebhookVerificationError
  * @example
  * ```ts
  * import { receive, statusOf } from 'rungate/webhook/fetch';

@@ -1,8 +1,8 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { WebhookVerificationError } from '../error.ts';
 import { isBytes } from '../options.ts';
-import { deliver, notRaw, tooLarge, type VerificationOptions } from './delivery.ts';
-import { type Delivery, WebhookReceiveError } from './public.ts';
+import { deliver, incomplete, notRaw, tooLarge, type VerificationOptions } from './delivery.ts';
+import type { Delivery } from './public.ts';
 
 /** The part of an `IncomingMessage` that the receiver uses, with the properties that frameworks add. */
 export interface IncomingRequest {
@@ -31,9 +31,7 @@ export async function readStream(
       if (!body.add(chunk)) throw tooLarge(maxBytes);
     }
   } catch (error) {
-    if (error instanceof WebhookReceiveError || error instanceof WebhookVerificationError) throw error;
-    const message = 'the sender disconnected before the body was complete';
-    throw new WebhookReceiveError('body_incomplete', message, error);
+    throw error instanceof WebhookVerificationError ? error : incomplete(error);
   }
   return new Uint8Array(body.bytes());
 }

@@ -22,7 +22,7 @@ function bodyBytes({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
 
 /**
  * Verifies an HTTP event of Lambda.
- * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
+ * @throws WebhookVerificationError
  * @example
  * ```ts
  * import { type LambdaEvent, receive, statusOf } from 'rungate/webhook/lambda';

@@ -11,7 +11,7 @@ const remedy =
 /**
  * Reads and verifies a request of `node:http`, `node:https` or `node:http2`. After an error, respond with
  * `statusOf(error)`; Node then discards the rest of the body.
- * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
+ * @throws WebhookVerificationError
  * @example
  * ```ts
  * import { createServer } from 'node:http';

@@ -31,24 +31,10 @@ export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' |
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Why the body of a delivery could not be read. */
-export type ReceiveErrorCode = 'body_too_large' | 'body_incomplete';
-
-/** The body could not be read, so nothing was verified. */
-export class WebhookReceiveError extends Error {
-  override readonly name = 'WebhookReceiveError';
-  readonly code: ReceiveErrorCode;
-
-  constructor(code: ReceiveErrorCode, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
-  }
-}
-
 /** The status codes for refused deliveries. */
 export type RefusalStatus = 400 | 401 | 413 | 500;
 
-const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStatus>> = {
+const statuses: Readonly<Record<WebhookErrorCode, RefusalStatus>> = {
   missing_header: 400,
   duplicate_header: 400,
   malformed_timestamp: 400,
@@ -70,12 +56,11 @@ const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStat
  * Returns the status code to respond with to an error; 500 for an error that is not about the delivery.
  * @example
  * ```ts
- * import { statusOf, WebhookReceiveError } from 'rungate/webhook/fetch';
+ * import { statusOf, WebhookVerificationError } from 'rungate/webhook/fetch';
  *
- * console.log(statusOf(new WebhookReceiveError('body_too_large', 'too long'))); // 413
+ * console.log(statusOf(new WebhookVerificationError('body_too_large', 'too long'))); // 413
  * ```
  */
 export function statusOf(error: unknown): RefusalStatus {
-  const isKnown = error instanceof WebhookVerificationError || error instanceof WebhookReceiveError;
-  return isKnown ? statuses[error.code] : 500;
+  return error instanceof WebhookVerificationError ? statuses[error.code] : 500;
 }

@@ -142,7 +142,7 @@ describe('node:http', () => {
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
     await until(() => receive.mock.settledResults[0]?.type === 'rejected');
     const error = receive.mock.settledResults[0]?.value as unknown;
-    expect(error).toBeInstanceOf(onNode.WebhookReceiveError);
+    expect(error).toBeInstanceOf(onNode.WebhookVerificationError);
     expect(error).toMatchObject({ code: 'body_incomplete' });
     expect(onNode.statusOf(error)).toBe(400);
   });
