@@ -147,16 +147,9 @@ describe('gates with invalid options are refused before anything is sent:', () =
       two({}, { trigger: { processSlug: 'p' } as never }),
       /gate web: .*projectSlug/,
     ],
-    ['an unknown need', two({ needs: ['wep'] }), /gate api needs "wep", which is not a gate/],
     ['a need that an object inherits', two({ needs: ['constructor'] }), /"constructor", which is not a gate/],
     ['a need that is not a name', two({ needs: [undefined] as never }), /gate api: needs\[0\] is missing/],
-    [
-      'a need that is advisory',
-      two({ advisory: true }, { needs: ['api'] }),
-      /web needs api, which is advisory/,
-    ],
     ['a cycle', two({ needs: ['web'] }, { needs: ['api'] }), /api → web → api/],
-    ['a gate that needs itself', two({ needs: ['api'] }), /api → api/],
     [
       'a pass for a timeout',
       two({ on: { timeout: 'pass' as never } }),

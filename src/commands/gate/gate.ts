@@ -3,7 +3,7 @@ import { inOrder, selected } from '../../gate/plan/graph.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { rows } from '../../options/table.ts';
 import { policySettings } from '../../settings/merge.ts';
-import type { Settings, SomeSettings } from '../../settings/names.ts';
+import type { SomeSettings } from '../../settings/names.ts';
 import { echoed, instead } from '../../suggest.ts';
 import { ciContext } from '../ci-context.ts';
 import type { GateSettings } from '../config/sources.ts';
@@ -30,64 +30,50 @@ export async function gateCommand(
   const chosen = chosenGates(context, names, flags);
   await sayNotStrict(context, chosen);
   await warnOfVariables(context);
-  return chosen === null ? gateOne(context, flags) : gateSeveral(context, chosen, names, flags);
+  return runChosen(context, chosen, names, flags);
 }
 
-async function gateOne(given: Context, givenFlags: GateFlags): Promise<number> {
-  // An older receipt must not stay, whatever goes wrong from here on.
-  const receipt = givenFlags.dryRun === true ? undefined : givenFlags.receipt;
-  const openReceipts = replaceReceipts(given, receipt, [unnamed]);
-  const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
-  const ci = await ciContext(own.io);
-  await warnOfReRuns(own, ownFlags, ci);
-  const { settings } = own;
-  const all = await planCommandPreviews(own, ownFlags, ci, [
-    { name: unnamed, needs: [], advisory: false, settings, body: triggerBody(settings, ci) },
-  ]);
-  const { context, flags } = all;
-  const [{ body, preview }] = all.gates as [WithPreviews['gates'][number]];
-  const planned = await planStart(context, { ...flags, retries: settings.retries?.value }, body, ci);
-  const first = { ...gateOf(context.settings, planned), ...planned, preview };
-  if (flags.dryRun === true) return printRequests(context, [first], flags);
-  const slice = await sliceOf(context, ci, [first], [], flags);
-  const gates = slice?.gates ?? [first];
-  return runGates(context, gates, flags, await openReceipts?.(context, gates.map(receiptGate)), slice);
-}
-
-/** Keys differ by the gate's name: two gates may have the same body. @throws ConfigError or UsageError before anything is sent */
-async function gateSeveral(
+/**
+ * Runs gates of the project file, or the one that the settings select. Keys differ by the gate's name: two gates may have the same
+ * body.
+ * @throws ConfigError or UsageError before anything is sent
+ */
+async function runChosen(
   given: Context,
-  chosen: readonly GateSettings[],
+  chosen: readonly GateSettings[] | null,
   names: readonly string[],
   givenFlags: GateFlags,
 ): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
   const receipt = givenFlags.dryRun === true ? undefined : givenFlags.receipt;
-  const chosenNames = chosen.map(({ name }) => name);
-  const openReceipts = replaceReceipts(given, receipt, chosenNames);
+  const openReceipts = replaceReceipts(given, receipt, chosen?.map(({ name }) => name) ?? [unnamed]);
   const [own, ownFlags] = await withSubjectFiles(given, givenFlags);
-  if (ownFlags.idempotencyKey !== undefined && ownFlags.idempotencyKey !== 'auto') {
+  if (chosen !== null && ownFlags.idempotencyKey !== undefined && ownFlags.idempotencyKey !== 'auto') {
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
     });
   }
   const ci = await ciContext(own.io);
   await warnOfReRuns(own, ownFlags, ci);
-  const bodies = chosen.map((gate) => ({ ...gate, body: triggerBody(checked(gate), ci) }));
-  const { context, flags, gates: withPreview } = await planCommandPreviews(own, ownFlags, ci, bodies);
+  chosen?.forEach(checkComplete);
+  const only = { name: unnamed, needs: [], advisory: false, settings: own.settings };
+  const asked = (chosen ?? [only]).map((gate) => ({ ...gate, body: triggerBody(gate.settings, ci) }));
+  const { context, flags, gates: withPreview } = await planCommandPreviews(own, ownFlags, ci, asked);
   const plan: (CommandGate & PlannedStart)[] = [];
-  for (const [at, { name, needs, advisory, settings }] of chosen.entries()) {
+  for (const [at, { name, needs, advisory, ...gate }] of asked.entries()) {
     const { body, preview } = withPreview[at] as WithPreviews['gates'][number];
-    const idempotencySalt = [flags.idempotencySalt, `gate ${name}`].filter(Boolean).join(', ');
-    if (flags.explainKey === true) await context.output.alert(`gate ${name}:`);
-    const ofGate = { ...context, settings };
-    const retries = settings.retries?.value;
-    const planned = await planStart(ofGate, { ...flags, idempotencySalt, retries }, body, ci);
+    const settings = chosen === null ? context.settings : gate.settings;
+    const keyFlags = { ...flags, retries: settings.retries?.value };
+    if (chosen !== null) {
+      keyFlags.idempotencySalt = [flags.idempotencySalt, `gate ${name}`].filter(Boolean).join(', ');
+      if (flags.explainKey === true) await context.output.alert(`gate ${name}:`);
+    }
+    const planned = await planStart({ ...context, settings }, keyFlags, body, ci);
     plan.push({ ...gateOf(settings, planned), ...planned, name, needs, advisory, preview });
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
-  const slice = await sliceOf(context, ci, ordered, names, flags);
+  const slice = await sliceOf(context, ci, ordered, chosen === null ? [] : names, flags);
   const gates = slice?.gates ?? ordered;
   return runGates(context, gates, flags, await openReceipts?.(context, gates.map(receiptGate)), slice);
 }
@@ -135,11 +121,11 @@ function chosenGates(
 }
 
 /** @throws ConfigError if the gate has nothing to run */
-function checked({ name, place, settings }: GateSettings): Settings {
+function checkComplete({ name, place, settings }: GateSettings): void {
   const { project, process, tags } = settings;
   const missing =
     project === undefined ? 'project' : (process ?? tags) === undefined ? 'process or tags' : null;
-  if (missing === null) return settings;
+  if (missing === null) return;
   throw new ConfigError(`${place}: gate ${name} has no ${missing} to run`, {
     hint: `write ${missing === 'project' ? '"project"' : '"process" or "tags"'} into the gate, or at the top level of the file for all gates`,
   });
