@@ -6,7 +6,6 @@ const left = [
   'commands/gate/gates-{hub,limits}',
   'docs/{pipelines,words}',
   'gate/fleet-load',
-  'hub/redis-failover',
   'mock/page/*',
   'preview/{kills,losses,parallel}',
   'receipt/forgeries',

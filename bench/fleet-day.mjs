@@ -1,13 +1,11 @@
 // A whole day with a hub, and faults: rows for docs/project/fleet.md, in virtual time.
+import { atMost, mean } from './harness.mjs';
 
 /** Gates that start in each hour of a working day; 10,000 in all. */
 const gatesByHour = [
   ...[100, 100, 100, 100, 100, 100, 200, 400, 700, 900, 1000, 800],
   ...[600, 800, 1200, 900, 700, 400, 300, 200, 100, 100, 50, 50],
 ];
-
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.ceil(values.length * q) - 1];
 
 /** Returns the lines of the table; the aims that are missed are added to `missed`. */
 export async function dayTable(simulation, { seed, repeats }, missed) {
@@ -64,9 +62,9 @@ export async function dayTable(simulation, { seed, repeats }, missed) {
     const sum = (key) => totals.reduce((before, total) => before + total[key], 0);
     const [delays, waits] = [all('delays'), all('createWaits')];
     lines.push([
-      ...[size, name, sum('failures'), seconds(mean(delays)), seconds(quantile(delays, 0.95))],
-      ...[seconds(quantile(delays, 1)), seconds(mean(all('delaysSinceReadable')))],
-      ...[minutes(mean(waits)), minutes(quantile(waits, 1)), (sum('requests') / (size * count)).toFixed(1)],
+      ...[size, name, sum('failures'), seconds(mean(delays)), seconds(atMost(delays, 0.95))],
+      ...[seconds(atMost(delays, 1)), seconds(mean(all('delaysSinceReadable')))],
+      ...[minutes(mean(waits)), minutes(atMost(waits, 1)), (sum('requests') / (size * count)).toFixed(1)],
       ...[Math.round(sum('limited') / count), Math.round(sum('limitedWithPlace') / count)],
     ]);
     const aim = { 'no hub': 20, 429: Number.POSITIVE_INFINITY }[gates.trouble?.fault] ?? 2;

@@ -10,9 +10,7 @@ import type { HubClient } from '../src/gate/fleet/protocol.ts';
 import { runOnce } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
-import { memoryBudget } from '../src/hub/budget.ts';
-import { createHub, type Hub } from '../src/hub/hub.ts';
-import { MemoryWakes } from '../src/hub/wakes.ts';
+import { type Hub, memoryHub } from '../src/hub/hub.ts';
 import type { RawReply, Transport } from '../src/transport/transport.ts';
 import { behind, type SlowProxy, type Trouble, type TroubleState, troubleOf } from './fleet-trouble.ts';
 
@@ -356,21 +354,21 @@ function hubClient(hub: Hub, clock: Clock): HubClient {
     async follow(runIds, lastId, onEvent, signal) {
       await clock.sleep(wayMs, signal);
       onEvent({ type: 'ready' });
-      const end = hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) =>
+      const end = hub.wakes.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) =>
         onEvent({ type: 'wake', runId: id, id: String(at) }),
       );
       await clock.sleep(Number.POSITIVE_INFINITY, signal).finally(end);
     },
     async grant(request, signal) {
       await clock.sleep(wayMs, signal);
-      await hub.grant(request, signal);
+      await hub.scheduler.grant(request, signal);
       await clock.sleep(wayMs, signal);
       return { granted: true };
     },
-    limited: (retryAfterMs) => hub.limited(retryAfterMs),
+    limited: (retryAfterMs) => hub.budget.reduce(retryAfterMs),
     async sent({ reads, creates }) {
-      if (reads.length > 0) await hub.report('read', reads);
-      if (creates.length > 0) await hub.report('create', creates);
+      if (reads.length > 0) await hub.budget.report('read', reads);
+      if (creates.length > 0) await hub.budget.report('create', creates);
     },
   };
 }
@@ -392,13 +390,12 @@ async function gate(
     run.createdBefore = !trouble.hasBegun();
     trouble.onCreate();
     const lateMs = deliveryAfter(options.hub, random);
-    const deliver = (event: string) => {
+    const deliver = () => {
       // A delivery to a hub that is gone is lost.
-      if (!trouble.reach().aborted) void hub?.hub.deliver(JSON.stringify({ event, data: { runId } }));
+      if (!trouble.reach().aborted) hub?.hub.wakes.announce([runId]);
     };
-    if (lateMs !== null) within.events.push(run.endsAt + lateMs, () => deliver('run.finished'));
-    if (options.startEvents === true)
-      within.events.push(now() + 200 + random() * 800, () => deliver('run.started'));
+    if (lateMs !== null) within.events.push(run.endsAt + lateMs, deliver);
+    if (options.startEvents === true) within.events.push(now() + 200 + random() * 800, deliver);
   };
   const transport = serviceOf(within, options, index, { run, trouble, onCreate });
   const links =
@@ -438,8 +435,7 @@ export async function simulateGates(options: Gates): Promise<Total> {
   const clock = clockOf(within);
   const limits = { reads: 48, creates: 16, requests: 80 };
   const start = () => {
-    const budget = memoryBudget(limits, clock.monotonic, true);
-    const hub = createHub(budget, new MemoryWakes(clock.now), clock);
+    const hub = memoryHub(limits, clock, true);
     return { hub, client: hubClient(hub, clock) };
   };
   const hub = options.hub === undefined ? null : start();

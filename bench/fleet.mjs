@@ -1,20 +1,8 @@
 // Simulates gates of one tenant against the documented limits, in virtual time, with several ways to poll.
 // npm run bench:fleet [-- --seed 1 --repeats 5 --write]: ten minutes of processor time
 // npm run bench:fleet -- --day [--write]: a day of 10,000 gates with a hub, and faults (two minutes)
-// npm run bench:fleet -- --real: fifty processes against the mock, in real time (about six minutes).
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { dayTable } from './fleet-day.mjs';
-import { loadTypeScript } from './load-typescript.mjs';
-import { writeBetween } from './markers.mjs';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
-const has = (name) => process.argv.includes(`--${name}`);
-function option(name, otherwise) {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : Number(process.argv[at + 1]);
-}
+import { atMost, has, loadTypeScript, mean, option, writeBetween } from './harness.mjs';
 
 const simulation = await loadTypeScript('fleet-simulation.ts');
 const { limiters, minute, second, simulateGates, slidingMinute, world } = simulation;
@@ -118,8 +106,6 @@ const withHub = (hub) => ({
   play: (gates) => simulateGates({ ...gates, ...limitsOf(gates.size), hub }),
 });
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.ceil(values.length * q) - 1];
 const shown = (ms) => (Number.isFinite(ms) ? (ms / second).toFixed(1) : '–');
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
@@ -136,7 +122,7 @@ async function measure({ name, play }, size, limiter, { seed, repeats }) {
   const most = (key) => Math.max(...runs.map((run) => run[key]));
   const delays = runs.flatMap((run) => run.delays);
   const totals = {
-    ...{ average: mean(delays), slow: quantile(delays, 0.95), slowest: quantile(delays, 1) },
+    ...{ average: mean(delays), slow: atMost(delays, 0.95), slowest: atMost(delays, 1) },
     failures: sum('failures') / (size * repeats),
     ...{ refused: sum('limited'), limited: sum('limited') / sum('requests') },
     createsLimited: sum('createsLimited') / sum('creates'),
@@ -287,15 +273,14 @@ function publish(text, markers, missed) {
     missed.length === 0 ? 'All aims are met.' : `Not met:\n\n${missed.map((one) => `- ${one}`).join('\n')}`;
   const whole = text.replace('{verdict}', verdict);
   console.log(whole);
-  if (has('write')) writeBetween(`${root}docs/project/fleet.md`, markers, whole);
+  if (has('write')) writeBetween(markers, whole);
   if (missed.length > 0) process.exitCode = 1;
 }
 
-const seeds = { seed: option('seed', 1), repeats: option('repeats', 5) };
+const seeds = { seed: Number(option('seed', 1)), repeats: Number(option('repeats', 5)) };
 const origin = `Seed ${seeds.seed}, ${seeds.repeats} repeats.`;
 
-if (has('real')) await real();
-else if (has('day')) {
+if (has('day')) {
   const missed = [];
   const day = await dayTable(simulation, seeds, missed);
   const text = `${origin} The day is played once. {verdict}\n\n${day.join('\n')}`;
@@ -316,69 +301,4 @@ else if (has('day')) {
   ];
   const markers = ['<!-- figures: npm run bench:fleet -- --write -->', '<!-- end of figures -->'];
   publish(parts.join('\n\n'), markers, missed);
-}
-
-/** Runs fifty gates as processes against the mock with the documented limits. */
-async function real() {
-  const size = option('gates', 50);
-  const bin = `${root}bin/rungate.js`;
-  const mock = spawn(
-    process.execPath,
-    [
-      bin,
-      'mock',
-      'serve',
-      '--port',
-      '0',
-      '--rate-limit',
-      'documented',
-      '--duration',
-      '60s',
-      '--outcome',
-      'passed',
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  try {
-    let printed = '';
-    while (!/https?:\/\/\S+/.test(printed)) printed += String((await once(mock.stdout, 'data'))[0]);
-    const url = /https?:\/\/[^\s"]+/.exec(printed)[0];
-    const env = { ...process.env, ...realEnv(printed, url) };
-    const began = performance.now();
-    const results = await Promise.all(
-      Array.from({ length: size }, async () => {
-        const child = spawn(
-          process.execPath,
-          [bin, 'run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--verbose'],
-          { env, stdio: ['ignore', 'ignore', 'pipe'] },
-        );
-        let err = '';
-        child.stderr.on('data', (chunk) => {
-          err += chunk;
-        });
-        const [code] = await once(child, 'close');
-        const responses = [...err.matchAll(/^\* (\S+) \S+ → (\w+)/gm)];
-        return {
-          code,
-          requests: responses.length,
-          limited: responses.filter(([, , status]) => status === '429').length,
-          err,
-        };
-      }),
-    );
-    const sum = (key) => results.reduce((all, result) => all + result[key], 0);
-    const failed = results.filter(({ code }) => code !== 0);
-    console.log(
-      `${size} processes: ${failed.length} false failures, ${sum('limited')} 429s in ${sum('requests')} requests, finished in ${Math.round((performance.now() - began) / 1000)} s`,
-    );
-    if (failed.length > 0) console.log(failed[0].err);
-    if (failed.length > 0) process.exitCode = 1;
-  } finally {
-    mock.kill();
-  }
-}
-
-function realEnv(printed, url) {
-  const key = /RUNGATE_API_KEY=(\S+)/.exec(printed)?.[1] ?? 'rg_mock';
-  return { RUNGATE_API_URL: url, RUNGATE_API_KEY: key };
 }

@@ -82,7 +82,6 @@ function machineText({ date, node, cpu, cores, memoryGiB, system, load, loadAfte
 }
 
 function peersPart(stored) {
-  if (stored === undefined) return 'Not measured yet: `npm run bench -- --peers`.';
   const rows = stored.peers
     .filter((peer) => peer.failed === undefined)
     .map((peer) => [
@@ -123,7 +122,6 @@ const executableAims = [
 ];
 
 function binaryPart(stored) {
-  if (stored === undefined) return 'Not measured yet: `npm run bench -- --binary`.';
   const { files, rounds, ms, mib: peaks } = stored;
   const judged = [
     ...executableAims.map(([of, name, atMost]) => ({ of, atMost, is: stored[name] })),
@@ -150,11 +148,15 @@ and Rust. They do other work. Each time is the median of ${rounds} runs.
 ${machineText(stored.machine)}`;
 }
 
+/** Returns the text of a section of a page. */
+const sectionOf = (text, title) => text.split(`\n## ${title}\n`)[1]?.split('\n## ')[0].trim() ?? '';
+
 /**
  * Returns the text of docs/project/performance.md.
- * @param found the results of gate, client and npx over `rounds` rounds, and the machine; `peers` and `binary` are stored results
+ * @param found the results of gate, client and npx over `rounds` rounds, and the machine; perhaps `peers` and `binary`
+ * @param before the page as it is, which keeps its sections of peers and of the executable without such results
  */
-export function performancePage({ machine, rounds, gate, client, npx, peers, binary }) {
+export function performancePage({ machine, rounds, gate, client, npx, peers, binary }, before) {
   const aims = judge({ machine, gate, client, npx });
   const missed = aims.filter(({ met }) => !met).length;
   const verdict = missed === 0 ? 'All aims are met.' : `Aims not met: ${missed} of ${aims.length}.`;
@@ -202,11 +204,11 @@ ${npxTable(npx)}
 
 ## Other tools
 
-${peersPart(peers)}
+${peers === undefined ? sectionOf(before, 'Other tools') : peersPart(peers)}
 
 ## Single executable
 
-${binaryPart(binary)}
+${binary === undefined ? sectionOf(before, 'Single executable') : binaryPart(binary)}
 
 ## Running the benchmark
 
@@ -216,8 +218,8 @@ ${binaryPart(binary)}
 npm run bench                  # prints this page and writes it
 npm run bench -- --no-write    # only prints it
 npm run bench -- --rounds 31   # default 21; with fewer than 15 the page is not written
-npm run bench -- --peers       # measures the other tools again, from the registry, and writes bench/peers.json
-npm run bench -- --binary      # measures the executable again, and writes bench/binary.json
+npm run bench -- --peers       # measures the other tools again, from the registry
+npm run bench -- --binary      # measures the executable again
 \`\`\`
 
 The command exits with 1 if an aim is not met. Other benchmarks only print their figures:

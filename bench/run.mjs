@@ -1,10 +1,11 @@
 // Measures what rungate costs compared with a script, and writes docs/project/performance.md.
 // npm run bench [-- --rounds 21 --no-write --peers --binary --only gate,client,npx,peers,binary]
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { judge } from './aims.mjs';
 import { measureBinary } from './binary.mjs';
 import { measureClient } from './client.mjs';
 import { measureGate } from './gate.mjs';
+import { has, option } from './harness.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
 import { measureNpx } from './npx.mjs';
 import { performancePage } from './page.mjs';
@@ -14,24 +15,15 @@ import { measurePeers } from './peers.mjs';
 const fewestRounds = 15;
 
 const page = new URL('../docs/project/performance.md', import.meta.url);
-/** The parts that need the registry are measured on demand, and stored. */
-const stored = {
-  peers: new URL('peers.json', import.meta.url),
-  binary: new URL('binary.json', import.meta.url),
-};
+/** The parts that need the registry are measured on demand. The page keeps their sections otherwise. */
+const rare = ['peers', 'binary'];
 
-const has = (name) => process.argv.includes(name);
-function option(name, otherwise) {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? otherwise : process.argv[at + 1];
-}
-
-const rounds = Number(option('--rounds', '21'));
+const rounds = Number(option('rounds', '21'));
 if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1');
 const defaultParts = ['gate', 'client', 'npx'];
-const onDemand = Object.keys(stored).filter((part) => has(`--${part}`));
-const parts = option('--only', [...defaultParts, ...onDemand].join(',')).split(',');
-const write = !has('--no-write') && rounds >= fewestRounds;
+const onDemand = rare.filter((part) => has(part));
+const parts = option('only', [...defaultParts, ...onDemand].join(',')).split(',');
+const write = !has('no-write') && rounds >= fewestRounds;
 const measure = {
   gate: measureGate,
   client: measureClient,
@@ -50,14 +42,9 @@ for (const part of parts) {
   found[part] = await measure[part](rounds);
 }
 found.machine.loadAfter = loadNow();
-for (const [part, file] of Object.entries(stored)) {
-  if (found[part] !== undefined) {
-    if (write) writeFileSync(file, `${JSON.stringify(found[part], null, 2)}\n`);
-  } else if (existsSync(file)) found[part] = JSON.parse(readFileSync(file, 'utf8'));
-}
 
 if (defaultParts.every((part) => found[part] !== undefined)) {
-  const text = performancePage(found);
+  const text = performancePage(found, readFileSync(page, 'utf8'));
   console.log(text);
   if (write) writeFileSync(page, text);
   if (judge(found).some(({ met }) => !met)) process.exitCode = 1;
