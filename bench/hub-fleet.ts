@@ -7,7 +7,7 @@ import type { Mock } from '../src/index.ts';
 import { type Ended, type Running, start } from '../test/e2e/process.ts';
 
 export { freePort } from '../test/free-port.ts';
-export { startRedis, startSentinel } from '../test/hub/redis.ts';
+export { replicate, startRedis, startSentinel } from '../test/hub/redis.ts';
 
 /** Signs the deliveries of the mock. */
 export const tenantSecret = 'the secret of the tenant';

@@ -63,7 +63,7 @@ async function startNginx(port, hubPorts) {
 
 /** Starts a replica and three Sentinels. Returns the URL of the hubs. */
 async function startSentinels(fleet, redis, keep) {
-  keep(await fleet.startRedis(['--replicaof', '127.0.0.1', String(redis.port)]));
+  await fleet.replicate(keep(await fleet.startRedis()), redis);
   const hosts = [];
   for (let nth = 0; nth < 3; nth += 1) {
     const { port } = keep(await fleet.startSentinel('hubs', redis.port));

@@ -1,11 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { idText } from '../json/text.ts';
 import { isTooLarge } from '../json/tokens.ts';
 import { parseUrl } from '../parse-url.ts';
 import type { HeaderNames } from '../webhook/headers.ts';
 import { receiveIncoming } from '../webhook/receivers/incoming.ts';
+import { statusOf } from '../webhook/receivers/public.ts';
 import { createReplayGuard, type ReplayStore } from '../webhook/replay.ts';
+import { type HubLogEvent, sendJson } from './http.ts';
+import type { Wakes } from './wakes.ts';
 
 /** More values than any delivery has. */
 const mostValues = 1000;
@@ -69,7 +72,8 @@ export interface DeliverySecrets {
 
 /** A delivery that is authentic. */
 export interface ReceivedDelivery {
-  json: string;
+  /** Everything in it that may be a run's id. */
+  ids: readonly string[];
   replay: boolean;
   ageSeconds: number;
 }
@@ -95,6 +99,40 @@ export function deliveryReceiver(
     const replay = (await guard.check(verified, signature)) === 'replay';
     // Throws if the body is not JSON.
     delivery.json();
-    return { json: delivery.text(), replay, ageSeconds: verified.ageSeconds };
+    const ids = replay ? [] : [...possibleRunIds(delivery.text())];
+    return { ids, replay, ageSeconds: verified.ageSeconds };
+  };
+}
+
+/** Deliveries that arrive at the same time, since anyone may send one, of up to 1 MiB. */
+const mostDeliveries = 64;
+
+/** Returns the handler of deliveries. */
+export function createReceiving(
+  receive: (request: IncomingMessage) => Promise<ReceivedDelivery>,
+  wakes: Wakes,
+  log: (event: HubLogEvent) => void,
+) {
+  /** The deliveries that are arriving, the oldest first. */
+  const arriving = new Set<IncomingMessage>();
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    arriving.add(request);
+    for (const event of ['end', 'close']) request.once(event, () => arriving.delete(request));
+    // An authentic delivery arrives in an instant: many slow ones must not keep it out.
+    const [oldest] = arriving;
+    if (arriving.size > mostDeliveries) oldest?.destroy();
+    try {
+      const { ids, replay, ageSeconds } = await receive(request);
+      wakes.announce(ids);
+      log({ type: 'delivery', ids: ids.length, replay, ageSeconds });
+      sendJson(response, 204);
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 500) log({ type: 'fault', error });
+      const code = status === 500 ? 'error' : String((error as { code?: unknown }).code);
+      log({ type: 'refused-delivery', code, status });
+      response.setHeader('Connection', 'close');
+      sendJson(response, status);
+    }
   };
 }

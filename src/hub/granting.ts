@@ -2,12 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { requestClasses, windowMs } from '../gate/fleet/protocol.ts';
-import type { RequestLine } from './budget.ts';
-import { BadRequest, milliseconds, readJsonBody, sendJson } from './http.ts';
+import { BadRequest, type HubLogEvent, milliseconds, readJsonBody, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
-import type { HubLogEvent } from './log-events.ts';
+import type { RequestLine } from './ledger.ts';
 import { lineOf } from './scheduler.ts';
-import { mostGates } from './streams.ts';
 
 /** A request for a grant is held this long, then the gate asks again. */
 const holdMs = 20_000;
@@ -44,9 +42,6 @@ export function createGranting({ hub, clock, log }: GrantTools) {
       const { class: kind, waitedMs, gate, runId } = await readJsonBody(request);
       const known = requestClasses.find((each) => each === kind);
       if (known === undefined) throw new BadRequest(400, `class must be one of ${requestClasses.join(', ')}`);
-      const queued = hub.waiting();
-      if (queued.create + queued.read + queued.safety >= mostGates)
-        throw new BadRequest(503, 'as many requests wait for a grant as the hub can hold');
       const waited = milliseconds(waitedMs, longestWaitMs);
       const began = clock.monotonic();
       const over = new AbortController();
@@ -56,7 +51,7 @@ export function createGranting({ hub, clock, log }: GrantTools) {
       if (closing.signal.aborted) end();
       clock.sleep(holdMs, over.signal).then(end, () => {});
       try {
-        await hub.grant({ class: known, waitedMs: waited }, over.signal);
+        await hub.scheduler.grant({ class: known, waitedMs: waited }, over.signal);
         lastAt[lineOf(known)] = clock.monotonic();
         const total = waited + clock.monotonic() - began;
         log({ type: 'grant', class: known, waitedMs: total, gate: textOf(gate), runId: textOf(runId) });
@@ -73,7 +68,7 @@ export function createGranting({ hub, clock, log }: GrantTools) {
 
     async limited(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const retryAfterMs = milliseconds((await readJsonBody(request)).retryAfterMs, longestWaitMs);
-      await hub.limited(retryAfterMs);
+      await hub.budget.reduce(retryAfterMs);
       log({ type: 'limited', retryAfterMs });
       sendJson(response, 204);
     },
@@ -82,7 +77,7 @@ export function createGranting({ hub, clock, log }: GrantTools) {
       const { reads, creates } = await readJsonBody(request);
       const ages = { read: agesOf(reads), create: agesOf(creates) };
       for (const line of ['read', 'create'] as const)
-        if (ages[line].length > 0) await hub.report(line, ages[line]);
+        if (ages[line].length > 0) await hub.budget.report(line, ages[line]);
       log({ type: 'reported', reads: ages.read.length, creates: ages.create.length });
       sendJson(response, 204);
     },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CollectedBytes } from '../collected-bytes.ts';
+import type { RequestClass } from '../gate/fleet/protocol.ts';
 
 const mostBodyBytes = 256 * 1024;
 
@@ -36,3 +37,15 @@ export async function readJsonBody(request: IncomingMessage): Promise<Record<str
 
 export const milliseconds = (value: unknown, most: number) =>
   typeof value === 'number' && value >= 0 ? Math.min(value, most) : 0;
+
+/** An event of the hub, for its log and its metrics. */
+export type HubLogEvent =
+  | { type: 'delivery'; ids: number; replay: boolean; ageSeconds: number }
+  | { type: 'refused-delivery'; code: string; status: number }
+  | { type: 'grant'; class: RequestClass; waitedMs: number; gate: string | null; runId: string | null }
+  | { type: 'reported'; reads: number; creates: number }
+  | { type: 'limited'; retryAfterMs: number }
+  | { type: 'stream'; runs: number; open: number }
+  | { type: 'wake'; runId: string }
+  | { type: 'refused-request'; status: number; path: string }
+  | { type: 'fault'; error: unknown };

@@ -2,8 +2,8 @@ import type { SecureContext } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 import type { ReplayStore } from '../webhook/replay.ts';
+import { logScript, type RunLog } from './budget.ts';
 import { parseRedisUrl, type RedisAddress, type RedisServer } from './redis-address.ts';
-import { logScript, type RunLog } from './shared-budget.ts';
 
 /** A command that takes longer has failed. The client limits only the time until it has sent it. */
 const commandMs = 1_000;
@@ -34,16 +34,15 @@ async function loadClient(): Promise<typeof import('@redis/client')> {
   });
 }
 
-/** A client of one server, or of the master that the Sentinels name. */
-interface Client {
-  connect(): Promise<unknown>;
-  destroy(): unknown;
-  /** Calls back with the reason when the connection to the server is lost. */
-  onLost(listener: (error: unknown) => void): void;
-  command(args: string[]): Promise<unknown>;
-  /** The server, or the Sentinels. */
-  readonly at: string;
-}
+/** Runs one command. */
+type Command = (args: string[]) => Promise<unknown>;
+
+/**
+ * Connects to the server, or to the master that the Sentinels name.
+ * @param stop ends the connection, also while it is being made
+ * @param onLost receives the reason when the connection is lost; it never comes back by itself
+ */
+type Connect = (stop: AbortSignal, onLost: (error: unknown) => void) => Promise<Command>;
 
 class RedisTimeout extends Error {}
 
@@ -111,62 +110,52 @@ async function masterFinder(address: RedisAddress, tls: object): Promise<() => P
   };
 }
 
-/** Returns a function that makes clients, which are not connected and never reconnect. */
-async function clientsOf(url: string, secureContext: SecureContext | undefined): Promise<() => Client> {
+async function connectorOf(
+  address: RedisAddress,
+  secureContext: SecureContext | undefined,
+): Promise<Connect> {
   const { createClient } = await loadClient();
-  const address = parseRedisUrl(url) as RedisAddress;
   const { credentials, database, servers, sentinel } = address;
   const tls = address.tls && { tls: true as const, ...(secureContext && { secureContext }) };
-  const findMaster = sentinel === null ? null : await masterFinder(address, { ...tls });
-  const open = (server: RedisServer | undefined) =>
-    createClient({
-      ...always,
-      ...credentials,
-      database,
-      socket: { ...tls, ...server, connectTimeout: connectMs, reconnectStrategy: false },
-    });
-  return () => {
-    let client: ReturnType<typeof open> | null = null;
-    let isOver = false;
-    let onLost: (error: unknown) => void = () => {};
-    return {
-      at: servers.map(shown).join(','),
-      async connect() {
-        const server = findMaster === null ? servers[0] : await findMaster();
-        if (isOver) return;
-        client = open(server);
-        client.on('error', onLost);
-        await client.connect();
-      },
-      destroy() {
-        isOver = true;
-        client?.destroy();
-      },
-      onLost(listener) {
-        onLost = listener;
-      },
-      async command(args) {
-        return client?.sendCommand(args);
-      },
-    };
+  const findMaster = sentinel === null ? async () => servers[0] : await masterFinder(address, { ...tls });
+  return async (stop, onLost) => {
+    const server = await findMaster();
+    stop.throwIfAborted();
+    const socket = { ...tls, ...server, connectTimeout: connectMs, reconnectStrategy: false as const };
+    const client = createClient({ ...always, ...credentials, database, socket });
+    // Without a listener, the first lost connection would end the process.
+    client.on('error', onLost);
+    // A client that is closed already throws, or rejects.
+    stop.addEventListener(
+      'abort',
+      () =>
+        void Promise.resolve()
+          .then(() => client.destroy())
+          .catch(() => {}),
+    );
+    await client.connect();
+    const command: Command = (args) => client.sendCommand(args);
+    await checkServer(command, address);
+    return command;
   };
 }
 
 /** @throws ConfigError if the server can never be used, and an error if it is not a master */
-async function checkServer(client: Client): Promise<void> {
-  const hello = (await withinMs(commandMs, client.command(['HELLO']))) as unknown[];
+async function checkServer(command: Command, { servers }: RedisAddress): Promise<void> {
+  const hello = (await withinMs(commandMs, command(['HELLO']))) as unknown[];
   const field = (name: string) => hello[hello.indexOf(name) + 1];
+  const at = servers.map(shown).join(',');
   if (field('mode') === 'cluster') {
-    throw new ConfigError(`hub: Redis Cluster is not supported: ${client.at}`, {
+    throw new ConfigError(`hub: Redis Cluster is not supported: ${at}`, {
       hint: 'use one Redis server, or a master with replicas and Sentinel',
     });
   }
   if (field('mode') === 'sentinel') {
-    throw new ConfigError(`hub: the URL of Redis names a Sentinel: ${client.at}`, {
-      hint: `write it as redis-sentinel://${client.at}#<name of the master>`,
+    throw new ConfigError(`hub: the URL of Redis names a Sentinel: ${at}`, {
+      hint: `write it as redis-sentinel://${at}#<name of the master>`,
     });
   }
-  if (field('role') !== 'master') throw new Error(`the Redis server is a replica: ${client.at}`);
+  if (field('role') !== 'master') throw new Error(`the Redis server is a replica: ${at}`);
 }
 
 /** The commands of the hub. Each fails at once while Redis is away. */
@@ -199,11 +188,11 @@ const isReply = (error: unknown) => error instanceof Error && /^[A-Z]+ /.test(er
 
 /** Keeps one connection to the master, and replaces it when it is lost or its server turns out to be the wrong one. */
 class Connection {
-  readonly #create: () => Client;
+  readonly #connect: Connect;
   readonly #onError: (error: unknown) => void;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
-  #client: Client | null = null;
+  #command: Command | null = null;
   #reason: unknown = new Error('Redis is not connected yet');
   #timeouts = 0;
   #end: (error: unknown) => void = () => {};
@@ -214,8 +203,8 @@ class Connection {
     this.#isUseless = reject;
   });
 
-  constructor(create: () => Client, onError: (error: unknown) => void, clock: Clock) {
-    this.#create = create;
+  constructor(connect: Connect, onError: (error: unknown) => void, clock: Clock) {
+    this.#connect = connect;
     this.#onError = onError;
     this.#clock = clock;
     this.ready.catch(() => {});
@@ -224,14 +213,14 @@ class Connection {
 
   /** Runs a command. It fails at once while there is no connection. */
   async run(args: string[]): Promise<unknown> {
-    const client = this.#client;
-    if (client === null) throw this.#reason;
+    const command = this.#command;
+    if (command === null) throw this.#reason;
     try {
-      const value = await withinMs(commandMs, client.command(args));
+      const value = await withinMs(commandMs, command(args));
       this.#timeouts = 0;
       return value;
     } catch (error) {
-      if (client !== this.#client) throw error;
+      if (command !== this.#command) throw error;
       if (error instanceof RedisTimeout) {
         this.#timeouts += 1;
         if (this.#timeouts >= mostTimeouts) this.#end(error);
@@ -248,31 +237,25 @@ class Connection {
   async #keep(): Promise<void> {
     const { signal } = this.#closing;
     for (let failures = 0; !signal.aborted; failures += 1) {
-      const client = this.#create();
+      const life = new AbortController();
       const ended = new Promise<never>((_, reject) => {
         this.#end = reject;
       });
       ended.catch(() => {});
-      // Without a listener, the first lost connection would end the process.
-      client.onLost(this.#end);
       try {
-        await Promise.race([withinMs(connectMs, client.connect()), ended]);
-        await checkServer(client);
-        this.#client = client;
+        const connecting = withinMs(connectMs, this.#connect(life.signal, this.#end));
+        this.#command = await Promise.race([connecting, ended]);
         this.#timeouts = 0;
         failures = 0;
         this.#isReady();
         await ended;
       } catch (error) {
-        this.#client = null;
+        this.#command = null;
         this.#reason = error;
         if (!signal.aborted) this.#onError(error);
         if (error instanceof ConfigError) this.#isUseless(error);
       }
-      // A client that is closed already throws, or rejects.
-      await Promise.resolve()
-        .then(() => client.destroy())
-        .catch(() => {});
+      life.abort();
       const waitMs = Math.min(shortestPauseMs * 2 ** failures, longestPauseMs);
       await this.#clock.sleep(waitMs, signal).catch(() => {});
     }
@@ -286,7 +269,8 @@ class Connection {
  */
 export async function connectRedis(url: string, options: RedisOptions = {}): Promise<HubRedis> {
   const { prefix = defaultPrefix, onError = () => {}, secureContext, clock = systemClock } = options;
-  const connection = new Connection(await clientsOf(url, secureContext), onError, clock);
+  const connect = await connectorOf(parseRedisUrl(url) as RedisAddress, secureContext);
+  const connection = new Connection(connect, onError, clock);
   const key = (name: string) => `{${prefix}:hub:${format}}:${name}`;
   const run = (...args: (string | number)[]) => connection.run(args.map(String));
   return {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { GrantRequest, RequestClass } from '../gate/fleet/protocol.ts';
-import { type BudgetStore, claimLifetimeMs, type RequestLine } from './budget.ts';
+import type { Budget } from './budget.ts';
+import { lines, type RequestLine } from './ledger.ts';
 
 export const lineOf = (kind: RequestClass): RequestLine =>
   kind === 'first' || kind === 'confirm' ? 'read' : kind;
@@ -14,11 +15,14 @@ const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm:
  */
 const firstReadMs = 3_000;
 
+/** How long a line waits at most before it tries again. */
+const retryMs = 1_000;
+
 /** Grants requests within a budget, the most urgent first. */
 export interface Scheduler {
   /**
    * Resolves when the request may be sent. Rejects with the signal's reason when the request is no longer wanted, and with
-   * what the budget's store throws.
+   * what the budget throws.
    * @param request `waitedMs` is how long the gate has waited for this grant already, at another hub or on another connection
    */
   grant(request: Pick<GrantRequest, 'class' | 'waitedMs'>, signal: AbortSignal): Promise<void>;
@@ -35,7 +39,7 @@ interface Waiting {
   failed(error: unknown): void;
 }
 
-export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
+export function createScheduler(reserve: Budget['reserve'], clock: Clock): Scheduler {
   const queues: Record<RequestLine, Waiting[]> = { create: [], read: [], safety: [] };
   const serving = new Set<RequestLine>();
   /** First reads that are not in the queue yet. */
@@ -46,12 +50,13 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
     const queue = queues[line];
     try {
       for (let head = queue[0]; head !== undefined; head = queue[0]) {
-        const reservation = await budget.reserve(line, head.deadline);
-        // A more urgent request may have arrived in the meantime, or the last one may have been withdrawn.
+        const { deadline } = head;
+        const ahead = lines.filter((other) => (queues[other][0]?.deadline ?? deadline) < deadline);
+        const reservation = await reserve(line, ahead.length);
+        // A more urgent request may have arrived in the meantime, or the last one may have gone away.
         if (reservation.granted) queue.shift()?.granted();
-        else await clock.sleep(Math.min(reservation.retryMs, claimLifetimeMs / 2));
+        else await clock.sleep(Math.min(reservation.retryMs, retryMs));
       }
-      budget.withdraw(line);
     } catch (error) {
       for (const waiting of queue.splice(0)) waiting.failed(error);
     }

@@ -3,22 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { hubVersion } from '../gate/fleet/protocol.ts';
-import type { ReceivedDelivery } from './deliveries.ts';
+import { createReceiving, type ReceivedDelivery } from './deliveries.ts';
 import { createGranting } from './granting.ts';
-import { BadRequest, sendJson } from './http.ts';
+import { BadRequest, type HubLogEvent, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
-import type { HubLogEvent } from './log-events.ts';
-import type { Probes } from './probes.ts';
-import { createReceiving } from './receiving.ts';
+import { type RedisState, readinessOf } from './probes.ts';
 import { createStreams } from './streams.ts';
 
 export interface HubState {
   /** Whether Redis works; null without Redis. */
   redis: boolean | null;
-  waiting: ReturnType<Hub['waiting']>;
+  waiting: ReturnType<Hub['scheduler']['waiting']>;
   /** How long the oldest request in each line has waited, in milliseconds. */
-  oldestMs: ReturnType<Hub['oldestMs']>;
-  budget: ReturnType<Hub['budget']>;
+  oldestMs: ReturnType<Hub['scheduler']['oldestMs']>;
+  budget: ReturnType<Hub['budget']['view']>;
   ready: boolean;
   /** Open streams of gates. */
   streams: number;
@@ -31,10 +29,12 @@ export interface HubServerOptions {
   every(ms: number, beat: () => void): () => void;
   /** The tokens that gates may have: the current one, and the previous ones while they are rotated. */
   tokens: readonly string[];
-  /** Verifies a delivery and returns its JSON; `replay` if it came before. */
+  /** Verifies a delivery. */
   receive(request: IncomingMessage): Promise<ReceivedDelivery>;
-  redis: () => boolean | null;
-  probes: Probes;
+  /** Null without Redis. */
+  redis(): RedisState | null;
+  /** See `readinessOf`. */
+  openFolder(): unknown;
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
   /** A request that takes longer to arrive is refused; default 30 s. */
@@ -71,15 +71,16 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       throw new BadRequest(401, 'the token is missing or wrong');
   };
 
-  const streams = createStreams({ hub, clock, log });
+  const streams = createStreams(hub.wakes, clock, log);
   const granting = createGranting({ hub, clock, log });
 
-  const facts = (readiness = options.probes.readiness()): HubState => ({
-    redis: options.redis(),
-    waiting: hub.waiting(),
-    oldestMs: hub.oldestMs(),
-    budget: hub.budget(),
-    ready: readiness.status !== 'not ready',
+  const readiness = () => readinessOf(state !== 'serving', options.redis(), options.openFolder);
+  const facts = ({ status }: ReturnType<typeof readiness>): HubState => ({
+    redis: options.redis()?.works ?? null,
+    waiting: hub.scheduler.waiting(),
+    oldestMs: hub.scheduler.oldestMs(),
+    budget: hub.budget.view(),
+    ready: status !== 'not ready',
     streams: streams.count(),
   });
 
@@ -91,25 +92,19 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       return route(request, response);
     };
   const routes: Record<string, Route> = {
-    'POST /deliveries': createReceiving({ hub, log, receive: options.receive }),
+    'POST /deliveries': createReceiving(options.receive, hub.wakes, log),
     'POST /v1/wakes': forGates(streams.open),
     'POST /v1/grants': forGates(granting.grant),
     'POST /v1/limits': forGates(granting.limited),
     'POST /v1/requests': forGates(granting.sent),
     'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
     'GET /readyz'(_, response) {
-      const readiness = options.probes.readiness();
-      const { redis, waiting, streams, ready } = facts(readiness);
-      sendJson(response, ready ? 200 : 503, {
-        ...readiness,
-        version: hubVersion,
-        redis,
-        waiting,
-        streams,
-      });
+      const found = readiness();
+      const { redis, waiting, streams, ready } = facts(found);
+      sendJson(response, ready ? 200 : 503, { ...found, version: hubVersion, redis, waiting, streams });
     },
     async 'GET /metrics'(_, response) {
-      const { type, text } = await options.metrics(facts());
+      const { type, text } = await options.metrics(facts(readiness()));
       response.writeHead(200, { 'Content-Type': type }).end(text);
     },
   };
@@ -144,8 +139,6 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       connectionsCheckingInterval: receiveMs / 6,
     },
     (request, response) => {
-      // The request came before the response to another, which no gate or proxy does: its response would never be closed.
-      if (response.socket === null) return void request.socket.destroy();
       // Without listeners, a sender that goes away would end the process.
       response.on('error', () => {});
       // Otherwise a connection that may be used again would delay the end of the hub.
@@ -161,7 +154,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   // Such as too many open files, when a connection is accepted.
   server.on('error', (error) => log({ type: 'fault', error }));
   const stopBeat = options.every(heartbeatMs, () => {
-    hub.beat();
+    void hub.budget.refresh();
     streams.beat();
   });
 
@@ -171,7 +164,6 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     async close(overMs = leaveMs) {
       state = 'leaving';
-      options.probes.leave();
       if (overMs > 0) await streams.leave(overMs);
       state = 'closing';
       stopBeat();
@@ -183,7 +175,6 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       await Promise.race([closed, clock.sleep(closeMs, done.signal).catch(() => {})]);
       done.abort();
       server.closeAllConnections();
-      hub.close();
     },
   };
 }

@@ -2,22 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { hubVersion } from '../gate/fleet/protocol.ts';
 import { longestId } from './deliveries.ts';
-import { BadRequest, readJsonBody } from './http.ts';
-import type { Hub } from './hub.ts';
-import type { HubLogEvent } from './log-events.ts';
+import { BadRequest, type HubLogEvent, readJsonBody } from './http.ts';
+import type { Wakes } from './wakes.ts';
 
-const mostRuns = 1_000;
-/** The runs that all gates together may watch. */
-const mostWatched = 20_000;
-/** The gates that may be connected, or wait for a grant, at the same time. */
-export const mostGates = 4_000;
 const mostUnreadBytes = 64 * 1024;
-
-interface StreamTools {
-  hub: Hub;
-  clock: Clock;
-  log(event: HubLogEvent): void;
-}
 
 export interface Streams {
   /** Opens the stream of a gate. */
@@ -31,10 +19,8 @@ export interface Streams {
   count(): number;
 }
 
-export function createStreams({ hub, clock, log }: StreamTools): Streams {
+export function createStreams(wakes: Wakes, clock: Clock, log: (event: HubLogEvent) => void): Streams {
   const streams = new Set<ServerResponse>();
-  /** The runs that gates watch. */
-  let watched = 0;
   let isLeaving = false;
 
   return {
@@ -43,20 +29,12 @@ export function createStreams({ hub, clock, log }: StreamTools): Streams {
     async open(request, response) {
       const { runs: runIds, version } = await readJsonBody(request);
       if (version !== hubVersion) throw new BadRequest(400, `version must be ${hubVersion}`);
-      const isList = Array.isArray(runIds) && runIds.every((run) => typeof run === 'string');
-      if (!isList || runIds.length > mostRuns)
-        throw new BadRequest(400, `runs must be a list of at most ${mostRuns} run ids`);
+      if (!Array.isArray(runIds) || !runIds.every((run) => typeof run === 'string'))
+        throw new BadRequest(400, 'runs must be a list of run ids');
       const runs = runIds.filter(({ length }) => length <= longestId);
       if (isLeaving) throw new BadRequest(503, 'the hub is stopping');
-      if (watched + runs.length > mostWatched || streams.size >= mostGates)
-        throw new BadRequest(503, 'the hub watches as many runs as it can');
       if (response.destroyed) return;
-      watched += runs.length;
       streams.add(response);
-      response.once('close', () => {
-        watched -= runs.length;
-        streams.delete(response);
-      });
       const lastId = Number(request.headers['last-event-id'] ?? 0);
       response.writeHead(200, {
         'Content-Type': 'text/event-stream',
@@ -66,12 +44,14 @@ export function createStreams({ hub, clock, log }: StreamTools): Streams {
       });
       response.write(`event: ready\ndata: {"version":${hubVersion}}\n\n`);
       log({ type: 'stream', runs: runs.length, open: streams.size });
-      const end = hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at }) => {
+      const end = wakes.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at }) => {
         log({ type: 'wake', runId: id });
         response.write(`id: ${at}\nevent: wake\ndata: ${JSON.stringify({ runId: id })}\n\n`);
       });
-      if (response.destroyed) end();
-      else response.once('close', end);
+      response.once('close', () => {
+        streams.delete(response);
+        end();
+      });
     },
 
     beat() {

@@ -7,38 +7,31 @@ export interface Wake {
   at: number;
 }
 
-/** The ids that deliveries have named. */
-export interface WakeStore {
-  /** Remembers ids for a day, and passes them to the listeners of every hub. */
-  announce(ids: readonly string[]): void;
-  /** Returns those of the ids that a delivery named at or after a time. */
-  namedSince(ids: readonly string[], since: number): Wake[];
-  /** Calls back for every id that any hub announces. Returns a function that ends that. */
-  listen(listener: (wake: Wake) => void): () => void;
-}
-
 const rememberedMs = 24 * 60 * 60_000;
 /** Ids that are remembered at most: the oldest are forgotten first. */
 export const mostRemembered = 100_000;
+/** The times of wake-ups come from the clocks of Redis and of several hubs, which may differ. */
+const clockMarginMs = 60_000;
 
-/** The ids in this process's memory. */
-export class MemoryWakes implements WakeStore {
+/** The ids that deliveries have named in the last day, and their subscribers. */
+export class Wakes {
   readonly #now: () => number;
   readonly #named = new Map<string, number>();
-  readonly #listeners = new Set<(wake: Wake) => void>();
+  readonly #subscribers = new Map<string, Set<(wake: Wake) => void>>();
 
   /** @param now wall-clock milliseconds since the epoch */
   constructor(now: () => number) {
     this.#now = now;
   }
 
+  /** Passes ids to the subscribers of every hub. */
   announce(ids: readonly string[]): void {
     const at = this.#now();
-    for (const id of ids) this.remember({ id, at });
-    for (const id of ids) this.wake({ id, at });
+    for (const id of ids) this.pass({ id, at });
   }
 
-  remember({ id, at }: Wake): void {
+  /** Remembers an id, and passes it to the subscribers of this hub. */
+  pass({ id, at }: Wake): void {
     // In the order of their last naming.
     this.#named.delete(id);
     this.#named.set(id, at);
@@ -46,23 +39,27 @@ export class MemoryWakes implements WakeStore {
       if (this.#named.size <= mostRemembered && time >= at - rememberedMs) break;
       this.#named.delete(oldest);
     }
+    for (const onWake of this.#subscribers.get(id) ?? []) onWake({ id, at });
   }
 
-  wake(wake: Wake): void {
-    for (const listener of this.#listeners) listener(wake);
-  }
-
-  namedSince(ids: readonly string[], since: number): Wake[] {
-    const oldest = Math.max(since, this.#now() - rememberedMs);
-    return ids.flatMap((id) => {
+  /**
+   * Calls back for every delivery that names one of the ids: first for those since a time, then as they come.
+   * Returns a function that ends that.
+   */
+  subscribe(ids: readonly string[], since: number, onWake: (wake: Wake) => void): () => void {
+    const oldest = Math.max(since - clockMarginMs, this.#now() - rememberedMs);
+    for (const id of ids) {
+      this.#subscribers.set(id, (this.#subscribers.get(id) ?? new Set()).add(onWake));
       const at = this.#named.get(id);
-      return at !== undefined && at >= oldest ? [{ id, at }] : [];
-    });
-  }
-
-  listen(listener: (wake: Wake) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+      if (at !== undefined && at >= oldest) onWake({ id, at });
+    }
+    return () => {
+      for (const id of ids) {
+        const others = this.#subscribers.get(id);
+        others?.delete(onWake);
+        if (others?.size === 0) this.#subscribers.delete(id);
+      }
+    };
   }
 }
 
@@ -83,7 +80,7 @@ const mostAtOnce = 500;
  * Passes the ids between hubs. Each hub wakes its gates and remembers the ids by itself, so without Redis only the ids that the others receive are
  * missing. They follow when Redis is back.
  */
-export class SharedWakes extends MemoryWakes {
+export class SharedWakes extends Wakes {
   readonly #redis: Pick<HubRedis, 'announce' | 'announced'>;
   readonly #clock: Clock;
   readonly #hub = crypto.randomUUID();
@@ -136,9 +133,7 @@ export class SharedWakes extends MemoryWakes {
           after = entry;
           waitMs = 0;
           if (hub === this.#hub) continue;
-          const wake = { id, at: Number.parseInt(entry, 10) };
-          this.remember(wake);
-          this.wake(wake);
+          this.pass({ id, at: Number.parseInt(entry, 10) });
         }
       } catch {
         waitMs = retryMs;

@@ -1,17 +1,14 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { memoryBudget } from '../../src/hub/budget.ts';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
-import { createHub } from '../../src/hub/hub.ts';
-import type { HubLogEvent } from '../../src/hub/log-events.ts';
+import type { HubLogEvent } from '../../src/hub/http.ts';
+import { memoryHub } from '../../src/hub/hub.ts';
 import { type HubServer, serveHub } from '../../src/hub/server.ts';
-import { MemoryWakes } from '../../src/hub/wakes.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { memoryStore } from '../../src/webhook/replay.ts';
 import { fakeTerminal } from '../fake-terminal.ts';
-import { idleProbes } from '../hub/idle-probes.ts';
 import { turns, until } from '../until.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
 import { memoryIo, type Result, type Settings } from './harness.ts';
@@ -106,10 +103,9 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
     async hub(port = 0, redis = null) {
       const log: HubLogEvent[] = [];
       const limits = { reads: 48, creates: 16, requests: 80 };
-      const budget = memoryBudget(limits, clock.monotonic, true);
-      const probes = idleProbes(redis);
+      let isFull = false;
       const server: HubServer = await serveHub('127.0.0.1', port, {
-        hub: createHub(budget, new MemoryWakes(clock.now), clock),
+        hub: memoryHub(limits, clock, true),
         clock,
         every,
         tokens: [hubToken],
@@ -118,8 +114,10 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           memoryStore(),
           Date.now,
         ),
-        redis: () => redis,
-        probes,
+        redis: () => (redis === null ? null : { works: redis, wasReached: true }),
+        openFolder() {
+          if (isFull) throw Object.assign(new Error('full'), { code: 'EMFILE' });
+        },
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log: (event) => log.push(event),
       });
@@ -141,7 +139,9 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           };
           return (await fetch(`${server.url}/deliveries`, { method: 'POST', body, headers })).status;
         },
-        leave: probes.leave,
+        leave() {
+          isFull = true;
+        },
         close,
       };
     },

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { usualBudget } from '../../src/hub/budget.ts';
+import { Budget } from '../../src/hub/budget.ts';
+import { usualBudget } from '../../src/hub/ledger.ts';
 import { connectRedis } from '../../src/hub/redis.ts';
-import { SharedBudget } from '../../src/hub/shared-budget.ts';
 import { SharedWakes } from '../../src/hub/wakes.ts';
 import { until } from '../until.ts';
 import { isRedisMissing, redisCommand, startRedis, startSentinel } from './redis.ts';
@@ -51,16 +51,16 @@ describe.skipIf(isRedisMissing)('the documented permissions', () => {
         cleanups.push(connection.close);
         await connection.ready();
         const options = { limits: usualBudget, hubs: 2, now: () => elapsed, onCall() {} };
-        const budget = new SharedBudget(connection.runLog, options);
+        const budget = new Budget(connection.runLog, options);
         const wakes = new SharedWakes(connection, systemClock);
         cleanups.push(() => wakes.close());
         return { budget, wakes, replays: connection.replays };
       }),
     );
     const ids: string[] = [];
-    for (const { wakes } of hubs) cleanups.push(wakes.listen(({ id }) => ids.push(id)));
+    for (const { wakes } of hubs) cleanups.push(wakes.subscribe(['run_1'], 0, ({ id }) => ids.push(id)));
     for (const { budget, wakes, replays } of hubs) {
-      for (const line of ['create', 'read', 'safety', 'safety'] as const) await budget.reserve(line, elapsed);
+      for (const line of ['create', 'read', 'safety', 'safety'] as const) await budget.reserve(line, 0);
       await budget.reduce(1000);
       wakes.announce(['run_1']);
       await replays.setIfAbsent('delivery', 60_000);

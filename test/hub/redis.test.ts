@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { ConfigError } from '../../src/errors.ts';
-import { usualBudget } from '../../src/hub/budget.ts';
+import { Budget } from '../../src/hub/budget.ts';
+import { usualBudget } from '../../src/hub/ledger.ts';
 import { connectRedis, type HubRedis, type RedisOptions } from '../../src/hub/redis.ts';
-import { SharedBudget } from '../../src/hub/shared-budget.ts';
 import { SharedWakes } from '../../src/hub/wakes.ts';
 import { until } from '../until.ts';
 import { LogModel } from './log-model.ts';
@@ -16,16 +16,11 @@ import {
   type TestRedis,
 } from './redis.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 async function connect(url: string, options: RedisOptions = {}) {
   const reasons: string[] = [];
   const onError = (error: unknown) => reasons.push((error as Error).message);
   const connection = await connectRedis(url, { ...options, onError });
-  cleanups.push(connection.close);
+  onTestFinished(connection.close);
   return { connection, reasons };
 }
 
@@ -77,7 +72,7 @@ describe.skipIf(isRedisMissing)('a hub on Redis', () => {
         const { connection } = await connect(redis.url);
         await connection.ready();
         const { monotonic: now } = systemClock;
-        return new SharedBudget(connection.runLog, { limits: usualBudget, hubs: 2, now, onCall() {} });
+        return new Budget(connection.runLog, { limits: usualBudget, hubs: 2, now, onCall() {} });
       }),
     );
     for (const hub of hubs) await hub.refresh();
@@ -93,12 +88,10 @@ describe.skipIf(isRedisMissing)('a hub on Redis', () => {
     const [one, other] = [await connect(redis.url), await connect(redis.url)];
     await Promise.all([one, other].map(({ connection }) => connection.ready()));
     const [mine, yours] = [one, other].map(({ connection }) => new SharedWakes(connection, systemClock));
-    cleanups.push(
-      () => mine?.close(),
-      () => yours?.close(),
-    );
+    onTestFinished(() => mine?.close());
+    onTestFinished(() => yours?.close());
     const ids: string[] = [];
-    yours?.listen(({ id }) => ids.push(id));
+    yours?.subscribe(['run_1', 'run_2'], 0, ({ id }) => ids.push(id));
     mine?.announce(['run_1', 'run_2']);
     await until(() => ids.length === 2);
     expect(await one.connection.replays.setIfAbsent('key', 60_000)).toBe(true);
@@ -109,7 +102,7 @@ describe.skipIf(isRedisMissing)('a hub on Redis', () => {
 
   it('fails at once while Redis is away, and goes on when it is back, empty', async () => {
     const own = await startRedis();
-    cleanups.push(own.stop);
+    onTestFinished(own.stop);
     const { connection, reasons } = await connect(own.url);
     await connection.ready();
     await own.kill();
@@ -124,7 +117,8 @@ describe.skipIf(isRedisMissing)('a hub on Redis', () => {
 
   it('replaces a connection on which nothing comes back, or whose server is now a replica', async () => {
     const [one, other] = [await startRedis(), await startRedis()];
-    cleanups.push(one.stop, other.stop);
+    onTestFinished(one.stop);
+    onTestFinished(other.stop);
     const { connection, reasons } = await connect(one.url);
     await connection.ready();
     one.freeze();
@@ -142,7 +136,8 @@ describe.skipIf(isRedisMissing)('a hub on Redis', () => {
   it('refuses a Sentinel under the URL of a server, and a cluster', async () => {
     const sentinel = await startSentinel('main', redis.port);
     const cluster = await startRedis(['--cluster-enabled', 'yes']);
-    cleanups.push(sentinel.stop, cluster.stop);
+    onTestFinished(sentinel.stop);
+    onTestFinished(cluster.stop);
     const [one, other] = [await connect(sentinel.url), await connect(cluster.url)];
     await expect(one.connection.ready()).rejects.toThrow('the URL of Redis names a Sentinel');
     await expect(other.connection.ready()).rejects.toThrow('Redis Cluster is not supported');

@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RequestClass, requestClasses } from '../../src/gate/fleet/protocol.ts';
-import { type BudgetLimits, type BudgetStore, memoryBudget } from '../../src/hub/budget.ts';
+import { Budget } from '../../src/hub/budget.ts';
+import type { BudgetLimits } from '../../src/hub/ledger.ts';
 import { createScheduler } from '../../src/hub/scheduler.ts';
 import { virtualTime } from '../virtual-time.ts';
 
@@ -10,11 +11,14 @@ const usual: BudgetLimits = { reads: 48, creates: 16, requests: 80 };
 const never = new AbortController().signal;
 setMaxListeners(0, never);
 
-function start(limits: BudgetLimits, change: (budget: BudgetStore) => BudgetStore = (budget) => budget) {
+type Reserve = Budget['reserve'];
+
+function start(limits: BudgetLimits, change: (reserve: Reserve) => Reserve = (reserve) => reserve) {
   const time = virtualTime();
   const { clock } = time;
-  const budget = memoryBudget(limits, clock.monotonic, true);
-  const scheduler = createScheduler(change(budget), clock);
+  const budget = new Budget(null, { limits, hubs: 1, now: clock.monotonic, knowsLastMinute: true });
+  const reserve: Reserve = (line, ahead) => budget.reserve(line, ahead);
+  const scheduler = createScheduler(change(reserve), clock);
   const granted: { name: string; at: number }[] = [];
   return {
     time,
@@ -127,25 +131,6 @@ describe('a scheduler', () => {
     expect(granted[1]?.at).toBeLessThan(65_000);
   });
 
-  it('withdraws its claim when the last request of a line goes away', async () => {
-    const withdrawn: string[] = [];
-    const { time, ask } = start({ reads: 9, creates: 1, requests: 9 }, (budget) => ({
-      ...budget,
-      async withdraw(line) {
-        withdrawn.push(line);
-      },
-    }));
-    ask('create');
-    const gone = new AbortController();
-    ask('create', 'gone', 0, gone.signal);
-    await time.run(3000);
-    withdrawn.length = 0;
-    gone.abort();
-    await time.run(3000);
-    expect(withdrawn).toEqual(['create']);
-    expect(time.sleeping()).toBe(0);
-  });
-
   it('refuses a request that is no longer wanted', async () => {
     const { scheduler, ask } = start(usual);
     await expect(ask('first', 'first', 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
@@ -154,13 +139,10 @@ describe('a scheduler', () => {
 
   it('fails all requests of a line when the store fails, and starts again with the next one', async () => {
     let broken = true;
-    const { time, ask, names, scheduler } = start(usual, (budget) => ({
-      ...budget,
-      async reserve(line, deadline) {
-        if (broken) throw new Error('the store has failed');
-        return budget.reserve(line, deadline);
-      },
-    }));
+    const { time, ask, names, scheduler } = start(usual, (reserve) => async (line, ahead) => {
+      if (broken) throw new Error('the store has failed');
+      return reserve(line, ahead);
+    });
     const failing = [ask('first'), ask('confirm')];
     for (const each of failing) await expect(each).rejects.toThrow('the store has failed');
     expect(scheduler.waiting().read).toBe(0);

@@ -4,12 +4,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
 import type { HubEvent } from '../../src/gate/fleet/protocol.ts';
-import { memoryBudget, usualBudget } from '../../src/hub/budget.ts';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
-import { createHub } from '../../src/hub/hub.ts';
-import type { HubLogEvent } from '../../src/hub/log-events.ts';
+import type { HubLogEvent } from '../../src/hub/http.ts';
+import { memoryHub } from '../../src/hub/hub.ts';
+import { usualBudget } from '../../src/hub/ledger.ts';
 import { type HubServer, serveHub } from '../../src/hub/server.ts';
-import { MemoryWakes } from '../../src/hub/wakes.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
@@ -17,7 +16,6 @@ import { memoryStore } from '../../src/webhook/replay.ts';
 import { request } from '../gate/fleet/fake-hub.ts';
 import { turns, until } from '../until.ts';
 import { virtualTime } from '../virtual-time.ts';
-import { idleProbes } from './idle-probes.ts';
 
 const secret = 'whsec_of_the_test';
 const cleanups: (() => unknown)[] = [];
@@ -27,9 +25,8 @@ afterEach(async () => {
 
 async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock = systemClock) {
   const log: HubLogEvent[] = [];
-  const budget = memoryBudget(limits, systemClock.monotonic, true);
   const beats = new Set<() => void>();
-  const hub = createHub(budget, new MemoryWakes(systemClock.now), systemClock);
+  const hub = memoryHub(limits, systemClock, true);
   const server: HubServer = await serveHub('127.0.0.1', 0, {
     hub,
     clock,
@@ -44,7 +41,7 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
       systemClock.now,
     ),
     redis: () => null,
-    probes: idleProbes(),
+    openFolder() {},
     metrics: async () => ({ type: 'text/plain', text: 'up 1\n' }),
     log: (event) => log.push(event),
     receiveMs,
@@ -187,11 +184,11 @@ describe('a stream', () => {
     const sent = { reads: [500, -1, 'x'], creates: [70_000] };
     expect((await post('/v1/requests', sent)).status).toBe(204);
     expect(log).toContainEqual({ type: 'reported', reads: 1, creates: 0 });
-    expect(hub.budget().granted.read).toHaveLength(1);
+    expect(hub.budget.view().granted.read).toHaveLength(1);
     // However often gates report, no more requests count than the limit allows.
     const many = { reads: Array.from({ length: 500 }, () => 1) };
     for (let count = 0; count < 5; count += 1) await post('/v1/requests', many);
-    expect(hub.budget().granted.read).toHaveLength(80);
+    expect(hub.budget.view().granted.read).toHaveLength(80);
   });
 
   it.each([
@@ -234,7 +231,7 @@ describe('a gate', () => {
     cleanups.push(() => process.off('warning', warn));
     const gates = Array.from({ length: 20 }, () => connect(server.url).client);
     const all = gates.map((gate) => gate.grant(request('create'), gone.signal));
-    await until(() => hub.waiting().create === 19);
+    await until(() => hub.scheduler.waiting().create === 19);
     gone.abort(new Error('gone'));
     await Promise.allSettled(all);
     await turns();
@@ -249,10 +246,10 @@ describe('a gate', () => {
     expect(await client.grant(request('create'), signal)).toEqual({ granted: true });
     const waiting = client.grant(request('create'), gone.signal);
     waiting.catch(() => {});
-    await until(() => hub.waiting().create === 1);
+    await until(() => hub.scheduler.waiting().create === 1);
     gone.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
-    await until(() => hub.waiting().create === 0);
+    await until(() => hub.scheduler.waiting().create === 0);
   });
 });
 
@@ -353,40 +350,6 @@ describe('the holder of a token', () => {
       headers: { Authorization: 'Bearer new-token' },
       body: JSON.stringify({ version: 1, runs }),
     });
-  const names = (prefix: string, count: number) =>
-    Array.from({ length: count }, (_, at) => `${prefix}_${at}`);
-
-  it('may watch 20,000 runs, and others again after a stream has ended', async () => {
-    const { server, log } = await startHub();
-    const streams: Response[] = [];
-    for (let at = 0; at < 20; at += 1) streams.push(await subscribe(server.url, names(`s${at}`, 1000)));
-    expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
-    expect((await subscribe(server.url, ['one-more'])).status).toBe(503);
-    expect(log.at(-1)).toMatchObject({ type: 'refused-request', status: 503 });
-    await streams[0]?.body?.cancel();
-    await until(async () => (await subscribe(server.url, ['one-more'])).status === 200);
-    for (const { body } of streams.slice(1)) await body?.cancel();
-  });
-
-  it('leaves no stream behind if it does not wait for a response before its next request', async () => {
-    const { server, log } = await startHub();
-    const body = JSON.stringify({ runs: ['run_1'] });
-    const head = `POST /v1/wakes HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer new-token\r\nContent-Length: ${body.length}`;
-    let closed = false;
-    const socket = connectSocket(server.port, '127.0.0.1', () =>
-      socket.write(`${head}\r\n\r\n${body}`.repeat(3)),
-    );
-    socket
-      .on('error', () => {})
-      .on('close', () => {
-        closed = true;
-      });
-    socket.resume();
-    await until(() => closed || log.length === 3);
-    socket.destroy();
-    await until(async () => (await (await fetch(`${server.url}/readyz`)).text()).includes('"streams":0'));
-  });
-
   it('may watch ids that are longer than any id that a delivery can name, at no cost', async () => {
     const { server, log } = await startHub();
     const { status, body } = await subscribe(server.url, ['x'.repeat(201), 'run_1']);

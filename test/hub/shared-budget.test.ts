@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { windowMs } from '../../src/gate/fleet/protocol.ts';
-import type { RequestLine } from '../../src/hub/budget.ts';
-import { SharedBudget } from '../../src/hub/shared-budget.ts';
+import { Budget } from '../../src/hub/budget.ts';
+import type { RequestLine } from '../../src/hub/ledger.ts';
 import { LogModel } from './log-model.ts';
 
 const limits = { reads: 12, creates: 6, requests: 16 };
@@ -17,7 +17,7 @@ class World {
   /** The hubs that do not reach Redis, although it works. */
   readonly cut = new Set<number>();
   readonly grants: { line: RequestLine; at: number }[] = [];
-  readonly hubs: SharedBudget[] = [];
+  readonly hubs: Budget[] = [];
   #starts = 0;
 
   constructor(readonly count: number) {
@@ -33,7 +33,7 @@ class World {
       return this.log.run(args);
     };
     const now = () => this.now - began;
-    this.hubs[at] = new SharedBudget(run, { limits, hubs: this.count, now, onCall: () => {} });
+    this.hubs[at] = new Budget(run, { limits, hubs: this.count, now });
   }
 
   /** Lets time pass; each hub refreshes every 3 s, as the server makes it. */

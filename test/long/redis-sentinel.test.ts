@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { connectRedis } from '../../src/hub/redis.ts';
 import { SharedWakes } from '../../src/hub/wakes.ts';
@@ -11,11 +11,6 @@ import {
   type TestRedis,
 } from '../hub/redis.ts';
 import { until } from '../until.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 interface Deployment {
   master: TestRedis;
@@ -31,7 +26,7 @@ const sentinelPassword = 'password+of=sentinel';
 async function deploy(): Promise<Deployment> {
   const settings = ['--requirepass', redisPassword, '--masterauth', redisPassword];
   const [master, replica] = [await startRedis(settings), await startRedis(settings)];
-  cleanups.push(master.stop, replica.stop);
+  for (const { stop } of [master, replica]) onTestFinished(stop);
   for (const redis of [master, replica])
     Object.assign(redis, { url: redis.url.replace('//', `//:${redisPassword}@`) });
   await replicate(replica, master);
@@ -44,7 +39,7 @@ async function deploy(): Promise<Deployment> {
       ]),
     ),
   );
-  cleanups.push(...sentinels.map(({ stop }) => stop));
+  for (const { stop } of sentinels) onTestFinished(stop);
   // A failover needs Sentinels that know of each other and of the replica.
   await until(async () => {
     const known = await Promise.all(
@@ -69,6 +64,8 @@ async function deploy(): Promise<Deployment> {
   };
 }
 
+const heard = ['before', 'after', 'on the replica', 'on the first master again'];
+
 interface TestHub {
   reasons: string[];
   /** The ids that this hub heard of. */
@@ -80,12 +77,12 @@ async function startHub(url: string): Promise<TestHub> {
   const reasons: string[] = [];
   const onError = (error: unknown) => reasons.push((error as Error).message);
   const connection = await connectRedis(url, { onError });
-  cleanups.push(connection.close);
+  onTestFinished(connection.close);
   await connection.ready();
   const wakes = new SharedWakes(connection, systemClock);
   const ids: string[] = [];
-  cleanups.push(() => wakes.close());
-  wakes.listen(({ id }) => ids.push(id));
+  onTestFinished(() => wakes.close());
+  wakes.subscribe(heard, 0, ({ id }) => ids.push(id));
   return { reasons, ids, announce: (id) => wakes.announce([id]) };
 }
 

@@ -1,5 +1,5 @@
 import type { StopSignal } from '../../errors.ts';
-import type { HubLogEvent } from '../../hub/log-events.ts';
+import type { HubLogEvent } from '../../hub/http.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Redact } from '../../redact.ts';

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { hubVersion, requestClasses } from '../../gate/fleet/protocol.ts';
-import { type BudgetLimits, lines, usualBudget } from '../../hub/budget.ts';
-import type { HubLogEvent } from '../../hub/log-events.ts';
+import type { HubLogEvent } from '../../hub/http.ts';
+import { type BudgetLimits, lines, usualBudget } from '../../hub/ledger.ts';
 import type { HubState } from '../../hub/server.ts';
 
 const limitNames = Object.keys(usualBudget) as (keyof BudgetLimits)[];

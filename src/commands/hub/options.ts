@@ -1,6 +1,6 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import { type BudgetLimits, usualBudget } from '../../hub/budget.ts';
+import { type BudgetLimits, usualBudget } from '../../hub/ledger.ts';
 import { defaultPrefix } from '../../hub/redis.ts';
 import { parseRedisUrl, passwordsOf, type RedisAddress } from '../../hub/redis-address.ts';
 import { readSecret } from '../../settings/environment.ts';

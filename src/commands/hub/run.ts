@@ -3,11 +3,10 @@ import { within } from '../../clock.ts';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import { deliveryReceiver } from '../../hub/deliveries.ts';
-import { createHub } from '../../hub/hub.ts';
-import { createProbes, type RedisState } from '../../hub/probes.ts';
+import { memoryHub, redisHub } from '../../hub/hub.ts';
+import type { RedisState } from '../../hub/probes.ts';
 import { passwordsOf } from '../../hub/redis-address.ts';
 import { serveHub } from '../../hub/server.ts';
-import { memoryStores, redisStores } from '../../hub/stores.ts';
 import { redactor } from '../../redact.ts';
 import { type Bind, examples } from '../binding.ts';
 import { secureContextOf } from '../config/project-file.ts';
@@ -112,19 +111,17 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   );
   const metrics = createMetrics(io.version, io.nodeVersion);
   const watch = watchRedis(log);
-  const redis = () => (redisUrl === null ? null : watch.state());
   const headerNames = deliveryHeaders(settings);
-  const stores =
+  const hub =
     redisUrl === null
-      ? memoryStores(limits, clock)
-      : await redisStores(redisUrl, clock, {
+      ? memoryHub(limits, clock)
+      : await redisHub(redisUrl, clock, {
           limits,
           hubs,
           prefix,
           onCall: watch.onCall,
           secureContext: await secureContextOf(io, settings),
         });
-  const hub = createHub(stores.budget, stores.wakes, clock);
   let stop: (signal: StopSignal) => void = () => {};
   const stopped = new Promise<StopSignal>((resolve) => {
     stop = resolve;
@@ -132,19 +129,16 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const unsubscribe = io.onStop(stop);
   const stopFlushing = io.every(flushMs, flush);
   try {
-    await within(redisMs, Promise.race([stores.ready(), stopped]), clock);
-    await stores.budget.refresh();
+    await within(redisMs, Promise.race([hub.ready(), stopped]), clock);
+    await hub.budget.refresh();
     const server = await serveHub(host, port, {
       hub,
       clock,
       every: io.every,
       tokens,
-      receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, stores.replays, clock.now),
-      redis: () => redis()?.works ?? null,
-      probes: createProbes({
-        redis,
-        openFolder: () => io.namesInFolder('/'),
-      }),
+      receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, hub.replays, clock.now),
+      redis: () => (redisUrl === null ? null : watch.state()),
+      openFolder: () => io.namesInFolder('/'),
       metrics: metrics.text,
       log(event) {
         metrics.count(event);
@@ -162,8 +156,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   } finally {
     stopFlushing();
     flush();
-    hub.close();
-    await stores.close();
+    await hub.close();
     unsubscribe();
   }
 }

@@ -7,9 +7,7 @@ import type { PollRules } from '../../../src/gate/poll.ts';
 import type { RunService } from '../../../src/gate/service.ts';
 import { waitForRuns } from '../../../src/gate/wait.ts';
 import { type WatchedRun, watch } from '../../../src/gate/watched-run.ts';
-import { memoryBudget } from '../../../src/hub/budget.ts';
-import { createHub } from '../../../src/hub/hub.ts';
-import { MemoryWakes } from '../../../src/hub/wakes.ts';
+import { memoryHub } from '../../../src/hub/hub.ts';
 import { type VirtualTime, virtualTime } from '../../virtual-time.ts';
 import { readStatus } from '../../without-redaction.ts';
 import { createHubLink, type FakeStream, fakeHub } from './fake-hub.ts';
@@ -382,20 +380,20 @@ describe('no wake-up is lost', () => {
         const time = virtualTime();
         const { clock } = time;
         const limits = { reads: 48, creates: 16, requests: 80 };
-        const hub = createHub(memoryBudget(limits, clock.monotonic, true), new MemoryWakes(clock.now), clock);
+        const hub = memoryHub(limits, clock, true);
         // The streams of the fake, with the wake-ups and the grants of the hub.
         const fake = fakeHub(
           async (stream) => {
             await clock.sleep(latencyMs);
             alive(time, stream);
-            const end = await hub.subscribe(stream.runIds, Number(stream.lastId ?? 0), async ({ id, at }) => {
+            const end = hub.wakes.subscribe(stream.runIds, Number(stream.lastId ?? 0), async ({ id, at }) => {
               await clock.sleep(latencyMs);
               stream.send({ type: 'wake', runId: id, id: String(at) });
             });
             time.at(Number.POSITIVE_INFINITY, end);
           },
           async (grant) => {
-            await hub.grant(grant.asked, new AbortController().signal);
+            await hub.scheduler.grant(grant.asked, new AbortController().signal);
             grant.settle(true);
           },
         );
@@ -405,11 +403,10 @@ describe('no wake-up is lost', () => {
           gate = startGate(time, fake.client, { endsAt, retryAfterSeconds: 900, rules });
         });
         for (const after of deliveries)
-          time.at(Math.max(0, endsAt + after), () => hub.deliver('{"id":"run_1"}'));
+          time.at(Math.max(0, endsAt + after), () => hub.wakes.announce(['run_1']));
         for (const at of breaks)
           time.at(at, () => fake.streams.at(-1)?.fail(new NetworkError('broken', 'broken')));
         await time.run(25 * minute);
-        hub.close();
         expect(gate && verdictOf(gate)).toBe('passed');
         const named = Math.max(0, ...deliveries.map((after) => endsAt + after));
         expect(gate?.endedAt).toBeLessThanOrEqual(Math.max(startsAt, endsAt, named) + bound);
