@@ -2,16 +2,11 @@ import { exitCodes } from '../../exit.ts';
 import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
 import type { Setting } from '../../settings/names.ts';
-import {
-  actionIn,
-  callsGate,
-  isOneSlice,
-  type PolicySettings,
-  type Symptom,
-  symptomHint,
-  usualRuns,
-} from './hints.ts';
+import { actionIn, callsGate, type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
+
+/** Matches a script that waits for a slice and never for the next one. */
+const isOneSlice = (text: string) => /--slice\b/.test(text) && !/\b(?:until|while|for)\b/.test(text);
 
 export interface StepJudgement {
   readonly result: StepResult;
