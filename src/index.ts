@@ -7,6 +7,7 @@ export { type Clock, systemClock } from './clock.ts';
 export type { Method } from './contract/endpoint.ts';
 export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
 export type * from './contract/service-types.ts';
+export type * from './contract/types.ts';
 export {
   ConfigError,
   CredentialError,

@@ -2,27 +2,29 @@
 import type { TriggerBody } from '../contract/run.ts';
 import type {
   Delivery,
-  EndedRunStatus,
   Environment,
   EnvironmentFields,
   EnvListQuery,
   EnvVarsListQuery,
-  Fields,
-  FileContent,
-  FileUpload,
   Observation,
   ObservationsListQuery,
   ObservationsSearchQuery,
   Order,
   OrderListItem,
   OrderSummary,
-  Page,
-  PendingRunStatus,
   Variable,
   Webhook,
   WebhooksDeliveriesListQuery,
   WebhooksListQuery,
 } from '../contract/service-types.ts';
+import type {
+  EndedRunStatus,
+  Fields,
+  FileContent,
+  FileUpload,
+  Page,
+  PendingRunStatus,
+} from '../contract/types.ts';
 import type { ExactOptions, ExactOrder } from './exact-orders.ts';
 import type { CallOptions } from './options.ts';
 

@@ -1,4 +1,4 @@
-import type { FileContent, FileUpload } from '../contract/service-types.ts';
+import type { FileContent, FileUpload } from '../contract/types.ts';
 import { UsageError } from '../errors.ts';
 
 const tagOf = (value: unknown) => Object.prototype.toString.call(value);

@@ -5,12 +5,6 @@ import { seededDraw } from './random.ts';
 import { MockError } from './response.ts';
 import type { Credential } from './state.ts';
 
-/** An API key and a bearer token shaped like real ones, so that tests for leaks use real shapes. */
-export interface MockCredentials {
-  apiKey: string;
-  token: string;
-}
-
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** Returns a bearer token shaped like a JWT. Its signature is random: the mock looks tokens up. */
@@ -19,20 +13,17 @@ function tokenOf(user: string, signature: string): string {
   return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`;
 }
 
-export function seededCredentials(seed: number): MockCredentials {
+/** Returns an API key and a bearer token shaped like real ones, so that tests for leaks use real shapes. */
+export function seededCredentials(seed: number): { apiKey: string; token: string } {
   const text = seededDraw(seed, 'token');
-  return {
-    apiKey: `rg_${seededDraw(seed, 'api key').token(40)}`,
-    token: tokenOf(text.id(12), text.token(43)),
-  };
+  const apiKey = `rg_${seededDraw(seed, 'api key').token(40)}`;
+  return { apiKey, token: tokenOf(text.id(12), text.token(43)) };
 }
 
 /** Returns random credentials, which cannot be derived from a seed. */
-export function newCredentials(): MockCredentials {
-  return {
-    apiKey: `rg_${randomBytes(20).toString('hex')}`,
-    token: tokenOf(randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')),
-  };
+export function newCredentials(): ReturnType<typeof seededCredentials> {
+  const apiKey = `rg_${randomBytes(20).toString('hex')}`;
+  return { apiKey, token: tokenOf(randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')) };
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -44,14 +35,9 @@ const requirements: Record<Auth, string> = {
   either: 'this endpoint needs a bearer token in Authorization: Bearer <token>, or an API key in X-API-Key',
 };
 
-function unauthorized(auth: Auth, problem: string): MockError {
-  const scheme = auth === 'key' ? 'ApiKey' : 'Bearer';
-  return new MockError(401, 'Unauthorized', `${problem}: ${requirements[auth]}`, {
-    'www-authenticate': `${scheme} realm="rungate mock"`,
-  });
-}
+type Credentials = ReadonlyMap<string, Credential>;
 
-function credentialsOf(headers: Headers, credentials: ReadonlyMap<string, Credential>) {
+function credentialsOf(headers: Headers, credentials: Credentials) {
   const known = (kind: Credential['kind'], secret = '') => {
     const credential = credentials.get(secret);
     return credential?.kind === kind ? credential : undefined;
@@ -60,34 +46,29 @@ function credentialsOf(headers: Headers, credentials: ReadonlyMap<string, Creden
   return { token: known('token', token), key: known('key', headers['x-api-key']) };
 }
 
-/** Returns a request's valid credential, whatever its endpoint takes: token, API key or undefined, in this order. */
-export function knownCaller(
-  headers: Headers,
-  credentials: ReadonlyMap<string, Credential>,
-): Credential | undefined {
+/** Returns whether a request has a valid credential, whatever its endpoint takes. */
+export function isKnown(headers: Headers, credentials: Credentials): boolean {
   const { token, key } = credentialsOf(headers, credentials);
-  return token ?? key;
+  return token !== undefined || key !== undefined;
 }
 
 /** Throws a MockError: 401 for a missing, unknown or wrong kind of credential, 403 for an API key if only a user may act. */
-export function authenticate(
-  auth: Auth,
-  headers: Headers,
-  credentials: ReadonlyMap<string, Credential>,
-): Credential {
+export function authenticate(auth: Auth, headers: Headers, credentials: Credentials): Credential {
   const { token, key } = credentialsOf(headers, credentials);
   const { authorization, 'x-api-key': apiKey } = headers;
-
   const byToken = auth !== 'key' && (authorization !== undefined || auth !== 'either');
   const accepted = byToken ? token : key;
   if (accepted !== undefined) return accepted;
-  const sent = byToken ? authorization : apiKey;
+  const [sent, otherSent] = byToken ? [authorization, apiKey] : [apiKey, authorization];
   if (auth === 'jwt' && sent === undefined && key !== undefined)
     throw new MockError(403, 'Forbidden', requirements.jwt);
   const [wanted, other] = byToken ? ['bearer token', 'an API key'] : ['API key', 'a bearer token'];
-  if (sent !== undefined) throw unauthorized(auth, `the ${wanted} is unknown`);
-  const hasOther = (byToken ? apiKey : authorization) !== undefined;
-  throw unauthorized(auth, hasOther ? `the request has ${other} instead` : 'the request has no credential');
+  const without =
+    otherSent === undefined ? 'the request has no credential' : `the request has ${other} instead`;
+  const problem = sent === undefined ? without : `the ${wanted} is unknown`;
+  throw new MockError(401, 'Unauthorized', `${problem}: ${requirements[auth]}`, {
+    'www-authenticate': `${auth === 'key' ? 'ApiKey' : 'Bearer'} realm="rungate mock"`,
+  });
 }
 
 /** The scopes of a new key by default: enough for a pipeline, but not for changing the platform. */

@@ -1,5 +1,5 @@
 import type { EndpointName } from '../contract/index.ts';
-import { knownCaller } from './auth.ts';
+import { isKnown } from './auth.ts';
 import type { ReceivedRequest } from './exchange.ts';
 import { MockError } from './response.ts';
 import type { State } from './state.ts';
@@ -85,16 +85,12 @@ const counted: Record<LimitName, string> = { all: 'requests', read: 'reads', cre
 export function documentedLimiter(state: State): RateLimiter {
   const logs = new Map<string, readonly CountedRequest[]>();
   return (exchange) => {
-    const isKnown = knownCaller(exchange.headers, state.credentials) !== undefined;
-    const caller = isKnown ? 'account' : exchange.address;
-    const kind = requestKind(exchange);
-    const { allowed, name, limit, remaining, resetMs, log } = decideRate(
-      logs.get(caller) ?? [],
-      kind,
-      state.clock.monotonic(),
-    );
-    logs.set(caller, log);
-    const seconds = String(Math.ceil(resetMs / 1000));
+    const caller = isKnown(exchange.headers, state.credentials) ? 'account' : exchange.address;
+    const before = logs.get(caller) ?? [];
+    const decision = decideRate(before, requestKind(exchange), state.clock.monotonic());
+    const { allowed, name, limit, remaining } = decision;
+    logs.set(caller, decision.log);
+    const seconds = String(Math.ceil(decision.resetMs / 1000));
     const headers = {
       'ratelimit-limit': String(limit),
       'ratelimit-remaining': String(remaining),

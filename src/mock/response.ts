@@ -80,7 +80,8 @@ export function servedPage<T, Sent>(
 ): MockPage<Sent> {
   const { page = 1, pageSize = defaultPageSize } = query;
   if (pageSize > maxPageSize) {
-    throw new MockError(422, 'Invalid query', `query.pageSize: expected at most ${maxPageSize}`);
+    const details = `query.pageSize must be a number of at most ${maxPageSize}, not ${pageSize}`;
+    throw new MockError(422, 'Invalid query', details);
   }
   const totalPages = Math.ceil(list.length / pageSize);
   return {

@@ -11,7 +11,7 @@ import { authenticate, requireScope } from './auth.ts';
 import type { Account } from './data/account.ts';
 import type { ReceivedRequest } from './exchange.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { errorResponse, jsonResponse, MockError, type RawResponse, textResponse } from './response.ts';
+import { errorResponse, MockError, type RawResponse, textResponse } from './response.ts';
 import type { State } from './state.ts';
 import { checkValue, readCheckedBody, readQuery } from './validate.ts';
 
@@ -27,16 +27,16 @@ export interface MockRequest<E extends Endpoint> {
   readonly now: string;
 }
 
-interface ResponseParts {
-  /** By default 200, or 204 without a body. */
-  status?: number;
-  /** The body as JSON text, sent instead of it for numbers that a double cannot hold. */
-  text?: string;
+interface Text {
+  /** The body as JSON text, for numbers that a double cannot hold. */
+  text: string;
 }
 
-/** The body must fit the API's response; if the API describes none, any body or none. */
-export type MockResponse<E extends Endpoint> = ResponseParts &
-  (unknown extends ResponseInput<E> ? { body?: unknown } : { body: ResponseInput<E> });
+/** The status is by default 200, or 204 without a body. The body must fit the API's response; if the API describes none, any body or none. */
+export type MockResponse<E extends Endpoint> = { status?: number } & (
+  | Text
+  | (unknown extends ResponseInput<E> ? { body?: unknown } : { body: ResponseInput<E> })
+);
 
 /**
  * Handles one endpoint, or throws a MockError. It is synchronous so that each request changes the state in one
@@ -55,15 +55,16 @@ type AnyHandler = (
 ) => MockResponse<Endpoint>;
 
 /** Checks a handler's response for what the compiler cannot see, such as an extra property in the order summary. */
-function checkedResponse(name: EndpointName, { body, text, status }: MockResponse<Endpoint>): RawResponse {
+function checkedResponse(name: EndpointName, { status, ...response }: MockResponse<Endpoint>): RawResponse {
+  const text = 'text' in response ? response.text : JSON.stringify(response.body);
   checkValue(
     api[name].response,
-    text === undefined ? body : JSON.parse(text),
+    text === undefined ? undefined : JSON.parse(text),
     'response',
     (problems) => new MockError(500, 'The mock did not respond as its API says', `${name}: ${problems}`),
   );
-  if (text !== undefined) return textResponse(status ?? 200, text, { 'content-type': 'application/json' });
-  return body === undefined ? textResponse(status ?? 204, '') : jsonResponse(status ?? 200, body);
+  if (text === undefined) return textResponse(status ?? 204, '');
+  return textResponse(status ?? 200, text, { 'content-type': 'application/json' });
 }
 
 /** Stores only a success: after a refusal, the corrected request may use the same idempotency key. */

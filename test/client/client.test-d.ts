@@ -1,6 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/client/create-client.ts';
-import type { EndedRunStatus, PendingRunStatus, RunStatus } from '../../src/contract/service-types.ts';
+import type { RunStatus } from '../../src/contract/service-types.ts';
+import type { EndedRunStatus, PendingRunStatus } from '../../src/contract/types.ts';
 
 declare const client: ServiceClient;
 

@@ -47,52 +47,8 @@ const importsOf = (text: string) =>
 /** Types for callers that depend on a field. */
 const narrowed: Record<string, string> = { RunStatus: 'EndedRunStatus | PendingRunStatus' };
 
-const generic = `
-/**
- * A list, or one page of it: \`items\`, whatever their shape and name in the response, and its other fields, unchanged. The
- * fields declared here are those that the service documents; \`page\` counts from 1.
- */
-export interface Page<Item> {
-  items: Item[];
-  totalCount?: number | null | undefined;
-  page?: number | null | undefined;
-  pageSize?: number | null | undefined;
-  totalPages?: number | null | undefined;
-  hasNextPage?: boolean | null | undefined;
-  hasPreviousPage?: boolean | null | undefined;
-  [field: string]: unknown;
-}
-
-/** A body that the API does not describe: an object with any fields. */
-export interface Fields {
-  [field: string]: unknown;
-}
-
-/** The content of a file. A \`Blob\` has a media type; a \`File\` also has a name. */
-export type FileContent = ArrayBufferView | ArrayBuffer | Blob;
-
-/** A file, with the name and media type to send. Default: those of the file. */
-export interface FileUpload {
-  file: FileContent;
-  name?: string | undefined;
-  type?: string | undefined;
-}
-
-/** The status of a run that has ended. The client refuses one without both counts. */
-export interface EndedRunStatus extends RunStatus {
-  state: 'completed' | 'cancelled';
-  failed: number;
-  blocked: number;
-}
-
-/**
- * The status of a run that has not ended. A state that the API does not list is also such a status. The type omits
- * these states, so that a comparison with \`completed\` distinguishes the two types.
- */
-export interface PendingRunStatus extends RunStatus {
-  state: 'in_progress';
-}
-`;
+/** The types of `contract/types.ts`, which are written by hand. */
+const generics = ['Page', 'Fields', 'FileContent', 'FileUpload', 'EndedRunStatus', 'PendingRunStatus'];
 
 interface Definition {
   readonly type: string;
@@ -276,19 +232,18 @@ export function serviceTypes(): { types: string; client: string } {
     );
   const names = Object.keys(api).map((name) => `'${name}'`);
   const body = groupText(root);
-  const usedBy = (text: string, all: readonly string[]) =>
-    all.filter((name) => new RegExp(`\\b${name}\\b`).test(text)).toSorted();
-  const generics = [...generic.matchAll(/^export (?:type|interface) (\w+)/gm)].map((match) =>
-    String(match[1]),
-  );
-  const plain = [...named.keys(), ...generics];
+  const usedBy = (text: string, all: readonly string[]) => {
+    const plain = text.replace(/\/\*\*.*?\*\//gs, '');
+    return all.filter((name) => new RegExp(`\\b${name}\\b`).test(plain)).toSorted();
+  };
   return {
     types:
       `${generated}\n/** The names of the endpoints. */\n` +
-      `export type EndpointName = ${names.join(' | ')};\n${generic}\n${[...named.values()].join('\n')}`,
+      `export type EndpointName = ${names.join(' | ')};\n\n${[...named.values()].join('\n')}`,
     client:
       `${generated}${importsOf(body)}` +
-      `import type { ${usedBy(body.replace(/\/\*\*.*?\*\//gs, ''), plain).join(', ')} } from '../contract/service-types.ts';\n` +
+      `import type { ${usedBy(body, [...named.keys()]).join(', ')} } from '../contract/service-types.ts';\n` +
+      `import type { ${usedBy(body, generics).join(', ')} } from '../contract/types.ts';\n` +
       `import type { ExactOptions, ExactOrder } from './exact-orders.ts';\nimport type { CallOptions } from './options.ts';\n\n` +
       `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. The arguments are the\n` +
       ` * path parameters in order, then the body and the query if the endpoint has them, then options. A call is retried if that\n` +

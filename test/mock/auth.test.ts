@@ -86,12 +86,6 @@ describe('authentication', () => {
     expect((await call('POST', '/api/ci/runs', { body: '{' })).status).toBe(422);
   });
 
-  it('checks the token when a request for orders has both credentials', async () => {
-    const { mock, call } = await startService();
-    const headers = { 'x-api-key': mock.apiKey, authorization: 'Bearer wrong' };
-    expect((await call('GET', '/api/orders.json', { headers })).status).toBe(401);
-  });
-
   it('requires the credentials of the API for every endpoint', () => {
     expect(Object.fromEntries(names.map((name) => [name, needed(name)]))).toEqual(
       Object.fromEntries(names.map((name) => [name, api[name].auth])),

@@ -2,8 +2,6 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { UsageError } from '../../src/errors.ts';
-import type { Fault } from '../../src/mock/faults/faults.ts';
 import { type DeliveryFaultKind, deliveryKinds } from '../../src/mock/faults/kinds.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
 import type { MockOptions } from '../../src/mock/server.ts';
@@ -244,20 +242,6 @@ describe('a delivery fault', () => {
     );
   });
 
-  it('draws deliveries with a probability by the seed', async () => {
-    const drawn = async () => {
-      const { mock, test, received } = await started(['drop@webhook.test:40%'], { seed: 5 });
-      const sent: string[] = [];
-      for (let i = 0; i < 40; i += 1) sent.push(await test());
-      await mock.deliveriesSent();
-      return sent.map((id) => received.some((one) => one.id === id));
-    };
-    const first = await drawn();
-    expect(await drawn()).toEqual(first);
-    expect(first.filter((arrived) => !arrived).length).toBeGreaterThan(8);
-    expect(first.filter((arrived) => arrived).length).toBeGreaterThan(8);
-  });
-
   it('neither affects nor counts requests and deliveries that are only recorded', async () => {
     const { mock, asUser, run, test, received } = await started(['drop@webhook.test', 'drop@run.started:2']);
     const [ofDataSet] = [...mock.state.account.webhooks.keys()];
@@ -277,25 +261,6 @@ describe('a delivery fault', () => {
     await mock.close();
     await mock.deliveriesSent();
     expect(received).toEqual([]);
-  });
-
-  it.each<[string, Fault]>([
-    ['drop', { kind: 'drop' }],
-    ['delay=30s@run.completed:10%', { kind: 'delay', byMs: 30_000, event: 'run.completed', chance: 0.1 }],
-    ['early=1.5s', { kind: 'early', byMs: 1500 }],
-    ['refused=10s@run.status', { kind: 'refused', forMs: 10_000, endpoint: 'run.status' }],
-  ])('is parsed: %s', (text, fault) => expect(parseFault(text)).toMatchObject(fault));
-
-  it.each([
-    ['drop@run.status', /drop affects no event "run.status"/],
-    ['early@run.started', /early affects no event "run.started"/],
-    ['reset@run.completed', /unknown endpoint "run.completed"/],
-    ['drop=5s', /drop: this fault has no duration/],
-    ['delay=', /--fault delay: "" is not a duration/],
-    ['delay=soon', /"soon" is not a duration/],
-  ])('is rejected: %s', (text, message) => {
-    expect(() => parseFault(text)).toThrow(UsageError);
-    expect(() => parseFault(text)).toThrow(message);
   });
 
   it('can be added to a running mock, but only for events', async () => {

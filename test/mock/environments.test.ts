@@ -90,21 +90,16 @@ describe('a changed environment', () => {
     expect((await all(service)).at(-1)).toEqual(response.json());
   });
 
-  it.each(['name', 'key', 'baseUrl', 'providerModel', 'version', 'mobileRuntimeOverrides', 'vendorModel'])(
-    'has a null %s once a request has cleared it, and keeps the other fields',
-    async (field) => {
-      const service = await startService();
-      const { asUser } = service;
-      const full = { ...shown, vendorModel: 'm' };
-      for (const name of ['a', 'b']) {
-        const id = idOf(await asUser('POST', path, { ...full, name, key: name }));
-        const response = await asUser('PUT', `${path}/${id}`, { [field]: null });
-        const cleared = { ...full, name, key: name, [field]: null };
-        expect([response.status, response.json()]).toMatchObject([200, cleared]);
-        expect((await all(service)).at(-1)).toEqual(response.json());
-      }
-    },
-  );
+  it('has a null field once a request has cleared it, and keeps the others', async () => {
+    const { asUser } = await startService();
+    let expected: Record<string, unknown> = { ...shown, vendorModel: 'm' };
+    const id = idOf(await asUser('POST', path, expected));
+    for (const field of Object.keys(expected)) {
+      const response = await asUser('PUT', `${path}/${id}`, { [field]: null });
+      expected = { ...expected, [field]: null };
+      expect([response.status, response.json()]).toMatchObject([200, expected]);
+    }
+  });
 
   it('may keep its key but not take the key of another one', async () => {
     const { asUser } = await startService();

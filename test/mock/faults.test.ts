@@ -279,21 +279,34 @@ describe('parsing a fault', () => {
     ['reset:all', { kind: 'reset', times: Number.POSITIVE_INFINITY }],
     ['reset:20%', { kind: 'reset', chance: 0.2, times: Number.POSITIVE_INFINITY }],
     ['reset:5s-10s', { kind: 'reset', fromMs: 5000, untilMs: 10_000, times: Number.POSITIVE_INFINITY }],
+    [
+      'delay=30s@run.completed:10%',
+      { kind: 'delay', byMs: 30_000, event: 'run.completed', chance: 0.1, times: Number.POSITIVE_INFINITY },
+    ],
+    ['refused=10s@run.status', { kind: 'refused', forMs: 10_000, endpoint: 'run.status' }],
   ])('accepts %s', (text, fault) => expect(parseFault(text)).toEqual(fault));
 
   it.each([
-    '',
-    'reset2',
-    'status',
-    'reset@run',
-    'early@create',
-    'reset:',
-    'reset:0',
-    'reset:5-2',
-    'reset:120%',
-    'reset:10s-5s',
-    '600',
-  ])('rejects %j', (text) => expect(() => parseFault(text)).toThrow(UsageError));
+    ['', /unknown fault/],
+    ['reset2', /unknown fault/],
+    ['status', /unknown fault/],
+    ['600', /unknown fault/],
+    ['reset@run', /unknown endpoint "run"/],
+    ['reset@run.completed', /unknown endpoint "run.completed"/],
+    ['early@create', /early affects no event/],
+    ['early@run.started', /early affects no event "run.started"/],
+    ['drop@run.status', /drop affects no event "run.status"/],
+    ['drop=5s', /drop: this fault has no duration/],
+    ['delay=', /--fault delay: "" is not a duration/],
+    ['reset:', /not a valid condition/],
+    ['reset:0', /not a valid condition/],
+    ['reset:5-2', /not a valid condition/],
+    ['reset:120%', /not a valid condition/],
+    ['reset:10s-5s', /not a valid condition/],
+  ])('rejects %j', (text, message) => {
+    expect(() => parseFault(text)).toThrow(UsageError);
+    expect(() => parseFault(text)).toThrow(message);
+  });
 });
 
 describe('the endpoint for faults', () => {
@@ -371,41 +384,30 @@ describe('the list of faults', () => {
     expect(codes).toEqual([200, 200, 418, 418, 200]);
   });
 
-  const play = (faults: Faults, requests: number) =>
-    Array.from({ length: requests }, () => faults.take('run.status')?.kind ?? '-');
-
-  it('applies a fault once by default', () => {
+  it.each<[string, readonly Fault[], string]>([
+    ['once by default', [{ kind: 'reset' }, { kind: 'truncated', times: 2 }], 'reset truncated truncated -'],
+    ['after those that it skips', [{ kind: 'reset', skip: 2 }], '- - reset -'],
+    [
+      'counted from when it was added',
+      [{ kind: 'truncated' }, { kind: 'reset', skip: 1 }],
+      'truncated reset - -',
+    ],
+    ['only on its endpoint', [{ kind: 'reset', endpoint: 'run.cancel' }], '- - - -'],
+    ['for ever', [{ kind: 'reset', times: Number.POSITIVE_INFINITY }], 'reset reset reset reset'],
+  ])('applies a fault %s', (_when, added, expected) => {
     const faults = new Faults();
-    faults.add({ kind: 'reset' });
-    faults.add({ kind: 'truncated', times: 2 });
-    expect(play(faults, 4)).toEqual(['reset', 'truncated', 'truncated', '-']);
-    expect(faults.pending).toBe(0);
+    for (const fault of added) faults.add(fault);
+    const taken = Array.from({ length: 4 }, () => faults.take('run.status')?.kind ?? '-');
+    expect(taken.join(' ')).toBe(expected);
+    faults.clear();
+    expect([faults.take('run.status'), faults.pending]).toEqual([undefined, 0]);
   });
 
-  it('skips requests, counted from when the fault was added', () => {
-    const faults = new Faults();
-    faults.add({ kind: 'reset', skip: 2 });
-    expect(play(faults, 4)).toEqual(['-', '-', 'reset', '-']);
-    faults.add({ kind: 'truncated' });
-    faults.add({ kind: 'reset', skip: 1 });
-    expect(play(faults, 3)).toEqual(['truncated', 'reset', '-']);
-  });
-
-  it('affects only the endpoint of the fault, or any request without one', () => {
+  it('affects requests to no endpoint only without an endpoint', () => {
     const faults = new Faults();
     faults.add({ kind: 'reset', endpoint: 'run.cancel' });
-    expect(faults.take('run.status')).toBeUndefined();
-    expect(faults.take(null)).toBeUndefined();
+    faults.add({ kind: 'truncated' });
+    expect(faults.take(null)?.kind).toBe('truncated');
     expect(faults.take('run.cancel')?.kind).toBe('reset');
-    faults.add({ kind: 'reset' });
-    expect(faults.take(null)?.kind).toBe('reset');
-  });
-
-  it('repeats a fault until it is cleared', () => {
-    const faults = new Faults();
-    faults.add({ kind: 'reset', times: Number.POSITIVE_INFINITY });
-    expect(new Set(play(faults, 100))).toEqual(new Set(['reset']));
-    faults.clear();
-    expect(play(faults, 1)).toEqual(['-']);
   });
 });

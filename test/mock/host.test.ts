@@ -26,7 +26,14 @@ function ask(mock: MockServer, path: string, host: string): Promise<{ status: nu
   });
 }
 
-const paths = ['/api/orders.json', '/_mock/faults', '/', '/_mock/page/state', '/nowhere'];
+const paths = [
+  '/api/orders.json',
+  '/_mock/faults',
+  '/',
+  '/projects/a/runs/b',
+  '/_mock/page/state',
+  '/nowhere',
+];
 
 test.each(paths)('on a loopback address, %s rejects the name of another host', async (path) => {
   const mock = await start({ page: true });

@@ -102,15 +102,12 @@ describe('the list', () => {
     });
   });
 
-  it.each([
-    ['Z', 'Z'],
-    ['%2B02:00', '+02:00'],
-  ])('has what was created after a time, but not at it, with the zone "%s"', async (sent, meant) => {
+  it('has what was created after a time, but not at it', async () => {
     const { mock, asUser } = await staged();
     const all = [...(mock.state.account.projects.get('shop')?.values() ?? [])].reverse();
     const time = '2025-12-01T00:00:00';
-    const expected = all.filter((one) => Date.parse(one.createdAt) > Date.parse(time + meant));
-    const response = await asUser('GET', `${path}?createdAfter=${time}${sent}`);
+    const expected = all.filter((one) => Date.parse(one.createdAt) > Date.parse(`${time}+02:00`));
+    const response = await asUser('GET', `${path}?createdAfter=${time}%2B02:00`);
     expect(response.json().totalCount).toBe(expected.length);
     expect(expected.length).toBeGreaterThan(10);
     const at = (await asUser('GET', `${path}?createdAfter=${expected.at(-1)?.createdAt}`)).json();

@@ -59,35 +59,17 @@ describe('creating a run', () => {
     expect(mock.state.runs.size).toBe(0);
   });
 
+  const json = { 'content-type': 'application/json' };
   it.each<[string, string | Uint8Array, Record<string, string>, number, string]>([
-    ['text that is not JSON', '{"projectSlug":', { 'content-type': 'application/json' }, 400, 'body: '],
-    [
-      'bytes that are not UTF-8',
-      new Uint8Array([0x22, 0xff, 0x22]),
-      { 'content-type': 'application/json' },
-      400,
-      'body: ',
-    ],
-    ['no body', '', { 'content-type': 'application/json' }, 422, 'body: required'],
-    [
-      'JSON without a content type',
-      new TextEncoder().encode(JSON.stringify(byProcess)),
-      {},
-      422,
-      'Content-Type: expected application/json, got none',
-    ],
-    [
-      'JSON with the content type text/plain',
-      JSON.stringify(byProcess),
-      { 'content-type': 'text/plain' },
-      422,
-      'Content-Type',
-    ],
+    ['text that is not JSON', '{"projectSlug":', json, 400, 'body: '],
+    ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), json, 400, 'body: '],
+    ['no body', '', json, 422, 'body: required'],
+    ['a body without a type', new TextEncoder().encode('{}'), {}, 422, 'expected application/json, got none'],
+    ['text/plain', JSON.stringify(byProcess), { 'content-type': 'text/plain' }, 422, 'Content-Type'],
   ])('refuses %s', async (_case, body, headers, status, details) => {
     const { mock, call } = await startService();
     const response = await call('POST', '/api/ci/runs', { headers, body });
-    expect(response.status).toBe(status);
-    expect(response.json().details).toContain(details);
+    expect([response.status, response.json().details]).toEqual([status, expect.stringContaining(details)]);
     expect(mock.state.runs.size).toBe(0);
   });
 });
@@ -232,15 +214,6 @@ describe('cancelling a run', () => {
     const response = await call('POST', `/api/ci/runs/${id}/cancel`);
     expect([response.status, response.json().state, response.json().failed]).toEqual([200, 'completed', 2]);
     expect(mock.state.runs.get(id)?.cancelled).toBeUndefined();
-  });
-
-  it.each([
-    [{ reason: 7 }, 'body.reason must be a string, not 7'],
-    [{ because: 'x' }, 'body.because is unknown'],
-  ])('refuses %j', async (body, details) => {
-    const { post, trigger } = await startService();
-    const response = await post(`/api/ci/runs/${await trigger()}/cancel`, body);
-    expect([response.status, response.json().details]).toEqual([422, details]);
   });
 
   it('is 404 for an unknown run', async () => {

@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -124,16 +123,9 @@ describe('the mock', () => {
 
   it('announces changes of observations and environments', async () => {
     await serve();
-    await register({
-      events: [
-        'observation.created',
-        'observation.changed',
-        'observation.promoted',
-        'environment.created',
-        'environment.updated',
-        'environment.deleted',
-      ],
-    });
+    const events = ['created', 'changed', 'promoted'].map((change) => `observation.${change}`);
+    events.push(...['created', 'deleted', 'updated'].map((change) => `environment.${change}`));
+    await register({ events });
     const { id } = (await client.observations.create('shop', { title: 'x' })) as Hook;
     await client.observations.confirm('shop', id);
     await client.observations.promoteToTicket('shop', id);
@@ -141,16 +133,7 @@ describe('the mock', () => {
     await client.env.update(made.id, { version: '2' });
     await client.env.delete(made.id);
     await eventually(6);
-    expect(received.map((one) => one.json.type).sort()).toEqual(
-      [
-        'observation.created',
-        'observation.changed',
-        'observation.promoted',
-        'environment.created',
-        'environment.updated',
-        'environment.deleted',
-      ].sort(),
-    );
+    expect(received.map((one) => one.json.type).toSorted()).toEqual(events.toSorted());
   });
 
   it.each([
@@ -188,19 +171,4 @@ describe('the mock', () => {
     await mock.close();
     expect((await broken)[0]).toMatchObject({ code: 'ECONNRESET' });
   });
-});
-
-const openssl = spawnSync('openssl', ['version']).status === 0;
-
-it.skipIf(!openssl)('a delivery can be verified with openssl alone', async () => {
-  await serve();
-  const { id, secret } = await register();
-  await client.webhooks.test(id);
-  await eventually(1);
-  const { headers, body } = received[0] as Received;
-  const signedText = Buffer.concat([Buffer.from(`${headers['x-service-timestamp']}.`), body]);
-  const printed = execFileSync('openssl', ['dgst', '-sha256', '-hmac', secret], {
-    input: signedText,
-  }).toString();
-  expect(headers['x-service-signature']).toBe(`sha256=${printed.trim().split(' ').at(-1)}`);
 });

@@ -36,7 +36,7 @@ describe.each(names)('%s', (name) => {
 describe('the query', () => {
   it.each([
     ['/api/environments?page=2&pageSize=50', 200, undefined],
-    ['/api/environments?pageSize=101', 422, 'query.pageSize: expected at most 100'],
+    ['/api/environments?pageSize=101', 422, 'query.pageSize must be a number of at most 100'],
     ['/api/environments?pageSize=0', 422, 'query.pageSize must be a number of at least 1, not 0'],
     ['/api/environments?page=0', 422, 'query.page must be a number of at least 1, not 0'],
     ['/api/environments?page=two', 422, 'query.page must be a number, not a string'],

@@ -1,7 +1,7 @@
 import type { Schema } from '../../contract/endpoint.ts';
 import { secretName } from '../../contract/issues.ts';
-import type { FileUpload } from '../../contract/service-types.ts';
 import { type Field, schemaFields } from '../../contract/shape.ts';
+import type { FileUpload } from '../../contract/types.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
+import type { ChildResult } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
 import { type FaultKind, isDeliveryKind, rowOf } from '../../mock/faults/kinds.ts';
@@ -86,11 +87,6 @@ function addMockFlags(command: Command): Command {
   return completes(command, '--rate-limit', rateLimits);
 }
 
-/** Reads seconds, as the service's field has them; a unit is allowed too. */
-function retryAfterSeconds(text: string): number {
-  return (readDuration(text) ?? parseDuration('--retry-after', text)) / 1000;
-}
-
 export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): MockOptions {
   const { port, duration, retryAfter, seed, rateLimit, deliver = 'loopback' } = flags;
   return {
@@ -100,7 +96,11 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     port: port === undefined ? defaultPort : numberUpTo('--port', port, 65_535),
     outcome: flags.outcome?.map((value): Outcome => oneOf('--outcome', outcomes, value)),
     duration: duration === undefined ? undefined : parseDuration('--duration', duration),
-    retryAfterSeconds: retryAfter === undefined ? undefined : retryAfterSeconds(retryAfter),
+    // Seconds, as the service's field has them; a unit is allowed too.
+    retryAfterSeconds:
+      retryAfter === undefined
+        ? undefined
+        : (readDuration(retryAfter) ?? parseDuration('--retry-after', retryAfter)) / 1000,
     allowHosts: flags.allowHost,
     faults: flags.fault?.map(parseFault),
     deployed: flags.deployed,
@@ -120,24 +120,15 @@ const defaultPort = 4010;
 async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
   const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
-  const settings = mockEnvironment(mock);
-  const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
-  if (wantsJson(output)) {
-    const data = {
-      schemaVersion: 1,
-      url: mock.url,
-      apiKey: mock.apiKey,
-      token: mock.token,
-    };
-    await output.data(data, { head: [], rows: [] });
-  } else {
-    await output.result(lines.join(''));
-  }
+  const { url, apiKey, token } = mock;
+  const lines = Object.entries(mockEnvironment(mock)).map(([name, value]) => `export ${name}=${value}\n`);
+  if (wantsJson(output)) await output.data({ schemaVersion: 1, url, apiKey, token }, { head: [], rows: [] });
+  else await output.result(lines.join(''));
   if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
-  await output.note(`open ${mock.url}/ to see requests, end runs and switch faults on`);
+  await output.note(`open ${url}/ to see requests, end runs and switch faults on`);
   if (flags.deployed !== undefined)
-    await output.note(`the version page is ${versionUrl(mock.url)}, and with .json it is JSON`);
-  await output.note(`the mock listens on ${mock.url}; stop it with Ctrl-C`);
+    await output.note(`the version page is ${versionUrl(url)}, and with .json it is JSON`);
+  await output.note(`the mock listens on ${url}; stop it with Ctrl-C`);
   let unsubscribe = () => {};
   const signal = await new Promise<StopSignal>((resolve) => {
     unsubscribe = io.onStop(resolve);
@@ -147,9 +138,10 @@ async function serveCommand(context: Context, flags: MockFlags): Promise<number>
   return exitCodeOfSignal(signal);
 }
 
-/** The exit codes of shells for a command that does not exist, or that cannot be executed. */
-const notFound = 127;
-const notExecutable = 126;
+/** Returns the exit code that a shell would give a command that a signal may have ended. */
+export function exitCodeOfChild({ code, signal }: ChildResult): number {
+  return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
+}
 
 /** Gives the command the settings of a mock in its environment. Returns the command's exit code. */
 async function execCommand(context: Context, command: readonly string[], flags: MockFlags): Promise<number> {
@@ -158,13 +150,13 @@ async function execCommand(context: Context, command: readonly string[], flags: 
     throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
   const mock = await startMock(mockOptions(flags, 0, io));
   try {
-    const { code, signal } = await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) });
-    return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
+    return exitCodeOfChild(await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) }));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     await output.alert(`${command[0]}: ${missing ? 'command not found' : 'cannot be run'}`);
-    return missing ? notFound : notExecutable;
+    // As in a shell.
+    return missing ? 127 : 126;
   } finally {
     await mock.close();
   }

@@ -60,9 +60,8 @@ interface SelftestFlags {
 
 const usualLimitMs = 60_000;
 
-function parallelism(text: string | undefined): number {
-  const value = text === undefined ? 1 : /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (value >= 1) return value;
+function parallelism(text = '1'): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
   throw new UsageError(`--parallel: "${text}" is not a whole number from 1 to 999`, {
     hint: 'give the number of scenarios to run at the same time',
   });
@@ -97,37 +96,37 @@ function isPassing({ advisory, settings }: GateSettings, scenario: Scenario, tex
   return scenario.verdict === 'cancelled' ? !looksStrict(text, action) : action.value !== 'fail';
 }
 
-/** Returns a scenario with what the settings of the step say about it. */
-function adapted(scenario: Scenario, text: string, { settings, sources: { gates } }: Context): Scenario {
-  const retries = [settings, ...gates.map((gate) => gate.settings)].map((one) =>
-    retriesIn(text, one.retries?.value ?? 0),
-  );
-  // All runs of a gate with retries fail, so a later pass is that of another gate.
-  const fails = scenario.name === 'failed' ? 1 + Math.max(...retries) : 1;
-  const passing = gates.filter((gate) => isPassing(gate, scenario, text));
-  const isStrict =
-    gates.length > 0 ? passing.length < gates.length : looksStrict(text, policySettings(settings).cancelled);
-  return {
-    ...scenario,
-    fails,
-    // Several gates create several runs.
-    runs: gates.length > 0 ? Number.POSITIVE_INFINITY : fails,
-    passing: new Set(
-      passing.map((gate) => selectorOf(gate.settings.process?.value, gate.settings.tags?.value)),
-    ),
-    expected: scenario.name === 'cancelled' && isStrict ? 'red' : scenario.expected,
-  };
-}
-
-/** Returns the requested scenarios, in their usual order, with the results expected of this step. */
-function chosenScenarios(flags: SelftestFlags, text: string, context: Context): Scenario[] {
+/** Returns the requested scenarios, in their usual order, with what the settings of the step say about them. */
+function chosenScenarios(
+  flags: SelftestFlags,
+  text: string,
+  { settings, sources: { gates } }: Context,
+): Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
   const given =
     flags.cancelled === undefined ? undefined : oneOf('--cancelled', expectations, flags.cancelled);
-  return scenarios
-    .filter(({ name }) => names?.includes(name) ?? true)
-    .map((scenario) => adapted(scenario, text, context))
-    .map((one) => (one.name === 'cancelled' ? { ...one, expected: given ?? one.expected } : one));
+  const all = [settings, ...gates.map((gate) => gate.settings)];
+  const retries = Math.max(...all.map((one) => retriesIn(text, one.retries?.value ?? 0)));
+  const wanted = scenarios.filter(({ name }) => names?.includes(name) ?? true);
+  return wanted.map((scenario): Scenario => {
+    // All runs of a gate with retries fail, so a later pass is that of another gate.
+    const fails = scenario.name === 'failed' ? 1 + retries : 1;
+    const passing = gates.filter((gate) => isPassing(gate, scenario, text));
+    const isStrict =
+      gates.length > 0
+        ? passing.length < gates.length
+        : looksStrict(text, policySettings(settings).cancelled);
+    return {
+      ...scenario,
+      fails,
+      // Several gates create several runs.
+      runs: gates.length > 0 ? Number.POSITIVE_INFINITY : fails,
+      passing: new Set(
+        passing.map((gate) => selectorOf(gate.settings.process?.value, gate.settings.tags?.value)),
+      ),
+      expected: scenario.name === 'cancelled' ? (given ?? (isStrict ? 'red' : 'any')) : scenario.expected,
+    };
+  });
 }
 
 /** Runs the step in every scenario, up to `parallel` at a time. Returns the results in the order of the scenarios. */
@@ -140,10 +139,10 @@ async function runAll(
 ): Promise<StepResult[]> {
   const { signal } = stop;
   const results: StepResult[] = [];
-  const waiting = [...list.entries()];
+  const waiting = list.entries();
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
-      const [index, scenario] = next;
+    for (const [index, scenario] of waiting) {
+      if (signal.aborted) return;
       const result = await runScenario({ ...setup, signal }, scenario);
       if (signal.aborted) return;
       results[index] = result;
@@ -151,9 +150,7 @@ async function runAll(
     }
   };
   // An error stops the other scenarios, and is thrown once all have ended.
-  const workers = Array.from({ length: Math.min(parallel, list.length) }, () =>
-    work().catch((error) => stop.abort(error)),
-  );
+  const workers = Array.from({ length: parallel }, () => work().catch((error) => stop.abort(error)));
   await Promise.all(workers);
   signal.throwIfAborted();
   return results;

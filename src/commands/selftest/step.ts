@@ -1,12 +1,10 @@
-import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import type { ChildResult } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
 import { newCredentials } from '../../mock/auth.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
-import { mockEnvironment, withheld } from '../mock/commands.ts';
+import { exitCodeOfChild, mockEnvironment, withheld } from '../mock/commands.ts';
 import { never, outcomeOf, type Scenario, type StepResult, selectorOf } from './scenarios.ts';
 
 /** Files that the CI reads after the step. The step gets copies, so that it cannot affect the real build. */
@@ -112,10 +110,6 @@ async function startScenario(io: Io, scenario: Scenario): Promise<MockServer> {
     mock.faults.add({ kind: 'refused', forMs: always, endpoint: 'run.trigger' });
   }
   return mock;
-}
-
-function exitCodeOfChild({ code, signal }: ChildResult): number {
-  return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
 }
 
 function notStarted({ io, command }: StepSetup, error: unknown): unknown {

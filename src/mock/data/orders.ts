@@ -24,28 +24,25 @@ export interface OwnOrder {
 
 export type StoredOrder = Required<OwnOrder>;
 
-interface Pricing {
-  currency: string;
-  /** Digits of the minor unit: two for cents, none for the yen. */
-  digits: number;
-  /** The number of minor units in about one euro. */
-  rate: number;
-}
+/** A currency with the digits of its minor unit (two for cents, none for the yen), and the minor units in about one euro. */
+type Pricing = readonly [currency: string, digits: number, rate: number];
 
-const euro: Pricing = { currency: 'EUR', digits: 2, rate: 100 };
-const dollar: Pricing = { currency: 'USD', digits: 2, rate: 110 };
-const pound: Pricing = { currency: 'GBP', digits: 2, rate: 85 };
-const yen: Pricing = { currency: 'JPY', digits: 0, rate: 160 };
+const euro: Pricing = ['EUR', 2, 100];
+const dollar: Pricing = ['USD', 2, 110];
 
 /** Repeated according to their frequency: mostly euros, rarely yen. */
-const pricings = [euro, euro, euro, euro, euro, dollar, dollar, dollar, pound, yen];
+const pricings: readonly Pricing[] = [
+  ...[euro, euro, euro, euro, euro, dollar, dollar, dollar],
+  ['GBP', 2, 85],
+  ['JPY', 0, 160],
+];
 
 const dayMs = 86_400_000;
 /** The period that the orders of a data set cover. */
 const spanMs = 150 * dayMs;
 
 /** Returns a total of about 5 to 3000 euros; small totals are more frequent. */
-function total(draw: Draw, { digits, rate }: Pricing): string {
+function total(draw: Draw, [, digits, rate]: Pricing): string {
   const units = Math.round(5 * rate * 600 ** (draw.fraction() ** 2));
   return formatDecimal({ units: BigInt(units), scale: digits });
 }
@@ -69,7 +66,7 @@ export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], u
       id: nextId(),
       customer: customerName(draw),
       total: total(draw, pricing),
-      currency: pricing.currency,
+      currency: pricing[0],
       placedAt: new Date(placedAt).toISOString(),
       ...own[index],
     });

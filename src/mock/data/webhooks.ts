@@ -1,4 +1,4 @@
-import { byId, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
+import { type Draw, drawer, seededDraw, seededIds } from '../random.ts';
 
 /** The events that webhooks can be registered for. The API lists none. */
 export const eventTypes = [
@@ -64,12 +64,7 @@ export function payloadOf(id: string, type: string, createdAt: string, data: Rec
   return { id, type, createdAt, data };
 }
 
-function makeDelivery(
-  draw: Draw,
-  id: string,
-  webhook: Omit<StoredWebhook, 'deliveries'>,
-  at: number,
-): StoredDelivery {
+function makeDelivery(draw: Draw, id: string, webhook: StoredWebhook, at: number): StoredDelivery {
   const eventType = draw.pick(webhook.events);
   const delivered = draw.chance(0.85);
   const createdAt = new Date(at).toISOString();
@@ -99,7 +94,7 @@ export function makeWebhooks(
   const drawAt = drawer(seed, 'deliveries');
   return Array.from({ length: count }, (_, index): StoredWebhook => {
     const [url, projectId, events] = receivers[index % receivers.length] as Receiver;
-    const webhook = {
+    const webhook: StoredWebhook = {
       id: nextId(),
       url: index < receivers.length ? url : `${url}${url.includes('?') ? '&' : '?'}copy=${index}`,
       projectId,
@@ -107,11 +102,13 @@ export function makeWebhooks(
       createdAt: new Date(until - (count - index) * 240 * hourMs).toISOString(),
       secretRotatedAt: null,
       secret: `whsec_${seededDraw(seed, `webhook ${index}`).token(32)}`,
+      deliveries: new Map(),
     };
-    const made = Array.from({ length: deliveries }, (_, nth) => {
-      const at = index * deliveries + nth;
-      return makeDelivery(drawAt(at), nextDeliveryId(), webhook, until - (deliveries - nth) * 5 * hourMs);
-    });
-    return { ...webhook, deliveries: byId(made) };
+    for (let nth = 0; nth < deliveries; nth++) {
+      const at = until - (deliveries - nth) * 5 * hourMs;
+      const one = makeDelivery(drawAt(index * deliveries + nth), nextDeliveryId(), webhook, at);
+      webhook.deliveries.set(one.id, one);
+    }
+    return webhook;
   });
 }

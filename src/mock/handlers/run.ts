@@ -1,9 +1,10 @@
+import type { ResponseInput } from '../../contract/endpoint.ts';
 import type { run as runApi } from '../../contract/run.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announceEvent } from '../events.ts';
 import { requireFound } from '../response.ts';
 import { actualProgress, finalCounts, type Outcome, type Run, type RunProgress } from '../runs.ts';
-import type { HandlersOf, MockResponse } from '../service.ts';
+import type { HandlersOf } from '../service.ts';
 import type { State } from '../state.ts';
 
 /** Returns the progress of a run that its status shows. */
@@ -51,7 +52,7 @@ function runOf({ runs }: State, id: string): Run {
 }
 
 /** A polling interval is suggested only while the run is in progress. */
-function shownStatus(state: State, run: Run): MockResponse<(typeof runApi)['run.status']>['body'] {
+function shownStatus(state: State, run: Run): ResponseInput<(typeof runApi)['run.status']> {
   // Announce the end before the status shows it, because a fault of the delivery can change the status.
   announceEnd(state, run);
   const { retryAfterSeconds } = state.plan;

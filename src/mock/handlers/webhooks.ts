@@ -22,13 +22,9 @@ const delivery = resource({
   sent: (one: StoredDelivery) => ({ ...one }),
 });
 
-const eventNames: readonly string[] = eventTypes.map(({ type }) => type);
+const eventNames = eventTypes.map(({ type }) => type);
 
-const eventName = z
-  .string()
-  .check(
-    z.refine((value) => eventNames.includes(value), { error: `expected one of ${eventNames.join(', ')}` }),
-  );
+const eventName = z.enum(eventNames, `expected one of ${eventNames.join(', ')}`);
 
 const newWebhook = z.looseObject({
   url: z.url({ protocol: /^https?$/ }),

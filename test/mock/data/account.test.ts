@@ -18,12 +18,6 @@ describe('the data set', () => {
     }
   });
 
-  it('has the same first ten orders, except for their dates, whatever its size', () => {
-    const few = createAccount(1, { ...defaultSizes, orders: 10 }, until).orders;
-    const undated = ({ placedAt: _placedAt, ...order }: (typeof few)[number]) => order;
-    expect(account(1).orders.slice(0, 10).map(undated)).toEqual(few.map(undated));
-  });
-
   it('has orders of recent months in several currencies, the yen without minor units', () => {
     const { orders } = account(1);
     expect(orders).toHaveLength(137);
