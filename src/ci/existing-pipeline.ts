@@ -1,5 +1,3 @@
-import { jobOf, type Plan } from './pipelines.ts';
-
 const linesOf = (text: string) => text.split(/\r?\n/);
 
 /**
@@ -17,16 +15,6 @@ function frame(text: string): string {
 /** Whether a file is a pipeline that `rungate init` has written for the same job, and nothing else. */
 export function isWritten(present: string, text: string): boolean {
   return frame(present) === frame(text);
-}
-
-/** Returns the job of a pipeline that a file has already, by its name; null if it has none of that name. */
-export function jobIn(present: string, text: string, plan: Plan): string | null {
-  const bare = (line: string) => line.trim().replace(/^- /, '');
-  const has = (name: string) => {
-    const naming = linesOf(text).find((line) => line.includes(name));
-    return naming !== undefined && linesOf(present).some((line) => bare(line) === bare(naming));
-  };
-  return [jobOf(plan), jobOf(plan).replaceAll('-', '_')].find(has) ?? null;
 }
 
 /** Returns the names in the top-level list `stages` of a `.gitlab-ci.yml`, in either notation; none if it has no such list. */

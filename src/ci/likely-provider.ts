@@ -1,4 +1,5 @@
 import type { Provider } from './context.ts';
+import { hostOf } from './provider-url.ts';
 
 /** The files and folders that show that a repository uses a CI system, in the order in which the CI systems are offered. */
 const markers: Readonly<Record<Provider, readonly string[]>> = {
@@ -24,15 +25,9 @@ const weakMarker = '.github';
 const hosts: readonly (readonly [RegExp, Provider])[] = [
   [/^github\.com$/, 'github'],
   [/^gitlab\.|\.gitlab\./, 'gitlab'],
-  [/^(ssh\.)?dev\.azure\.com$|\.visualstudio\.com$/, 'azure'],
+  [/^dev\.azure\.com$/, 'azure'],
   [/^bitbucket\.org$/, 'bitbucket'],
 ];
-
-/** Returns the host of a remote, which is a URL or `user@host:path`. */
-function hostOf(remote: string): string {
-  const [, host = ''] = /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]+)[:/]/i.exec(remote) ?? [];
-  return host.toLowerCase();
-}
 
 export interface Clues {
   exists(path: string): boolean;
@@ -47,16 +42,13 @@ export interface Clues {
  * first (of several, the one that belongs to the remote's host), then the CI of that host, then the CI that rungate runs in.
  */
 export function likelyProviders({ exists, remote, running }: Clues): Provider[] {
-  const host = hostOf(remote ?? '');
+  const host = hostOf(remote ?? '') ?? '';
   const ofHost = hosts.filter(([pattern]) => pattern.test(host)).map(([, provider]) => provider);
   const present = (Object.entries(markers) as [Provider, string[]][])
     .filter(([, paths]) => paths.some(exists))
     .map(([provider]) => provider);
-  if (present.length > 1) {
-    const both = present.filter((provider) => ofHost.includes(provider));
-    return both.length === 1 ? both : present;
-  }
-  if (present.length === 1) return present;
+  const both = present.filter((provider) => ofHost.includes(provider));
+  if (present.length > 0) return both.length === 1 ? both : present;
   if (ofHost.length > 0) return ofHost;
   if (running !== null) return [running];
   return exists(weakMarker) ? ['github'] : [];

@@ -6,25 +6,6 @@ export type Env = Readonly<Record<string, string | undefined>>;
 /** Returns the first valid value of these variables, or null. */
 type Read<Value> = (...names: readonly string[]) => Value | null;
 
-/** Reads a CI system's variables, which are untrusted, and records which of them were used. */
-export interface Reader {
-  readonly text: Read<string>;
-  /** A branch or tag, without `refs/heads/` or `refs/tags/`; null for other refs, such as `refs/pull/1/merge`. */
-  readonly ref: Read<string>;
-  /** A commit, in full or abbreviated. */
-  readonly sha: Read<string>;
-  /** A number without sign or fraction. */
-  readonly count: Read<number>;
-  /** A web address without credentials. */
-  readonly url: Read<string>;
-  /** `owner/name`, from a value of this form or from a remote's URL. */
-  readonly repository: Read<string>;
-  /** Returns the value at a path in the file that `GITHUB_EVENT_PATH` names, or undefined. */
-  payload(...path: readonly string[]): unknown;
-  /** The variables that were used, sorted. */
-  variables(): string[];
-}
-
 const longest = 1000;
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
@@ -55,8 +36,11 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** Returns a reader of these variables and of `eventPayload`, the text of the file that `GITHUB_EVENT_PATH` names. */
-export function readerOf(env: Env, eventPayload?: string): Reader {
+/**
+ * Reads a CI system's variables, which are untrusted, and records which of them were used.
+ * @param eventPayload the text of the file that `GITHUB_EVENT_PATH` names
+ */
+export function readerOf(env: Env, eventPayload?: string) {
   const used = new Set<string>();
   const reading =
     <Value>(clean: (value: unknown) => Value | null): Read<Value> =>
@@ -69,12 +53,16 @@ export function readerOf(env: Env, eventPayload?: string): Reader {
   const text = reading(cleanText);
   return {
     text,
+    /** A branch or tag, without `refs/heads/` or `refs/tags/`; null for other refs, such as `refs/pull/1/merge`. */
     ref: reading(cleanRef),
+    /** A commit, in full or abbreviated. */
     sha: reading(cleanSha),
+    /** A number without sign or fraction. */
     count: reading(cleanCount),
     url: reading((value) => webUrl(cleanText(value))),
     repository: reading((value) => repositoryOf(cleanText(value))),
-    payload: (...path) => {
+    /** Returns the value at a path in the event, or undefined. */
+    payload(...path: readonly string[]): unknown {
       let value = parsed(eventPayload);
       for (const key of path) {
         if (!Object.hasOwn(Object(value), key)) return undefined;
@@ -83,9 +71,11 @@ export function readerOf(env: Env, eventPayload?: string): Reader {
       text('GITHUB_EVENT_PATH');
       return value;
     },
+    /** The variables that were used, sorted. */
     variables: () => [...used].sort(),
   };
 }
+export type Reader = ReturnType<typeof readerOf>;
 
 export type Facts = Omit<CiContext, 'provider' | 'variables'>;
 

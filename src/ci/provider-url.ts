@@ -87,6 +87,11 @@ export function repositoryOfRemote(text: string | null): string | null {
   return text === null ? null : (remoteOf(text)?.name ?? null);
 }
 
+/** Returns the canonical host of a remote; null for `owner/name` alone. */
+export function hostOf(text: string): string | null {
+  return remoteOf(text)?.host ?? null;
+}
+
 /** Returns `owner/name`, from a text of this form or from a remote's URL. */
 export function repositoryOf(text: string | null): string | null {
   const remote = repositoryOfRemote(text);
@@ -101,9 +106,9 @@ export function repositoryOf(text: string | null): string | null {
 export function isSameRepository(a: string, b: string): boolean {
   const [nameA, nameB] = [repositoryOf(a), repositoryOf(b)];
   if (nameA === null || nameB === null) return a === b;
-  const [hostA, hostB] = [remoteOf(a)?.host, remoteOf(b)?.host];
+  const [hostA, hostB] = [hostOf(a), hostOf(b)];
   const lower = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return lower(nameA) === lower(nameB) && (hostA === undefined || hostB === undefined || hostA === hostB);
+  return lower(nameA) === lower(nameB) && (hostA === null || hostB === null || hostA === hostB);
 }
 
 /** Names of parameters that carry credentials. */

@@ -47,10 +47,7 @@ describe('rungate without a command suggests', () => {
     [
       'the gate if everything is set',
       { ...file({ project: 'shop', process: 'checkout', apiUrl: 'https://service.example.com' }), env: key },
-      [
-        /Configured: process checkout\nof project shop\nat https:\/\/service\.example\.com\. Run it/,
-        /\n {2}rungate gate\n/,
-      ],
+      [/The service is https:\/\/service\.example\.com/, /\n {2}rungate gate {5}starts the configured runs/],
       /rungate init|rungate login|mock/,
     ],
     [
@@ -59,8 +56,8 @@ describe('rungate without a command suggests', () => {
         ...file({ gates: { api: { project: 'shop', process: 'api' }, web: { tags: ['web'] } } }),
         env: { ...service, ...key },
       },
-      [/Configured: gates api, web\nat https:.*\. Run/, /\n {2}rungate gate\n/],
-      /of project|run trigger|"process"|rungate init/,
+      [/\n {2}rungate gate {5}starts the configured runs/],
+      /run trigger|"process"|rungate init/,
     ],
     [
       'a fix for a broken project file',

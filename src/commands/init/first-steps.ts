@@ -14,22 +14,26 @@ export function selfName({ program: [, script], env }: Io): string {
   return isBinary || onPath ? 'rungate' : 'npx rungate';
 }
 
-function selectedOf({ process: chosen, tags }: Settings, { gates }: SettingSources): string | null {
-  const names = gates.map(({ name }) => name).join(', ');
-  if (names !== '') return `gates ${excerpt(names, 60)}`;
-  if (chosen !== undefined) return `process ${excerpt(chosen.value, 60)}`;
-  return tags === undefined ? null : `tags ${excerpt(tags.value.join(', '), 60)}`;
+/** Returns the next command, or what is missing for it. */
+function nextStep(io: Io, self: string, settings: Settings, { gates, projectFile }: SettingSources): string {
+  const { project, process, tags } = settings;
+  // Each gate may have its own project.
+  if (gates.length > 0 || (project !== undefined && (process ?? tags) !== undefined))
+    return `  ${self} gate     starts the configured runs, and waits for the verdict`;
+  if (projectFile !== null) {
+    const names = project === undefined ? '"project": "<slug>"' : '"process": "<slug>"';
+    return `  write ${names} into ${displayPath(io, projectFile)}`;
+  }
+  return findRoot(io.cwd, io.exists) === null
+    ? `  ${self} gate --project <slug> --process <slug>`
+    : `  ${self} init     writes .rungate.json and a pipeline`;
 }
 
 async function firstSteps(io: Io, raw: Readonly<Record<string, unknown>>): Promise<string[]> {
   const self = selfName(io);
   const globals = readGlobals(raw);
   const { settings, sources } = await loadSettings(io, globals.flags, globals.settings);
-  const { apiUrl, apiKey, token, project } = settings;
-  const selected = selectedOf(settings, sources);
-  const hasGates = sources.gates.length > 0;
-  const hasCredential = apiKey !== undefined || token !== undefined;
-  const login = `  ${self} login    saves your API key (in a pipeline: RUNGATE_API_KEY)`;
+  const { apiUrl, apiKey, token } = settings;
   const end = [
     '',
     `  ${self} doctor   checks your configuration and suggests fixes`,
@@ -47,27 +51,14 @@ async function firstSteps(io: Io, raw: Readonly<Record<string, unknown>>): Promi
       ...end,
     ];
   }
-  const service = excerpt(apiUrl.value, 60);
-  // Each gate may have its own project.
-  if ((project !== undefined || hasGates) && selected !== null) {
-    return [
-      '',
-      `Configured: ${selected}`,
-      ...(project === undefined ? [] : [`of project ${excerpt(project.value, 60)}`]),
-      `at ${service}. Run ${hasGates ? 'them' : 'it'} and wait for the verdict:`,
-      `  ${self} gate`,
-      ...(hasCredential ? [] : [login]),
-      ...end,
-    ];
-  }
-  let missing = `  ${self} gate --project <slug> --process <slug>`;
-  if (sources.projectFile !== null) {
-    const names = project === undefined ? '"project": "<slug>"' : '"process": "<slug>"';
-    missing = `  write ${names} into ${displayPath(io, sources.projectFile)}`;
-  } else if (findRoot(io.cwd, io.exists) !== null) {
-    missing = `  ${self} init     writes .rungate.json and a pipeline`;
-  }
-  return ['', `The service is ${service}. Next:`, ...(hasCredential ? [] : [login]), missing, ...end];
+  const login = `  ${self} login    saves your API key (in a pipeline: RUNGATE_API_KEY)`;
+  return [
+    '',
+    `The service is ${excerpt(apiUrl.value, 60)}. Next:`,
+    ...(apiKey === undefined && token === undefined ? [login] : []),
+    nextStep(io, self, settings, sources),
+    ...end,
+  ];
 }
 
 /** Returns an error, because an empty variable in a pipeline must not let a gate pass. */

@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative } from 'node:path';
-import { gitlabStage, isWritten, jobIn } from '../../ci/existing-pipeline.ts';
+import { gitlabStage, isWritten } from '../../ci/existing-pipeline.ts';
 import { gateCommand, type Pipeline, type Plan, pipelineFile } from '../../ci/pipelines.ts';
 import { UsageError } from '../../errors.ts';
 import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
@@ -86,19 +86,11 @@ export function longestWaitOf(fields: object, one: boolean): number {
   return Math.max(...waits);
 }
 
-const runsRungate = (text: string) => /\brungate\b/.test(text);
-
 /** Returns the instruction for a pipeline whose file has other content, to be followed by the path of that file. */
-function instruction({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {
-  if (added) {
-    const other = basename(file).replace('.', '-gate.');
-    return `put this into another file, such as ${other}; this workflow exists, and does not run rungate:`;
-  }
-  const job = jobIn(present, text, plan);
-  if (job === null) return 'add this to';
-  return runsRungate(present)
-    ? `replace the job ${job} with this in`
-    : `rename the job ${job}, and add this to`;
+function instruction({ file, added }: Pipeline): string {
+  if (added !== true) return 'add this, or put it in place of an earlier version, in';
+  const other = basename(file).replace('.', '-gate.');
+  return `put this into another file, such as ${other}; this workflow exists, and does not run rungate:`;
 }
 
 export function plannedPipeline(
@@ -115,9 +107,9 @@ export function plannedPipeline(
   const text = pipeline.text({ ...plan, ...(stage !== undefined && { stage }) });
   if (present.includes(text)) return { path, text, fate: 'kept' };
   // Never replace a file with other content.
-  const isOurs = pipeline.added ? runsRungate(present) : isWritten(present, text);
+  const isOurs = pipeline.added ? /\brungate\b/.test(present) : isWritten(present, text);
   if (isOurs) return { path, text, fate: force ? 'written' : 'differs' };
-  return { path, text, fate: 'shown', how: instruction(pipeline, present, text, plan) };
+  return { path, text, fate: 'shown', how: instruction(pipeline) };
 }
 
 /** Returns the command of a step, for a CI system without a known pipeline format. */

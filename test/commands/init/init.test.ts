@@ -169,7 +169,9 @@ describe('a .gitlab-ci.yml with its own stages', () => {
     const world = repository({ files: { [path]: text } });
     const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
     const shown = stage === null ? '' : `  stage: ${stage}\n`;
-    expect(out).toContain(`add this to .gitlab-ci.yml\n\ne2e:\n${shown}  image:`);
+    expect(out).toContain(
+      `add this, or put it in place of an earlier version, in .gitlab-ci.yml\n\ne2e:\n${shown}  image:`,
+    );
     // The user adds the job, and init finds it.
     world.files[path] += out.slice(out.indexOf('e2e:\n'), -1);
     expect((await cli(['init', ...flags, '--ci', 'gitlab'], world)).out).toContain(
@@ -518,22 +520,16 @@ describe('an existing file', () => {
     });
 
     it.runIf(provider !== 'github')(
-      'is left alone if it has other content, and init names the job to replace',
+      'is left alone if it has other content, and init shows the job',
       async () => {
         const { world, before } = await written();
         world.files[path] = `${before}# and more\n`;
         const { code, out } = await cli([...again, '--force'], world);
         expect(code).toBe(0);
-        expect(out).toContain(`replace the job e2e with this in ${file}\n`);
+        expect(out).toContain(`put it in place of an earlier version, in ${file}\n`);
         expect(world.files[path]).toBe(`${before}# and more\n`);
       },
     );
-  });
-
-  it('keeps a job of the same name that does not run rungate', async () => {
-    const world = repository({ files: { '/repo/.gitlab-ci.yml': 'e2e:\n  script: make e2e\n' } });
-    const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
-    expect(out).toContain('rename the job e2e, and add this to .gitlab-ci.yml\n');
   });
 
   it.each([[[]], [['--force']]])(
@@ -543,7 +539,9 @@ describe('an existing file', () => {
       const world = repository({ files: { [path]: 'build: {}\n' } });
       const { code, out } = await cli(['init', ...flags, ...force], world);
       expect(code).toBe(0);
-      expect(out).toMatch(/add this to \.gitlab-ci\.yml\n\ne2e:\n {2}image:[\s\S]*exec npx --yes rungate@\d/);
+      expect(out).toMatch(
+        /add this, or put it in place of an earlier version, in \.gitlab-ci\.yml\n\ne2e:\n {2}image:[\s\S]*exec npx --yes rungate@\d/,
+      );
       expect(world.files[path]).toBe('build: {}\n');
     },
   );
