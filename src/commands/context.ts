@@ -71,32 +71,6 @@ async function connectionOf(
   };
 }
 
-async function clientOptions(
-  io: Io,
-  settings: Settings,
-  globals: Flags,
-  output: Output,
-): Promise<CallerOptions> {
-  const apiUrl = settings.apiUrl;
-  if (apiUrl === undefined) throw missingApiUrl(io);
-  return {
-    ...(await connectionOf(io, settings, globals, output)),
-    apiUrl: apiUrl.value,
-    apiKey: settings.apiKey?.value,
-    token: settings.token?.value,
-    auth: settings.auth?.value,
-    providerModelField: settings['env.providerModelField']?.value,
-    clock: io.clock,
-    random: io.random,
-  };
-}
-
-/** An invalid option is a usage error; an invalid setting from elsewhere is a configuration error. */
-function blame(error: ConfigError, settings: Settings): ConfigError | UsageError {
-  const flagged = settings.apiUrl?.origin === 'flag';
-  return flagged ? new UsageError(error.message, { hint: error.hint, cause: error }) : error;
-}
-
 const credentialNames = { apiKey: 'API key', token: 'bearer token' } as const;
 
 /** The names in hints about a credential that was typed or piped, and about the other one. */
@@ -199,12 +173,25 @@ export async function createContext(
   ): Promise<Caller> {
     const say = sayAlso(words, sayFrom(own));
     guardCredentials(io, own);
-    const options = await clientOptions(io, own, globals, output);
+    const { apiUrl } = own;
+    if (apiUrl === undefined) throw missingApiUrl(io);
+    const options = {
+      ...(await connectionOf(io, own, globals, output)),
+      apiUrl: apiUrl.value,
+      apiKey: own.apiKey?.value,
+      token: own.token?.value,
+      auth: own.auth?.value,
+      providerModelField: own['env.providerModelField']?.value,
+      clock: io.clock,
+      random: io.random,
+    };
     try {
       // First of all, because a wrong address is an error for every command.
       parseApiUrl(options.apiUrl, options.insecureHttp);
     } catch (error) {
-      throw error instanceof ConfigError ? blame(error, own).word(say) : error;
+      if (!(error instanceof ConfigError)) throw error;
+      const { message, hint } = error;
+      throw (apiUrl.origin === 'flag' ? new UsageError(message, { hint, cause: error }) : error).word(say);
     }
     const opened = shown(createCaller(options, redact, say), new URL(options.apiUrl).host, output);
     callers.push(opened);

@@ -3,25 +3,8 @@ import { version } from '../version.ts';
 import { type SuggestionSource, sourceOf } from './completion/completes.ts';
 import { collect, rowOfOption } from './options.ts';
 
-export interface HelpOption {
-  readonly flag: string;
-  readonly short?: string;
-  /** Of its value: `duration`; absent if it takes none. */
-  readonly placeholder?: string;
-  readonly description: string;
-  readonly default?: string;
-  /** The environment variable that has the same effect. */
-  readonly environment?: string;
-  readonly repeatable: boolean;
-  readonly choices?: readonly string[];
-  /** The option's heading in the help. */
-  readonly group: string;
-}
-
-interface HelpArgument extends Pick<HelpOption, 'description' | 'repeatable' | 'choices'> {
-  readonly name: string;
-  readonly required: boolean;
-}
+/** An option, with the placeholder of its value, and the environment variable that has the same effect. */
+export type HelpOption = ReturnType<typeof describeOption>;
 
 /** A command, or a group with the whole names of its commands. */
 export interface HelpCommand {
@@ -30,7 +13,7 @@ export interface HelpCommand {
   readonly description: string;
   readonly usage: string;
   readonly group: string;
-  readonly arguments: readonly HelpArgument[];
+  readonly arguments: readonly ReturnType<typeof describeArgument>[];
   readonly options: readonly HelpOption[];
   readonly notes: string;
   readonly examples: readonly string[];
@@ -48,7 +31,7 @@ function choicesOf(source: SuggestionSource | undefined): { choices?: readonly s
   return { choices: source.map((one) => (typeof one === 'string' ? one : one.value)) };
 }
 
-function describeOption(option: Option): HelpOption {
+function describeOption(option: Option) {
   const { long, short, flags, description, helpGroupHeading, parseArg } = option;
   const row = rowOfOption(option);
   const begin = flags.search(/[<[]/);
@@ -66,7 +49,7 @@ function describeOption(option: Option): HelpOption {
   };
 }
 
-function describeArgument(argument: Argument): HelpArgument {
+function describeArgument(argument: Argument) {
   const { description, required, variadic } = argument;
   const choices = choicesOf(sourceOf(argument));
   return { name: argument.name(), description, required, repeatable: variadic, ...choices };

@@ -4,13 +4,14 @@ import { gateIds } from '../options/table.ts';
 import { echoed } from '../suggest.ts';
 import { readFields } from './fields.ts';
 import { isObject, type JsonFile, type JsonPath } from './json-file.ts';
-import { overlay } from './merge.ts';
+import { mergeSettings } from './merge.ts';
 import { type SettingSource, sourceAt } from './names.ts';
 
 /** A gate of a project file, with the settings that it has itself. */
 export interface FileGate {
   readonly name: string;
-  readonly source: SettingSource;
+  /** Strongest first. */
+  readonly sources: readonly SettingSource[];
   /** The file, line and column of its name. */
   readonly place: string;
   readonly needsAt: JsonPath;
@@ -25,7 +26,7 @@ function readGate(file: JsonFile, name: string, json: unknown, at: JsonPath, whe
   }
   const values = readFields(file, json, at, [], gateIds);
   const source = sourceAt('project file', values, `${where}, gates ${name}`);
-  return { name, source, place, needsAt: [...at, 'needs'] };
+  return { name, sources: [source], place, needsAt: [...at, 'needs'] };
 }
 
 /**
@@ -53,29 +54,24 @@ export function mergeGates(
 ): Map<string, FileGate> {
   const merged = new Map(all);
   for (const [name, over] of own) {
-    const gate = all.get(name);
-    const needsAt = over.source.values.needs === undefined ? gate?.needsAt : over.needsAt;
-    const both = gate && {
-      ...gate,
-      needsAt: needsAt ?? over.needsAt,
-      source: overlay(gate.source, over.source),
-    };
-    merged.set(name, both ?? over);
+    const gate = all.get(name) ?? over;
+    const hasNeeds = over.sources.some(({ values }) => values.needs !== undefined);
+    const sources = gate === over ? over.sources : [...over.sources, ...gate.sources];
+    merged.set(name, { ...gate, sources, needsAt: hasNeeds ? over.needsAt : gate.needsAt });
   }
   return merged;
 }
 
-export function planNode({ name, source }: FileGate): PlanNode {
-  const { needs = [], advisory = false } = source.values;
-  return { name, needs, advisory };
+export function planNode({ name, sources }: FileGate): PlanNode {
+  const { needs, advisory } = mergeSettings(sources);
+  return { name, needs: needs?.value ?? [], advisory: advisory?.value ?? false };
 }
 
 /** Checks the needs of gates. @throws ConfigError with file, line and column */
 export function checkGates(file: JsonFile, gates: ReadonlyMap<string, FileGate>): void {
   const problem = problemIn([...gates.values()].map(planNode));
   if (problem === null) return;
-  const { source, needsAt = [] } = gates.get(problem.gate) ?? {};
-  const needs = source?.values.needs ?? [];
-  const place = file.place([...needsAt, needs.indexOf(problem.need)]);
+  const gate = gates.get(problem.gate) as FileGate;
+  const place = file.place([...gate.needsAt, planNode(gate).needs.indexOf(problem.need)]);
   throw new ConfigError(`${place}: ${problem.message}`, { hint: problem.hint });
 }

@@ -32,22 +32,6 @@ export const defaultSettings: SettingSource = {
   ),
 };
 
-/** Returns a source with the values of another one over its own. Both have the same origin. */
-export function overlay(weaker: SettingSource, stronger: SettingSource): SettingSource {
-  const [own, over] = [weaker.values, stronger.values];
-  const selects = selectors.some((name) => over[name] !== undefined);
-  return {
-    ...weaker,
-    values: {
-      ...own,
-      ...(selects ? { process: undefined, tags: undefined } : {}),
-      ...over,
-      ...(own.on === undefined ? {} : { on: { ...remainingOverrides(own.on, over), ...over.on } }),
-    },
-    details: { ...weaker.details, ...stronger.details },
-  };
-}
-
 function refuseBoth(source: SettingSource): void {
   if (source.values.process === undefined || source.values.tags === undefined) return;
   const message = 'a process and tags cannot be combined';
@@ -61,36 +45,48 @@ function isOutranked(name: SettingName, source: SettingSource, merged: Settings)
   return name === 'tenantSecret' && secrets !== undefined && secrets.origin !== source.origin;
 }
 
-/** Adds a weaker source's actions for the verdicts that no stronger source sets, with either `on` or `strict`. */
-function mergeOverrides(source: SettingSource, weaker: Overrides, { on, strict }: Settings): MergedOverrides {
-  const stronger = strict === undefined || strict.origin === source.origin ? undefined : strict.value;
-  const rest = remainingOverrides(weaker, { strict: stronger, on: on?.value });
+/**
+ * Adds a weaker source's actions for the verdicts that no stronger source sets, with either `on` or `strict`.
+ * @param strict of the stronger sources
+ */
+function mergeOverrides(
+  source: SettingSource,
+  weaker: Overrides,
+  on: MergedOverrides | undefined,
+  strict: boolean | undefined,
+): MergedOverrides {
+  const rest = remainingOverrides(weaker, { strict, on: on?.value });
   const provenance = { origin: source.origin, detail: source.details?.on };
   const parts = Object.fromEntries(Object.keys(rest).map((verdict) => [verdict, provenance]));
   return { ...provenance, ...on, value: { ...rest, ...on?.value }, parts: { ...parts, ...on?.parts } };
 }
 
-/** Merges sources, in any order. Each value keeps its origin; `on` is merged verdict by verdict. */
+/**
+ * Merges sources: the strongest origin first, and of one origin in the given order. Each value keeps its origin; `on` is merged
+ * verdict by verdict.
+ */
 export function mergeSettings(sources: readonly SettingSource[]): Settings {
   const strongestFirst = sources.toSorted((a, b) => origins.indexOf(a.origin) - origins.indexOf(b.origin));
   const merged: Partial<Record<SettingName, Setting<unknown>>> = {};
+  let strict: boolean | undefined;
   for (const source of strongestFirst) {
     refuseBoth(source);
+    const { origin, values, details } = source;
     const selected = selectors.some((name) => merged[name] !== undefined);
-    for (const name of Object.keys(source.values) as SettingName[]) {
-      const value = source.values[name];
+    for (const name of Object.keys(values) as SettingName[]) {
+      const value = values[name];
       if (value === undefined) continue;
-      const detail = source.details?.[name];
       if (name === 'on') {
-        merged.on = mergeOverrides(source, value as Overrides, merged as Settings);
+        merged.on = mergeOverrides(source, value as Overrides, (merged as Settings).on, strict);
       } else if (
         merged[name] === undefined &&
         !(selected && (selectors as readonly string[]).includes(name)) &&
         !isOutranked(name, source, merged as Settings)
       ) {
-        merged[name] = { value, origin: source.origin, detail };
+        merged[name] = { value, origin, detail: details?.[name] };
       }
     }
+    strict ??= values.strict;
   }
   return merged as Settings;
 }

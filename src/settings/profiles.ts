@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import { ConfigError } from '../errors.ts';
 import { jsonFor } from '../options/read.ts';
-import { type FileId, isFileId, type SavedId, sentIds } from '../options/table.ts';
+import { type FileId, isFileId, type SavedId } from '../options/table.ts';
 import { readFields } from './fields.ts';
 import { isObject, readJson } from './json-file.ts';
 import { type SettingName, type SettingSource, type SettingValues, sourceAt } from './names.ts';
@@ -23,24 +24,18 @@ export interface Profile {
 
 export type Profiles = Readonly<Record<string, Profile>>;
 
-const isFilled = (json: unknown): json is string => typeof json === 'string' && json !== '';
+const filled = z.string().check(z.minLength(1));
+const bound = z.optional(z.looseObject({ value: filled, origin: filled }));
+
+/** The secrets of a profile. Others, of a newer version, are kept. */
+const secretsSchema = z.looseObject({
+  apiKey: bound,
+  token: bound,
+  webhookSecrets: z.optional(z.array(filled)),
+  tenantSecret: z.optional(filled),
+});
 
 const fileVersion = 1;
-
-function readSecretsOf(json: unknown): Profile['secrets'] | null {
-  if (json === undefined) return {};
-  if (!isObject(json)) return null;
-  const { webhookSecrets, tenantSecret } = json;
-  for (const name of sentIds) {
-    const bound = json[name];
-    if (bound === undefined) continue;
-    if (!isObject(bound) || !isFilled(bound.value) || !isFilled(bound.origin)) return null;
-  }
-  if (webhookSecrets !== undefined && !(Array.isArray(webhookSecrets) && webhookSecrets.every(isFilled))) {
-    return null;
-  }
-  return tenantSecret === undefined || isFilled(tenantSecret) ? (json as Profile['secrets']) : null;
-}
 
 /** A damaged file is never ignored: without its settings, a gate could be laxer. @throws ConfigError */
 export function readProfiles(path: string, text: string): Profiles {
@@ -61,10 +56,10 @@ export function readProfiles(path: string, text: string): Profiles {
   if (version !== fileVersion || !isObject(profiles)) throw damaged(`${path}: not a profiles file`);
   const read = Object.entries(profiles).map(([name, json]): [string, Profile] => {
     const at = ['profiles', name];
-    const secrets = isObject(json) ? readSecretsOf(json.secrets) : null;
-    if (!isObject(json) || secrets === null) throw damaged(`${file.place(at)}: not a profile`);
-    const settings = readFields(file, json.settings ?? {}, [...at, 'settings']);
-    return [name, { settings, secrets }];
+    const { settings = {}, secrets = {} } = Object(json);
+    if (!isObject(json) || !secretsSchema.safeParse(secrets).success)
+      throw damaged(`${file.place(at)}: not a profile`);
+    return [name, { settings: readFields(file, settings, [...at, 'settings']), secrets }];
   });
   return Object.fromEntries(read);
 }

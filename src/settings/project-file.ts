@@ -3,12 +3,12 @@ import { ConfigError } from '../errors.ts';
 import { readFields } from './fields.ts';
 import { checkGates, type FileGate, mergeGates, readGates } from './gates.ts';
 import { isObject, type JsonFile, type JsonPath, readJson } from './json-file.ts';
-import { overlay } from './merge.ts';
 import { type SettingSource, sourceAt } from './names.ts';
 
 /** The settings of one part of a project file, and its gates by name. */
 export interface Section {
-  readonly source: SettingSource;
+  /** Strongest first. */
+  readonly sources: readonly SettingSource[];
   readonly gates: ReadonlyMap<string, FileGate>;
 }
 
@@ -50,7 +50,7 @@ function readSection(file: JsonFile, json: unknown, at: JsonPath): Section {
   // A relative path starts at the file's folder, not at the working directory.
   const caFile = values.caFile && resolve(dirname(file.path), values.caFile);
   return {
-    source: sourceAt('project file', { ...values, caFile }, where),
+    sources: [sourceAt('project file', { ...values, caFile }, where)],
     gates: readGates(file, (json as { gates?: unknown }).gates, [...at, 'gates'], where),
   };
 }
@@ -60,7 +60,7 @@ export function sectionFor(file: ProjectFile, ref: string | null): Section {
   const pattern = matchBranch([...file.branches.keys()], ref);
   const own = pattern === null ? undefined : file.branches.get(pattern);
   if (own === undefined) return file;
-  return { source: overlay(file.source, own.source), gates: mergeGates(file.gates, own.gates) };
+  return { sources: [...own.sources, ...file.sources], gates: mergeGates(file.gates, own.gates) };
 }
 
 /** Returns the short name of a branch or a tag: `main` for `refs/heads/main`. */

@@ -57,8 +57,8 @@ it('a new row is a variable and a setting', async () => {
 
 it('a new row is a member of files, of their gates and of the schema', () => {
   const file = { patience: '5m', gates: { api: { process: 'smoke', patience: 3 } } };
-  const { source, gates } = readProjectFile('/repo/.rungate.json', bytesOf(file));
-  expect([source.values, gates.get('api')?.source.values]).toMatchObject([
+  const { sources, gates } = readProjectFile('/repo/.rungate.json', bytesOf(file));
+  expect([sources[0]?.values, gates.get('api')?.sources[0]?.values]).toMatchObject([
     { patience: 300_000 },
     { patience: 3000 },
   ]);

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { readProjectFile, sectionFor } from '../../src/settings/project-file.ts';
-import { bytesOf } from './samples.ts';
+import { bytesOf, valuesOf } from './samples.ts';
 
 const path = '/repo/.rungate.json';
 const read = (json: unknown) => readProjectFile(path, bytesOf(json));
 const gatesFor = (json: unknown, ref: string | null = null) =>
-  [...sectionFor(read(json), ref).gates.values()].map(({ name, source }) => ({ name, ...source }));
+  [...sectionFor(read(json), ref).gates.values()].map(({ name, sources }) => ({
+    name,
+    values: valuesOf(sources),
+    details: sources[0]?.details,
+  }));
 
 describe('the gates of a project file', () => {
   it('have settings, needs and build information', () => {
@@ -35,7 +39,6 @@ describe('the gates of a project file', () => {
           needs: [],
           ref: 'main',
           event: 'push',
-          process: undefined,
           tags: ['all'],
           strict: true,
           on: { failed: 'warn', blocked: 'warn' },

@@ -1,4 +1,6 @@
 import type { FileId, OptionValues } from '../../src/options/table.ts';
+import { mergeSettings } from '../../src/settings/merge.ts';
+import type { SettingSource } from '../../src/settings/names.ts';
 
 interface Samples<Value> {
   /** Pairs of the JSON in a file and the value it stands for. */
@@ -199,3 +201,7 @@ export const sampleNames = Object.keys(samples) as FileId[];
 /** Returns JSON as bytes; `__proto__` is an ordinary key in it. */
 export const bytesOf = (json: unknown) =>
   new TextEncoder().encode(typeof json === 'string' ? json : JSON.stringify(json));
+
+/** Returns the values that sources give together. */
+export const valuesOf = (sources: readonly SettingSource[]) =>
+  Object.fromEntries(Object.entries(mergeSettings(sources)).map(([name, { value }]) => [name, value]));

@@ -7,7 +7,7 @@ import { parseUrl } from '../../parse-url.ts';
 import { environmentSettings } from '../../settings/environment.ts';
 import type { FileGate } from '../../settings/gates.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
-import { defaultSettings, mergeSettings, overlay } from '../../settings/merge.ts';
+import { defaultSettings, mergeSettings } from '../../settings/merge.ts';
 import type { Settings, SomeSettings } from '../../settings/names.ts';
 import {
   type Profile,
@@ -28,7 +28,7 @@ interface Withheld {
 }
 
 /** A gate of the project file, with the settings from all sources. */
-export interface GateSettings extends Omit<FileGate, 'source'>, PlanNode {
+export interface GateSettings extends Omit<FileGate, 'sources'>, PlanNode {
   readonly settings: Settings;
 }
 
@@ -145,10 +145,10 @@ export async function loadSettings(
     ...(saved === undefined ? [] : [profileSource(saved, profileDetail)]),
     { ...defaultSettings, values: { ...defaultSettings.values, ...options.defaults } },
   ];
-  const merged = mergeSettings(project === null ? others : [...others, project.source]);
-  const gates = [...(project?.gates.values() ?? [])].map(({ source, ...gate }): GateSettings => {
+  const merged = mergeSettings([...others, ...(project?.sources ?? [])]);
+  const gates = [...(project?.gates.values() ?? [])].map(({ sources, ...gate }): GateSettings => {
     // The file's other settings are the defaults of its gates.
-    const settings = mergeSettings([...others, overlay(project?.source ?? source, source)]);
+    const settings = mergeSettings([...others, ...sources, ...(project?.sources ?? [])]);
     const { needs, advisory } = settings;
     return { ...gate, settings, needs: needs?.value ?? [], advisory: advisory?.value ?? false };
   });

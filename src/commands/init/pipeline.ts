@@ -9,6 +9,7 @@ import { groupOf } from '../../options/table.ts';
 import { usualReadyMs } from '../../preview/plan.ts';
 import { mergeGates, planNode } from '../../settings/gates.ts';
 import { projectFileName } from '../../settings/locate.ts';
+import { mergeSettings } from '../../settings/merge.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
 import { echoed } from '../../suggest.ts';
 import type { Answers } from './answers.ts';
@@ -71,14 +72,15 @@ export function configFlag(root: string, path: string, shown: string): string[] 
 export function longestWaitOf(fields: object, one: boolean): number {
   const file = readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
   const waits = [file, ...file.branches.values()].map((section) => {
-    const values = { ...file.source.values, ...section.source.values };
-    const { timeout = usualLimits.timeoutMs } = values;
-    const { baseUrl, readyTimeout = usualReadyMs } = groupOf(values, 'preview');
-    const { url, timeout: deployedTimeout = usualDeployedMs } = groupOf(values, 'deployed');
-    const before = (baseUrl === undefined ? 0 : readyTimeout) + (url === undefined ? 0 : deployedTimeout);
+    const settings = mergeSettings([...section.sources, ...file.sources]);
+    const timeout = settings.timeout?.value ?? usualLimits.timeoutMs;
+    const { baseUrl, readyTimeout } = groupOf(settings, 'preview');
+    const { url, timeout: deployedTimeout } = groupOf(settings, 'deployed');
+    const readyMs = baseUrl === undefined ? 0 : (readyTimeout?.value ?? usualReadyMs);
+    const before = readyMs + (url === undefined ? 0 : (deployedTimeout?.value ?? usualDeployedMs));
     const gates = one ? [] : [...mergeGates(file.gates, section.gates).values()];
     const nodes = gates.map((gate) => {
-      const own = gate.source.values.timeout ?? timeout;
+      const own = mergeSettings(gate.sources).timeout?.value ?? timeout;
       return { ...planNode(gate), ownMs: before + own };
     });
     return nodes.length === 0 ? before + timeout : longestPathMs(nodes);
