@@ -90,13 +90,6 @@ const groups = all(program)
   .filter((command) => command.commands.length > 0)
   .map(wordsOf);
 
-it.each(commands.map((words) => [words.join(' '), words] as const))(
-  'rungate help %s shows what --help shows',
-  async (_name, words) => {
-    expect(await cli(['help', ...words])).toEqual({ code: 0, err: '', out: await helpOf(words) });
-  },
-);
-
 it.each(groups.map((words) => [words.join(' '), words] as const))(
   'rungate %s help shows the help of the group and of each command in it',
   async (_name, words) => {
@@ -129,14 +122,6 @@ it('an argument or a value "help" does not show help', async () => {
     await on.close();
   }
 });
-
-it.each(all(program).map((command) => [wordsOf(command).join(' '), command] as const))(
-  'every option of rungate %s has a description',
-  (_name, command) => {
-    const silent = command.options.filter(({ hidden, description }) => !hidden && description.trim() === '');
-    expect(silent.map(({ flags }) => flags)).toEqual([]);
-  },
-);
 
 /** Returns the lines below `Examples:`, with continued lines joined and without comments. */
 async function examplesOf(words: readonly string[]): Promise<string[]> {

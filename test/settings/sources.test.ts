@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, UsageError } from '../../src/errors.ts';
+import { ConfigError } from '../../src/errors.ts';
 import {
   type Action,
   actions,
@@ -46,18 +46,6 @@ describe('mergeSettings', () => {
     });
   });
 
-  test('treats false, 0 and an empty list as values', () => {
-    const merged = mergeSettings([source('flag', { strict: false }), source('profile', { strict: true })]);
-    expect(merged.strict?.value).toBe(false);
-  });
-
-  test('treats undefined as not set', () => {
-    const flags = source('flag', { strict: undefined } as unknown as Partial<SettingValues>);
-    expect(mergeSettings([flags, source('profile', { strict: true })]).strict?.value).toBe(true);
-  });
-
-  test('leaves out settings that no source gives', () => expect(mergeSettings([])).toEqual({}));
-
   test('has as defaults an interval of 10 s, 60 status reads and a timeout of an hour', () => {
     expect(mergeSettings([defaultSettings])).toMatchObject({
       interval: { value: 10_000, origin: 'default' },
@@ -96,17 +84,6 @@ describe('mergeSettings', () => {
 describe('process and tags', () => {
   const process = 'checkout';
   const tags = ['smoke'];
-
-  test('both from the command line are a UsageError', () => {
-    expect(() => mergeSettings([source('flag', { process, tags })])).toThrow(UsageError);
-  });
-
-  test.each(['environment', 'project file', 'profile'] as const)(
-    'both from the %s are a ConfigError',
-    (origin) => {
-      expect(() => mergeSettings([source(origin, { process, tags })])).toThrow(ConfigError);
-    },
-  );
 
   test('both from one source are refused even if a stronger source replaces them', () => {
     const sources = [source('flag', { process }), source('profile', { process, tags })];
@@ -147,26 +124,6 @@ describe('a tenant secret', () => {
       source('profile', { webhookSecrets }),
     ]);
     expect(strong.tenantSecret?.value).toBe(tenantSecret);
-  });
-});
-
-describe('on', () => {
-  test('has for each verdict the action from the strongest source that sets it', () => {
-    const action = fc.constantFrom<Action>(...actions);
-    const on = fc.record(Object.fromEntries(verdicts.map((verdict) => [verdict, action])), {
-      requiredKeys: [],
-    });
-    fc.assert(
-      fc.property(fc.tuple(on, on, on), (all) => {
-        const merged = mergeSettings(
-          all.map((one, index) => source(origins[index] ?? 'default', { on: one })),
-        );
-        const value: Record<string, Action> = { ...merged.on?.value };
-        for (const verdict of verdicts) {
-          expect(value[verdict]).toBe(all.find((one) => one[verdict] !== undefined)?.[verdict]);
-        }
-      }),
-    );
   });
 });
 
@@ -228,24 +185,6 @@ describe('the policy', () => {
 describe('a secret', () => {
   const name = 'RUNGATE_API_KEY';
 
-  test('is the exact value of its variable', () => {
-    expect(readSecret({ [name]: ' key ' }, name, noFile)).toBe(' key ');
-  });
-
-  test.each<[string, string]>([
-    ['key', 'key'],
-    ['key\n', 'key'],
-    ['key\r\n', 'key'],
-    ['key\n\n', 'key\n'],
-    ['key\r\n\r\n', 'key\r\n'],
-    ['\nkey\n', '\nkey'],
-    ['one\ntwo\n', 'one\ntwo'],
-    [' key \n', ' key '],
-    ['key\r', 'key\r'],
-  ])('from a file loses exactly one trailing newline: %j', (text, secret) => {
-    expect(readSecret({ [`${name}_FILE`]: '/run/key' }, name, files({ '/run/key': text }))).toBe(secret);
-  });
-
   test('from a file is returned unchanged, whatever characters it has', () => {
     const text = fc.string({ unit: 'grapheme' }).filter((one) => one !== '' && !/[\r\n]$/.test(one));
     fc.assert(
@@ -269,14 +208,6 @@ describe('a secret', () => {
     const act = () => readSecret({ [name]: 'k3y', [`${name}_FILE`]: 'f' }, name, files({ f: 'k3y' }));
     expect(act).toThrow(ConfigError);
     expect(act).not.toThrow(/k3y/);
-  });
-
-  test.each([undefined, '', '  '])('is not set if its variable is %j', (value) => {
-    expect(readSecret({ [name]: value, [`${name}_FILE`]: value }, name, noFile)).toBeUndefined();
-  });
-
-  test('comes from its file if its variable is empty', () => {
-    expect(readSecret({ [name]: '', [`${name}_FILE`]: 'f' }, name, files({ f: 'key' }))).toBe('key');
   });
 });
 

@@ -62,10 +62,6 @@ describe('logout', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is a usage error for a profile that does not exist', async () => {
-    expect((await run(['logout', '--profile', 'wrok'])).code).toBe(64);
-  });
-
   it('notes that rungate still uses a credential from the environment', async () => {
     await logInWithAll();
     const { err } = await run(['logout'], '', { RUNGATE_API_KEY: 'of-the-environment' });

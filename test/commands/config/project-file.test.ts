@@ -81,11 +81,6 @@ describe('with a project file', () => {
 describe('a project file from an untrusted source', () => {
   const env = { RUNGATE_API_URL: undefined as never };
 
-  it('decides where the credentials of the environment are sent', async () => {
-    const { code } = await on.with({ ...repository({ apiUrl: on.mock.url }), env })('env', 'list', '--json');
-    expect(code).toBe(0);
-  });
-
   it.each<[string, Record<string, string>]>([
     ['GitHub, pull_request', { GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/event.json' }],
     ['GitHub, a review', { GITHUB_EVENT_NAME: 'pull_request_review', GITHUB_EVENT_PATH: '/event.json' }],

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -50,15 +50,6 @@ describe('an unreadable profiles file', () => {
       expect(result.err).toMatch(/error: cannot read the profiles file[\s\S]*RUNGATE_CONFIG_DIR/);
     }
     expect(asked(on.mock)).toEqual([]);
-  });
-
-  it('may also be a folder', async () => {
-    mkdirSync(join(folder, 'dir', 'profiles.json'), { recursive: true });
-    const inFolder = { RUNGATE_CONFIG_DIR: join(folder, 'dir') };
-    const gate = await on.with({ env: inFolder })(...trigger, '--wait');
-    expect(gate.code).toBe(0);
-    expect(gate.err).toMatch(/warning: cannot read the profiles file: .*EISDIR/);
-    expect((await on.with({ env: inFolder })('doctor')).out).toMatch(/! settings: .*EISDIR/);
   });
 
   it.each([

@@ -346,21 +346,6 @@ describe('the reads of the version page', () => {
     expect(JSON.parse(out).deployed.url).toBe(`${page()}?…`);
   });
 
-  it('warn about a header file that other users may read', async () => {
-    on = await stage({ ...options, deployed: new7 });
-    const world = { files: { '/h': 'X-A: b' }, exposed: ['/h'] };
-    const { err } = await on.with(world)(...gate, '--deployed-url', page(), '--deployed-header-file', '/h');
-    expect(err).toContain('other users may be able to read your secrets: run chmod 600 /h');
-  });
-
-  it('use the field at the pointer', async () => {
-    on = await stage({ ...options, deployed: new7 });
-    const flags = ['--deployed-url', `${page()}.json`, '--deployed-pointer', '/version'];
-    const { code, out } = await on.rungate(...gate, ...flags);
-    expect(code).toBe(0);
-    expect(JSON.parse(out).deployed).toMatchObject({ pointer: '/version', matches: true });
-  });
-
   it('show hostile text as one harmless, short line', async () => {
     const text = `[31m\n::error::x\u202e${'y'.repeat(1000)}`;
     on = await stage({ ...options, deployed: new7, faults: [some({ kind: 'reply', text }, 0, 1)] });
@@ -449,11 +434,6 @@ describe('run wait', () => {
       'mismatch',
       'mismatch',
     ]);
-  });
-
-  it('has no --deployed-timeout', async () => {
-    on = await stage({ deployed: new7 });
-    expect((await wait('r', '--deployed-timeout', '1m')).code).toBe(64);
   });
 });
 

@@ -94,15 +94,6 @@ describe('the live view of a wait', () => {
     for (const id of ids) expect(out).toContain(id);
   });
 
-  it('keeps a note above it', async () => {
-    on = await stage({ outcome: 'passed', duration: 25_000 });
-    const id = (await on.rungate(...trigger)).out.trim();
-    on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
-    const { screen } = await watch(['run', 'wait', id]);
-    const shown = screen.lines().join(' ').replace(/\s+/g, ' ');
-    expect(shown).toMatch(/^run_\w+: [^•⠋]*503[^•⠋]*retrying in 250 ms \(attempt 1\/60\) ✓ gate passed$/);
-  });
-
   it.each([
     ['passed', 'pass'],
     ['failed', 'warn'],
@@ -186,16 +177,6 @@ describe('the live view of several gates', () => {
     expect(written).toMatch(/✗ web-chec…retry 1 {2}failed/);
     expect(screen.lines()).toContain('✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped');
   });
-
-  it('says which gate stopped the others with --fail-fast', async () => {
-    on = await stage({ outcome: ['failed', 'stuck'], duration: 25_000 });
-    const gates = { api: { process: 'a' }, web: { process: 'w' }, perf: { process: 'p', needs: ['web'] } };
-    const { code, screen } = await watch(['gate', '--fail-fast'], fileOf(gates));
-    expect(code).toBe(1);
-    const text = screen.lines().join(' ').replace(/ +/g, ' ');
-    expect(text).toMatch(/✗ web: shop \/ w \(run run_\w+\) had not ended: api failed \(--fail-fast\)/);
-    expect(text).toMatch(/✗ gate failed \(exit 1\): api failed; web stopped; perf skipped$/);
-  });
 });
 
 describe('the result on a terminal', () => {
@@ -244,16 +225,6 @@ describe('the result on a terminal', () => {
     ]);
   });
 
-  it('has them below each other on a narrow terminal', async () => {
-    const { id, lines } = await result(30);
-    expect(lines).toEqual([
-      `${id}  failed`,
-      '  completed, 2 failed, 0 blocked',
-      expect.stringMatching(new RegExp(`^ {2}https://\\S+/${id}$`)),
-      '',
-    ]);
-  });
-
   it.each([140, 80, 30])(
     'links the whole address at %i columns, whatever characters it has',
     async (columns) => {
@@ -284,13 +255,5 @@ describe('the result on a terminal', () => {
     await on.close();
     const quiet = await result(80, 'failed', '--on', 'failed=pass', '--quiet');
     expect(quiet.err).toMatch(/WARNING: run[\s\S]*! gate passed with 1 warning/);
-  });
-
-  it('repeats nothing but the page to open: stderr only has the result of the gate', async () => {
-    expect((await result(80)).err).toMatch(/(^|\n)✗ gate failed \(exit 1\)\n2 failed: https:\S+\n$/);
-    await on.close();
-    const { err, id } = await result(80, 'passed');
-    expect(err).toMatch(/✓ gate passed\n$/);
-    expect(err).not.toContain(`run ${id} passed`);
   });
 });

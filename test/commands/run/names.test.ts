@@ -24,7 +24,7 @@ async function named(...argv: string[]) {
   };
 }
 
-const byTags = ['run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'web', '--wait'];
+const _byTags = ['run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'web', '--wait'];
 
 describe('a run that is triggered', () => {
   it('takes its name from its project and process in JSON, JUnit, the summary and the log', async () => {
@@ -39,15 +39,6 @@ describe('a run that is triggered', () => {
     expect(summary).toContain(`| \`shop / checkout\` (\`${runId}\`) | failed |`);
     expect(summary).toContain(`- \`shop / checkout\` (run \`${runId}\`) failed: 2 failed`);
     expect(err).toContain(`✗ shop / checkout (run ${runId}) failed: 2 failed, 0 blocked`);
-  });
-
-  it('takes its name from its project and its tags', async () => {
-    on = await stage({ outcome: 'passed' });
-    const { runs, cases } = await named(...byTags);
-    expect(runs).toMatchObject([
-      { name: 'shop / smoke, web', project: 'shop', process: null, tags: ['smoke', 'web'] },
-    ]);
-    expect(cases).toEqual([['shop / smoke, web', 'shop.smoke+web']]);
   });
 
   it('is the same test case in every build, even if it could not be started', async () => {
@@ -83,13 +74,6 @@ describe('a line of progress', () => {
     expect(err).not.toContain('\u0007');
     for (const id of ids) expect(err).not.toMatch(new RegExp(`^${id}:`, 'm'));
   });
-
-  it('has the name and the id of a cancelled run', async () => {
-    on = await stage({ outcome: 'stuck' });
-    const { err } = await on.rungate(...trigger, '--wait', '--timeout', '30s', '--cancel-on-timeout');
-    const [id] = on.mock.state.runs.keys();
-    expect(err).toContain(`asked the service to cancel shop / checkout (run ${id})\n`);
-  });
 });
 
 describe('a run that is only waited for', () => {
@@ -119,15 +103,6 @@ describe('a run that is only waited for', () => {
     ]);
   });
 
-  it('has its name from --name even if nothing could be read', async () => {
-    on = await stage();
-    const files: Record<string, string> = {};
-    const env = { RUNGATE_API_KEY: undefined, RUNGATE_TOKEN: undefined };
-    const argv = ['run', 'wait', 'run_1', '--name', 'shop / a', '--junit', 'junit.xml'];
-    expect((await on.with({ files, env })(...argv)).code).toBe(6);
-    expect(files['junit.xml']).toContain('<testcase name="shop / a"');
-  });
-
   it.each([
     ['one name for two runs', ['a', 'b', '--name', 'x'], /--name: 1 name for 2 runs\n.*once for each run/],
     ['two names for one run', ['a', '--name', 'x', '--name', 'y'], /--name: 2 names for 1 run\n/],
@@ -155,11 +130,5 @@ describe('run status --json', () => {
     ['the id', '{"state":"queued","runId":"run_1"}', '{"runId":"run_1","state":"queued"}\n'],
   ])('has runId if the service sends %s, and everything else unchanged', async (_what, text, printed) => {
     expect(await statusOf(text)).toBe(printed);
-  });
-
-  it('has runId in the table too', async () => {
-    expect(await statusOf('{"state":"queued"}', '--format', 'table')).toMatch(
-      /^FIELD +VALUE\nrunId +run_1\n/,
-    );
   });
 });

@@ -176,15 +176,6 @@ describe('in GitHub Actions', () => {
     expect(githubCommand(out)).toBeNull();
   });
 
-  it('keeps the text of other programs, and ends their last line', async () => {
-    const files = { '/gh/output': 'mine=1', '/gh/summary': '# Mine' };
-    on = await stage();
-    await on.with({ files, env: github })(...trigger, '--wait');
-    expect(githubFile(files['/gh/output'])).toHaveLength(8);
-    expect(githubFile(files['/gh/output'])[0]).toEqual(['mine', '1']);
-    expect(files['/gh/summary']).toMatch(/^# Mine\n\n### ✅ rungate/);
-  });
-
   it.each([
     [300, /gate passed.*\| ✅ \|/s],
     [110, /gate passed\n\n1 more run did not fit here/],
@@ -203,24 +194,6 @@ describe('in GitHub Actions', () => {
       expect(err.includes('GITHUB_STEP_SUMMARY names is full')).toBe(after === before);
     },
   );
-
-  it('only warns if a file of the CI cannot be written', async () => {
-    const { code, err } = await gate({ outcome: 'passed' }, [], { env: github, unwritable: ['/gh/output'] });
-    expect(code).toBe(0);
-    expect(err).toMatch(/the file that GITHUB_OUTPUT names could not be written: EACCES/);
-  });
-
-  it('reports an error before the run as well', async () => {
-    on = await stage();
-    const files: Record<string, string> = {};
-    const env = { ...github, RUNGATE_API_KEY: 'rg_wrong' };
-    const { err } = await on.with({ files, env })(...trigger, '--wait');
-    expect(commandsIn(err).map(({ name }) => name)).toEqual(['error']);
-    expect(Object.fromEntries(githubFile(files['/gh/output'] ?? ''))).toMatchObject({
-      verdict: 'unobserved',
-      'exit-code': '6',
-    });
-  });
 
   it('escapes commands in the texts of the service', async () => {
     const appUrlBase = 'https://app.example.test/\n::error::x\r##[add-matcher]##vso[task.complete]%0A';
@@ -259,15 +232,5 @@ describe('in other CI systems', () => {
     const { err, files } = await gate({ outcome: 'failed' }, [], { env });
     expect(files).toEqual({});
     expect(err).not.toMatch(/^::|##vso|##teamcity/m);
-  });
-
-  it('writes only the requested reports with --no-ci-report', async () => {
-    const env = { ...github, TF_BUILD: 'True' };
-    const { err, files } = await gate({ outcome: 'failed' }, ['--no-ci-report', '--junit', 'junit.xml'], {
-      env,
-    });
-    expect(Object.keys(files)).toEqual(['junit.xml']);
-    expect(err).not.toMatch(/^::|##vso/m);
-    expect(err).toContain('gate failed (exit 1)');
   });
 });

@@ -129,12 +129,6 @@ describe('a re-run job', () => {
       externalUrl: 'https://github.com/acme/shop/actions/runs/4711',
     });
   });
-
-  it('starts its own run if the job was killed before its create', async () => {
-    const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
-    expect(second.run.reattached).toBe(false);
-    expect(runs()).toHaveLength(1);
-  });
 });
 
 describe('one job', () => {
@@ -286,12 +280,6 @@ describe('--explain-key', () => {
       expect(err).toContain(part);
     }
     expect(err + out).not.toContain(on.mock.apiKey);
-  });
-
-  it('refuses a key together with a salt', async () => {
-    await serve();
-    const { code } = await github()(...trigger, '--idempotency-key', 'k', '--idempotency-salt', 's');
-    expect(code).toBe(64);
   });
 });
 

@@ -51,14 +51,6 @@ describe('--retries', () => {
     expect(err).toContain('--on flaky=fail makes it fail');
   });
 
-  it('gives each run a new idempotency key', async () => {
-    await gateWith(['failed', 'failed', 'passed'], '--retries', '2');
-    const keys = on.mock.requests
-      .filter(({ endpoint }) => endpoint === 'run.trigger')
-      .map(({ headers }) => headers['idempotency-key']);
-    expect(new Set(keys).size).toBe(3);
-  });
-
   it('fails after the last retry, with every run in the result', async () => {
     const { code, report } = await gateWith(['failed', 'failed', 'failed', 'passed'], '--retries', '2');
     expect(code).toBe(1);
@@ -89,13 +81,6 @@ describe('--retries', () => {
     on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.status' });
     const { code } = await gateWith(['failed', 'passed'], '--retries', '2');
     expect(code).toBe(6);
-    expect(runs()).toHaveLength(1);
-  });
-
-  it('starts no run by default', async () => {
-    const { code, report } = await gateWith(['failed', 'passed']);
-    expect(code).toBe(1);
-    expect(report.runs[0]).not.toHaveProperty('decides');
     expect(runs()).toHaveLength(1);
   });
 
@@ -167,17 +152,6 @@ describe('retries that cannot work', () => {
     expect(code).toBe(64);
     expect(err).toContain(message);
     expect(on.mock.requests).toEqual([]);
-  });
-
-  it('are a usage error without --wait', async () => {
-    const { code, err } = await on.rungate(...trigger, '--retries', '1');
-    expect(code).toBe(64);
-    expect(err).toContain('--retries has no effect without --wait');
-  });
-
-  it('do not prevent a given key if they are 0', async () => {
-    const { code } = await gateWith(['passed'], '--retries', '0', '--idempotency-key', 'mine');
-    expect(code).toBe(0);
   });
 });
 

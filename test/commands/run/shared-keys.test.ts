@@ -193,18 +193,6 @@ describe('a run of a derived key', () => {
     expect([code, JSON.parse(out).runs[0].attempts]).toEqual([1, 2]);
   });
 
-  it('is discarded after one read without --wait', async () => {
-    await serve({ outcome: ['passed', 'failed'] });
-    await job('github')(...gate);
-    const before = on.mock.requests.length;
-    const { code, out, err } = await job('github')(...trigger, '--json');
-    const [first, own] = runIds();
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ runId: own, discarded: [{ runId: first }] });
-    expect(err).toContain(`discarded run ${first} (passed): it had already ended`);
-    expect(asked(on.mock).slice(before)).toEqual(['run.trigger', 'run.status', 'run.trigger']);
-  });
-
   it.each([
     ['not visible', { kind: 'status', status: 404 }],
     ['in an unknown state', { kind: 'patch', merge: { state: 'paused' } }],

@@ -156,11 +156,6 @@ describe.each(Object.entries(commands))('%s', (_name, argv) => {
       /^error: --subject: expected <name>@sha256:<64 hex digits>\n {2}→ give the digest of the image/,
     ],
     [
-      'two subjects in one',
-      [...receipt, '--subject', `${app},${image}`],
-      /^error: --subject: expected <name>@/,
-    ],
-    [
       'a file that is missing',
       [...receipt, '--subject-file', 'no.tgz'],
       /^error: --subject-file: cannot read no\.tgz: no such file\n/,
@@ -192,14 +187,6 @@ describe.each(Object.entries(commands))('%s', (_name, argv) => {
     expect([code, err, subjects]).toEqual([64, expect.stringMatching(message), null]);
     expect(err).not.toContain('\u001b');
     expect(on.mock.requests).toHaveLength(0);
-  });
-
-  it.each([
-    ['--subject-file', 'no.tgz'],
-    ['--subject-file', 'receipt.json'],
-  ])('removes an older receipt before it refuses %s %s', async (...flags) => {
-    const files = { 'receipt.json': older };
-    expect(await run([...argv, ...receipt, ...flags], { files })).toMatchObject({ code: 64, subjects: null });
   });
 });
 

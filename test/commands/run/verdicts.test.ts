@@ -44,23 +44,11 @@ describe('the exit code follows the verdict and the policy', () => {
     expect((await on.rungate(...given, ...option.split(' '))).code).toBe(4);
   });
 
-  it('failed takes precedence over blocked', async () => {
-    const { code } = await gate({ outcome: 'failed', counts: { failed: 1, blocked: 3 } });
-    expect(code).toBe(1);
-  });
-
   it('RUNGATE_STRICT fails a cancelled run, and --no-strict overrides it', async () => {
     on = await stage({ outcome: 'cancelled' });
     const strict = on.with({ env: { RUNGATE_STRICT: 'true' } });
     expect((await strict(...trigger, '--wait')).code).toBe(4);
     expect((await strict(...trigger, '--wait', '--no-strict')).code).toBe(0);
-  });
-
-  it('a warning appears with --quiet too', async () => {
-    on = await stage({ outcome: 'cancelled' });
-    const { err, code } = await on.rungate(...trigger, '--wait', '--quiet');
-    expect(code).toBe(0);
-    expect(err).toMatch(/WARNING.*was cancelled/);
   });
 });
 
@@ -98,14 +86,6 @@ describe('the report', () => {
     expect(report.runs[0].elapsedSeconds).toBeGreaterThan(25);
   });
 
-  it('is one line with ndjson, and tab-separated values without a format', async () => {
-    on = await stage({ outcome: 'blocked' });
-    const one = await on.rungate(...trigger, '--wait', '--format', 'ndjson');
-    expect(one.out.trimEnd().split('\n')).toHaveLength(1);
-    const two = await on.rungate(...trigger, '--wait');
-    expect(two.out).toMatch(/^run_\w+\tblocked\tcompleted\t0\t\d+\thttps:\S+\n$/);
-  });
-
   it.each([
     ['the action', true, 'plain', ''],
     ['the action with a table', true, 'table', 'shop / checkout  passed'],
@@ -116,12 +96,6 @@ describe('the report', () => {
     const ended = await on.with({ isLog, env: { CI: '1' } })(...trigger, '--wait', ...flags);
     expect(ended.out.slice(0, out.length || undefined)).toBe(out);
     expect(ended.err).toMatch(/^✓ shop \/ checkout \(run run_\w+\) passed: /m);
-  });
-
-  it('is readable on a terminal', async () => {
-    on = await stage({ outcome: 'passed' });
-    const { out } = await on.with({ isTTY: true, env: { TERM: 'dumb' } })(...trigger, '--wait');
-    expect(out).toMatch(/^shop \/ checkout {2}passed {2}completed, 0 failed, 0 blocked\n {2}https:\S+\n$/);
   });
 });
 
@@ -166,12 +140,5 @@ describe('several runs in one process', () => {
       const later = reads[index + 60];
       if (later !== undefined) expect(later - at).toBeGreaterThanOrEqual(60_000);
     }
-  });
-
-  it('are read once if an id is given twice', async () => {
-    on = await stage({ duration: 0 });
-    const id = (await on.rungate(...trigger)).out.trim();
-    const { out } = await on.rungate('run', 'wait', id, id, '--json');
-    expect(JSON.parse(out).runs).toHaveLength(1);
   });
 });

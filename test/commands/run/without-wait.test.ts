@@ -25,9 +25,6 @@ describe('run trigger without --wait, in CI', () => {
       { env: github, ...withFile({ timeout: '30m' }) },
       /timeout \(\/repo\/\.rungate\.json\)/,
     ],
-    ['a policy', { env: github, ...withFile({ on: { failed: 'warn' } }) }, /: on \(/],
-    ['an interval', { env: github, ...withFile({ interval: '30s' }) }, /: interval \(/],
-    ['a limit of reads', { env: github, ...withFile({ maxAttempts: 5 }) }, /: maxAttempts \(/],
     ['a CI system that only sets CI', { env: { CI: 'true', RUNGATE_STRICT: '1' } }, /strict/],
     [
       'two settings',
@@ -41,13 +38,6 @@ describe('run trigger without --wait, in CI', () => {
     expect(err).toMatch(pattern);
     expect(err.match(/warning: run trigger does not wait for the run/g)).toHaveLength(1);
     expect(err).toMatch(/→ use rungate gate, which waits, or --no-wait/);
-  });
-
-  it('warns with --quiet and with --json too, and leaves the result alone', async () => {
-    const env = { ...github, RUNGATE_STRICT: 'true' };
-    const { out, err } = await on.with({ env })(...trigger, '--quiet', '--json');
-    expect(err).toMatch(/warning: run trigger does not wait/);
-    expect(JSON.parse(out).runId).toMatch(/^run_/);
   });
 
   it.each<[string, Settings]>([
@@ -73,13 +63,6 @@ describe('run trigger without --wait, in CI', () => {
     const { code, err } = await on.with(settings)(...trigger, ...argv);
     expect(code).toBe(0);
     expect(err).not.toMatch(/warning/);
-  });
-
-  it('waits without a warning if --wait is given', async () => {
-    const env = { ...github, RUNGATE_STRICT: 'true' };
-    const { code, err } = await on.with({ env })(...trigger, '--wait');
-    expect(code).toBe(0);
-    expect(err).not.toMatch(/does not wait/);
   });
 
   it('gates without a warning if run wait follows', async () => {
@@ -118,19 +101,6 @@ describe('options of a wait on a run trigger that does not wait', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^run_\w+\n$/);
     expect(err).not.toMatch(/warning/);
-  });
-
-  it('a report with --no-wait is a usage error, since none would be written', async () => {
-    const { code, err } = await on.rungate(...trigger, '--no-wait', '--junit', 'a.xml', '--report', 'a.json');
-    expect(code).toBe(64);
-    expect(err).toMatch(/--junit and --report have no effect with --no-wait/);
-    expect(on.mock.requests).toEqual([]);
-  });
-
-  it('appear in the error as they were given', async () => {
-    const { code, err } = await on.rungate(...trigger, '--no-strict');
-    expect(code).toBe(64);
-    expect(err).toContain('--no-strict has no effect without --wait');
   });
 
   it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])('cannot be combined: %j', async (argv) => {
