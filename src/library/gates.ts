@@ -19,10 +19,10 @@ async function planGate(
   session: Session,
 ): Promise<PreviewGate> {
   const { name, retries } = gate;
-  const { env, idPointer, idempotencySalt: salt } = options;
+  const { env, idempotencySalt: salt } = options;
   // Two gates with the same run need different keys, as on the command line.
   const idempotencySalt = env === undefined ? salt : [salt, `gate ${name}`].filter(Boolean).join(', ');
-  const plan = { env, idPointer, idempotencySalt, idempotencyKey: undefined, retries };
+  const plan = { ...options, idempotencySalt, retries };
   const { start, journal } = await planStart(body, plan, session, name);
   const input = { params: {}, body: start.body };
   inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, options));

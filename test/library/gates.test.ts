@@ -80,6 +80,24 @@ describe('gates', () => {
     expect(printed.code).toBe(report.exitCode);
   });
 
+  it.each(['subjects', 'deployed'])('a re-run of the job starts its own runs for other %s', async (what) => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
+    const job = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '77' };
+    const env = { ...job, GITHUB_JOB: 'gate', RUNNER_TEMP: folder };
+    await play({ outcome: 'stuck', deployed: 'a/b' });
+    const runOf = async (build: string) => {
+      const own =
+        what === 'subjects'
+          ? { subjects: [`app@sha256:${build.repeat(64)}`] }
+          : { deployed: { url: `${mock.url}/_mock/version`, is: build, timeoutMs: 60_000 } };
+      mock.deploy(build);
+      await run({ env, maxAttempts: 1, gates: { web: of('web') }, ...own });
+      return mock.runs.length;
+    };
+    expect([await runOf('a'), await runOf('a'), await runOf('b')]).toEqual([1, 1, 2]);
+    rmSync(folder, { recursive: true });
+  });
+
   it('applies the options of all gates to a gate that does not set them', async () => {
     await play({ outcome: 'cancelled', duration: 0 });
     const report = await run({

@@ -57,7 +57,13 @@ async function runChosen(
   await warnOfReRuns(own, ownFlags, ci);
   chosen?.forEach(checkComplete);
   const only = { name: unnamed, needs: [], advisory: false, settings: own.settings };
-  const asked = (chosen ?? [only]).map((gate) => ({ ...gate, body: triggerBody(gate.settings, ci) }));
+  const { 'receipt.subjects': subjects } = own.settings;
+  const asked = (chosen ?? [only]).map((gate) => ({
+    ...gate,
+    // With the files of `--subject-file`: a re-run with another build must not join the run of this one.
+    settings: { ...gate.settings, ...(subjects !== undefined && { 'receipt.subjects': subjects }) },
+    body: triggerBody(gate.settings, ci),
+  }));
   const { context, flags, gates: withPreview } = await planCommandPreviews(own, ownFlags, ci, asked);
   const plan: (CommandGate & PlannedStart)[] = [];
   for (const [at, { name, needs, advisory, ...gate }] of asked.entries()) {

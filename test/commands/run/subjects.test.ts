@@ -137,6 +137,22 @@ it('a re-run of the job joins the run of the same image, and starts its own one 
   expect(other).not.toBe(first);
 });
 
+it('a re-run of the job with gates of the project file starts its own runs for another file', async () => {
+  on = await stage({ outcome: 'stuck' });
+  const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77', GITHUB_JOB: 'gate', RUNNER_TEMP: '/none' };
+  const runOf = async (attempt: string, content: string) => {
+    const project = JSON.stringify({ project: 'shop', gates: { web: { process: 'checkout' } } });
+    const files = { '/repo/.git': '', '/repo/.rungate.json': project, 'app.tgz': content };
+    const env = { ...job, RUNGATE_RECEIPT_KEY: trusted.privatePem, GITHUB_RUN_ATTEMPT: attempt };
+    const more = ['--commit-sha', commit, '--receipt', 'r/', '--timeout', '10s', '--json'];
+    const { out } = await on.with({ cwd: '/repo', files, env })('gate', '--subject-file', 'app.tgz', ...more);
+    return JSON.parse(out).gates[0].runs[0].runId;
+  };
+  const first = await runOf('1', 'one');
+  expect(await runOf('2', 'one')).toBe(first);
+  expect(await runOf('3', 'two')).not.toBe(first);
+});
+
 describe.each(Object.entries(commands))('%s', (_name, argv) => {
   const app = `app.tgz@sha256:${hex}`;
   it.each([
