@@ -95,8 +95,9 @@ function describeEndpoint(command: Command, endpoint: Endpoint): Command {
     .summary(endpoint.summary.charAt(0).toLowerCase() + endpoint.summary.slice(1))
     .description(`${endpoint.summary}.${danger}\n${credentials[endpoint.auth]}`);
   for (const [index, name] of pathParams(endpoint.path).entries()) {
-    const about = index === 0 && namesEnvironment(endpoint) ? 'id or key of the environment' : '';
-    command.argument(`<${name}>`, about);
+    const isEnvironment = index === 0 && namesEnvironment(endpoint);
+    command.argument(`<${name}>`, isEnvironment ? 'id or key of the environment' : '');
+    if (isEnvironment) completes(command, name, 'environments');
   }
   return command;
 }
@@ -161,8 +162,6 @@ export function deriveCommands(
     const words = name.split('.').slice(1);
     const leaf = words.pop() ?? name;
     const command = describeEndpoint(subgroup(group, words).command(kebab(leaf)), endpoint);
-    const [first] = pathParams(endpoint.path);
-    if (first !== undefined && namesEnvironment(endpoint)) completes(command, first, 'environments');
     const workflow = custom[name];
     if (workflow !== undefined) {
       workflow(command, bind, endpoint);

@@ -1,4 +1,5 @@
 import type { Exchange } from '../../client/caller.ts';
+import { mismatchError } from '../../client/schema-mismatch.ts';
 import { keys, knownScopes } from '../../contract/keys.ts';
 import {
   ConfigError,
@@ -49,11 +50,12 @@ function describedKey({ name, response, token }: CreatedKey): string {
   return `the API key "${shown(name)}"${id === null ? '' : ` (id ${shown(id)})`}`;
 }
 
-/** Prints the token, or the response with it. Bypasses the output, which redacts secrets, because this one is the result. */
-async function printToken({ io, output }: Context, key: CreatedKey, asJson: boolean): Promise<void> {
+/** Prints the token, with --json in its response. Bypasses the output, which redacts secrets, because this one is the result. */
+async function printToken({ io, output }: Context, key: CreatedKey): Promise<void> {
   const redact = (value: string) => (value === key.token ? value : output.redact(value));
   const indent = output.format === 'ndjson' ? 0 : 2;
-  await io.out.write(asJson ? renderResponse(key.response.text, indent, redact) : `${key.token}\n`);
+  const json = wantsJson(output);
+  await io.out.write(json ? renderResponse(key.response.text, indent, redact) : `${key.token}\n`);
   if (io.out.open && io.out.failure === null) return;
   // Elsewhere a closed pipe is not an error, but here the token would be lost.
   throw new ConfigError(
@@ -66,11 +68,10 @@ async function printToken({ io, output }: Context, key: CreatedKey, asJson: bool
 
 /** Writes the token to the file and prints the rest of the response. If that fails, prints the token, so that it is not lost. */
 async function keep(context: Context, key: CreatedKey, file: SecretFile): Promise<void> {
-  const asJson = wantsJson(context.output);
   try {
     file.write(`${key.token}\n`);
   } catch (cause) {
-    await printToken(context, key, asJson);
+    await printToken(context, key);
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new ConfigError(
       `${describedKey(key)} was created, but --output-file could not be written (${code})`,
@@ -80,7 +81,7 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
       },
     );
   }
-  if (!asJson) return;
+  if (!wantsJson(context.output)) return;
   const rest = membersOf(key.response.text).filter(([name]) => name !== 'apiKey');
   await context.output.json(redactJson(objectText(rest), redactor([key.token])));
 }
@@ -88,23 +89,18 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
 /** @throws ConfigError if the token could not be written, UnexpectedResponseError if it cannot be sent in a header */
 async function handOver(context: Context, key: CreatedKey, file: SecretFile | undefined): Promise<void> {
   const { token, response } = key;
+  if (!/^[\x21-\x7e]+$/.test(token) || sanitize(token) !== token) {
+    throw mismatchError(response.request, {
+      field: 'apiKey',
+      expected: 'a token of visible ASCII characters',
+      received: 'string',
+      status: response.status,
+      hint: `${describedKey(key)} was created, but its token cannot be sent in a header: delete the key`,
+    });
+  }
   // Before the token is printed.
   await maskSecret(context.io, token);
-  if (!/^[\x21-\x7e]+$/.test(token) || sanitize(token) !== token) {
-    await printToken(context, key, true);
-    const expected = 'a token of visible ASCII characters';
-    throw new UnexpectedResponseError(
-      `the apiKey in the response to ${response.request} cannot be sent in a header: expected ${expected}`,
-      {
-        field: 'apiKey',
-        expected,
-        received: 'string',
-        status: response.status,
-        hint: 'the key was created; the response is on standard output, as JSON',
-      },
-    );
-  }
-  if (file === undefined) await printToken(context, key, wantsJson(context.output));
+  if (file === undefined) await printToken(context, key);
   else await keep(context, key, file);
   const where = file === undefined ? 'its token is shown only once' : 'its token is only in the file';
   await context.output.note(`created ${describedKey(key)}: ${where}`);

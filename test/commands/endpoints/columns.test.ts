@@ -1,7 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { kebab } from '../../../src/commands/endpoints/body-input.ts';
-import { type Api, type Endpoint, pathParams } from '../../../src/contract/endpoint.ts';
-import { api } from '../../../src/contract/index.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
 import { json, serve } from '../../transport/serve.ts';
 
@@ -124,21 +121,5 @@ describe('--columns', () => {
     expect(err).toContain('--columns');
     if (!argv.includes('--json')) expect(err).toMatch(message);
     expect(seen).toEqual([]);
-  });
-
-  const lists = Object.entries(api as Api).filter(
-    ([name, { method, path }]) =>
-      method === 'GET' && /s$|overview|event-types|search|s\.json$/.test(path) && name !== 'orders.summary',
-  );
-
-  it.each(lists)('is an option of %s', async (name, { path, paged }: Endpoint) => {
-    const items = [
-      { id: 'x_1', name: 'n', customer: 'c', total: 1, currency: 'EUR', placedAt: '2026-01-01T00:00:00Z' },
-    ];
-    const command = [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x')];
-    const body = name.startsWith('orders') ? { orders: items } : paged ? page(items) : items;
-    const { out, err } = await runAgainst(body, [...command, '--columns', 'name,id']);
-    expect(err).toBe('');
-    expect(out).toBe('n\tx_1\n');
   });
 });

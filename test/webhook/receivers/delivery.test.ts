@@ -57,15 +57,6 @@ describe('a receiver', () => {
     expect((await receiveBody('{}', { headerNames }, headers)).signature).toBe(signature);
   });
 
-  test('accepts every secret of a rotation, but only the tenant secret if it is set', async () => {
-    const received = (options: ReceiveOptions, key = secret) =>
-      receiveBody('{}', options, headersFor('{}', { key }));
-    expect((await received({ secrets: ['new', secret] })).verified.secretIndex).toBe(1);
-    const tenant = { tenantSecret: 'of the tenant' };
-    await expect(received(tenant)).rejects.toMatchObject({ code: 'mismatch' });
-    expect((await received(tenant, 'of the tenant')).verified.secretIndex).toBe(0);
-  });
-
   test.each([0, Number.NaN])('refuses the maxBytes %d', async (maxBytes) => {
     await expect(receiveBody('{}', { maxBytes })).rejects.toMatchObject({ code: 'bad_option' });
   });
