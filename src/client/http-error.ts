@@ -1,5 +1,5 @@
 import type { Endpoint } from '../contract/endpoint.ts';
-import { HttpError, type Wording } from '../errors.ts';
+import { HttpError, type Say, type Wording } from '../errors.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { isTooLarge } from '../json/tokens.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
@@ -104,56 +104,53 @@ const plainHttpOnTls =
 /** The remedy if a request that must not be repeated may have taken effect. */
 export const mayHaveActed = 'the service may have acted on the request: check that before you send it again';
 
-function explainStatus(
-  status: number,
-  request: PreparedRequest,
-  now: number,
-): { fact: string; hint: Wording | undefined } {
+interface Explanation {
+  fact: string;
+  hint?: Wording | undefined;
+}
+
+const worded = (text: Wording, say: Say) => (typeof text === 'string' ? text : text(say));
+
+function explainRefused(credential: ReturnType<typeof credentialIn>, now: number): Explanation {
+  const { what, value } = credential ?? { what: 'credential', value: '' };
+  const expiry = what === 'bearer token' ? expiryOf(value) : null;
+  const known =
+    expiry !== null && expiry <= now
+      ? `it expired ${whenText(expiry, now)}: sign in to the service again, and use the new token`
+      : credential && mistakeIn(credential.what, value);
+  const may: Wording =
+    known ??
+    ((say) => `it may be mistyped, expired, deleted, or belong to another service; ${say('credentials')}`);
+  const setting = what === 'API key' ? 'apiKey' : 'token';
+  return {
+    fact: `the service refused the ${credential?.what ?? 'request'} (401)`,
+    hint: (say) => `check ${credential === null ? 'the credential' : say(setting)}: ${worded(may, say)}`,
+  };
+}
+
+function explainStatus(status: number, request: PreparedRequest, now: number): Explanation {
   const credential = credentialIn(request.headers);
-  const what = credential?.what ?? 'request';
-  if (status === 401) {
-    const expiry = what === 'bearer token' ? expiryOf(credential?.value ?? '') : null;
-    const other =
-      expiry !== null && expiry <= now
-        ? `it expired ${whenText(expiry, now)}: sign in to the service again, and use the new token`
-        : credential && mistakeIn(credential.what, credential.value);
-    const may: Wording =
-      other ??
-      ((say) => `it may be mistyped, expired, deleted, or belong to another service; ${say('credentials')}`);
-    const setting = what === 'API key' ? 'apiKey' : 'token';
-    const hint: Wording = (say) =>
-      `check ${credential === null ? 'the credential' : say(setting)}: ${typeof may === 'string' ? may : may(say)}`;
-    return { fact: `the service refused the ${what} (401)`, hint };
-  }
+  if (status === 401) return explainRefused(credential, now);
   if (status === 403) {
-    const scopes =
-      credential?.what === 'API key' ? 'the scopes of the key' : 'the permissions of the account';
+    const ofWhat = credential?.what === 'API key' ? 'scopes of the key' : 'permissions of the account';
     return {
-      fact: `the ${what} is not allowed to do this (403)`,
-      hint: (say) => `check ${scopes}; ${say('credentials')}`,
+      fact: `the ${credential?.what ?? 'request'} is not allowed to do this (403)`,
+      hint: (say) => `check the ${ofWhat}; ${say('credentials')}`,
     };
   }
-  if (status === 404) {
-    const hint = notFoundHint(request);
-    return { fact: 'the service found nothing (404)', hint };
-  }
-  if (status === 429) {
+  if (status === 404) return { fact: 'the service found nothing (404)', hint: notFoundHint(request) };
+  if (status === 429)
     return {
       fact: "the service's rate limit is reached (429)",
       hint: 'wait a minute, or send fewer requests',
     };
-  }
   if (status >= 500) {
     const hint = request.repeatable ? 'try again later' : mayHaveActed;
     return { fact: `the service failed (${status})`, hint };
   }
-  if (status >= 300 && status < 400) {
-    return {
-      fact: `the service responded with a redirect (${status})`,
-      hint: (say) => `check ${say('apiUrl')}`,
-    };
-  }
-  return { fact: `the service refused the request (${status})`, hint: undefined };
+  if (status < 300 || status >= 400) return { fact: `the service refused the request (${status})` };
+  const fact = `the service responded with a redirect (${status})`;
+  return { fact, hint: (say) => `check ${say('apiUrl')}` };
 }
 
 /**
@@ -181,9 +178,8 @@ export function refusal(
     status < 500 &&
     status !== 429 &&
     ((say) => {
-      const other = status === 401 || status === 403 ? hint : undefined;
-      const otherwise =
-        other === undefined ? '' : `; otherwise ${typeof other === 'string' ? other : other(say)}`;
+      const isCredential = status === 401 || status === 403;
+      const otherwise = isCredential ? `; otherwise ${worded(hint ?? '', say)}` : '';
       return `check ${say('apiUrl')}: it may not be the URL of the service${otherwise}`;
     });
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {

@@ -1,15 +1,13 @@
 import type { FileContent, FileUpload } from '../contract/types.ts';
 import { UsageError } from '../errors.ts';
 
-const tagOf = (value: unknown) => Object.prototype.toString.call(value);
-
 /** Identified by tag, because a test runner may have its own classes. */
 function isContent(value: unknown): value is FileContent {
-  return ArrayBuffer.isView(value) || /^\[object (ArrayBuffer|Blob|File)\]$/.test(tagOf(value));
+  return (
+    ArrayBuffer.isView(value) ||
+    /^\[object (ArrayBuffer|Blob|File)\]$/.test(Object.prototype.toString.call(value))
+  );
 }
-
-/** Bytes that other threads may change while they are sent; as JSON it would be `{}`. */
-const isShared = (value: unknown) => tagOf(value) === '[object SharedArrayBuffer]';
 
 function uploadProblem(key: string, value: unknown): string | null {
   if (!['name', 'type'].includes(key)) return `${key} cannot be sent with a file`;
@@ -20,12 +18,6 @@ function uploadProblem(key: string, value: unknown): string | null {
 
 /** Returns the file in a body, or null for fields, which are sent as JSON. */
 function uploadIn(name: string, body: unknown): FileUpload | null {
-  const { file }: { file?: unknown } = Object(body);
-  if (isShared(body) || isShared(file)) {
-    throw new UsageError(`${name}: a SharedArrayBuffer cannot be sent as a file`, {
-      hint: 'copy it: new Uint8Array(buffer).slice()',
-    });
-  }
   if (isContent(body)) return { file: body };
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'file')) return null;
   const upload: Record<string, unknown> = { ...body };

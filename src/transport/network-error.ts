@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { HttpError, NetworkError, type Wording } from '../errors.ts';
+import { HttpError, NetworkError, type NetworkFault, type Wording } from '../errors.ts';
 import { isLoopback, type Receiver, toService } from './address.ts';
 
 const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
@@ -16,6 +16,7 @@ const notHttp = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_C
 
 /** The parser's message for a connection that closed after a part of the last response that it was for. */
 const cutOff = /\(Invalid EOF state\)$/;
+const closed = 'other side closed';
 
 /** undici's messages for these repeat the address and the milliseconds, so rungate writes its own. */
 const undiciTimeout = /^UND_ERR_(CONNECT|HEADERS)_TIMEOUT$/;
@@ -33,50 +34,31 @@ function plainly(text: string): string {
   return reason ?? text.trim();
 }
 
-/** Returns the problem with a certificate, as the end of a sentence, and a hint. */
-function certificateProblem(code: string, cause: unknown, host: string, to: Receiver): [string, Wording] {
-  const text = cause instanceof Error ? cause.message : code;
-  switch (code) {
-    case 'CERT_HAS_EXPIRED':
-      return [
-        'has expired',
-        `renew the certificate on the ${to.server}; if it is still valid, check this machine's clock`,
-      ];
-    case 'CERT_NOT_YET_VALID':
-      return [
-        'is not valid yet',
-        `check this machine's clock; if it is right, contact the operator of the ${to.server}`,
-      ];
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return otherHost(cause, host, to);
-    default:
-      return [
-        `is not trusted: ${plainly(text)}`,
-        (say) => `if a private CA signed it, add the certificate of that CA with ${say('trust')}`,
-      ];
-  }
-}
+type Remedy = (to: Receiver) => Wording;
 
-function otherHost(cause: unknown, host: string, { server, address }: Receiver): [string, Wording] {
-  const { cert } = cause as { cert?: { subjectaltname?: string; subject?: { CN?: unknown } } };
-  if (cert?.subjectaltname !== undefined) {
-    const hosts = cert.subjectaltname.replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
-    return [
-      `is for another host: ${hosts}`,
-      (say) => `use a host name from the certificate in ${address(say)}`,
-    ];
+/** The problem with a certificate, as the end of a sentence, and the remedy, by the code of the error. */
+const certificates: Readonly<Record<string, readonly [problem: string, remedy: Remedy]>> = {
+  CERT_HAS_EXPIRED: [
+    'has expired',
+    ({ server }) =>
+      `renew the certificate on the ${server}; if it is still valid, check this machine's clock`,
+  ],
+  CERT_NOT_YET_VALID: [
+    'is not valid yet',
+    ({ server }) => `check this machine's clock; if it is right, contact the operator of the ${server}`,
+  ],
+};
+
+function otherHost(cause: unknown, host: string, { address }: Receiver): [string, Wording] {
+  const { subjectaltname } = Object((cause as { cert?: unknown }).cert) as { subjectaltname?: string };
+  if (subjectaltname === undefined) {
+    const name = host.replace(/^\[|\]$/g, '');
+    const kind = isIP(name) === 0 ? 'DNS' : 'IP';
+    return ['has no subjectAltName for the host', `reissue it with subjectAltName=${kind}:${name}`];
   }
-  const name = host.replace(/^\[|\]$/g, '');
-  const reissue = `reissue it with subjectAltName=${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`;
-  const commonName = cert?.subject?.CN;
-  // Without a subjectAltName, Node compares the common name with a host name, but never with an IP address.
-  if (typeof commonName !== 'string' || !/^[\w.-]{1,200}$/.test(commonName) || isIP(commonName) !== 0) {
-    return ['has no subjectAltName for the host', reissue];
-  }
-  return [
-    `has no subjectAltName for the host, only the common name ${commonName}`,
-    (say) => `${reissue}; or use ${commonName} in ${address(say)} if it leads to the ${server}`,
-  ];
+  const hosts = subjectaltname.replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
+  const hint: Wording = (say) => `use a host name from the certificate in ${address(say)}`;
+  return [`is for another host: ${hosts}`, hint];
 }
 
 /** Whether the peer closed the connection without sending a byte, as a TLS port does when it receives plain HTTP. */
@@ -94,62 +76,83 @@ export function span(ms: number): string {
 export const isContinue = (cause: unknown): boolean =>
   codeOf(cause) === 'UND_ERR_SOCKET' && (cause as Error).message === 'bad response';
 
-/** @param started whether the first byte of the request was written: the service may have processed it */
-export function networkError(cause: unknown, url: URL, started: boolean, to = toService): NetworkError {
-  const { server, address } = to;
-  const code = codeOf(cause);
-  const host = url.host;
-  const message = cause instanceof Error ? cause.message : '';
-  const isCutOff = cutOff.test(message);
-  const text = undiciTimeout.test(code) ? 'timed out' : isCutOff ? 'other side closed' : message || code;
+type Fault = readonly [fault: NetworkFault, message: string, hint: Wording | undefined];
+
+function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Receiver): Fault {
+  const { host, hostname } = url;
   if (handshake.test(code)) {
-    const plain = isLoopback(url.hostname) ? ', or use http:// instead of https://' : '';
+    const plain = isLoopback(hostname) ? ', or use http:// instead of https://' : '';
+    const isPlain = /wrong version number|packet length too long|unknown protocol/.test(text);
     const hint: Wording = (say) =>
-      /wrong version number|packet length too long|unknown protocol/.test(text)
-        ? `the server at that port does not speak TLS: check the port in ${address(say)}${plain}`
-        : `check the host and port in ${address(say)}: the server there does not speak TLS as expected`;
-    return new NetworkError('tls', `no TLS connection to ${host}: ${plainly(text)}`, { hint, cause });
+      isPlain
+        ? `the server at that port does not speak TLS: check the port in ${to.address(say)}${plain}`
+        : `check the host and port in ${to.address(say)}: the server there does not speak TLS as expected`;
+    return ['tls', `no TLS connection to ${host}: ${plainly(text)}`, hint];
   }
-  if (tls.test(code)) {
-    const [problem, hint] = certificateProblem(code, cause, url.hostname, to);
-    return new NetworkError('tls', `the certificate of ${host} ${problem}`, { hint, cause });
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const [problem, hint] = otherHost(cause, hostname, to);
+    return ['tls', `the certificate of ${host} ${problem}`, hint];
   }
-  if (started && isContinue(cause)) {
-    const text = `${host} sent 100 Continue, which rungate did not request and cannot read`;
-    const hint = `turn off 100 Continue in the ${server}, or in the proxy in front of it`;
-    return new NetworkError('broken', text, { hint, cause });
-  }
-  if (started) {
-    const isHttp = isCutOff || !notHttp.test(code || (cause instanceof Error ? cause.name : ''));
-    const what = isHttp
-      ? `the connection to ${host} broke before the response was complete`
-      : `${host} sent a response that is not HTTP`;
-    const tlsHint: Wording = (say) =>
-      `if this port expects TLS, use https:// instead of http:// in ${address(say)}`;
-    const hint = url.protocol === 'http:' && (!isHttp || sentNothing(cause)) ? tlsHint : undefined;
-    return new NetworkError('broken', `${what}: ${text}`, { hint, cause });
-  }
-  if (dns.includes(code)) {
-    const hint: Wording = (say) => `check the host in ${address(say)} and the network`;
-    return new NetworkError('dns', `no address found for the host ${url.hostname} (${code})`, {
-      hint,
-      cause,
-    });
-  }
-  if (code === 'ECONNREFUSED') {
-    const start = {
-      service: '; to start the mock: rungate mock serve',
-      hub: '; to start a hub: rungate hub',
-      page: '',
-      deployment: '',
-      proxy: '',
-    };
-    const local = isLoopback(url.hostname) ? start[server] : '';
-    const hint: Wording = (say) =>
-      `check the host and port in ${address(say)}, and that the ${server} is running${local}`;
-    return new NetworkError('refused', `nothing is listening at ${host} (${code})`, { hint, cause });
-  }
-  return new NetworkError('connect', `no connection to ${host}: ${text}`, { hint: unreachable(to), cause });
+  const [problem, remedy] = certificates[code] ?? [
+    `is not trusted: ${plainly(cause instanceof Error ? cause.message : code)}`,
+    (): Wording => (say) => `if a private CA signed it, add the certificate of that CA with ${say('trust')}`,
+  ];
+  return ['tls', `the certificate of ${host} ${problem}`, remedy(to)];
+}
+
+/** Returns the fault of a request of which the first byte was written: the service may have processed it. */
+function brokenFault(name: string, text: string, cause: unknown, url: URL, to: Receiver): Fault {
+  const { host } = url;
+  if (isContinue(cause))
+    return [
+      'broken',
+      `${host} sent 100 Continue, which rungate did not request and cannot read`,
+      `turn off 100 Continue in the ${to.server}, or in the proxy in front of it`,
+    ];
+  const isHttp = text === closed || !notHttp.test(name);
+  const what = isHttp
+    ? `the connection to ${host} broke before the response was complete`
+    : `${host} sent a response that is not HTTP`;
+  const hint: Wording = (say) =>
+    `if this port expects TLS, use https:// instead of http:// in ${to.address(say)}`;
+  const mayBeTls = url.protocol === 'http:' && (!isHttp || sentNothing(cause));
+  return ['broken', `${what}: ${text}`, mayBeTls ? hint : undefined];
+}
+
+/** The local remedy if nothing listens, by the server. */
+const starts: Readonly<Partial<Record<Receiver['server'], string>>> = {
+  service: '; to start the mock: rungate mock serve',
+  hub: '; to start a hub: rungate hub',
+};
+
+function unsentFault(code: string, text: string, { host, hostname }: URL, to: Receiver): Fault {
+  const { server, address } = to;
+  if (dns.includes(code))
+    return [
+      'dns',
+      `no address found for the host ${hostname} (${code})`,
+      (say) => `check the host in ${address(say)} and the network`,
+    ];
+  if (code !== 'ECONNREFUSED') return ['connect', `no connection to ${host}: ${text}`, unreachable(to)];
+  const local = isLoopback(hostname) ? (starts[server] ?? '') : '';
+  return [
+    'refused',
+    `nothing is listening at ${host} (${code})`,
+    (say) => `check the host and port in ${address(say)}, and that the ${server} is running${local}`,
+  ];
+}
+
+/** @param started whether the first byte of the request was written */
+export function networkError(cause: unknown, url: URL, started: boolean, to = toService): NetworkError {
+  const code = codeOf(cause);
+  const { message, name } = cause instanceof Error ? cause : { message: '', name: '' };
+  const text = undiciTimeout.test(code) ? 'timed out' : cutOff.test(message) ? closed : message || code;
+  const [fault, problem, hint] = tls.test(code)
+    ? tlsFault(code, text, cause, url, to)
+    : started
+      ? brokenFault(code || name, text, cause, url, to)
+      : unsentFault(code, text, url, to);
+  return new NetworkError(fault, problem, { hint, cause });
 }
 
 const unreachable =

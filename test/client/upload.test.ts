@@ -71,8 +71,6 @@ describe('attaching a file', () => {
   it.each<[unknown, string]>([
     [{ file: bytes, name: null }, 'name must be text, not null'],
     [{ file: bytes, name: '' }, 'name must not be empty'],
-    [new SharedArrayBuffer(4), 'a SharedArrayBuffer cannot be sent as a file'],
-    [{ file: new SharedArrayBuffer(4) }, 'a SharedArrayBuffer cannot be sent as a file'],
   ])('refuses %j: %s', async (body, message) => {
     expect((await rejection(attach(body as Body), UsageError)).message).toContain(message);
   });

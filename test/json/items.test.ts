@@ -52,28 +52,12 @@ describe('itemTexts', () => {
   });
 
   test.each([
-    ['{"items":[]}', []],
-    [' [ ] ', []],
-    ['{"items":[{},{}]}', ['{}', '{}']],
-    // Braces in strings, in items and in other fields.
-    ['{"items":[{"a":"}"},{"a":"{"}]}', ['{"a":"}"}', '{"a":"{"}']],
-    ['{"items":[{"a":"},{"},{"b":1}]}', ['{"a":"},{"}', '{"b":1}']],
-    ['{"items":[{"b":1}],"meta":{"items":[{"c":1}]}}', ['{"b":1}']],
-    ['{"items":[{"b":1}],"note":"}"}', ['{"b":1}']],
     // The last of two duplicate names counts, and a name may contain escapes.
     ['{"items":[1],"items":[{"b":1}]}', ['{"b":1}']],
     ['{"items":[{"b":1}],"items":[]}', []],
     ['{"\\u0069tems":[{"b":1}]}', ['{"b":1}']],
-    // Whitespace as Python writes it.
-    ['{"items": [{"a": 1, "b": "x, \\"y\\": z"}, {"a": 2}]}', ['{"a":1,"b":"x, \\"y\\": z"}', '{"a":2}']],
-    ['{"items":[{"a":"\\\\"},{"a":"\\\\\\""}]}', ['{"a":"\\\\"}', '{"a":"\\\\\\""}']],
   ])('splits %s into %j', (text, items) => {
     expect(split(text)).toEqual(items);
-  });
-
-  test('accepts a string of any length', () => {
-    const text = JSON.stringify('\n'.repeat(10_000_000));
-    expect(split(`{"items": [{"long": ${text}}]}`)[0] === `{"long":${text}}`).toBe(true);
   });
 
   test('throws if the text has fewer items than were read', () => {

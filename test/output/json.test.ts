@@ -13,11 +13,6 @@ describe('renderJson', () => {
 
   test('writes undefined as null', () => expect(renderJson(undefined, 0)).toBe('null\n'));
 
-  test.each(['valueOf', 'toString', 'constructor', 'hasOwnProperty', '__proto__'])(
-    'writes a field with the name %s',
-    (name) => expect(renderJson(JSON.parse(`{"${name}":1}`), 0)).toBe(`{"${name}":1}\n`),
-  );
-
   test('writes any value in one line that parses to the same value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })), (value) => {
@@ -55,19 +50,6 @@ describe('renderResponse', () => {
   test('escapes CI commands and control characters without changing the value', () => {
     const text = renderResponse(JSON.stringify({ name: '##vso[x]\u202e' }), 0);
     expect(text).toBe('{"name":"\\u0023\\u0023vso[x]\\u202e"}\n');
-  });
-
-  test.each(['null', 'true', '"text"', '[]', '{}'])('accepts %s', async (text) => {
-    expect(renderResponse(text, 0)).toBe(`${text}\n`);
-  });
-
-  test('writes any value as JSON that parses to the same value', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.constantFrom(0 as const, 2 as const), (value, indent) => {
-        const text = JSON.stringify(value);
-        expect(JSON.stringify(JSON.parse(renderResponse(text, indent)))).toBe(text);
-      }),
-    );
   });
 
   test.each(['{"__proto__":{"a":1},"b":2}', '{"toString":1,"constructor":2}'])(
