@@ -5,7 +5,7 @@ import { createCaller } from '../src/client/caller.ts';
 import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
 import { NetworkError } from '../src/errors.ts';
-import { createHubLinks } from '../src/gate/fleet/hub-link.ts';
+import { HubLinks } from '../src/gate/fleet/hub-link.ts';
 import type { HubClient } from '../src/gate/fleet/protocol.ts';
 import { runOnce } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
@@ -65,42 +65,21 @@ export function slidingMinute({ counting, retryAfter }: LimiterOptions): Limiter
   };
 }
 
-/** A queue of events, soonest first. */
+/** A queue of events, soonest first; those of the same time in their order. */
 export function timeline() {
-  interface Event {
-    at: number;
-    id: number;
-    act: () => void;
-  }
-  const heap: Event[] = [];
-  const before = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.id < b.id);
-  const swap = (i: number, j: number) => {
-    [heap[i], heap[j]] = [heap[j] as Event, heap[i] as Event];
-  };
-  let id = 0;
+  const events: { at: number; act: () => void }[] = [];
   return {
     push(at: number, act: () => void): void {
-      id += 1;
-      let i = heap.push({ at, act, id }) - 1;
-      for (let up = (i - 1) >> 1; i > 0 && before(heap[i] as Event, heap[up] as Event); up = (i - 1) >> 1) {
-        swap(i, up);
-        i = up;
+      let [low, high] = [0, events.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        // The soonest event is the last one of the list.
+        if ((events[middle]?.at ?? 0) > at) low = middle + 1;
+        else high = middle;
       }
+      events.splice(low, 0, { at, act });
     },
-    pop(): Event | undefined {
-      const top = heap[0];
-      const last = heap.pop();
-      if (top === undefined || last === undefined || heap.length === 0) return top;
-      heap[0] = last;
-      for (let i = 0; ; ) {
-        let least = i;
-        for (const child of [2 * i + 1, 2 * i + 2])
-          if (child < heap.length && before(heap[child] as Event, heap[least] as Event)) least = child;
-        if (least === i) return top;
-        swap(i, least);
-        i = least;
-      }
-    },
+    pop: () => events.pop(),
   };
 }
 
@@ -400,7 +379,7 @@ async function gate(
   const transport = serviceOf(within, options, index, { run, trouble, onCreate });
   const links =
     hub &&
-    createHubLinks(behind(hub.client, { trouble, proxy: options.proxy, clock, random }), {
+    new HubLinks(behind(hub.client, { trouble, proxy: options.proxy, clock, random }), {
       clock,
       random,
       silenceMs: Number.POSITIVE_INFINITY,

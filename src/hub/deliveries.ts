@@ -6,7 +6,7 @@ import { parseUrl } from '../parse-url.ts';
 import type { HeaderNames } from '../webhook/headers.ts';
 import { receiveIncoming } from '../webhook/receivers/incoming.ts';
 import { statusOf } from '../webhook/receivers/public.ts';
-import { createReplayGuard, type ReplayStore } from '../webhook/replay.ts';
+import { createReplayGuard } from '../webhook/replay.ts';
 import { type HubLogEvent, sendJson } from './http.ts';
 import type { Wakes } from './wakes.ts';
 
@@ -78,19 +78,16 @@ export interface ReceivedDelivery {
   ageSeconds: number;
 }
 
-/** Longer than Redis may take, so that a hub's own store has its turn after it. */
-const storeMs = 5_000;
-
 /**
- * Returns a function that verifies a delivery. Nothing is stored before its signature is right.
+ * Returns a function that verifies a delivery. Nothing is remembered before its signature is right.
+ * Another hub may accept the same delivery: that only causes a read.
  * @param now milliseconds since the epoch
  */
 export function deliveryReceiver(
   { secrets, tenantSecret, headerNames }: DeliverySecrets,
-  store: ReplayStore,
   now: () => number,
 ): (request: IncomingMessage) => Promise<ReceivedDelivery> {
-  const guard = createReplayGuard({ store, prefix: 'rungate:hub:delivery:', timeoutMs: storeMs });
+  const guard = createReplayGuard();
   const signed = tenantSecret === undefined ? { secrets: [...secrets] } : { tenantSecret };
   return async (request) => {
     const options = { ...signed, headerNames, now: () => new Date(now()) };

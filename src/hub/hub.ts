@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
 import { Budget } from './budget.ts';
 import type { BudgetLimits } from './ledger.ts';
 import { connectRedis, type RedisOptions } from './redis.ts';
@@ -11,7 +10,6 @@ export interface Hub {
   budget: Budget;
   scheduler: Scheduler;
   wakes: Wakes;
-  replays: ReplayStore;
   /** Resolves when Redis is connected; at once without Redis. @throws ConfigError if this Redis can never be used */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -24,7 +22,6 @@ export function memoryHub(limits: BudgetLimits, clock: Clock, knowsLastMinute = 
     budget,
     scheduler: createScheduler((line, ahead) => budget.reserve(line, ahead), clock),
     wakes: new Wakes(clock.now),
-    replays: memoryStore(),
     ready: async () => {},
     close: async () => {},
   };
@@ -44,16 +41,10 @@ export async function redisHub(url: string, clock: Clock, options: SharedOptions
   const redis = await connectRedis(url, { ...options, onError: onCall, clock });
   const budget = new Budget(redis.runLog, { limits, hubs, now: clock.monotonic, onCall });
   const wakes = new SharedWakes(redis, clock);
-  const own = memoryStore();
   return {
     budget,
     scheduler: createScheduler((line, ahead) => budget.reserve(line, ahead), clock),
     wakes,
-    replays: {
-      setIfAbsent: (key, ttlMs) =>
-        redis.replays.setIfAbsent(key, ttlMs).catch(() => own.setIfAbsent(key, ttlMs)),
-      delete: (key) => redis.replays.delete(key).catch(() => own.delete(key)),
-    },
     ready: redis.ready,
     async close() {
       await wakes.close();

@@ -1,7 +1,6 @@
 import type { SecureContext } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
-import type { ReplayStore } from '../webhook/replay.ts';
 import { logScript, type RunLog } from './budget.ts';
 import { parseRedisUrl, type RedisAddress, type RedisServer } from './redis-address.ts';
 
@@ -161,8 +160,6 @@ async function checkServer(command: Command, { servers }: RedisAddress): Promise
 /** The commands of the hub. Each fails at once while Redis is away. */
 export interface HubRedis {
   readonly runLog: RunLog;
-  /** The deliveries that were received. */
-  readonly replays: ReplayStore;
   /** Adds ids to the stream of those that deliveries named. */
   announce(ids: readonly string[], hub: string, kept: number, keptMs: number): Promise<void>;
   /** Returns the entries after one, at most 1,000 of them: the id of each, the hub that added it, and the id that it named. */
@@ -276,15 +273,6 @@ export async function connectRedis(url: string, options: RedisOptions = {}): Pro
   return {
     runLog: async (args) =>
       (await run('EVAL', logScript, 1, key('log'), ...args)) as Awaited<ReturnType<RunLog>>,
-    replays: {
-      async setIfAbsent(name, ttlMs) {
-        const token = crypto.randomUUID();
-        if ((await run('SET', key(name), token, 'NX', 'PX', Math.ceil(ttlMs))) !== null) return true;
-        // A client that repeats the command may find the key that it set itself.
-        return (await run('GET', key(name))) === token;
-      },
-      delete: (name) => run('DEL', key(name)),
-    },
     async announce(ids, hub, kept, keptMs) {
       const add = (id: string) => run('XADD', key('wakes'), 'MAXLEN', '~', kept, '*', 'hub', hub, 'id', id);
       await Promise.all([...ids.map(add), run('PEXPIRE', key('wakes'), keptMs)]);

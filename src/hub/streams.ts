@@ -7,26 +7,15 @@ import type { Wakes } from './wakes.ts';
 
 const mostUnreadBytes = 64 * 1024;
 
-export interface Streams {
-  /** Opens the stream of a gate. */
-  open(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Shows the gates that the hub is alive. */
-  beat(): void;
-  /** Ends the streams one after another, so that their gates connect again spread over this time. */
-  leave(overMs: number): Promise<void>;
-  /** Ends all streams. */
-  end(): void;
-  count(): number;
-}
-
-export function createStreams(wakes: Wakes, clock: Clock, log: (event: HubLogEvent) => void): Streams {
+/** Returns the streams of gates. */
+export function createStreams(wakes: Wakes, clock: Clock, log: (event: HubLogEvent) => void) {
   const streams = new Set<ServerResponse>();
   let isLeaving = false;
 
   return {
     count: () => streams.size,
 
-    async open(request, response) {
+    async open(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const { runs: runIds, version } = await readJsonBody(request);
       if (version !== hubVersion) throw new BadRequest(400, `version must be ${hubVersion}`);
       if (!Array.isArray(runIds) || !runIds.every((run) => typeof run === 'string'))
@@ -54,6 +43,7 @@ export function createStreams(wakes: Wakes, clock: Clock, log: (event: HubLogEve
       });
     },
 
+    /** Shows the gates that the hub is alive. */
     beat() {
       for (const response of streams) {
         // A gate that no longer reads has gone without a word.
@@ -62,7 +52,8 @@ export function createStreams(wakes: Wakes, clock: Clock, log: (event: HubLogEve
       }
     },
 
-    async leave(overMs) {
+    /** Ends the streams one after another, so that their gates connect again spread over this time. */
+    async leave(overMs: number): Promise<void> {
       isLeaving = true;
       const open = [...streams];
       for (const response of open) {

@@ -7,7 +7,6 @@ import { type HubServer, serveHub } from '../../src/hub/server.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
-import { memoryStore } from '../../src/webhook/replay.ts';
 import { fakeTerminal } from '../fake-terminal.ts';
 import { turns, until } from '../until.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
@@ -111,7 +110,6 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
         tokens: [hubToken],
         receive: deliveryReceiver(
           { secrets: [webhookSecret], tenantSecret: undefined, headerNames: defaultHeaderNames },
-          memoryStore(),
           Date.now,
         ),
         redis: () => (redis === null ? null : { works: redis, wasReached: true }),

@@ -12,7 +12,6 @@ import { type HubServer, serveHub } from '../../src/hub/server.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
-import { memoryStore } from '../../src/webhook/replay.ts';
 import { request } from '../gate/fleet/fake-hub.ts';
 import { turns, until } from '../until.ts';
 import { virtualTime } from '../virtual-time.ts';
@@ -37,7 +36,6 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
     tokens: ['new-token', 'old-token'],
     receive: deliveryReceiver(
       { secrets: [secret], tenantSecret: undefined, headerNames: defaultHeaderNames },
-      memoryStore(),
       systemClock.now,
     ),
     redis: () => null,

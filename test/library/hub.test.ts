@@ -61,7 +61,10 @@ it.each(['gate', 'gates'])(
         : gates({ ...options, gates: { api: { trigger: trigger('a') } }, onProgress });
     expect(await ended<{ result: string }>(running)).toMatchObject({ result: 'pass' });
     const lost = events.filter(({ type }) => type === 'hub');
-    expect(lost).toMatchObject([{ error: { code: 'network_refused' } }]);
+    expect(lost).toMatchObject([
+      { error: { code: 'network_refused', hint: expect.stringContaining('hub.url') } },
+    ]);
     expect(lost[0]?.gate).toBe(name === 'gates' ? 'api' : undefined);
+    expect(JSON.stringify(events)).not.toContain(hubToken);
   },
 );

@@ -136,7 +136,7 @@ async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
       clock,
       every: io.every,
       tokens,
-      receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, hub.replays, clock.now),
+      receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, clock.now),
       redis: () => (redisUrl === null ? null : watch.state()),
       openFolder: () => io.namesInFolder('/'),
       metrics: metrics.text,

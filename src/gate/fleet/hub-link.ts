@@ -45,12 +45,6 @@ export interface HubLink {
   close(): void;
 }
 
-/** The links of the gates of one process, which share one stream. */
-export interface HubLinks {
-  open(user: HubUser): HubLink;
-  close(): void;
-}
-
 const usualSilenceMs = 9_000;
 const backoffMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000] as const;
 /** After a stream that has lived this long, the backoff starts again. */
@@ -104,8 +98,8 @@ interface Gate {
   readonly listeners: Set<(runId: string) => void>;
 }
 
-/** Keeps one stream to the hub open from the first gate on. */
-class Links implements HubLinks {
+/** The links of the gates of one process, which share one stream from the first gate on. */
+export class HubLinks {
   readonly #client: HubClient;
   readonly #tools: HubLinkTools;
   readonly #now: () => number;
@@ -339,6 +333,3 @@ class Links implements HubLinks {
     }
   }
 }
-
-/** Returns the links of the gates of one process, which share one stream from the first gate on. */
-export const createHubLinks = (client: HubClient, tools: HubLinkTools): HubLinks => new Links(client, tools);

@@ -5,7 +5,7 @@ import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { createHubClient, giveToken, type HubStatus } from './hub-client.ts';
-import { createHubLinks, type HubLink, type HubUser } from './hub-link.ts';
+import { type HubLink, HubLinks, type HubUser } from './hub-link.ts';
 
 /** How to reach the hub: with the same certificates and proxies as the service. */
 export interface HubOptions {
@@ -65,7 +65,7 @@ export function openHub(options: HubOptions): OpenHub {
   const proxy = proxyEnv && ((target: URL) => proxyFor(target, proxyEnv));
   const transport = httpTransport({ caPem, proxy, to: toHub });
   const client = createHubClient({ url, token: String(options.token), transport, clock });
-  const links = createHubLinks(client, { clock });
+  const links = new HubLinks(client, { clock });
   return {
     link: ({ name, onChange }) =>
       links.open({

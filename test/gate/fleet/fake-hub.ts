@@ -1,9 +1,4 @@
-import {
-  createHubLinks,
-  type HubLink,
-  type HubLinkTools,
-  type HubUser,
-} from '../../../src/gate/fleet/hub-link.ts';
+import { type HubLink, HubLinks, type HubLinkTools, type HubUser } from '../../../src/gate/fleet/hub-link.ts';
 import type {
   GrantRequest,
   HubClient,
@@ -17,7 +12,7 @@ export const createHubLink = (
   client: HubClient,
   { onChange, ...tools }: HubLinkTools & Pick<HubUser, 'onChange'>,
 ): HubLink => {
-  const links = createHubLinks(client, tools);
+  const links = new HubLinks(client, tools);
   return { ...links.open({ name: 'shop / checkout', onChange }), close: () => links.close() };
 };
 

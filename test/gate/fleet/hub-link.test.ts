@@ -6,7 +6,7 @@ import {
   type RungateError,
   UnexpectedResponseError,
 } from '../../../src/errors.ts';
-import { createHubLinks } from '../../../src/gate/fleet/hub-link.ts';
+import { HubLinks } from '../../../src/gate/fleet/hub-link.ts';
 import type { GrantRequest } from '../../../src/gate/fleet/protocol.ts';
 import { virtualTime } from '../../virtual-time.ts';
 import { createHubLink, type FakeHub, type FakeStream, fakeHub } from './fake-hub.ts';
@@ -487,7 +487,7 @@ describe('the gates of one process', () => {
   function several(hub: FakeHub) {
     const time = virtualTime();
     const changes: string[] = [];
-    const links = createHubLinks(hub.client, { clock: time.clock });
+    const links = new HubLinks(hub.client, { clock: time.clock });
     const open = (name: string) =>
       links.open({ name, onChange: (error) => changes.push(`${name} ${error?.message ?? 'back'}`) });
     return { time, links, changes, open };
