@@ -42,24 +42,16 @@ function checkSources({ timestamp, signature, headersFile, requestFile, bodyFile
   }
 }
 
-/** More than any delivery. */
-const maxInputBytes = 64 * 1024 * 1024;
-
 /** Reads a file, or standard input for `-`. */
 export async function readInput(io: Io, option: string, path: string): Promise<Uint8Array> {
-  let bytes: Uint8Array;
   try {
-    bytes = path === '-' ? await io.readStdin(maxInputBytes + 1) : io.readFile(path, maxInputBytes + 1);
+    return path === '-' ? await io.readStdin() : io.readFile(path);
   } catch (cause) {
     throw new UsageError(`${option}: cannot read ${path}: ${readProblem(cause)}`, {
       hint: 'pass the path of a file, or - for standard input',
       cause,
     });
   }
-  if (bytes.length <= maxInputBytes) return bytes;
-  throw new UsageError(`${option}: ${path} is larger than ${maxInputBytes / 1024 ** 2} MiB`, {
-    hint: 'pass the file of one delivery',
-  });
 }
 
 function parseHeadersFile(bytes: Uint8Array): HeaderPairs {

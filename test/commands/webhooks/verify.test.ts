@@ -208,7 +208,6 @@ describe('webhooks verify --request-file', () => {
 
   it.each<[string, string | Uint8Array, RegExp]>([
     ['without a blank line', head, /no blank line/],
-    ['of more than 64 MiB', Buffer.alloc(64 * 1024 ** 2 + 1, 'x'), /larger than 64 MiB/],
     ['with too many headers', `${head}${'X-A: b\r\n'.repeat(50_000)}`, /no blank line/],
     ['with a line that is not a header', `POST / HTTP/1.1\r\nwhat\r\n\r\n${body}`, /line 2 is neither/],
     ['that is cut off', `${head}Content-Length: ${length + 5}\r\n\r\n${body}`, /5 bytes shorter than/],
