@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { argumentRows, argvOf, inputVariables, variableRows } from './action/inputs.ts';
 import { withheldHint } from './ci/fork.ts';
 import { jobOf } from './ci/idempotency.ts';
-import { environmentsOf, type JournalEvent, parseJournal, runsOf } from './ci/journal.ts';
-import { readOwnFile } from './ci/own-file.ts';
+import { environmentsOf, type JournalEvent, readJournal, runsOf } from './ci/journal.ts';
 import { detectCi } from './ci/provider.ts';
 import { githubAnnotation } from './ci/reports/log-commands.ts';
 import { main } from './cli/main.ts';
@@ -89,7 +88,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
   return runStep(toolkit, io, async () => {
     const job = jobOf(detectCi(io.env));
-    const events = readJournal(journal);
+    const events = eventsOf(journal);
     const all = runsOf(events).filter((run) => run.job === job);
     const left = all.filter((run) => !run.settled);
     const environments = environmentsOf(events, job);
@@ -118,20 +117,14 @@ function camel(name: string): string {
 
 /**
  * Returns the events of the main step's journal; none if it does not exist, since then no run was started.
- * @throws ConfigError if the journal is damaged, or if another user may have written it: cancelling its runs would not be safe
+ * @throws ConfigError if it is damaged, or if another user may have written it: cancelling its runs would not be safe
  */
-function readJournal(path: string): JournalEvent[] {
-  const unusable = (problem: string) =>
-    new ConfigError(`the journal of the main step cannot be ${problem}`, {
-      hint: 'a run may still be in progress: look for it in the service, and cancel it there',
-    });
-  let text: string;
+function eventsOf(path: string): JournalEvent[] {
   try {
-    text = readOwnFile(path);
+    return readJournal({ path, named: false });
   } catch (error) {
-    throw unusable(`used: ${path}: ${(error as Error).message}`);
+    const problem = `the journal of the main step cannot be used: ${path}: ${(error as Error).message}`;
+    const hint = 'a run may still be in progress: look for it in the service, and cancel it there';
+    throw new ConfigError(problem, { hint });
   }
-  const events = parseJournal(text);
-  if (events === null) throw unusable(`read: ${path}`);
-  return events;
 }

@@ -192,6 +192,8 @@ describe('the post step', () => {
     await killed(() => 'not a journal\n');
     const { code, err } = await post();
     expect(code).toBe(78);
-    expect(err).toMatch(/^::error title=rungate::the journal of the main step cannot be read/m);
+    expect(err).toMatch(
+      /^::error title=rungate::the journal of the main step cannot be used: .*: it is not a journal/m,
+    );
   });
 });

@@ -111,8 +111,11 @@ export interface Journal extends RunJournal {
   readonly runs: readonly JournalRun[];
 }
 
-/** @throws ConfigError if the user named a file that is not a journal; Error if another one cannot be read */
-function readEvents({ path, named }: JournalFile): JournalEvent[] {
+/**
+ * Reads the events in a file; none if it does not exist.
+ * @throws ConfigError if the user named a file that is not a journal; Error with the reason if another one cannot be used
+ */
+export function readJournal({ path, named }: Pick<JournalFile, 'path' | 'named'>): JournalEvent[] {
   const events = parseJournal(readOwnFile(path));
   if (events !== null) return events;
   if (!named) throw new Error('it is not a journal');
@@ -134,7 +137,7 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
   };
   let events: JournalEvent[] = [];
   try {
-    events = readEvents(file);
+    events = readJournal(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     giveUp('used', error);

@@ -12,11 +12,6 @@ const sha = '83a20ec058e2fb00e7fa4558c4c6e81e2dcf253d';
 const factsFrom = (outputs: Record<string, string>) => gitFacts((args) => outputs[args.at(-1) ?? ''] ?? null);
 
 describe('gitFacts', () => {
-  test('reads the remote, the branch and the commit', () => {
-    const outputs = { 'remote.origin.url': 'git@h:a/b.git\n', HEAD: 'main\r\n', 'HEAD^{commit}': `${sha}\n` };
-    expect(factsFrom(outputs)).toEqual({ remote: 'git@h:a/b.git', branch: 'main', commit: sha });
-  });
-
   test('returns nulls if git fails', () => expect(gitFacts(() => null)).toEqual(none));
 
   test.each(['', '\n', ' \n', 'warning: x\nmain\n'])('returns nulls if git prints %j', (text) =>

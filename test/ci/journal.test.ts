@@ -66,12 +66,6 @@ describe('the journal of a job', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('has one run for a key that is used twice', () => {
-    open().triggering(step('k1'), body);
-    open().triggering(step('k1'), body);
-    expect(open().runs).toHaveLength(1);
-  });
-
   it('is readable only by its owner', () => {
     open().triggering(step('k1'), body);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -164,25 +158,6 @@ describe('the journal of a job', () => {
     journal.settled('r1');
     expect(warnings).toHaveLength(1);
     chmodSync(folder, 0o700);
-  });
-
-  it('keeps every line of ten processes that write at once', async () => {
-    const script = `
-      const { appendFileSync } = require('node:fs');
-      for (let i = 0; i < 50; i += 1) {
-        const event = { event: 'triggering', key: process.argv[1] + '-' + i, round: 0, base: 'base', job: '1' };
-        appendFileSync(${JSON.stringify(path)}, JSON.stringify(event) + '\\n', { mode: 0o600 });
-      }`;
-    const { spawn } = await import('node:child_process');
-    await Promise.all(
-      Array.from(
-        { length: 10 },
-        (_, n) =>
-          new Promise((resolve) => spawn(process.execPath, ['-e', script, `p${n}`]).once('close', resolve)),
-      ),
-    );
-    expect(open().runs).toHaveLength(500);
-    expect(warnings).toEqual([]);
   });
 });
 

@@ -55,35 +55,26 @@ describe('a gate', () => {
 describe.each(Object.entries(letPass))('a %s run that the policy lets pass', (verdict, one) => {
   const report = gate([run(), one]);
 
-  it('has the action of the policy as the result in the outputs', () => {
+  it('is a warning with its verdict in every report', () => {
     expect(report).toMatchObject({ result: 'pass', exitCode: 0 });
     expect(gateOutputs(report)).toMatchObject({ result: 'pass', exitCode: '0', verdict });
+    const [annotation, ...more] = githubAnnotations(report);
+    expect(more).toEqual([]);
+    expect(annotation).toMatch(/^::warning title=rungate%3A the gate lets it pass::/);
+    expect(annotation).toContain(`run ${one.runId} `);
+    expect(azureCommands(report)[0]).toMatch(/^##vso\[task\.logissue type=warning\]rungate: run /);
+    expect(azureCommands(report)).toContain(
+      `##vso[task.setvariable variable=RUNGATE_VERDICT;isOutput=true]${verdict}`,
+    );
+    expect(gitlabDotenv(report)).toMatch(new RegExp(`^RUNGATE_VERDICT=${verdict}$`, 'm'));
   });
 
-  it('is a warning in Markdown', () => {
+  it('is a warning in Markdown, before the passed run', () => {
     const text = markdownReport(report);
     expect(text).toMatch(/^### ⚠️ rungate: gate passed with 1 warning\n/);
     expect(text).toMatch(new RegExp(`\\| ⚠️ \\| \`${one.runId}\``));
     expect(text.match(/✅/g)).toHaveLength(1);
     expect(text.indexOf(one.runId ?? '')).toBeLessThan(text.indexOf('run_1'));
-  });
-
-  it("is a warning in GitHub's annotations", () => {
-    const [first, ...more] = githubAnnotations(report);
-    expect(more).toEqual([]);
-    expect(first).toMatch(/^::warning title=rungate%3A the gate lets it pass::/);
-    expect(first).toContain(`run ${one.runId} `);
-  });
-
-  it("is a warning in Azure's issues", () => {
-    expect(azureCommands(report)[0]).toMatch(/^##vso\[task\.logissue type=warning\]rungate: run /);
-    expect(azureCommands(report)).toContain(
-      `##vso[task.setvariable variable=RUNGATE_VERDICT;isOutput=true]${verdict}`,
-    );
-  });
-
-  it("has its verdict in GitLab's variables", () => {
-    expect(gitlabDotenv(report)).toMatch(new RegExp(`^RUNGATE_VERDICT=${verdict}$`, 'm'));
   });
 
   it('is not a passed case in JUnit', () => {

@@ -258,14 +258,6 @@ describe('several gates', () => {
       `unchanged: .rungate.json\nunchanged: ${pipeline.file}\n`,
     );
     expect(world.files[`/repo/${pipeline.file}`]).toBe(text);
-    // A pipeline for one process that init wrote can be replaced, and vice versa.
-    const one = ['--process', 'x', '--pipeline-only', '--force'];
-    const replaced = await cli(['init', ...one, '--ci', pipeline.provider], world);
-    expect(replaced.out).toBe(`wrote ${pipeline.file}\n`);
-    expect(world.files[`/repo/${pipeline.file}`]).toContain(' gate --process x');
-    const back = await cli(['init', '--force', '--ci', pipeline.provider], world);
-    expect(back.out).toBe(`unchanged: .rungate.json\nwrote ${pipeline.file}\n`);
-    expect(world.files[`/repo/${pipeline.file}`]).toBe(text);
   });
 
   it('of an existing file are run by the pipeline, and need no other settings', async () => {
@@ -584,15 +576,6 @@ describe('--pipeline-only', () => {
       expect(text).toContain(' gate --project shop --tag smoke --tag nightly --environment qa\n');
   });
 
-  it('combines the given settings with the project file', async () => {
-    const text = '{"project": "shop", "process": "checkout", "apiUrl": "https://s.example"}';
-    const world = repository({ files: { [file]: text } });
-    expect((await cli([...only, '--environment', 'qa'], world)).code).toBe(0);
-    expect(world.files[file]).toBe(text);
-    expect(world.files[workflow]).toContain(' gate --environment qa\n');
-    expect(world.files[workflow]).not.toContain('RUNGATE_API_URL');
-  });
-
   it.each<[string, readonly string[], RegExp]>([
     ['no project and no process', [], /settings are missing/],
     ['no CI', ['--ci', 'none', ...flags], /--pipeline-only needs a CI system/],
@@ -681,25 +664,6 @@ describe('in a package of a monorepo', () => {
     expect(world.files[pipelineOfWeb]).toContain(' gate --config packages/web/.rungate.json\n');
     expect(world.files[pipelineOfWeb]).toContain('\n  e2e-packages-web:\n');
     expect(Object.keys(world.files)).not.toContain(file);
-  });
-
-  it('supports a second package and the root', async () => {
-    const world = monorepo();
-    for (const [cwd, process] of [
-      ['/repo/packages/web', 'web'],
-      ['/repo/api', 'api'],
-      ['/repo', 'all'],
-    ] as const) {
-      const result = await cli(['init', '--project', 'shop', '--process', process], { ...world, cwd });
-      expect(result.code, result.err).toBe(0);
-    }
-    const read = (path: string) => JSON.parse(world.files[path] ?? '').process;
-    expect([web, '/repo/api/.rungate.json', file].map(read)).toEqual(['web', 'api', 'all']);
-    expect(Object.keys(world.files).filter((path) => path.endsWith('.yml'))).toEqual([
-      pipelineOfWeb,
-      '/repo/.github/workflows/rungate-api.yml',
-      workflow,
-    ]);
   });
 
   it('copies the settings that applied there before, and says what it did not copy', async () => {
