@@ -71,15 +71,16 @@ export function namesIn(option: string, text: string): string[] {
   throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
 }
 
-const ids = new WeakMap<Option, OptionId>();
-const shownRows = new WeakMap<Option, OptionRow>();
-const uncommon = new WeakSet<Option>();
+/** The rows of options, as their commands have them. */
+const shownRows = new WeakMap<Option, OptionRow & { readonly id: OptionId }>();
+const negatives = new WeakSet<Option>();
 
 /** Returns the row of an option, as its command has it; undefined for an option without one. */
 export const rowOfOption = (option: Option) => shownRows.get(option);
 
 /** Whether the short help shows an option. */
-export const isCommon = (option: Option) => !uncommon.has(option);
+export const isCommon = (option: Option) =>
+  !negatives.has(option) && (rowOfOption(option) ?? { common: true }).common === true;
 
 /** Returns the line about an option in the help: `slug of the project (RUNGATE_PROJECT)`. */
 function helpOf(row: OptionRow): string {
@@ -92,17 +93,15 @@ function helpOf(row: OptionRow): string {
 export function addOptions(command: Command, name: CommandName, heading?: string): Command {
   for (const id of optionIds) {
     const row = name === 'gate' ? gateRow(rowOf(id)) : rowOf(id);
-    const { flag, no, common, commands, unlisted, group, type, complete } = row;
+    const { flag, no, commands, unlisted, group, type, complete } = row;
     if (flag === undefined || commands?.includes(name) !== true) continue;
     const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
     if (type.kind === 'list' || type.kind === 'overrides') option.argParser(collect);
-    ids.set(option, id);
-    shownRows.set(option, row);
-    if (common !== true) uncommon.add(option);
+    shownRows.set(option, { ...row, id });
     command.optionsGroup(heading ?? group ?? 'Options:').addOption(option);
     if (no !== undefined) {
       const negative = new Option(`--no-${flagName(row).slice(2)}`, no);
-      uncommon.add(negative);
+      negatives.add(negative);
       command.addOption(negative);
     }
     const source = complete ?? (type.kind === 'overrides' ? overrideWords : type.words);
@@ -113,7 +112,7 @@ export function addOptions(command: Command, name: CommandName, heading?: string
 
 function idsOf(command: Command): OptionId[] {
   const above = command.parent === null ? [] : idsOf(command.parent);
-  return [...above, ...command.options.flatMap((option) => ids.get(option) ?? [])];
+  return [...above, ...command.options.flatMap((option) => rowOfOption(option)?.id ?? [])];
 }
 
 /** Returns commander's name of an option: `deployedUrl`. */

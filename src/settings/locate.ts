@@ -32,50 +32,42 @@ interface Place {
   readonly platform: string;
 }
 
-interface UserFolder {
-  /** The variable with the parent on Windows, and the folder in it. */
-  win32: readonly [variable: string, folder: string];
-  /** The folder at home on macOS. */
-  darwin: string;
-  /** The variable with the parent on other systems, and the parent at home without it. */
-  xdg: readonly [variable: string, folder: string];
-}
+/** The variable with the parent of the folder, the parent at home without it, and rungate's folder in the parent. */
+type UserFolder = readonly [variable: string | null, atHome: string | null, folder: string];
 
-const configFolder: UserFolder = {
-  win32: ['APPDATA', 'rungate/Config'],
-  darwin: 'Library/Preferences/rungate',
-  xdg: ['XDG_CONFIG_HOME', '.config'],
-};
-const stateFolder: UserFolder = {
-  win32: ['LOCALAPPDATA', 'rungate/State'],
-  darwin: 'Library/Application Support/rungate',
-  xdg: ['XDG_STATE_HOME', '.local/state'],
-};
+const folders = {
+  config: {
+    win32: ['APPDATA', null, 'rungate/Config'],
+    darwin: [null, 'Library/Preferences', 'rungate'],
+    xdg: ['XDG_CONFIG_HOME', '.config', 'rungate'],
+  },
+  state: {
+    win32: ['LOCALAPPDATA', null, 'rungate/State'],
+    darwin: [null, 'Library/Application Support', 'rungate'],
+    xdg: ['XDG_STATE_HOME', '.local/state', 'rungate'],
+  },
+} as const satisfies Record<string, Record<string, UserFolder>>;
 
 /** Returns a file of the user: in RUNGATE_CONFIG_DIR, or else in the system's folder; null if neither is known. */
-function userFile(folder: UserFolder, name: string, { env, cwd, platform }: Place): string | null {
-  const filled = (variable: string) => (env[variable]?.trim() ? env[variable] : undefined);
+function userFile(kind: keyof typeof folders, name: string, { env, cwd, platform }: Place): string | null {
+  const filled = (variable: string | null) =>
+    variable !== null && env[variable]?.trim() ? env[variable] : '';
   const chosen = filled('RUNGATE_CONFIG_DIR');
-  if (chosen !== undefined) return join(resolve(cwd, chosen), name);
-  if (platform === 'win32') {
-    const [variable, inside] = folder.win32;
-    const data = filled(variable);
-    return data === undefined ? null : join(data, inside, name);
-  }
-  const home = filled('HOME');
-  if (platform === 'darwin') return home === undefined ? null : join(home, folder.darwin, name);
-  const [variable, atHome] = folder.xdg;
-  const xdg = filled(variable);
+  if (chosen) return join(resolve(cwd, chosen), name);
+  const system = platform === 'win32' || platform === 'darwin' ? platform : 'xdg';
+  const [variable, atHome, folder] = folders[kind][system];
+  const parent = filled(variable);
   // The XDG specification says to ignore a relative path.
-  if (xdg?.startsWith('/')) return join(xdg, 'rungate', name);
-  return home === undefined ? null : join(home, atHome, 'rungate', name);
+  if (parent && (system !== 'xdg' || parent.startsWith('/'))) return join(parent, folder, name);
+  const home = filled('HOME');
+  return home && atHome !== null ? join(home, atHome, folder, name) : null;
 }
 
 /** Returns the path of the profiles file, or null if there is no folder for it. */
-export const profilesPath = (place: Place) => userFile(configFolder, 'profiles.json', place);
+export const profilesPath = (place: Place) => userFile('config', 'profiles.json', place);
 
 /** Returns the path of the file about gates that go on, or null if there is no folder for it. */
-export const gatesPath = (place: Place) => userFile(stateFolder, 'gates.json', place);
+export const gatesPath = (place: Place) => userFile('state', 'gates.json', place);
 
 const defaultProfile = 'default';
 

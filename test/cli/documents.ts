@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { formatAtFirstSight } from '../../src/cli/argv.ts';
 import { fullName } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
-import { documents } from '../../src/commands/result-schemas.ts';
 import { run } from '../../src/contract/run.ts';
 import { closedSchema, type DocumentName, documentNames } from '../commands/json-schemas.ts';
+import { documents } from '../generated/documents.ts';
 
 const ajv = new Ajv2020({ strict: false, strictNumbers: false, formats: { 'date-time': true } });
 const validators = new Map<DocumentName, ValidateFunction>();

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { toJSONSchema } from 'zod/v4/core';
-import { documents } from '../../src/commands/result-schemas.ts';
 import { shown } from '../../src/contract/fields.ts';
+import { documents } from '../generated/documents.ts';
 
 export type JsonObject = Record<string, unknown>;
 export type DocumentName = keyof typeof documents;

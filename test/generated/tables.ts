@@ -1,4 +1,3 @@
-import { documents } from '../../src/commands/result-schemas.ts';
 import {
   deliveryKinds,
   type FaultKind,
@@ -8,6 +7,7 @@ import {
 import { fileIds, flagName, rowOf } from '../../src/options/table.ts';
 import { alignedTable } from '../docs/aligned-table.ts';
 import { type Expected, table as vectors } from '../webhook/table.ts';
+import { documents } from './documents.ts';
 
 const code = (text: string) => (text === '' ? '' : `\`${text}\``);
 

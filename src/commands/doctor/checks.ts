@@ -17,8 +17,18 @@ import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { SettingSources } from '../config/sources.ts';
-import type { DoctorCheck } from '../result-schemas.ts';
 import type { Probe, ProbeResult } from './probes.ts';
+
+/** The result of one check. The texts are for people, and never contain a secret. */
+export interface DoctorCheck {
+  readonly name: string;
+  /** `skip`: the check did not apply or was not possible. */
+  readonly status: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly detail: string;
+  readonly remedy: string | null;
+  /** For `fail`, the exit code of a gate with this problem; otherwise 0. */
+  readonly exitCode: number;
+}
 
 /** The remedy for a gate that a workflow can skip. */
 export const skippedRemedy =

@@ -12,7 +12,6 @@ import { artifactsOf, versionsOf } from '../../subject.ts';
 import { type Bind, examples } from '../binding.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
-import type { DoctorCheck, JsonDocument } from '../result-schemas.ts';
 import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/open-gate.ts';
 import { sayFrom } from '../source-names.ts';
@@ -27,6 +26,7 @@ import {
   checkSettings,
   checkToken,
   checkWorkflows,
+  type DoctorCheck,
   failed,
   mergedAreas,
   refusesToken,
@@ -226,7 +226,7 @@ async function doctorCommand(context: Context): Promise<number> {
     if (remedy !== null && status !== 'ok') await print(`    → ${output.excerpt(remedy, 400)}`, '      ');
   }
   const exitCode = checks.find(({ status }) => status === 'fail')?.exitCode ?? exitCodes.ok;
-  const report: JsonDocument<'doctor'> = {
+  const report = {
     schemaVersion: 1,
     ok: exitCode === exitCodes.ok,
     exitCode,

@@ -4,8 +4,7 @@ import { RungateError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { useEnvironmentId } from '../endpoints/environment-id.ts';
-import type { DoctorCheck } from '../result-schemas.ts';
-import { check } from './checks.ts';
+import { check, type DoctorCheck } from './checks.ts';
 
 /** A slug is a part of a URL. The service may have a narrower rule. */
 const slug = /^[\p{L}\p{N}._~-]+$/u;

@@ -3,8 +3,7 @@ import type { Io } from '../../host/io.ts';
 import { fileIds, optionIds, rowOf } from '../../options/table.ts';
 import { sanitize } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
-import type { DoctorCheck } from '../result-schemas.ts';
-import { check } from './checks.ts';
+import { check, type DoctorCheck } from './checks.ts';
 
 const prefix = 'RUNGATE_';
 

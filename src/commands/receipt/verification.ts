@@ -4,7 +4,6 @@ import type { Table } from '../../output/table.ts';
 import { ageOf, type Check, type Examination } from '../../receipt/verify.ts';
 import { instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import type { JsonDocument } from '../result-schemas.ts';
 
 /** A receipt with the result of its checks. */
 export interface Verification extends Examination {
@@ -76,7 +75,7 @@ export async function printVerification({ io, output }: Context, all: Verificati
           missing: [...missing],
           receipts: receipts.map((one) => ({ file: one.path, gate: one.gate, ...dataOf(one) })),
         };
-  const data: JsonDocument<'receipt-verify'> = { schemaVersion: 1, ...result };
+  const data = { schemaVersion: 1, ...result };
   await output.data(data, tableOf(output, all));
   const text = (part: string) => output.excerpt(part, 500);
   const refuse = async (what: string, hint?: string, also: readonly string[] = []) => {

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { described as field, result, shown } from '../contract/fields.ts';
-import { run } from '../contract/run.ts';
-import { errorReport, gateReport, gatesReport, startedRun } from '../gate/result-schema.ts';
-import { checkNames } from '../receipt/error.ts';
+import { described as field, result, shown } from '../../src/contract/fields.ts';
+import { run } from '../../src/contract/run.ts';
+import { errorReport, gateReport, gatesReport, startedRun } from '../../src/gate/result-schema.ts';
+import { checkNames } from '../../src/receipt/error.ts';
 
 /*
- * The documents with a published schema that commands print with `--json`. `npm run generate` writes docs/schemas from this file, and types are
- * inferred from it. As gate/result-schema.ts, no command loads it: the tests check every document that a command prints.
+ * The documents with a published schema that commands print with `--json`. `npm run generate` writes docs/schemas from this file, and
+ * every test checks the documents that a command prints.
  */
 
 const text = (about: string) => field(z.string(), about);
@@ -149,9 +149,3 @@ export const documents = {
 } as const satisfies Readonly<
   Record<string, { about: string; schema: z.ZodMiniType; commands: readonly string[] }>
 >;
-
-type Documents = typeof documents;
-/** The type of a document. */
-export type JsonDocument<Name extends keyof Documents> = z.infer<Documents[Name]['schema']>;
-
-export type DoctorCheck = z.infer<typeof doctorCheck>;
