@@ -14,7 +14,7 @@ const mayImport = {
   'mock/': [leaves, 'contract/', 'webhook/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'hub/': [leaves, 'webhook/', 'gate/fleet/protocol[.]ts'],
-  'receipt/': [leaves, 'contract/fields[.]ts', 'gate/(policy|report|result-types)[.]ts'],
+  'receipt/': [leaves, 'gate/(policy|report|result-types)[.]ts'],
   'slice/': [leaves, 'contract/', 'gate/'],
   'preview/': [leaves, 'contract/', 'transport/', 'client/', 'gate/'],
   'ci/': [leaves, 'gate/'],

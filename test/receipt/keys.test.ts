@@ -49,11 +49,6 @@ it.each([
     /label is "ENCRYPTED PRIVATE KEY"/,
   ],
   ['a public key', trusted.publicPem, /it is a public key/],
-  [
-    'an OpenSSH key',
-    '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbg==\n-----END OPENSSH PRIVATE KEY-----\n',
-    /OPENSSH/,
-  ],
   ['a key that is cut off', trusted.privatePem.replace(/.{8}\n-----END/, '\n-----END'), /not an Ed25519 key/],
   ['no text', undefined, /not PEM/],
 ])('%s is refused as a private key', (_name, pem, reason) => {

@@ -87,15 +87,6 @@ it('creates an environment for the deployment, runs in it and deletes it', async
   expect(asked(on.mock).slice(0, 3)).toEqual(['env.list', 'env.list', 'env.list']);
 });
 
-it('says in the result which environment it created, and that it was deleted', async () => {
-  await begin();
-  const { out } = await on.rungate(...gate, '--json', '--base-url', `${url}/app?key=hidden-key`);
-  const [created] = bodies('env.create');
-  expect(JSON.parse(out).previews).toEqual([
-    { environmentKey: created?.key, baseUrl: `${url}/app`, deleted: true },
-  ]);
-});
-
 it('sends no credential to the deployment, and never shows the query of its URL', async () => {
   await begin({
     faults: [

@@ -59,13 +59,6 @@ describe('receipt verify', () => {
     }
   });
 
-  it('exits with 0 for a receipt that passes every check', async () => {
-    const { code, out, err } = await run(verify);
-    expect(err).toBe('verified: PASSED, signed with ci.pub, 5 s old\n');
-    expect(out.split('\n')).toContain('commit\tpassed\t');
-    expect(code).toBe(0);
-  });
-
   it('prints every check as JSON, in order', async () => {
     const { code, out } = await run([...verify, '--project', 'shop', '--json']);
     const { checks, ...rest } = JSON.parse(out);
@@ -78,14 +71,11 @@ describe('receipt verify', () => {
       statement,
     });
     expect(checks.map(({ check }: { check: string }) => check)).toEqual(checkNames);
-    expect(
-      Object.fromEntries(checks.map(({ check, status }: Record<string, string>) => [check, status])),
-    ).toMatchObject({
-      signature: 'passed',
-      project: 'passed',
-      environment: 'skipped',
-      age: 'passed',
-    });
+    for (const one of [
+      { check: 'project', status: 'passed', reason: null },
+      { check: 'environment', status: 'skipped', reason: null },
+    ])
+      expect(checks).toContainEqual(one);
     expect(code).toBe(0);
   });
 
@@ -96,8 +86,9 @@ describe('receipt verify', () => {
   });
 
   it('accepts a signature by any of several keys, and names the one that signed', async () => {
-    const { code, err } = await run([...verify, '--key', 'second.pub']);
-    expect([code, err]).toEqual([0, expect.stringContaining('signed with ci.pub')]);
+    const { code, out, err } = await run([...verify, '--key', 'second.pub']);
+    expect([code, err]).toEqual([0, 'verified: PASSED, signed with ci.pub, 5 s old\n']);
+    expect(out.split('\n')).toContain('commit\tpassed\t');
   });
 
   it.each([
@@ -162,10 +153,6 @@ describe('receipt verify', () => {
     [[...verify, '--process', 'a', '--tag', 'b'], '--process and --tag cannot be combined'],
     [[...verify, '--environment', ''], '--environment is empty'],
     [[...verify, '--base-url', ''], '--base-url is empty'],
-    [
-      [...verify, '--base-url', 'pr-7.example.com'],
-      '--base-url: its value is not valid\n  → give an http or https URL',
-    ],
     [[...verify, '--max-age', 'soon'], '--max-age'],
     [['verify', 'none.json', '--key', 'ci.pub', '--commit', commit], '<file>: cannot read none.json'],
   ])('exits with 64 for %j', async (argv, message) => {
