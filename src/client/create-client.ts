@@ -1,9 +1,8 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { api } from '../contract/index.ts';
-import { RungateError, redactError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { sayInLibrary } from '../options/spelling.ts';
-import type { Redact } from '../redact.ts';
-import { createCaller, ownRedactor } from './caller.ts';
+import { createCaller } from './caller.ts';
 import { checkOptions, optionsOf } from './check-options.ts';
 import { type ExactOptions, listExact } from './exact-orders.ts';
 import { asList, readPage } from './list.ts';
@@ -54,17 +53,8 @@ function parseArgs(
   return [{ params, query: query as CallerInput['query'], body: part('body') }, checked];
 }
 
-/** Passes the items on, and redacts the error of a page that is found to be wrong after its call. */
-async function* withoutSecrets<T>(items: AsyncIterable<T>, redact: Redact) {
-  try {
-    yield* items;
-  } catch (error) {
-    throw error instanceof RungateError ? redactError(error, redact) : error;
-  }
-}
-
 /** Returns the endpoints as methods, in objects by the parts of their names. */
-export function bindApi(caller: Pick<Caller, 'exchange'>, redact: Redact): Omit<ServiceClient, 'close'> {
+export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, 'close'> {
   const tree: Record<string, object> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(api)) {
     const parts = name.split('.');
@@ -80,15 +70,12 @@ export function bindApi(caller: Pick<Caller, 'exchange'>, redact: Redact): Omit<
       if (!endpoint.list || options?.check === false) return value;
       return asList(value, readPage(value));
     };
-    const all = (...args: unknown[]) =>
-      withoutSecrets(readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args)), redact);
+    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args));
     group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;
   }
   Object.assign(tree.orders ?? {}, {
     listExact: async (options: ExactOptions = {}) =>
-      listExact(caller, checkOptions(exactOptions, options, 'orders.listExact')).catch((error: unknown) => {
-        throw error instanceof RungateError ? redactError(error, redact) : error;
-      }),
+      listExact(caller, checkOptions(exactOptions, options, 'orders.listExact')),
   });
   return tree as unknown as Omit<ServiceClient, 'close'>;
 }
@@ -109,7 +96,6 @@ export function bindApi(caller: Pick<Caller, 'exchange'>, redact: Redact): Omit<
  */
 export function createClient(options: ClientOptions): ServiceClient {
   const checked = checkOptions(clientOptions, options, 'createClient');
-  const redact = ownRedactor(checked);
-  const caller = createCaller(checked, redact, sayInLibrary);
-  return { ...bindApi(caller, redact), close: () => caller.close() };
+  const caller = createCaller(checked, undefined, sayInLibrary);
+  return { ...bindApi(caller), close: () => caller.close() };
 }

@@ -1,4 +1,5 @@
 import { orders } from '../contract/orders.ts';
+import { redactError } from '../errors.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { errorBody } from './error-body.ts';
 import type { Caller, CallOptions, Exchange } from './options.ts';
@@ -41,7 +42,7 @@ async function readExact(
     const body = errorBody(text, response.redact);
     const error = mismatchError(request, { field, expected, received, status, body });
     error.facts = { endpoint: name, method: 'GET', requests, elapsedMs };
-    throw error;
+    throw redactError(error, response.redact);
   };
   // The sum of one page is not the sum of all orders.
   const { hasNextPage } = response.value as { hasNextPage?: unknown };

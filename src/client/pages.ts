@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { type Mismatch, received } from '../contract/issues.ts';
-import { HttpError, RungateError, UnexpectedResponseError } from '../errors.ts';
+import { HttpError, RungateError, redactError, UnexpectedResponseError } from '../errors.ts';
 import { itemTexts } from '../json/text.ts';
+import { type Redact, redactNothing } from '../redact.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import { type Page, type PageQuery, type ReadPage, readPage } from './list.ts';
 import type { Caller, CallerInput, CallOptions, Exchange } from './options.ts';
@@ -94,10 +95,11 @@ export async function* readPages(
   let number: number | null = start ?? 1;
   let ahead = read(number);
   let request = name;
+  let redact: Redact = redactNothing;
   try {
     while (number !== null) {
       const response = await (sequence.isGuess ? ahead.catch(noPage) : ahead);
-      request = response?.request ?? request;
+      ({ request, redact } = response ?? { request, redact });
       const page = response === undefined ? { items: [], invalidFields: [] } : pageIn(response);
       const { fresh, next, problem } = sequence.judge(number, page);
       const pass = sequence.passes;
@@ -110,9 +112,10 @@ export async function* readPages(
       if (problem !== undefined) throw problemError(request, response?.status, problem);
     }
   } catch (error) {
-    if (error instanceof RungateError && error.facts.endpoint === undefined)
-      error.facts = { endpoint: name, method: endpoint.method };
-    throw error;
+    // The error of a call has its facts, and is redacted.
+    if (!(error instanceof RungateError) || error.facts.endpoint !== undefined) throw error;
+    error.facts = { endpoint: name, method: endpoint.method };
+    throw redactError(error, redact);
   } finally {
     stop.abort();
     await ahead.catch(() => {});

@@ -17,15 +17,11 @@ export class Stop {
   }
 }
 
-/** A signal that follows one or two others until it is released. */
-export interface EitherSignal {
-  readonly signal: AbortSignal;
-  /** Removes its listeners from the other signals, which may outlive a million calls. */
-  release(): void;
-}
-
-/** Like `AbortSignal.any`, but `release` leaves nothing behind in a long-lived signal. */
-export function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): EitherSignal {
+/**
+ * Returns a signal that follows one or two others until it is released. Like `AbortSignal.any`, but `release` leaves no listener
+ * behind in a signal that may outlive a million calls.
+ */
+export function eitherSignal(one: AbortSignal | undefined, other: AbortSignal) {
   if (one === undefined) return { signal: other, release() {} };
   const both = new AbortController();
   const onOne = () => both.abort(one.reason);

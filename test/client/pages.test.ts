@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Page } from '../../src/client/list.ts';
@@ -141,15 +142,6 @@ describe('reading the pages of a list', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('accepts a list that shrinks while it is read, even below the number of items already read', async () => {
-    const shrinking = (before: number, after: number, reads: number) => {
-      let read = 0;
-      return readAll((page) => pageOf(page, read++ < reads ? before : after));
-    };
-    expect(await shrinking(8, 3, 1)).toMatchObject({ ids: ids(1, 3), error: undefined });
-    expect(await shrinking(8, 1, 2)).toMatchObject({ ids: ids(1, 4), error: undefined });
-  });
-
   test('reads again what moved to an earlier page, and yields items with an id once', async () => {
     let all = records(1, 10);
     const { ids: read, requested } = await readAll((page) => {
@@ -199,12 +191,6 @@ describe('a service with inconsistent pages', () => {
       'page 3 repeats items of page 1',
     ],
     [
-      'repeated items without ids',
-      (page) => ({ ...pageOf(page, 6), items: [{ name: 'a' }, { name: 'b' }] }),
-      [],
-      'page 2 repeats items of page 1',
-    ],
-    [
       'an empty page with hasNextPage',
       (page) => pageOf(page, 4, 2, { hasNextPage: true }),
       ids(1, 4),
@@ -219,12 +205,6 @@ describe('a service with inconsistent pages', () => {
     [
       'an end before the last item',
       (page) => pageOf(page, 6, 2, { hasNextPage: page < 2 }),
-      ids(1, 4),
-      'the list ended after 4 of 6 items',
-    ],
-    [
-      'an end before the last item, with fewer pages',
-      (page) => pageOf(page, 6, 2, page === 2 ? { hasNextPage: false, totalPages: 2 } : {}),
       ids(1, 4),
       'the list ended after 4 of 6 items',
     ],
@@ -284,12 +264,6 @@ describe('the iterator of the client', () => {
     );
   });
 
-  test('begins at the requested page', async () => {
-    const { client, seen } = await connected(7);
-    expect(await collected(client.env.list.all({ page: 2, pageSize: 3 }))).toEqual(records(4, 7));
-    expect(seen).toHaveLength(2);
-  });
-
   test('sends nothing before the first item is read, and stops when the loop ends early', async () => {
     const { client, seen } = await connected(100);
     const items = client.env.list.all({ pageSize: 2 });
@@ -324,6 +298,18 @@ describe('the iterator of the client', () => {
     })();
     expect(await rejection(reading, UsageError)).toBe(reason);
     expect(got.length).toBeLessThanOrEqual(4);
+  });
+
+  test('shows no secret in the error of a response that is not a list', async () => {
+    const server = await serve(({ response }) => json(response, 200, `no list for ${secrets.token}`));
+    const client = createClient({ apiUrl: server.url, ...secrets, clock: fakeClock() });
+    onTestFinished(() => client.close());
+    const error = await rejection(
+      collected(client.env.list.all({}, { check: false })),
+      UnexpectedResponseError,
+    );
+    expect(error.message).toContain('no list for ***');
+    expect(inspect(error, { depth: 9 })).not.toContain(secrets.token);
   });
 
   test('refuses the arguments that the method refuses', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { renderTable, renderTsv, type Table } from '../../src/output/table.ts';
+import { renderTable, renderTsv } from '../../src/output/table.ts';
 import { columnsOf } from '../../src/output/text.ts';
 import { sanitize } from '../../src/sanitize.ts';
 
@@ -32,24 +32,6 @@ describe('a table on a terminal', () => {
     expect(lines(text)).toEqual(['ID    NAME', '1     checkout', '1000  x']);
     expect(text.endsWith('\n')).toBe(true);
   });
-
-  test('without rows consists of its head', async () => {
-    expect(lines(await renderTable({ head: ['ID', 'NAME'], rows: [] }, 80))).toEqual(['ID  NAME']);
-  });
-
-  test.each([40, 41, 60, 80, 100, 120, 200, 1000])(
-    'fits %i columns with texts of 200 characters',
-    async (columns) => {
-      const text = 'some words '.repeat(19).trim();
-      const tables: Table[] = [
-        { head: ['NAME'], rows: [[text]] },
-        { head: ['ID', 'NAME', 'STATE'], rows: [['1', text, 'completed']] },
-        { head: ['ID', 'NAME', 'STATE'], rows: [[text, text, text]] },
-      ];
-      for (const table of tables)
-        expect(widest(await renderTable(table, columns))).toBeLessThanOrEqual(columns);
-    },
-  );
 
   test('wraps a long text between words without losing any', async () => {
     const text = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');

@@ -221,13 +221,6 @@ test('uses CONNECT for http to another machine, too', async () => {
   expect(proxy.connects[0]?.target).toBe(`${serviceHost}:${port}`);
 });
 
-test('the client ignores the environment of the process', async () => {
-  const { url } = await serve(({ response }) => json(response, 200, JSON.parse(done)));
-  const caller = createCaller({ apiUrl: url, apiKey: 'key-1' });
-  onTestFinished(() => caller.close());
-  await caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
-});
-
 test('the command line reads proxy, exceptions and CAs from its environment and does not show credentials', async () => {
   const port = await startService((_, response) => {
     response.setHeader('content-type', 'application/json');
