@@ -46,36 +46,6 @@ async function start(time: VirtualTime, hub: FakeHub, timeoutMs: number) {
 }
 
 describe('creating a run after a 429, with a hub', () => {
-  it('is reported, and sent again after the time that the service asks for and the grant of the hub', async () => {
-    const time = virtualTime();
-    const hub = fakeHub(undefined, () => {});
-    const { creation, sent, link } = await start(time, hub, 60_000);
-    await time.run(4999);
-    expect(hub.limited).toEqual([5000]);
-    expect(hub.log).toEqual(['stream']);
-    await time.run(10_000);
-    expect(sent).toEqual([0]);
-    expect(hub.grants).toMatchObject([{ of: 'create' }]);
-    hub.grants[0]?.settle(true);
-    expect(await creation).toMatchObject({ kind: 'created', runId: 'run_1', requests: 2 });
-    expect(sent).toEqual([0, 14_999]);
-    link.close();
-  });
-
-  it('ends at the timeout if the hub grants nothing', async () => {
-    const time = virtualTime();
-    const { creation, sent, link } = await start(
-      time,
-      fakeHub(undefined, () => {}),
-      60_000,
-    );
-    await time.run(61_000);
-    await expect(creation).rejects.toThrow();
-    expect(sent).toEqual([0]);
-    expect(unhandled).toEqual([]);
-    link.close();
-  });
-
   it.each([
     ['waits as the service asks', 1000],
     ['waits for the grant', 8000],

@@ -228,24 +228,6 @@ describe('a gate with a hub', () => {
     expect(gate.changes.map((error) => error?.message)).toEqual(['the hub grants no request']);
   });
 
-  it('waits for its turn as long as the hub grants the requests of other gates', async () => {
-    const time = virtualTime();
-    let granted = 0;
-    const hub = fakeHub(
-      (stream) => alive(time, stream),
-      (grant) => {
-        time.at(time.clock.monotonic() + 20_000, () => {
-          granted += 1;
-          grant.settle(granted === 100, 0);
-        });
-      },
-    );
-    const gate = startGate(time, hub.client, { endsAt: 0, rules: { deadline: 60 * minute } });
-    await time.run(60 * minute);
-    expect(gate.reads).toEqual([2_000_000]);
-    expect(gate.changes).toEqual([]);
-  });
-
   it.each([
     ['while it connects', () => {}, 1000],
     ['while it waits for a grant', undefined, 1000],
@@ -258,17 +240,6 @@ describe('a gate with a hub', () => {
     expect(gate.endedAt).toBe(at);
     expect(gate.error).toBe(undefined);
     expect(hub.streams[0]?.ended).toBe(true);
-  });
-
-  it('polls by itself while the hub is out of reach, at its usual intervals', async () => {
-    const time = virtualTime();
-    const hub = fakeHub((stream) => stream.fail(new NetworkError('refused', 'refused')));
-    const gate = startGate(time, hub.client, { endsAt: minute });
-    await time.run(2 * minute);
-    expect(gate.reads.length).toBeGreaterThanOrEqual(6);
-    expect(gate.reads.length).toBeLessThanOrEqual(8);
-    expect(gate.endedAt).toBeLessThan(71_000);
-    expect(verdictOf(gate)).toBe('passed');
   });
 
   it('keeps within the limit on reads with many runs when all grants come at once, and when the hub is lost', async () => {
