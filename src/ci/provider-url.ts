@@ -76,7 +76,7 @@ function placed(place: string, segments: readonly string[]): readonly string[] {
     return [...project, ...(isShort ? repository : []), ...repository];
   }
   // Bitbucket Data Center puts /scm/ in front over HTTP but not over ssh.
-  return parts.at(-3)?.toLowerCase() === 'scm' ? parts.slice(-2) : parts;
+  return !isAzure && parts.at(-3)?.toLowerCase() === 'scm' ? parts.slice(-2) : parts;
 }
 
 /**

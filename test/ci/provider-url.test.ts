@@ -29,6 +29,7 @@ describe('the repository of a remote', () => {
     ['https://bitbucket.corp.example/scm/shop/web.git', 'shop/web'],
     ['https://corp.example/bitbucket/scm/~jdoe/web.git', '~jdoe/web'],
     ['ssh://git@bitbucket.corp.example:7999/shop/web.git', 'shop/web'],
+    ['https://acme.visualstudio.com/scm/shop/web', 'acme/scm/shop/web'],
   ])('for %s is %s', (remote, name) => expect(repositoryOfRemote(remote)).toBe(name));
 
   test.each([
