@@ -5,6 +5,7 @@ import { compare, parseDecimal, type Verification, verifySummary } from '../../m
 import { renderJson } from '../../output/json.ts';
 import type { Table } from '../../output/table.ts';
 import type { Context } from '../context.ts';
+import { fieldTable } from './response-table.ts';
 
 /** The most reads of the summary and the list, if new orders arrive in between. */
 const rounds = 3;
@@ -44,17 +45,6 @@ async function observe(caller: Caller): Promise<ObservedSummary> {
 
 const none = null;
 const orders = (count: number) => (count === 1 ? '1 order' : `${count} orders`);
-
-function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSummary): Table {
-  return {
-    head: ['FIELD', 'VALUE'],
-    rows: [
-      ['orderCount', String(orderCount)],
-      ['totalRevenue', totalRevenue],
-      ['totalRevenueDisplay', totalRevenueDisplay],
-    ],
-  };
-}
 
 function verificationTable({ summary, verification }: ObservedSummary): Table {
   const { orderCount, totalRevenue, byCurrency } = verification;
@@ -130,7 +120,7 @@ async function verifyOrders(context: Context, caller: Caller): Promise<number> {
 export async function summaryCommand(context: Context, flags: { verify?: boolean }): Promise<number> {
   const caller = await context.connect();
   if (flags.verify === true) return verifyOrders(context, caller);
-  const { summary, response } = await readExactSummary(caller);
-  await context.output.response(response.text, summaryTable(summary));
+  const { text } = (await readExactSummary(caller)).response;
+  await context.output.response(text, fieldTable(text));
   return exitCodes.ok;
 }
