@@ -60,9 +60,9 @@ export const readBy = <Value>(read: (text: string) => Value | null, message: str
 export function readAs<Value>(schema: z.ZodMiniType<Value>, given: unknown): Value {
   const { data, error } = schema.safeParse(given);
   if (error === undefined) return data as Value;
-  const { path = [], message } = error.issues[0] ?? {};
+  const { path = [], message = '' } = error.issues[0] ?? {};
   const place = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  // The message of zod/mini without a language.
-  const problem = message === 'Invalid input' ? 'is missing or invalid' : message;
+  // Messages of receipts begin like this; those of zod depend on the language that the process has set.
+  const problem = /^(?:is|has) /.test(message) ? message : 'is missing or invalid';
   throw new Refused(`${place.replace(/^\./, '')} ${problem}`);
 }
