@@ -1,4 +1,3 @@
-import type { EndpointName } from '../contract/index.ts';
 import { isKnown } from './auth.ts';
 import type { ReceivedRequest } from './exchange.ts';
 import { MockError } from './response.ts';
@@ -61,19 +60,11 @@ export function decideRate(
   };
 }
 
-const creating: readonly EndpointName[] = [
-  'run.trigger',
-  'keys.create',
-  'env.create',
-  'env.vars.create',
-  'observations.create',
-  'observations.attach',
-  'webhooks.create',
-];
-
 function requestKind({ method, route }: ReceivedRequest): RequestKind {
   if (method === 'GET') return 'read';
-  return !(route instanceof MockError) && creating.includes(route.name) ? 'create' : 'other';
+  return !(route instanceof MockError) && /\.(?:create|trigger|attach)$/.test(route.name)
+    ? 'create'
+    : 'other';
 }
 
 /** Counts a request and returns the rate limit headers of its response. Throws a MockError 429 beyond a limit. */

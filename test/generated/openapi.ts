@@ -237,7 +237,7 @@ name in place of \`Service\`.`,
   },
 };
 
-export function createOpenApi(options: { serverUrl?: string } = {}): Record<string, unknown> {
+export function createOpenApi(): Record<string, unknown> {
   const schemas: JsonObject = {
     Error: {
       type: 'object',
@@ -262,7 +262,7 @@ export function createOpenApi(options: { serverUrl?: string } = {}): Record<stri
       description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: options.serverUrl ?? '/' }],
+    servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     paths,
     webhooks: { delivery: { post: delivery } },

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { observations } from '../../contract/observations.ts';
-import { type ObservationStatus, observationStatuses, type StoredObservation } from '../data/observations.ts';
+import type { ObservationStatus, StoredObservation } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announceEvent } from '../events.ts';
 import { MockError, requireFound } from '../response.ts';
@@ -11,7 +11,8 @@ import { type ItemRequest, resource } from './resource.ts';
 
 type Verb = 'confirm' | 'archive' | 'supersede' | 'promoteToTicket' | 'promoteToWiki';
 type VerbApi = Pick<typeof observations, `observations.${Verb}`>;
-type VerbRequest = MockRequest<VerbApi[keyof VerbApi]>;
+type VerbEndpoint = VerbApi[keyof VerbApi];
+type VerbRequest = MockRequest<VerbEndpoint>;
 
 /** Returns the observations of the request's project, oldest first. */
 export function observationsOf({ params, account }: ItemRequest): Map<string, StoredObservation> {
@@ -56,34 +57,9 @@ function successor(request: VerbRequest, before: StoredObservation): Partial<Sto
   throw invalidBody(`body.supersededBy: the project has no observation ${JSON.stringify(supersededBy)}`);
 }
 
-const fresh = ['open', 'confirmed'] as const;
-const promoted = ['promoted_to_ticket', 'promoted_to_wiki'] as const;
-
-/** The statuses from which each verb is allowed, and what it changes. */
-const verbs: Readonly<Record<Verb, VerbRow>> = {
-  confirm: { from: ['open'], to: 'confirmed' },
-  archive: { from: observationStatuses.filter((status) => status !== 'archived'), to: 'archived' },
-  supersede: { from: [...fresh, ...promoted], to: 'superseded', trace: successor },
-  promoteToTicket: {
-    from: fresh,
-    to: 'promoted_to_ticket',
-    done: 'promoted to a ticket',
-    event: 'observation.promoted',
-    trace: ({ state }) => ({ ticketId: state.nextId('tck') }),
-  },
-  promoteToWiki: {
-    from: fresh,
-    to: 'promoted_to_wiki',
-    done: 'promoted to the wiki',
-    event: 'observation.promoted',
-    trace: ({ state }) => ({ wikiPageId: state.nextId('wiki') }),
-  },
-};
-
 /** Carries out a verb and returns the changed observation; 409 if its status does not allow the verb. */
-function handlerOf(verb: Verb) {
-  const { from, to, done = to, event = 'observation.changed', trace } = verbs[verb];
-  return (request: VerbRequest): MockResponse<VerbApi[keyof VerbApi]> => {
+function verb({ from, to, done = to, event = 'observation.changed', trace }: VerbRow) {
+  return (request: VerbRequest): MockResponse<VerbEndpoint> => {
     const before = observation.find(request);
     if (!from.includes(before.status)) {
       const details = `observation ${before.id} is ${before.status} and cannot be ${done}`;
@@ -96,10 +72,24 @@ function handlerOf(verb: Verb) {
   };
 }
 
+const fresh = ['open', 'confirmed'] as const;
+const promoted = ['promoted_to_ticket', 'promoted_to_wiki'] as const;
+const promotion = { from: fresh, event: 'observation.promoted' } as const;
+
 export const verbHandlers: HandlersOf<VerbApi> = {
-  'observations.confirm': handlerOf('confirm'),
-  'observations.archive': handlerOf('archive'),
-  'observations.supersede': handlerOf('supersede'),
-  'observations.promoteToTicket': handlerOf('promoteToTicket'),
-  'observations.promoteToWiki': handlerOf('promoteToWiki'),
+  'observations.confirm': verb({ from: ['open'], to: 'confirmed' }),
+  'observations.archive': verb({ from: [...fresh, ...promoted, 'superseded'], to: 'archived' }),
+  'observations.supersede': verb({ from: [...fresh, ...promoted], to: 'superseded', trace: successor }),
+  'observations.promoteToTicket': verb({
+    ...promotion,
+    to: 'promoted_to_ticket',
+    done: 'promoted to a ticket',
+    trace: ({ state }) => ({ ticketId: state.nextId('tck') }),
+  }),
+  'observations.promoteToWiki': verb({
+    ...promotion,
+    to: 'promoted_to_wiki',
+    done: 'promoted to the wiki',
+    trace: ({ state }) => ({ wikiPageId: state.nextId('wiki') }),
+  }),
 };
