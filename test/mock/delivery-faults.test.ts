@@ -130,16 +130,6 @@ describe('the delivery fault', () => {
     expect(await on.state()).toBe('in_progress');
   });
 
-  testKind('reorder', 'sends a delivery after the next one to the same webhook', async () => {
-    const { mock, test, received, check } = await started(['reorder=1h:2'], { clock: systemClock });
-    const [first, second, third, fourth] = [await test(), await test(), await test(), await test()];
-    await mock.deliveriesSent();
-    const order = received.map((one) => one.id);
-    expect(order.indexOf(String(second))).toBeGreaterThan(order.indexOf(String(third)));
-    expect(order.toSorted()).toEqual([first, second, third, fourth].toSorted());
-    for (const one of received) await expect(check(one)).resolves.toBeDefined();
-  });
-
   testKind('reorder', 'swaps pairs if it affects every delivery', async () => {
     const { mock, test, received } = await started(['reorder=1h:all'], { clock: systemClock });
     const sent: string[] = [];

@@ -17,7 +17,7 @@ export interface DataSizes {
 }
 
 /** Enough for paging: no list but the webhooks' fits on one page of the default size. */
-export const defaultSizes: DataSizes = {
+const defaultSizes: DataSizes = {
   orders: 137,
   environments: 47,
   observations: 230,

@@ -23,19 +23,20 @@ export interface StoredEnvironment {
   readonly variables: Map<string, StoredVariable>;
 }
 
-/** Names and keys of the first environments; further ones are previews of pull requests. */
-const fixed: readonly (readonly [name: string, key: string])[] = [
-  ['Staging', 'staging'],
-  ['Production EU', 'production-eu'],
-  ['Production US', 'production-us'],
-  ['QA', 'qa'],
-  ['Load test', 'load-test'],
-  ['Développement', 'developpement'],
-  ['Android: Pixel 8', 'android-pixel-8'],
-  ['Android: Galaxy S23', 'android-galaxy-s23'],
-  ['iOS: iPhone 15', 'ios-iphone-15'],
-  ['Demo for sales', 'demo'],
-];
+/** The first environments; further ones are previews of pull requests. */
+const names =
+  'Staging, Production EU, Production US, QA, Load test, Développement, Android: Pixel 8, Android: Galaxy S23, iOS: iPhone 15, Demo'.split(
+    ', ',
+  );
+
+/** Returns the key for a name: `développement 2` → `developpement-2`. */
+export function keyFrom(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{Mark}/gu, '');
+  return plain
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
 
 const devices: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'android-pixel-8': {
@@ -87,10 +88,8 @@ export function makeEnvironments(seed: number, count: number, until: number): St
   return Array.from({ length: count }, (_, index): StoredEnvironment => {
     const draw = drawAt(index);
     const drawVersion = versionAt(index);
-    const [name, key] = fixed[index] ?? [
-      `Preview of pull request ${1200 + index}`,
-      `preview-pr-${1200 + index}`,
-    ];
+    const name = names[index] ?? `Preview of pull request ${1200 + index}`;
+    const key = keyFrom(name).replace('-of-pull-request-', '-pr-');
     const device = devices[key] ?? null;
     const at = new Date(until - (count - index) * 43_200_000).toISOString();
     return {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
-import type { StoredEnvironment, StoredVariable } from '../data/environments.ts';
+import { keyFrom, type StoredEnvironment, type StoredVariable } from '../data/environments.ts';
 import { announceEvent } from '../events.ts';
 import { requireFound } from '../response.ts';
 import type { HandlersOf } from '../service.ts';
@@ -10,15 +10,6 @@ import { type ItemRequest, resource } from './resource.ts';
 const notEmpty = z.string().check(z.minLength(1));
 /** Narrower than the API: neither may be empty. */
 const namedEnvironment = z.looseObject({ name: z.nullish(notEmpty), key: z.nullish(notEmpty) });
-
-/** `Développement 2` → `developpement-2`. */
-function keyFrom(name: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{Mark}/gu, '');
-  return plain
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
-}
 
 const environments = resource({
   name: 'Environment',
