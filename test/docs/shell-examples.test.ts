@@ -61,7 +61,7 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/how-to/other-ci.md: needs a key',
     'docs/how-to/proof.md: needs Docker and a registry',
     'docs/how-to/proof.md: needs cosign and an identity',
-    'docs/project/fleet.md: takes half an hour; prints the table below',
+    'docs/project/fleet.md: takes an hour; prints the table below',
     'docs/project/fleet.md: takes ten minutes; prints the tables',
     'docs/project/performance.md: takes minutes on an otherwise idle machine',
     'docs/project/performance.md: takes minutes on an otherwise idle machine',
