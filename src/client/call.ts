@@ -1,5 +1,5 @@
 import pRetry, { type RetryContext } from 'p-retry';
-import type { Clock } from '../clock.ts';
+import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError, NetworkError, RungateError, redactResponse, UnexpectedResponseError } from '../errors.ts';
 import type { Redact } from '../redact.ts';
@@ -151,7 +151,7 @@ class Call {
 
   async #report(outcome: { status?: number; code?: string }): Promise<void> {
     const { endpoint, method, path } = this.request;
-    await this.context.onExchange?.({
+    await this.#tell({
       type: 'request',
       endpoint,
       method,
@@ -160,6 +160,13 @@ class Call {
       ...outcome,
       elapsedMs: this.context.clock.monotonic() - this.#began,
     });
+  }
+
+  /** An error of `onExchange` ends the call, also if it is asynchronous. It cannot hold up the call beyond its deadline. */
+  async #tell(event: ExchangeEvent): Promise<void> {
+    const { clock, onExchange } = this.context;
+    const returned: unknown = onExchange?.(event);
+    if (isPromise(returned)) await within(Math.max(0, this.#deadline - clock.monotonic()), returned, clock);
   }
 
   #deadlineError(cause?: NetworkError): NetworkError {
@@ -180,7 +187,7 @@ class Call {
   /** Sleeps until the next request, or throws the final error of the call. */
   async #wait(failure: RetryContext): Promise<void> {
     const { error, retriesConsumed } = failure;
-    const { clock, signal, onExchange, onRetry } = this.context;
+    const { clock, signal, onRetry } = this.context;
     // The reason may be any value; p-retry would turn it into an error.
     signal.throwIfAborted();
     const kind = retryKind(error, this.request);
@@ -195,7 +202,7 @@ class Call {
     permitted.catch(() => {});
     const { endpoint } = this.request;
     const reason = this.context.redact(error.message);
-    await onExchange?.({ type: 'wait', endpoint, request: this.#requests, waitMs, reason });
+    await this.#tell({ type: 'wait', endpoint, request: this.#requests, waitMs, reason });
     signal.throwIfAborted();
     const wait = new AbortController();
     const abort = () => wait.abort(signal.reason);

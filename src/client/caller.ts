@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { systemClock } from '../clock.ts';
+import { isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { RungateError, redactError, type Say, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
@@ -103,7 +103,8 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
       if (waitMs <= 0) return;
       const reason = 'the limit of requests per minute';
       const event = { type: 'wait', endpoint: name, request: 0, waitMs, reason } as const;
-      await options.onExchange?.(event);
+      const returned: unknown = options.onExchange?.(event);
+      if (isPromise(returned)) await within(waitMs, returned, clock);
       await clock.sleep(waitMs, signal);
     }
   }
