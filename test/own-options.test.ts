@@ -41,6 +41,9 @@ const forgeries: readonly [string, unknown, () => Headers, string][] = [
   ['maxAge', null, () => sent('real', Date.now() - day), 'too_old'],
   ['maxFuture', null, () => sent('real', Date.now() + day), 'too_new'],
   ['now', () => new Date(Date.now() - day), () => sent('real', Date.now() - day), 'too_old'],
+  ['headerNames', { timestamp: 'X-T', signature: 'X-S' }, () => sent('attacker'), 'mismatch'],
+  ['signature', 'X-S', () => sent('attacker'), 'mismatch'],
+  ['maxBytes', 1, () => sent('attacker'), 'mismatch'],
 ];
 
 describe.each(Object.entries(receivers))('%s', (_, receive) => {
@@ -55,6 +58,16 @@ describe.each(Object.entries(receivers))('%s', (_, receive) => {
     pollute('secrets', 'attacker');
     await expect(receive(sent('attacker'), {})).rejects.toMatchObject({ code: 'no_secret' });
   });
+});
+
+test('the signature of a delivery, which tells replays apart, ignores headerNames in Object.prototype', async () => {
+  const headers = sent('real');
+  pollute('headerNames', { signature: 'x-other' });
+  const delivery = await lambda.receive(
+    { headers: { ...headers, 'x-other': '1' }, body },
+    { secrets: 'real' },
+  );
+  expect(delivery.signature).toBe(headers['x-service-signature']);
 });
 
 test('sign ignores a body and a secret in Object.prototype', () => {

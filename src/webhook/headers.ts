@@ -1,3 +1,4 @@
+import { ownCopy } from '../own-options.ts';
 import { WebhookVerificationError } from './error.ts';
 
 /** The names of the two headers, in which `Service` stands for the vendor's name. */
@@ -57,9 +58,7 @@ function single(headers: HeadersInput, name: string): string {
 
 /** Returns the timestamp and the signature of a delivery as text. */
 export function readDeliveryHeaders(headers: HeadersInput, given: Partial<HeaderNames> = {}): HeaderNames {
-  const names = { ...defaultHeaderNames, ...given };
-  return {
-    timestamp: single(headers, names.timestamp),
-    signature: single(headers, names.signature),
-  };
+  const { timestamp = defaultHeaderNames.timestamp, signature = defaultHeaderNames.signature } =
+    ownCopy(given);
+  return { timestamp: single(headers, timestamp), signature: single(headers, signature) };
 }

@@ -55,13 +55,13 @@ export async function deliver(
   given: VerificationOptions,
   read: (maxBytes: number) => Uint8Array | Promise<Uint8Array>,
 ): Promise<Delivery> {
-  const { now, json, ...options } = ownCopy(given);
+  const options = ownCopy(given);
   const maxBytes = maxBytesOf(options);
   const bytes = await read(maxBytes);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  const verified = await verify({ ...options, now: now?.(), headers, body: bytes });
+  const verified = await verify({ ...options, now: options.now?.(), headers, body: bytes });
   // Parsed here, because the receiver can neither log nor handle an error that is thrown in the user's handler.
-  if (json !== false) parseDelivery(bytes, verified);
+  if (options.json !== false) parseDelivery(bytes, verified);
   return {
     verified,
     signature: readDeliveryHeaders(headers, options.headerNames).signature.toLowerCase(),

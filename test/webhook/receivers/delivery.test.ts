@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { HeaderNames } from '../../../src/webhook/headers.ts';
 import { receive } from '../../../src/webhook/receivers/lambda.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { headersFor, now, type Pairs, secret } from './sending.ts';
@@ -55,6 +56,11 @@ describe('a receiver', () => {
       ['X-ACME-MAC', signature.toUpperCase().replace('SHA256', 'sha256')],
     ];
     expect((await receiveBody('{}', { headerNames }, headers)).signature).toBe(signature);
+  });
+
+  test('reads the usual header for a name that headerNames leaves undefined', async () => {
+    const headerNames = { timestamp: undefined, signature: undefined } as unknown as HeaderNames;
+    expect((await receiveBody('{}', { headerNames })).signature).toBe(headersFor('{}')[1]?.[1]);
   });
 
   test.each([0, Number.NaN])('refuses the maxBytes %d', async (maxBytes) => {
