@@ -2,6 +2,7 @@ import {
   appendFileSync,
   closeSync,
   constants,
+  fstatSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -114,14 +115,19 @@ export interface SecretFile {
 export function createSecretFile(path: string): SecretFile {
   const file = openSync(path, 'wx', 0o600);
   let isWritten = false;
+  const isGone = () => fstatSync(file).nlink === 0;
   return {
     write(text) {
+      // Or the secret would be in no file that has a path.
+      if (isGone())
+        throw Object.assign(new Error(`ENOENT: the file was replaced, '${path}'`), { code: 'ENOENT' });
       writeFileSync(file, text, { flush: true });
       isWritten = true;
     },
     close() {
+      const isOurs = !isWritten && !isGone();
       closeSync(file);
-      if (!isWritten) rmSync(path, { force: true });
+      if (isOurs) rmSync(path, { force: true });
     },
   };
 }

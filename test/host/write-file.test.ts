@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -17,13 +18,25 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendToFile, removeFile, writeWholeFile } from '../../src/host/write-file.ts';
+import { appendToFile, createSecretFile, removeFile, writeWholeFile } from '../../src/host/write-file.ts';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-file-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('createSecretFile', () => {
+  it('neither removes nor believes to have written a file that has been put in its place', () => {
+    const path = join(folder, 'token');
+    const file = createSecretFile(path);
+    writeFileSync(join(folder, 'other'), 'other');
+    renameSync(join(folder, 'other'), path);
+    expect(() => file.write('secret')).toThrow('ENOENT');
+    file.close();
+    expect(readFileSync(path, 'utf8')).toBe('other');
+  });
+});
 
 describe('removeFile', () => {
   const path = () => join(folder, 'receipt.json');

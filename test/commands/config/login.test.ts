@@ -39,6 +39,11 @@ describe('login', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  it('saves a typed secret', async () => {
+    await login(['--api-url', at], { secretAnswer: secret, isTTY: true });
+    expect(kept().profiles.default.secrets.apiKey.value).toBe(secret);
+  });
+
   it('saves webhook secrets, one per line, and a tenant secret, without tying them to a service', async () => {
     await login(['--webhook-secret'], { stdin: 'new-one\nold-one\n' });
     await login(['--tenant-secret'], { stdin: 'tenant-one\n' });
@@ -55,6 +60,7 @@ describe('login', () => {
 
   it.each<[string, string[], Settings]>([
     ['an empty standard input', ['--api-url', at], { stdin: '' }],
+    ['an empty line typed', ['--api-url', at], { secretAnswer: '', isTTY: true }],
     ['two lines', ['--api-url', at], { stdin: `${secret}\n${secret}\n` }],
     ['Bearer in front', ['--token', '--api-url', at], { stdin: `Bearer ${secret}` }],
     ['two kinds of secrets', ['--token', '--api-key', '--api-url', at], { stdin: secret }],
