@@ -97,10 +97,12 @@ export class PageSequence {
     return this.#pass;
   }
 
-  /** Returns the indexes of the items that are new. */
+  /** Returns the indexes of the items that are new: an id may come twice on one page. */
   #take(pass: Pass, ids: readonly unknown[]): number[] {
-    const fresh = [...ids.keys()].filter((index) => !this.#seen.has(ids[index]));
-    for (const id of ids.filter((known) => known !== undefined)) {
+    const fresh: number[] = [];
+    for (const [index, id] of ids.entries()) {
+      if (!this.#seen.has(id)) fresh.push(index);
+      if (id === undefined) continue;
       this.#seen.add(id);
       pass.ids.add(id);
     }

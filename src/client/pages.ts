@@ -108,7 +108,8 @@ export async function* readPages(
         ahead = read(number);
         await settingOut();
       }
-      if (response !== undefined) yield listPage(response, page, fresh, pass);
+      if (response !== undefined && (fresh.length > 0 || problem === undefined))
+        yield listPage(response, page, fresh, pass);
       if (problem !== undefined) throw problemError(request, response?.status, problem);
     }
   } catch (error) {

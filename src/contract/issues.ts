@@ -82,7 +82,7 @@ export function received(value: unknown, path: Path = [], hidden: Hidden = false
   const isSecret = path.some((part) => secretName.test(String(part)));
   if (hidden === true || isSecret || (hidden === 'texts' && isText)) return `a ${typeof value}`;
   // JSON has no such number: JSON.parse returns it for a larger one.
-  if (hidden === false && Math.abs(Number(value)) === Number.POSITIVE_INFINITY)
+  if (hidden === false && typeof value === 'number' && Math.abs(value) === Number.POSITIVE_INFINITY)
     return 'a number beyond 1.8e308';
   const short = beginning(String(value), 60);
   return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;

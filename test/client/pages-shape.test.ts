@@ -86,6 +86,7 @@ describe('a response with a list', () => {
     ['totalPages', 1.5, 'number 1.5'],
     ['totalCount', -1, 'number -1'],
     ['totalCount', Number.POSITIVE_INFINITY, 'a number beyond 1.8e308'],
+    ['totalCount', '1e999', 'string "1e999"'],
     ['pageSize', [], 'an empty array'],
     ['hasNextPage', 'yes', 'string "yes"'],
   ])('omits %s if it is %j, and reports the field', (field, value, received) => {

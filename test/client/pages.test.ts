@@ -70,6 +70,12 @@ describe('reading the pages of a list', () => {
     });
   });
 
+  test('yields an item that one page has twice once', async () => {
+    const [item] = records(1, 1);
+    const reading = await readAll(() => ({ items: [item, item, ...records(2, 2)], totalCount: 3 }));
+    expect(reading).toMatchObject({ ids: ids(1, 2), error: undefined });
+  });
+
   test('counts the items if the service cuts the pages and does not say how long they are', async () => {
     const reading = await readAll((page) => ({ items: pageOf(page, 5).items, totalCount: 5 }));
     expect(reading).toEqual({ ids: ids(1, 5), requested: [1, 2, 3], error: undefined });

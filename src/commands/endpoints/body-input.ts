@@ -122,8 +122,9 @@ function givenFields(schema: Schema, flags: InputFlags, isBody: boolean): GivenF
 }
 
 /**
- * Returns the parameters of a query, each overriding those before it: `--query`, the text to search for, the options.
+ * Returns the parameters of a query: of `--query`, the text to search for, and the options.
  * @param text the argument of a search
+ * @throws UsageError if two of them are the same parameter
  */
 export function queryOf(schema: Schema, text: unknown, flags: InputFlags): Record<string, unknown> {
   const fields = schemaFields(schema);
@@ -135,8 +136,16 @@ export function queryOf(schema: Schema, text: unknown, flags: InputFlags): Recor
     // A list is sent as one parameter for each value.
     query[name] = Object.hasOwn(query, name) ? [query[name], value].flat() : value;
   }
-  if (typeof text === 'string') query[flags.textParam ?? 'q'] = text;
-  for (const { field, value } of givenFields(schema, flags, false)) query[String(field.path[0])] = value;
+  const add = (name: string, value: unknown, source: string) => {
+    if (!Object.hasOwn(query, name)) query[name] = value;
+    else
+      throw new UsageError(`${source} is the parameter "${name}", which is given twice`, {
+        hint: 'give it once',
+      });
+  };
+  if (typeof text === 'string') add(flags.textParam ?? 'q', text, 'the text to search for');
+  for (const { field, value } of givenFields(schema, flags, false))
+    add(String(field.path[0]), value, fieldFlag(field));
   return query;
 }
 

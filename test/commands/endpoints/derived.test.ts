@@ -74,13 +74,16 @@ describe('queries', () => {
   });
 
   it.each([
-    [['hello', '--query', 'q=other'], { q: 'hello' }],
-    [['--query', 'page=2', '--page', '3'], { page: '3' }],
-    [['x', '--query', 'page=2', '--query', 'pageSize=1'], { q: 'x', page: '2', pageSize: '1' }],
-  ])('an option overrides --query: %j', async (argv, query) => {
-    respond('observations.search', []);
-    await on.rungate('observations', 'search', 'shop', ...argv);
-    expect(sent()?.query).toEqual(query);
+    [['hello', '--query', 'q=other'], 'the text to search for is the parameter "q", which is given twice'],
+    [
+      ['hello', '--text-param', 'page', '--page', '3'],
+      '--page is the parameter "page", which is given twice',
+    ],
+    [['--query', 'page=2', '--page', '3'], '--page is the parameter "page", which is given twice'],
+  ])('search refuses a parameter that is given twice: %j', async (argv, message) => {
+    const { code, err } = await on.rungate('observations', 'search', 'shop', ...argv);
+    expect({ code, sent: on.mock.requests }).toEqual({ code: 64, sent: [] });
+    expect(err).toContain(message);
   });
 
   it('search sends the text under the name given by --text-param', async () => {
