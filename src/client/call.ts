@@ -50,8 +50,13 @@ class Call {
 
   async run(): Promise<Exchange> {
     const { signal } = this.context;
+    let exchange: Exchange | undefined;
+    const send = async () => {
+      exchange = await this.#send();
+      return exchange;
+    };
     try {
-      return await pRetry(() => this.#send(), {
+      return await pRetry(send, {
         // `#mayRetry` has the limit: a 429 after the last request is repeated, too.
         retries: Number.POSITIVE_INFINITY,
         signal,
@@ -62,6 +67,8 @@ class Call {
         onFailedAttempt: (failure) => this.#wait(failure),
       });
     } catch (error) {
+      // If the signal was aborted during `onExchange`, p-retry rejects, but the caller must hear of a run that was created.
+      if (exchange !== undefined) return exchange;
       if (error instanceof RungateError && !signal.aborted) error.facts = this.#facts();
       throw error;
     }

@@ -1,6 +1,7 @@
+import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
-import { connect, running, status, trigger } from '../transport/connect.ts';
+import { connect, running, secrets, status, trigger } from '../transport/connect.ts';
 import { json, type Scene, serve, unreachableUrl } from '../transport/serve.ts';
 import { turns, until } from '../until.ts';
 import { rejection } from './rejection.ts';
@@ -391,4 +392,22 @@ test('reports every request and every wait to onExchange', async () => {
     },
     { ...one, request: 3, status: 200 },
   ]);
+});
+
+test('returns a response if the signal is aborted while it is reported', async () => {
+  const { url } = await serve(({ response }) => json(response, 201, { runId: 'run_1' }));
+  const stop = new AbortController();
+  const { exchange } = connect(url, { onExchange: () => stop.abort(new Error('enough')) });
+  expect((await trigger(exchange, { signal: stop.signal })).value).toEqual({ runId: 'run_1' });
+});
+
+test('redacts what it reports: the path, the reason of a wait, and mismatches', async () => {
+  const { url } = await steps(failWith(503, {}, { error: `no ${secrets.token}` }), ({ response }) =>
+    json(response, 200, { state: secrets.token, failed: secrets.token }),
+  );
+  const { exchange, events } = connect(url);
+  const input = { params: { runId: secrets.token } };
+  const { mismatches } = await exchange('run.status', input);
+  expect(events).toHaveLength(3);
+  expect(inspect({ events, mismatches }, { depth: null })).not.toContain(secrets.token);
 });
