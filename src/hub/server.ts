@@ -139,6 +139,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       connectionsCheckingInterval: receiveMs / 6,
     },
     (request, response) => {
+      // The request came before the response to another, which no gate or proxy does: its response would never be closed.
+      if (response.socket === null) return void request.socket.destroy();
       // Without listeners, a sender that goes away would end the process.
       response.on('error', () => {});
       // Otherwise a connection that may be used again would delay the end of the hub.

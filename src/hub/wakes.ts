@@ -68,7 +68,7 @@ const pollMs = 200;
 /** After a failure, the next call waits this long. */
 const retryMs = 500;
 /** A hub that stops waits for Redis at most this long. */
-const lastMs = 2_000;
+const lastMs = 1_000;
 /** After a failure, the hub reads the last ids again. */
 const overlapMs = 10_000;
 /** Ids that wait for Redis at most: the oldest are left out. */

@@ -46,6 +46,20 @@ async function start(time: VirtualTime, hub: FakeHub, timeoutMs: number) {
 }
 
 describe('creating a run after a 429, with a hub', () => {
+  it('ends at the timeout if the hub grants nothing', async () => {
+    const time = virtualTime();
+    const { creation, sent, link } = await start(
+      time,
+      fakeHub(undefined, () => {}),
+      60_000,
+    );
+    await time.run(61_000);
+    await expect(creation).rejects.toThrow();
+    expect(sent).toEqual([0]);
+    expect(unhandled).toEqual([]);
+    link.close();
+  });
+
   it.each([
     ['waits as the service asks', 1000],
     ['waits for the grant', 8000],

@@ -289,7 +289,7 @@ export class HubLinks {
     const { runId, waitedMs } = request;
     const lost = this.#changed.signal;
     const woken = new AbortController();
-    const began = this.#now() - waitedMs;
+    const askedAt = this.#now();
     if (runId !== null && request.class !== 'confirm') this.#woken.set(runId, woken);
     try {
       const ask = (stop: AbortSignal) => this.#client.grant(request, stop);
@@ -299,9 +299,10 @@ export class HubLinks {
         this.#report(null);
         return true;
       }
-      const idleMs = Math.min(grant.idleMs, this.#now() - began);
-      // Once a hub has failed to grant anything, it gets the time of one request.
-      if (this.#failsToGrant || idleMs >= patienceMs) this.#fail(stuck());
+      const heldMs = this.#now() - askedAt;
+      const idleMs = Math.min(grant.idleMs, waitedMs + heldMs);
+      // Once a hub has failed to grant anything, it gets the time of one request, in which it may grant those of others.
+      if (idleMs >= (this.#failsToGrant ? heldMs / 2 : patienceMs)) this.#fail(stuck());
       return false;
     } catch (error) {
       if (signal.aborted) throw error;

@@ -112,7 +112,8 @@ export async function turnToCreate(
     () => {},
   );
   const onAlone = (waitMs: number) => {
-    if (waitMs > patienceMs) say(`without the hub, its turn comes in ${formatDuration(waitMs)}`);
+    if (waitMs > patienceMs && !done.signal.aborted)
+      say(`without the hub, its turn comes in ${formatDuration(waitMs)}`);
   };
   try {
     const grant = (either: AbortSignal) => hub?.granted('create', null, either, onAlone);

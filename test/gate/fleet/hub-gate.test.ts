@@ -228,6 +228,24 @@ describe('a gate with a hub', () => {
     expect(gate.changes.map((error) => error?.message)).toEqual(['the hub grants no request']);
   });
 
+  it('waits for its turn at a hub that is back as long as it grants the requests of other gates', async () => {
+    const time = virtualTime();
+    let asked = 0;
+    const hub = fakeHub(
+      (stream) => alive(time, stream),
+      (grant) => {
+        asked += 1;
+        if (asked === 1) return grant.fail(new NetworkError('refused', 'refused'));
+        const isTurn = asked === 21;
+        time.at(time.clock.monotonic() + 20_000, () => grant.settle(isTurn, 5000));
+      },
+    );
+    const gate = startGate(time, hub.client, { endsAt: 2 * minute });
+    await time.run(30 * minute);
+    expect(gate.reads).toEqual([0, 410_100]);
+    expect(gate.changes.map((error) => error?.message)).toEqual(['refused', undefined]);
+  });
+
   it.each([
     ['while it connects', () => {}, 1000],
     ['while it waits for a grant', undefined, 1000],
