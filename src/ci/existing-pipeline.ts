@@ -24,7 +24,15 @@ function stagesIn(text: string): string[] {
   if (first < 0) return [];
   const end = lines.findIndex((line, at) => at > first && /^[^\s\-\]]/.test(line));
   const list = lines.slice(first, end < 0 ? undefined : end).join('\n');
-  return list.slice('stages:'.length).match(/\w[\w ./-]*\b/g) ?? [];
+  const names = list.slice('stages:'.length).split(/[[\],\n]/);
+  return names
+    .map((name) =>
+      name
+        .trim()
+        .replace(/^-\s+/, '')
+        .replace(/^(['"])(.*)\1$/, '$2'),
+    )
+    .filter((name) => /^\w[\w ./-]*$/.test(name));
 }
 
 /**

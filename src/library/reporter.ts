@@ -44,8 +44,19 @@ function deliver(reporter: Reporter, event: ReportedEvent): void | Promise<void>
   return (reporter[event.type] as ((given: ReportedEvent) => void | Promise<void>) | undefined)?.(event);
 }
 
-const inner = new Set('begun watch triggering received doubt failed settled close'.split(' '));
-const isInner = (event: { type: string }): event is InnerEvent | { type: 'close' } => inner.has(event.type);
+/** The events that the caller of the library does not get. The compiler demands each of them. */
+const inner: Readonly<Record<InnerEvent['type'] | 'close', true>> = {
+  begun: true,
+  watch: true,
+  triggering: true,
+  received: true,
+  doubt: true,
+  failed: true,
+  settled: true,
+  close: true,
+};
+const isInner = (event: { type: string }): event is InnerEvent | { type: 'close' } =>
+  Object.hasOwn(inner, event.type);
 
 export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'journal'>[]): Reporter {
   const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.journal;

@@ -35,7 +35,7 @@ function remedyForVariable(name: string): string {
   const rest = name.slice(prefix.length);
   const plain = (text: string) => text.toLowerCase().replaceAll(/[._]/g, '');
   const setting = fileIds.find((id) => plain(id) === plain(rest));
-  if (setting !== undefined) return `use the setting ${setting} in .rungate.json or rungate config set`;
+  if (setting !== undefined) return `set ${setting} in .rungate.json or with rungate config set`;
   const parts = readNames.map((name) => name.slice(prefix.length));
   const near = parts.find((part) => part.endsWith(`_${rest}`)) ?? nearest(rest, parts);
   return near === null

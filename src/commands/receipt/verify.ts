@@ -15,8 +15,8 @@ import { digestOf } from '../run/subjects.ts';
 import { namedReceipts, readReceipt } from './files.ts';
 import { printVerification, type Verification } from './verification.ts';
 
-/** The values of the options of `receipt verify`. */
 type Name = 'commit' | 'repository' | 'project' | 'process' | 'environment' | 'baseUrl' | 'maxAge';
+/** The values of the options of `receipt verify`. */
 export type VerifyFlags = { readonly [One in Name]?: string } & {
   readonly [List in 'key' | 'subject' | 'subjectFile' | 'gate' | 'tag']?: readonly string[];
 } & { readonly [Flag in 'requireDeployed' | 'allowWarned']?: boolean };

@@ -144,12 +144,12 @@ async function write(
   return true;
 }
 
-function isFolder(io: Io, path: string): boolean {
+function isFolder(io: Io, path: string, isNamed: boolean): boolean {
   try {
     return /[/\\]$/.test(path) || io.namesInFolder(path) !== null;
   } catch {
-    // It exists, but cannot be read.
-    return true;
+    // It cannot be read: the error of the file or the folder that is then written says why.
+    return isNamed;
   }
 }
 
@@ -159,7 +159,7 @@ function isFolder(io: Io, path: string): boolean {
  */
 function receiptFiles({ io, output }: Context, path: string, names: readonly string[]) {
   const shown = output.excerpt(path);
-  if (!isFolder(io, path)) {
+  if (!isFolder(io, path, !names.includes(unnamed))) {
     if (names.length === 1) return () => path;
     throw new UsageError(`--receipt: ${names.length} gates cannot write one file`, {
       hint: `give a folder, in which each gate writes its own: --receipt ${shown}/`,

@@ -43,7 +43,8 @@ export async function waitCommand(
   const openReceipts = replaceReceipts(given, givenFlags.receipt, [unnamed]);
   const [context, flags] = await withSubjectFiles(given, givenFlags);
   // Another job may have started the runs, so their environment is unknown.
-  const build = runFacts(await ciContext(context.io));
   const gate = gateOf(context.settings, { runIds, names: flags.name });
-  return runGates(context, [gate], flags, await openReceipts?.(context, [{ ...gate, build }]));
+  // Only a receipt needs the facts of the build: git takes time.
+  const receipt = await openReceipts?.(context, [{ ...gate, build: runFacts(await ciContext(context.io)) }]);
+  return runGates(context, [gate], flags, receipt);
 }

@@ -279,6 +279,15 @@ describe('a re-run of the job', () => {
     expect([sent('env.create').length, own().length, on.mock.state.runs.size]).toEqual([1, 0, 1]);
   });
 
+  it('has its own environment in another cell of a matrix', async () => {
+    await begin({ outcome: 'stuck' });
+    for (const salt of ['a', 'b']) {
+      const cell = `--base-url ${url} --timeout 1m --idempotency-salt ${salt}`.split(' ');
+      await on.with({ env: github })(...gate, ...cell);
+    }
+    expect(own()).toHaveLength(2);
+  });
+
   it('neither uses nor deletes an environment with its key that has another name', async () => {
     await begin({ outcome: 'stuck' });
     const run = on.with({ env: github });

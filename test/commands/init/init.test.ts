@@ -162,6 +162,11 @@ describe('a .gitlab-ci.yml with its own stages', () => {
       'stages: # in order\n- "build" # 1\n# 2\n\n- deploy\nbuild: {}\n',
       'deploy',
     ],
+    [
+      'with names that YAML must quote',
+      'stages:\n  - build\n  - deploy (prod)\n  - "déploiement"\n',
+      'build',
+    ],
     ['with one for tests', 'stages: [unit-tests, staging, e2e-tests, production]\n', 'e2e-tests'],
     ['on Windows', 'stages:\r\n  - build\r\n  - verify\r\n  - ship\r\n', 'verify'],
     ['of another file only', 'include: [stages.yml]\nbuild:\n  stages: [x]\n', null],

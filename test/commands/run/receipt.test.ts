@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
 import { replaceReceipts } from '../../../src/commands/run/receipt.ts';
 import { unnamed } from '../../../src/gate/plan/plan.ts';
@@ -115,6 +115,14 @@ describe('--receipt of run trigger', () => {
     const given: Settings = { files: { ...files, 'ci.pub': trusted.publicPem } };
     expect((await on.with(given)(...verify)).code).toBe(1);
     expect((await on.with(given)(...verify, '--allow-warned')).code).toBe(exitCode);
+  });
+
+  it('needs no git without --receipt', async () => {
+    const captured = vi.fn(() => null);
+    const id =
+      (await on.rungate('run', 'trigger', '--project', 'p', '--process', 'c')).out.split('\t')[0] ?? '';
+    await on.with({ captured })('run', 'wait', id);
+    expect(captured).not.toHaveBeenCalled();
   });
 
   it('takes commit and repository from the CI or git', async () => {
