@@ -203,8 +203,10 @@ export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys 
   };
   if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt, request.builds);
-  if (ingredients === null)
-    return planned(randomKeys('random: outside CI, each command starts a new run', retries));
+  if (ingredients === null) {
+    const why = ci.provider === null ? 'outside CI' : 'without the id of a pipeline';
+    return planned(randomKeys(`random: ${why}, each command starts a new run`, retries));
+  }
   const base = baseOf(ingredients);
   const folder = ci.temporaryFolder ?? tmpdir();
   const path = file.named ? journalPath : join(folder, `rungate-${base.slice(0, 32)}.journal`);

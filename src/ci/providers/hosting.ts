@@ -14,6 +14,15 @@ function isFromVercel(read: Reader): boolean {
 }
 
 /**
+ * Returns the id of the workflow run. nektos/act gives every run the id 1, which identifies nothing. The runners of Gitea and
+ * Forgejo are built on it and also set ACT, but have the ids of their server.
+ */
+function runIdOf(read: Reader): string | null {
+  const isAct = read.text('ACT') === 'true' && read.text('GITEA_ACTIONS') !== 'true';
+  return isAct ? null : read.text('GITHUB_RUN_ID');
+}
+
+/**
  * In a pull request, GITHUB_SHA is the merge commit that GitHub generated (`pull_request`) or the base
  * (`pull_request_target`). Only the event's payload contains the head; without the payload the commit is null, not wrong.
  */
@@ -41,9 +50,9 @@ export const github: ProviderRow = {
       read.repository('GITHUB_REPOSITORY'),
       'actions',
       'runs',
-      read.text('GITHUB_RUN_ID'),
+      runIdOf(read),
     ),
-  runId: 'GITHUB_RUN_ID',
+  runId: runIdOf,
   job: 'GITHUB_JOB',
   // Unique within the job: `__run`, `__run_2`, or the id of the step.
   step: 'GITHUB_ACTION',

@@ -203,6 +203,45 @@ describe('in CI that numbers jobs and not re-runs, a re-run job', () => {
   });
 });
 
+describe('in a copy of a CI system on one machine, the same command', () => {
+  const act = {
+    ...{ ACT: 'true', CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_JOB: 'e2e', GITHUB_ACTION: '0' },
+    ...{ GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'acme/shop' },
+  };
+  const gitlabCiLocal = {
+    ...{ CI: 'true', GITLAB_CI: 'false', CI_PROJECT_PATH: 'acme/shop', CI_JOB_NAME: 'e2e' },
+    ...{ CI_PIPELINE_ID: '1000', CI_JOB_ID: '1000' },
+  };
+  const circleci = {
+    ...{ CI: 'true', CIRCLECI: 'true', CIRCLE_JOB: 'e2e', CIRCLE_BUILD_NUM: '' },
+    ...{ CIRCLE_NODE_INDEX: '0', CIRCLE_NODE_TOTAL: '1', CIRCLE_SHA1: 'a'.repeat(40) },
+  };
+
+  it.each([
+    ['nektos/act', act],
+    ['gitlab-ci-local', gitlabCiLocal],
+    ['circleci local execute', circleci],
+  ])(
+    'starts its own run, since the run of the last command may have tested other code: %s',
+    async (_, env) => {
+      await serve({ outcome: ['passed', 'failed'] });
+      const command = on.with({ env: { ...env, RUNNER_TEMP: temp() } });
+      expect((await command(...gate, '--max-attempts', '1')).code).toBe(3);
+      expect((await command(...gate)).code).toBe(1);
+      expect(runs()).toHaveLength(2);
+    },
+  );
+
+  it('joins its run on the runners of Gitea and Forgejo, which also set ACT but have real ids', async () => {
+    await serve({ outcome: ['passed', 'failed'] });
+    const env = { ...act, GITEA_ACTIONS: 'true', GITHUB_RUN_ID: '120', GITHUB_RUN_ATTEMPT: '' };
+    const command = on.with({ env: { ...env, RUNNER_TEMP: temp() } });
+    expect((await command(...gate, '--max-attempts', '1')).code).toBe(3);
+    expect((await command(...gate)).code).toBe(0);
+    expect(runs()).toHaveLength(1);
+  });
+});
+
 describe('if the service does not send Idempotency-Replayed, a re-run job', () => {
   /** Removes the header from every response with a new run. */
   function silent() {
