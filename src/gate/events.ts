@@ -33,6 +33,8 @@ export interface KnownRun {
   reattached: boolean;
   /** The time at which the gate began with it, on the monotonic clock. */
   startedAt: number;
+  /** When an earlier slice saw its end, on the monotonic clock; the timeout of the gate, if that was over then. */
+  endedAt?: number | undefined;
   /** The status reads so far. */
   attempts: number;
 }

@@ -5,7 +5,7 @@ import type { KeyStep } from './events.ts';
 import { doneBefore, turnToCreate } from './fleet/turns.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stretchAfter } from './poll.ts';
-import { reportGate, reportRun, reportStop, reportUncreated, seconds, unknownRun } from './report.ts';
+import { reportGate, reportRun, reportStop, reportUncreated, seconds, timeOf, unknownRun } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { RunService } from './service.ts';
 import { goesOn, lateError, lostError, type Start, startOrAttach } from './start.ts';
@@ -104,14 +104,14 @@ export async function runOnce(options: RunOptions, tools: GateTools): Promise<Ju
     }
     const judged = (report: GateReport): JudgedRun => ({
       report,
-      failed: failed.map((run) => reportRun(run, options.policy, clock.monotonic())),
+      failed: failed.map((run) => reportRun(run, options.policy, clock)),
       keys,
       deadline,
       doubt,
       late,
     });
     const report = (): GateReport => ({
-      ...(uncreated ?? reportGate(runs, options.policy, clock.monotonic())),
+      ...(uncreated ?? reportGate(runs, options.policy, clock)),
       ...(discarded.length > 0 && { discarded: [...discarded] }),
       ...hooks?.report(),
     });
@@ -193,9 +193,11 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
   const subject = subjectOf(start.body);
   const arrivedAt = clock.monotonic();
   const elapsed = () => ({ ...subject, elapsedSeconds: seconds(clock.monotonic() - arrivedAt) });
+  const uncreated = (error: RungateError, idempotencyKey: string | null = null): GateReport =>
+    reportUncreated([{ ...elapsed(), endedAt: timeOf(clock.monotonic(), clock), idempotencyKey }], error);
   // An earlier slice has created it, or tried to, when the expected build was deployed.
   const refusal = isKnown ? null : await unlessAborted(signal, tools.hooks?.beforeCreate(signal));
-  if (refusal) return { ...nothingStarted, uncreated: reportUncreated([elapsed()], refusal) };
+  if (refusal) return { ...nothingStarted, uncreated: uncreated(refusal) };
   if (!isKnown && !signal.aborted) await unlessAborted(signal, start.ready?.(signal));
   const rules = pollRules(options, tools);
   const { deadline } = rules;
@@ -205,8 +207,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
     const left = { ...nothingStarted, discarded, doubt };
     if (retry > 0) return { ...left, late: true };
     const error = sent ? lostError(timeoutMs, key) : lateError(timeoutMs, hub !== undefined, discarded);
-    const known = { ...elapsed(), idempotencyKey: sent ? key : null };
-    return { ...left, uncreated: reportUncreated([known], error) };
+    return { ...left, uncreated: uncreated(error, sent ? key : null) };
   };
   if (!isKnown && !signal.aborted && start.prepare !== undefined) {
     const prepare = start.prepare.bind(start);
@@ -220,7 +221,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
         `no run was created: preparing its environment took longer than the timeout of ${formatDuration(timeoutMs)}`,
         { hint: 'set a longer timeout' },
       );
-      return { ...nothingStarted, uncreated: reportUncreated([elapsed()], error) };
+      return { ...nothingStarted, uncreated: uncreated(error) };
     }
   }
   if (signal.aborted && !isKnown) return nothingStarted;
@@ -232,11 +233,12 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
       ...tools,
       policy,
       async endedEarly({ step, run: { runId, appUrl, sentAt }, reattached, doubtful, earlier, limitedMs }) {
-        const { attempts = 0 } = step.run ?? {};
+        const { attempts = 0, endedAt = null } = step.run ?? {};
         const run = watch(runId, clock.monotonic(), {
           subject,
           progress: { ...firstProgress(stretchAfter(limitedMs, intervalMs)), attempts },
           startedAt: sentAt,
+          endedAt,
           appUrl,
           idempotencyKey: step.key,
           reattached,

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import {
   type ErrorReport,
   MismatchError,
@@ -67,8 +68,14 @@ export function seconds(ms: number): number {
   return Math.round(ms) / 1000;
 }
 
-export function reportRun(run: WatchedRun, policy: Policy, now: number): RunReport {
-  const { runId, subject, outcome, appUrl, idempotencyKey, reattached } = run;
+type Now = Pick<Clock, 'now' | 'monotonic'>;
+
+/** Returns a time of the monotonic clock as RFC 3339. */
+export const timeOf = (at: number, clock: Now): string =>
+  new Date(clock.now() - (clock.monotonic() - at)).toISOString();
+
+export function reportRun(run: WatchedRun, policy: Policy, clock: Now): RunReport {
+  const { runId, subject, outcome, appUrl, idempotencyKey, reattached, endedAt } = run;
   const { attempts, seen } = run.progress;
   const report: RunReport = {
     runId,
@@ -81,7 +88,8 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
     blocked: seen?.blocked ?? null,
     appUrl,
     attempts,
-    elapsedSeconds: seconds((run.endedAt ?? now) - run.startedAt),
+    elapsedSeconds: seconds((endedAt ?? clock.monotonic()) - run.startedAt),
+    ...(outcome !== null && endedAt !== null && { endedAt: timeOf(endedAt, clock) }),
     idempotencyKey,
     reattached,
     ...(run.retry > 0 && { retry: run.retry }),
@@ -136,15 +144,17 @@ export function shownGate(report: GateReport): Result {
   return exitCode === exitCodes.ok ? worst([result, ...decidingRuns(report).map(shownAs)]) : 'fail';
 }
 
+/** The report of no runs, which fails. Callers refuse an empty list. */
+export const nothing: GateReport = { schemaVersion: 1, result: 'fail', exitCode: exitCodes.bug, runs: [] };
+
 /** Returns the report of runs that all have an outcome. */
-export function reportGate(runs: readonly WatchedRun[], policy: Policy, now: number): GateReport {
-  const reports = runs.map((run) => reportRun(run, policy, now));
-  // Callers refuse an empty list. If one does not, the gate fails.
-  const empty = reports.length === 0;
+export function reportGate(runs: readonly WatchedRun[], policy: Policy, clock: Now): GateReport {
+  const reports = runs.map((run) => reportRun(run, policy, clock));
+  if (reports.length === 0) return nothing;
   return {
     schemaVersion: 1,
-    result: empty ? 'fail' : worst(reports.map(({ action }) => action)),
-    exitCode: empty ? exitCodes.bug : mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
+    result: worst(reports.map(({ action }) => action)),
+    exitCode: mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
     runs: reports,
   };
 }

@@ -102,6 +102,10 @@ const runReport = result('RunReport', 'A run, with its verdict. Unknown facts ar
   appUrl,
   attempts: field(z.number(), 'The number of status reads.'),
   elapsedSeconds: field(z.number(), 'The time that the gate spent on the run, with three decimals.'),
+  endedAt: field(
+    z.exactOptional(text()),
+    'When the verdict was reached, RFC 3339; absent if there is none, or if creating the run failed.',
+  ),
   idempotencyKey: field(
     textOrNull(),
     'The key of the request that created the run; null if the gate created none.',

@@ -81,6 +81,8 @@ export interface RunReport {
   attempts: number;
   /** The time that the gate spent on the run, with three decimals. */
   elapsedSeconds: number;
+  /** When the verdict was reached, RFC 3339; absent if there is none, or if creating the run failed. */
+  endedAt?: string;
   /** The key of the request that created the run; null if the gate created none. */
   idempotencyKey: string | null;
   /** Whether an earlier request with the same key started the run, as by this job before its re-run. */

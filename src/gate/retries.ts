@@ -3,7 +3,7 @@ import { exitCodes, mostSevere } from '../exit.ts';
 import type { KeyStep } from './events.ts';
 import { type GateTools, type JudgedRun, type RunOptions, runOnce } from './gate.ts';
 import type { Policy } from './policy.ts';
-import { reportFlaky, reportGate, reportStop, reportUncreated, worst } from './report.ts';
+import { nothing, reportFlaky, reportStop, reportUncreated, worst } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { Start } from './start.ts';
 import { subjectOf } from './watched-run.ts';
@@ -38,7 +38,7 @@ function worse(earlier: GateReport, later: GateReport): GateReport {
 export function decide(reports: readonly GateReport[], policy: Policy, doubt = false): GateReport {
   const last = reports.at(-1);
   // Callers refuse an empty list. If one does not, the gate fails.
-  if (last === undefined) return reportGate([], policy, 0);
+  if (last === undefined) return nothing;
   const passed = last.runs.length > 0 && last.runs.every(({ verdict }) => verdict === 'passed');
   const decisive = passed || last.interruptedBy !== undefined ? last : reports.reduce(worse);
   const isFlaky = passed && last.interruptedBy === undefined && (reports.length > 1 || doubt);
@@ -125,7 +125,7 @@ export async function runWithRetries(options: RunsOptions, tools: GateTools): Pr
       if (by !== null && by !== 'slice') break;
       emit?.({ type: 'failed', runs: reports.flatMap(({ runs }) => runs), keys });
       if (by === 'slice') {
-        reports.push(reportStop(reportGate([], policy, 0), by, 'none'));
+        reports.push(reportStop(nothing, by, 'none'));
         break;
       }
       const { runId, failed, blocked } = run;

@@ -68,7 +68,7 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   run.appUrl = seen?.appUrl ?? run.appUrl;
   if ('done' in decision) {
     run.outcome = decision.done;
-    run.endedAt = now;
+    run.endedAt ??= now;
   } else {
     run.due = now + decision.waitMs;
   }
@@ -85,7 +85,7 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
 
 function endAtLimit(run: WatchedRun, { clock }: WaitTools): void {
   run.outcome = atTheLimit(run.progress);
-  run.endedAt = clock.monotonic();
+  run.endedAt ??= clock.monotonic();
 }
 
 async function readInTurn(

@@ -13,7 +13,7 @@ export interface WatchedRun {
   /** The time at which the limits or the hub allow that read, if that is later; Infinity while only the hub knows it. */
   turn: number;
   outcome: RunOutcome | null;
-  /** The times at which the wait for it began and ended, on the monotonic clock. */
+  /** The times at which the wait for it began and ended, on the monotonic clock. An earlier slice may have seen its end. */
   startedAt: number;
   endedAt: number | null;
   appUrl: string | null;

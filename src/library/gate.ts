@@ -51,7 +51,7 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
     const gate = { ...node, ...runs, preview: own?.preview };
     const { reporter, redact } = session;
     const settings = { ...session, ...sharedOptions(options), gates: [gate], failFast: false };
-    const { report, startedAt, finishedAt } = await openGate(settings, [reporter]);
+    const { report } = await openGate(settings, [reporter]);
     const facts = {
       build: {
         ...(start?.body ?? (env === undefined ? {} : runFacts(detectCi(env)))),
@@ -60,8 +60,6 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
       subjects: artifactsOf(options.subjects),
       apiUrl: options.apiUrl,
       policy: rules.policy,
-      startedAt,
-      finishedAt,
     };
     return withReceipt(report as GateReport, facts, redact);
   });

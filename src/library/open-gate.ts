@@ -161,7 +161,6 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     runs,
     error,
     startedAt,
-    finishedAt: clock.now(),
     exitCode: report.exitCode,
     receipt: null,
   };

@@ -22,7 +22,6 @@ export interface EndEvent {
   error: RungateError | null;
   /** In milliseconds since the epoch. */
   startedAt: number;
-  finishedAt: number;
   /** The exit code. A reporter that fails makes it a failure, unless it is one already. */
   exitCode: number;
   /** The path of the receipt that a reporter has written. */

@@ -29,7 +29,7 @@ export interface BuildSource {
   readonly externalUrl?: string | null | undefined;
 }
 
-/** The facts that a gate knows besides its report. Times in milliseconds since the epoch. */
+/** The facts that a gate knows besides its report, as they were when it began. */
 export interface GateFacts {
   /** Its commit is a whole one. */
   build: BuildSource;
@@ -40,8 +40,6 @@ export interface GateFacts {
   /** The base URL of the service. */
   apiUrl: string;
   policy: Readonly<Record<string, string>>;
-  startedAt: number;
-  finishedAt: number;
 }
 
 /** The verdicts that say what was tested; of `mismatch`, the gate is sure. After any other, there is no receipt, whatever the policy is. */
@@ -55,12 +53,12 @@ function runOf(run: RunReport, verdict: Verdict): ReceiptRun {
   return { result, verdict, runId, name, project, process, tags, failed, blocked, appUrl };
 }
 
-/** Returns the runs of a gate if each has a conclusive verdict; otherwise null. */
+/** Returns the runs of a gate if each has a conclusive verdict and its time; otherwise null. */
 function conclusiveRuns(report: GateReport): ReceiptRun[] | null {
   if (report.interruptedBy !== undefined || report.runs.length === 0) return null;
   const runs: ReceiptRun[] = [];
   for (const run of decidingRuns(report)) {
-    if (run.verdict === null || !conclusive.includes(run.verdict)) return null;
+    if (run.verdict === null || run.endedAt === undefined || !conclusive.includes(run.verdict)) return null;
     runs.push(runOf(run, run.verdict));
   }
   return runs;
@@ -81,20 +79,33 @@ function environmentAt({ apiUrl, build }: GateFacts): ResourceDescriptor[] {
   ];
 }
 
-function receiptFacts({ deployed }: GateReport, runs: ReceiptRun[], facts: GateFacts): ReceiptFacts {
+/** Returns when the first run began and the last one ended, in milliseconds since the epoch. */
+function timesOf(report: GateReport) {
+  const ended = report.runs.flatMap(({ endedAt = '', elapsedSeconds }) => {
+    const at = Date.parse(endedAt);
+    return Number.isNaN(at) ? [] : [{ startedAt: at - Math.round(elapsedSeconds * 1000), finishedAt: at }];
+  });
+  return {
+    startedAt: Math.min(...ended.map(({ startedAt }) => startedAt)),
+    finishedAt: Math.max(...ended.map(({ finishedAt }) => finishedAt)),
+  };
+}
+
+function receiptFacts(report: GateReport, runs: ReceiptRun[], facts: GateFacts): ReceiptFacts {
   const { gate, build } = facts;
+  const { startedAt, finishedAt } = timesOf(report);
   const receipt: ReceiptFacts = {
     schemaVersion: 1,
     ...(gate !== undefined && { gate }),
     rungate: version,
     ref: build.ref ?? null,
     buildUrl: build.externalUrl ?? null,
-    startedAt: new Date(facts.startedAt).toISOString(),
-    finishedAt: new Date(facts.finishedAt).toISOString(),
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: new Date(finishedAt).toISOString(),
     runs,
   };
-  if (deployed === undefined) return receipt;
-  const { url, pointer, expected, matches, reads } = deployed;
+  if (report.deployed === undefined) return receipt;
+  const { url, pointer, expected, matches, reads } = report.deployed;
   return { ...receipt, deployed: { url, pointer, expected, matches, version: reads.at(-1)?.text ?? null } };
 }
 

@@ -57,9 +57,9 @@ export interface ReceiptFacts {
   ref: string | null;
   /** URL of the CI build. */
   buildUrl: string | null;
-  /** When the gate began, RFC 3339. */
+  /** When the first run began, RFC 3339. */
   startedAt: string;
-  /** When the runs had ended, RFC 3339. The age of a receipt counts from here. */
+  /** When the last verdict was reached, RFC 3339. The age of a receipt counts from here. */
   finishedAt: string;
   runs: readonly ReceiptRun[];
   deployed?: ReceiptDeployment;

@@ -57,6 +57,11 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
       if (own) keep(gate, key, started);
       else unsure.set(run.runId, { gate, key, run: started });
     },
+    settled({ gate, runId }) {
+      change(gate, ({ keys }) => {
+        for (const { run } of keys) if (run?.runId === runId) run.endedAt ??= clock.now();
+      });
+    },
     watch({ runs }) {
       for (const run of runs) watched.set(run.runId, run);
     },

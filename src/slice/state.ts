@@ -46,6 +46,11 @@ export interface SavedGates {
   build?: SeenBuild;
 }
 
+export function hasSecret(body: TriggerBody | undefined, redact: Redact): boolean {
+  const text = JSON.stringify(body) ?? '';
+  return redact(text) !== text;
+}
+
 /** @param waits whether the gate first waits for its needs or a deployment: its timeout begins afterwards */
 export function newGates<Gate extends PlannedGate>(
   { id, request, startedAt }: Pick<SavedGates, 'id' | 'request' | 'startedAt'>,
@@ -53,13 +58,11 @@ export function newGates<Gate extends PlannedGate>(
   waits: (gate: Gate) => boolean,
   redact: Redact,
 ): SavedGates {
-  // A body that has a secret in it is not kept.
-  const kept = (body: TriggerBody | undefined) =>
-    redact(JSON.stringify(body) ?? '') === (JSON.stringify(body) ?? '') ? body : undefined;
   const saved = gates.map((gate): [string, SavedGate] => [
     gate.name,
     {
-      body: kept(gate.start?.body),
+      // A body that has a secret in it is not kept.
+      body: hasSecret(gate.start?.body, redact) ? undefined : gate.start?.body,
       keys: savedKeys(gate.start?.keys ?? []),
       // A slice that is killed before it can save this must not lengthen the timeout.
       begunAt: waits(gate) ? null : startedAt,
@@ -83,20 +86,28 @@ export const savedKeys = (keys: readonly KeyStep[]): SavedKey[] =>
 /** A slice that begins after the timeout still reads its run: it may have ended in time. */
 const lastReadMs = 10_000;
 
+const shifted = ({ startedAt, endedAt, ...run }: KnownRun, by: number): KnownRun => ({
+  ...run,
+  startedAt: startedAt - by,
+  endedAt: endedAt && endedAt - by,
+});
+
 /** Returns the gate as the next slice runs it. */
 export function goingOn<Gate extends PlannedGate>(gate: Gate, { gates }: SavedGates, clock: Clock): Gate {
   const saved = gates[gate.name];
   if (saved === undefined || gate.start === undefined) return gate;
   const { body = gate.start.body, begunAt, failed, discarded, doubt, ended } = saved;
-  const sinceEpoch = clock.now() - clock.monotonic();
+  const limit = begunAt === null ? Number.POSITIVE_INFINITY : begunAt + gate.timeoutMs;
+  // A run that ended unseen counts as ended at the timeout, not when somebody asks for its verdict, perhaps a day later.
+  const unseenEnd = limit < clock.now() ? limit : undefined;
   const keys = saved.keys.map(({ run, ...key }) => ({
     ...key,
     how: 'from an earlier slice',
-    run: run && { ...run, startedAt: run.startedAt - sinceEpoch },
+    run: run && shifted({ ...run, endedAt: run.endedAt ?? unseenEnd }, clock.now() - clock.monotonic()),
   }));
   const leastMs = keys.some(({ run }) => run !== undefined) ? lastReadMs : 0;
   // A clock that was set back does not lengthen the timeout.
-  const leftMs = begunAt === null ? null : Math.min(gate.timeoutMs, begunAt + gate.timeoutMs - clock.now());
+  const leftMs = begunAt === null ? null : Math.min(gate.timeoutMs, limit - clock.now());
   return {
     ...gate,
     ended,
@@ -115,9 +126,7 @@ export function inThisClock(state: SavedGates, now: number): SavedGates {
     {
       ...gate,
       begunAt: begunAt && begunAt - ahead,
-      keys: keys.map((key) =>
-        key.run === undefined ? key : { ...key, run: { ...key.run, startedAt: key.run.startedAt - ahead } },
-      ),
+      keys: keys.map((key) => (key.run === undefined ? key : { ...key, run: shifted(key.run, ahead) })),
     },
   ]);
   return { ...state, startedAt: now, endsAt: state.endsAt - ahead, gates: Object.fromEntries(gates) };

@@ -23,6 +23,9 @@ function run(runId: string, outcome: RunOutcome | null, parts: Partial<WatchedRu
   return { ...watch(runId, 1000), outcome, endedAt: outcome === null ? null : 32_234, ...parts };
 }
 
+/** The monotonic clock shows a time, and has begun with the epoch. */
+const at = (ms: number) => ({ monotonic: () => ms, now: () => ms });
+
 /** The verdict of one run; only a gate is flaky. */
 type RunVerdict = Exclude<Verdict, 'flaky'>;
 const runVerdicts = verdicts.filter((verdict) => verdict !== 'flaky');
@@ -32,7 +35,8 @@ function outcomeFor(verdict: RunVerdict, cause = refused as NetworkError | HttpE
   return verdict === 'unobserved' ? { verdict, cause } : { verdict };
 }
 
-const exitCodeAlone = (watched: WatchedRun, policy: Policy) => reportGate([watched], policy, 33_000).exitCode;
+const exitCodeAlone = (watched: WatchedRun, policy: Policy) =>
+  reportGate([watched], policy, at(33_000)).exitCode;
 
 describe('the exit code of one run', () => {
   test.each<[RunVerdict, number]>([
@@ -77,7 +81,7 @@ describe('the report of a run', () => {
     const seen = readStatus({ state: 'completed', failed: 2, blocked: 0 });
     const progress = { ...firstProgress(), attempts: 4, seen };
     const watched = run('r-1', { verdict: 'failed' }, { progress, appUrl: 'https://app.example/1' });
-    expect(reportRun({ ...watched, ...origin }, strict, 99_999)).toEqual({
+    expect(reportRun({ ...watched, ...origin }, strict, at(99_999))).toEqual({
       runId: 'r-1',
       name: 'r-1',
       project: null,
@@ -91,13 +95,14 @@ describe('the report of a run', () => {
       appUrl: 'https://app.example/1',
       attempts: 4,
       elapsedSeconds: 31.234,
+      endedAt: '1970-01-01T00:00:32.234Z',
       idempotencyKey: 'k',
       reattached: true,
     });
   });
 
   test('has null for unknown facts, and fails the gate', () => {
-    const report = reportRun(run('r-1', null), strict, 2500);
+    const report = reportRun(run('r-1', null), strict, at(2500));
     expect(report).toMatchObject({
       state: null,
       verdict: null,
@@ -112,7 +117,11 @@ describe('the report of a run', () => {
   });
 
   test('has the error of an unobserved run', () => {
-    const { error, verdict } = reportRun(run('r', { verdict: 'unobserved', cause: unauthorized }), strict, 0);
+    const { error, verdict } = reportRun(
+      run('r', { verdict: 'unobserved', cause: unauthorized }),
+      strict,
+      at(0),
+    );
     expect(verdict).toBe('unobserved');
     expect(error).toMatchObject({
       code: 'unauthorized',
@@ -125,7 +134,7 @@ describe('the report of a run', () => {
   test('keeps the last valid status of an unobserved run', () => {
     const seen = readStatus({ state: 'in_progress', failed: 1, blocked: 0 });
     const progress = { ...firstProgress(), seen };
-    expect(reportRun(run('r', outcomeFor('unobserved'), { progress }), strict, 0)).toMatchObject({
+    expect(reportRun(run('r', outcomeFor('unobserved'), { progress }), strict, at(0))).toMatchObject({
       state: 'in_progress',
       failed: 1,
       blocked: 0,
@@ -135,7 +144,7 @@ describe('the report of a run', () => {
   test('has seconds with at most three decimals', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e8, noNaN: true }), (endedAt) => {
-        const { elapsedSeconds } = reportRun(run('r', null, { startedAt: 0, endedAt }), strict, 0);
+        const { elapsedSeconds } = reportRun(run('r', null, { startedAt: 0, endedAt }), strict, at(0));
         expect(String(elapsedSeconds)).toMatch(/^\d+(\.\d{1,3})?$/);
       }),
     );
@@ -164,7 +173,7 @@ describe('the gate', () => {
     const report = reportGate(
       outcomes.map((outcome, index) => run(`r${index}`, outcome)),
       resolvePolicy(),
-      0,
+      at(0),
     );
     expect(report).toMatchObject({ schemaVersion: 1, result, exitCode });
     expect(report.runs.map((one) => one.runId)).toEqual(['r0', 'r1']);
@@ -172,7 +181,7 @@ describe('the gate', () => {
 
   test('gives each run its own origin', () => {
     const own = { ...passed, idempotencyKey: 'k', reattached: true };
-    const [first, second] = reportGate([own, run('other', { verdict: 'passed' })], strict, 0).runs;
+    const [first, second] = reportGate([own, run('other', { verdict: 'passed' })], strict, at(0)).runs;
     expect(first).toMatchObject({ idempotencyKey: 'k', reattached: true });
     expect(second).toMatchObject({ idempotencyKey: null, reattached: false });
   });
@@ -199,7 +208,7 @@ describe('the gate', () => {
       fc.property(fc.array(outcome, { minLength: 1 }), on, fc.boolean(), (outcomes, overrides, isStrict) => {
         const policy = resolvePolicy({ strict: isStrict, on: overrides as Partial<Record<Verdict, Action>> });
         const runs = outcomes.map((one, index) => run(`r${index}`, one));
-        const report = reportGate(runs, policy, 0);
+        const report = reportGate(runs, policy, at(0));
         expect(report.result === 'fail').toBe(report.exitCode !== 0);
         expect(report.result === 'pass').toBe(report.runs.every((one) => one.action === 'pass'));
         if (report.exitCode !== 0)
@@ -216,7 +225,7 @@ describe('the gate', () => {
 });
 
 describe('a wait that was stopped', () => {
-  const report = reportGate([run('ok', { verdict: 'passed' })], resolvePolicy(), 0);
+  const report = reportGate([run('ok', { verdict: 'passed' })], resolvePolicy(), at(0));
 
   test.each([
     ['SIGHUP', 129, 'requested'],
@@ -233,13 +242,13 @@ describe('a wait that was stopped', () => {
   });
 
   test('keeps the runs, with null for a missing verdict', () => {
-    const cut = reportStop(reportGate([run('r', null)], strict, 0), 'SIGTERM', 'requested');
+    const cut = reportStop(reportGate([run('r', null)], strict, at(0)), 'SIGTERM', 'requested');
     expect(cut.runs).toMatchObject([{ runId: 'r', verdict: null, action: 'fail' }]);
   });
 });
 
 test('a gate without runs does not pass', () => {
-  const report = reportGate([], resolvePolicy(), 0);
+  const report = reportGate([], resolvePolicy(), at(0));
   expect(report.result).toBe('fail');
   expect(report.exitCode).not.toBe(0);
 });

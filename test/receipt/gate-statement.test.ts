@@ -26,10 +26,9 @@ it.each<[string, BuildSource, object[]]>([
     subjects: [],
     apiUrl: 'https://service.example.com',
     policy: {},
-    startedAt: 0,
-    finishedAt: 1000,
   };
-  const statement = gateStatement(gate([run({ verdict: 'passed' })]), facts, String);
+  const report = gate([run({ verdict: 'passed', endedAt: '2026-11-22T12:00:00.000Z' })]);
+  const statement = gateStatement(report, facts, String);
   expect(statement?.predicate.configuration.slice(1, -1)).toEqual(environment);
   expect(() => readStatement(JSON.parse(JSON.stringify(statement)))).not.toThrow();
 });

@@ -4,9 +4,10 @@ import { formatDuration } from '../../duration.ts';
 import { type StopCause, UsageError } from '../../errors.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { buildIds, type Flags, groupOf, rows } from '../../options/table.ts';
+import type { Redact } from '../../redact.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { isUnobservedRun, recordIn } from '../../slice/record.ts';
-import { goingOn, inThisClock, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
+import { goingOn, hasSecret, inThisClock, liveRuns, newGates, type SavedGates } from '../../slice/state.ts';
 import { readToken, tokenOf } from '../../slice/token.ts';
 import { echoed } from '../../suggest.ts';
 import { isLocal } from '../../transport/address.ts';
@@ -33,9 +34,10 @@ function bodyOf({ start, preview }: CommandGate) {
   return { ...start.body, environmentKey: [preview.baseUrl.href, preview.model, preview.copyVariables] };
 }
 
-/** Returns the body without the facts from the CI or git, which change while a gate goes on. */
-function askedFor(gate: CommandGate): unknown {
-  const { settings } = gate;
+/** Returns the body without the facts from the CI or git, which change while a gate goes on; all of a body that is not stored. */
+function askedFor(gate: CommandGate, redact: Redact): unknown {
+  const { settings, start } = gate;
+  if (hasSecret(start?.body, redact)) return bodyOf(gate);
   const asked = Object.entries(bodyOf(gate) ?? {}).filter(([name]) => {
     const id = buildIds.find((known) => known === name);
     return id === undefined || settings[id] !== undefined;
@@ -87,7 +89,7 @@ export async function openSlice(
   const { url, pointer, is } = groupOf(settings, 'deployed');
   // An earlier slice compared the page with this build, and the receipt is about it.
   const build = [url, pointer, is, settings['receipt.subjects']].map((setting) => setting?.value);
-  const asked = planned.map((gate) => [gate.name, askedFor(gate)]);
+  const asked = planned.map((gate) => [gate.name, askedFor(gate, output.redact)]);
   const request = sha256(apiUrl, build, ...asked).slice(0, 12);
   const bodies = planned.map((gate) => [gate.name, bodyOf(gate)]);
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;

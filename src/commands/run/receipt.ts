@@ -191,24 +191,14 @@ export function replaceReceipts(context: Context, path: string | undefined, name
   const fileOf = receiptFiles(context, path, names);
   for (const name of names) removeOld(context, fileOf(name));
   return async (now: Context, gates: readonly ReceiptGate[]): Promise<Reporter[]> => {
-    const { clock } = now.io;
     const all = gates.map((gate) => ({ name: gate.name, facts: factsOf(now, gate) }));
     const key = await signingKey(now);
-    const started = new Map<string, number>();
-    const finished = new Map<string, number>();
     return [
       {
-        triggering({ gate = unnamed }) {
-          if (!started.has(gate)) started.set(gate, clock.now());
-        },
-        gate: ({ gate }) => void finished.set(gate, clock.now()),
         async end(event) {
           if (event.error !== null) return;
           for (const { name, facts } of all) {
-            const startedAt = started.get(name) ?? event.startedAt;
-            const finishedAt = finished.get(name) ?? event.finishedAt;
-            const report = reportOf(event, name);
-            if (await write(now, fileOf(name), key, event, report, { ...facts, startedAt, finishedAt }))
+            if (await write(now, fileOf(name), key, event, reportOf(event, name), facts))
               event.receipt = path;
           }
         },

@@ -71,6 +71,7 @@ describe('the report', () => {
         'appUrl',
         'attempts',
         'elapsedSeconds',
+        'endedAt',
         'idempotencyKey',
         'reattached',
       ].sort(),
