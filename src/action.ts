@@ -92,7 +92,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     const all = runsOf(events).filter((run) => run.job === job);
     const left = all.filter((run) => !run.settled);
     const environments = environmentsOf(events, job);
-    if (left.length + environments.size === 0) return exitCodes.ok;
+    if (left.length + environments.length === 0) return exitCodes.ok;
     // The same connection settings as in the main step.
     const inputs = argumentRows.map((row) => [
       camel(flagName(row).slice(2)),
@@ -102,7 +102,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, flags, settings);
     try {
       const { code, open } = await cancelUnfinished(context, left);
-      return environments.size === 0
+      return environments.length === 0
         ? code
         : Math.max(code, await deleteLeft(context, environments, { all, open }));
     } finally {

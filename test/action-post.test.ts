@@ -108,19 +108,19 @@ describe('the environment of a preview deployment', () => {
   const commits = ['creating', 'created'] as const;
 
   /** Leaves the journal of a main step that was killed while its run went on in the environment. */
-  async function killedInPreview(last: (typeof commits)[number] = 'created'): Promise<string> {
+  async function killedInPreview(last: (typeof commits)[number] = 'created', query = ''): Promise<string> {
     on = await stage({ outcome: 'stuck', deployed: 'v1' });
     const env = { RUNGATE_JOURNAL: journal };
     const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--timeout', '1m'];
     const run = on.with({ env, clock: withLimits(on.clock) });
-    await run(...gate, '--base-url', on.mock.url, '--ready-url', '/_mock/version');
+    await run(...gate, '--base-url', `${on.mock.url}${query}`, '--ready-url', '/_mock/version');
     const lines = readFileSync(journal, 'utf8').split('\n');
     writeFileSync(
       journal,
       lines
         .filter(
           (line) =>
-            !/settled|"deleted"/.test(line) && !(last === 'creating' && line.includes('"created","job"')),
+            !/settled|"deleted"/.test(line) && !(last === 'creating' && line.includes('"step":"created"')),
         )
         .join('\n'),
     );
@@ -161,11 +161,34 @@ describe('the environment of a preview deployment', () => {
 
   it('stays if a re-run of the job found it, and was stopped before it found the run', async () => {
     const key = await killedInPreview();
-    const found = JSON.stringify({ event: 'environment', key, step: 'found', job: jobOf(detectCi({})) });
-    writeFileSync(journal, `${found}\n`);
+    const found = {
+      event: 'environment',
+      key,
+      step: 'found',
+      baseUrl: on.mock.url,
+      job: jobOf(detectCi({})),
+    };
+    writeFileSync(journal, `${JSON.stringify(found)}\n`);
     const { err } = await post({ RUNGATE_TOKEN: on.mock.token });
     expect(left()).toHaveLength(1);
     expect(err).toContain(`environment ${key} was not deleted: a run may go on in it`);
+  });
+
+  it('stays if somebody gave it another base URL meanwhile', async () => {
+    const key = await killedInPreview();
+    for (const environment of left()) environment.baseUrl = 'https://other.example';
+    const { code, err, asked } = await post({ RUNGATE_TOKEN: on.mock.token });
+    expect([code, left().length, asked.includes('env.delete')]).toEqual([5, 1, false]);
+    expect(err).toContain(
+      `environment ${key} was not deleted: its name or its base URL is not the one that rungate gave it`,
+    );
+  });
+
+  it('is deleted although the journal does not have the query of its URL', async () => {
+    await killedInPreview('created', '/?secret=hidden-key');
+    expect(readFileSync(journal, 'utf8')).not.toContain('hidden-key');
+    expect(left()).toMatchObject([{ baseUrl: `${on.mock.url}?secret=hidden-key` }]);
+    expect([(await post({ RUNGATE_TOKEN: on.mock.token })).code, left()]).toEqual([0, []]);
   });
 
   it('is not looked for without end if the request that creates it never arrived', async () => {

@@ -19,7 +19,7 @@ export type JournalEvent =
   | ({ event: 'triggering'; key: string; round: number; body?: unknown } & Origin)
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
   | { event: 'settled'; runId: string }
-  | { event: 'environment'; key: string; step: RecordedStep; job: string };
+  | { event: 'environment'; key: string; step: RecordedStep; baseUrl: string; job: string };
 
 /** A run in the journal. Its origin is that of the first process that used the key. */
 export interface JournalRun extends Origin {
@@ -39,7 +39,7 @@ const texts = {
   triggering: ['key', 'base', 'job'],
   created: ['key', 'runId'],
   settled: ['runId'],
-  environment: ['key', 'step', 'job'],
+  environment: ['key', 'step', 'baseUrl', 'job'],
 } as const satisfies Record<JournalEvent['event'], readonly string[]>;
 
 function isEvent(value: unknown): value is JournalEvent {
@@ -85,11 +85,14 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   return [...byKey.values()];
 }
 
-/** Returns the keys of the environments that a job created, or may have created, and has not deleted, with the last step of each. */
-export function environmentsOf(events: readonly JournalEvent[], job: string): Map<string, RecordedStep> {
+/** An environment with the last step of a job, and the URL of its deployment without the query. */
+export type JournalEnvironment = Extract<JournalEvent, { event: 'environment' }>;
+
+/** Returns the environments that a job created, or may have created, and has not deleted. */
+export function environmentsOf(events: readonly JournalEvent[], job: string): JournalEnvironment[] {
   const own = events.flatMap((entry) => (entry.event === 'environment' && entry.job === job ? entry : []));
-  const steps = new Map(own.map(({ key, step }) => [key, step]));
-  return new Map([...steps].filter(([, step]) => step !== 'deleted'));
+  const last = new Map(own.map((entry) => [entry.key, entry]));
+  return [...last.values()].filter(({ step }) => step !== 'deleted');
 }
 
 /** The file of a journal, and the origin of the runs that this process starts. */
@@ -169,6 +172,6 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
     created: ({ key }, { runId, appUrl }) =>
       add({ event: 'created', key, runId, appUrl: appUrl && redact(appUrl) }),
     settled: (runId) => add({ event: 'settled', runId }),
-    environment: (key, step) => add({ event: 'environment', key, step, job }),
+    environment: (key, step, baseUrl) => add({ event: 'environment', key, step, baseUrl, job }),
   };
 }

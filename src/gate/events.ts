@@ -46,8 +46,11 @@ export interface RunJournal {
   created(step: KeyStep, run: { runId: string; appUrl: string | null }): void;
   /** Called when the job is done with the run: it has ended, or nothing waits for it. */
   settled(runId: string): void;
-  /** Called before the request that creates the environment of a preview deployment, and with each step from there on. */
-  environment(key: string, step: Exclude<EnvironmentStep, 'kept'>): void;
+  /**
+   * Called before the request that creates the environment of a preview deployment, and with each step from there on.
+   * @param baseUrl without its query
+   */
+  environment(key: string, step: Exclude<EnvironmentStep, 'kept'>, baseUrl: string): void;
 }
 
 /**

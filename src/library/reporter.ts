@@ -64,9 +64,9 @@ export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'jour
     received: ({ gate, step, run }) => journalOf(gate)?.created(step, run),
     settled: ({ gate, runId }) => journalOf(gate)?.settled(runId),
     // Several gates share it, and their journals are for one job.
-    environment({ key, step }) {
+    environment({ key, step, baseUrl }) {
       if (step === 'kept') return;
-      gates.find(({ journal }) => journal !== undefined)?.journal?.environment(key, step);
+      gates.find(({ journal }) => journal !== undefined)?.journal?.environment(key, step, baseUrl);
     },
   };
 }

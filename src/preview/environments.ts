@@ -77,6 +77,7 @@ async function createOnce<Response, Found>(
  */
 export async function createEnvironment(
   key: string,
+  baseUrl: string,
   fields: readonly MemberText[],
   tools: Tools,
 ): Promise<string | undefined> {
@@ -89,7 +90,8 @@ export async function createEnvironment(
     });
   const options = { ...patient, pace: true, onRetry };
   const send = () => caller.exchange('env.create', env['env.create'], input, options);
-  const find = async () => (await environmentsWithKey(key, caller, { signal })).find(isOwn);
+  const find = async () =>
+    (await environmentsWithKey(key, caller, { signal })).find((one) => isOwn(one, baseUrl));
   const created = await createOnce(send, find, tools);
   if ('found' in created) return created.found.id;
   const { isJson, text } = created.response;
@@ -131,38 +133,50 @@ export function idOf({ id }: Listed): string {
   throw new UnexpectedResponseError('the service does not list its id', facts);
 }
 
-/** Deletes an environment that the list shows. @throws RungateError or the signal's reason */
+/**
+ * Deletes an environment that the list shows. If the service does not clearly confirm it, the list is read once.
+ * @throws RungateError or the signal's reason
+ */
 export async function deleteEnvironment(
   environment: Listed,
   caller: Caller,
   options: CallOptions,
 ): Promise<void> {
-  const params = { id: idOf(environment) };
+  const id = idOf(environment);
+  let refusal: RungateError;
   try {
-    await caller.exchange('env.delete', env['env.delete'], { params }, options);
+    const { isJson } = await caller.exchange('env.delete', env['env.delete'], { params: { id } }, options);
+    if (isJson) return;
+    const facts = { field: '', expected: 'JSON', received: 'text' };
+    refusal = new UnexpectedResponseError('the response is not JSON, and the service still lists it', facts);
   } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
     // Another job of this run may have deleted it.
-    if (!(error instanceof HttpError) || error.status !== 404) throw error;
+    if (error.status === 404 && /^\s*\{/.test(error.body ?? '')) return;
+    refusal = error;
   }
+  const listed = await environmentsWithKey(environment.key ?? '', caller, options);
+  if (listed.some((one) => one.id === id)) throw refusal;
 }
 
-/** The result of a deletion. `foreign`: one with that key exists, but rungate did not create it. */
+/** The result of a deletion. `foreign`: one with that key exists, but rungate did not create it for this deployment. */
 export type Deletion = 'deleted' | 'missing' | 'foreign';
 
 /**
- * Deletes the environments with a key and a name that only rungate gives, as the list shows them just before; it may not show
- * them yet.
+ * Deletes the environments with a key that rungate created for a deployment, as the list shows them just before; it may not
+ * show them yet.
  * @throws RungateError or the signal's reason
  */
 export async function deleteOwn(
   key: string,
+  isOurs: (environment: Listed) => boolean,
   { caller, clock }: Omit<Tools, 'signal'>,
   options: CallOptions & { signal: AbortSignal },
 ): Promise<Deletion> {
   const end = clock.monotonic() + commitMs;
   for (let read = 1; ; read += 1) {
     const found = await environmentsWithKey(key, caller, options);
-    const own = found.filter(isOwn);
+    const own = found.filter(isOurs);
     for (const environment of own) await deleteEnvironment(environment, caller, options);
     if (found.length > 0) return own.length > 0 ? 'deleted' : 'foreign';
     if (clock.monotonic() >= end && read >= leastReads) return 'missing';

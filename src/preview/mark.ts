@@ -1,4 +1,5 @@
 import type { Listed } from '../client/environments.ts';
+import { parseUrl } from '../parse-url.ts';
 
 /** The key and the name that only rungate gives an environment. Nothing without both is ever deleted. */
 const ownKey = /^rg-[0-9a-f]{12}$/;
@@ -20,4 +21,12 @@ export function createdAt({ key = '', name = '' }: Pick<Listed, 'key' | 'name'>)
   return Number.isNaN(at) ? null : at;
 }
 
-export const isOwn = (environment: Listed): boolean => createdAt(environment) !== null;
+/** Returns a URL in one spelling: a service may change the case of the host, a default port or the last slash. */
+function spelled(text: string): string | null {
+  const url = parseUrl(text);
+  return url && `${url.origin}${url.pathname.replace(/\/$/, '')}${url.search}`;
+}
+
+/** Returns whether rungate created an environment for a deployment, which is still the one that it tests. */
+export const isOwn = (environment: Listed, baseUrl: string): boolean =>
+  createdAt(environment) !== null && spelled(environment.baseUrl ?? '') === spelled(baseUrl);

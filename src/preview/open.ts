@@ -1,6 +1,8 @@
 import type { Caller } from '../client/caller.ts';
+import type { Listed } from '../client/environments.ts';
 import type { ExchangeEvent } from '../client/options.ts';
 import { type Clock, within } from '../clock.ts';
+import { formatDuration } from '../duration.ts';
 import {
   RungateError,
   type Say,
@@ -15,7 +17,7 @@ import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
 import { isLimit } from '../gate/poll.ts';
 import type { PreviewReport, RunReport } from '../gate/result-types.ts';
-import { bareUrl, toDeployment } from '../transport/address.ts';
+import { bareUrl, shownUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { deleteOwn, environmentsWithKey, wasRefused } from './environments.ts';
@@ -126,12 +128,16 @@ export function openPreviews(tools: PreviewTools) {
   /** Gates with one page share the wait for it. */
   function pageReady({ readyUrl, readyTimeoutMs }: Preview): Promise<void> {
     const page = `${readyUrl.href} ${readyTimeoutMs}`;
+    const known = pages.get(page);
+    if (known !== undefined) return known;
     const { signal } = preparing;
-    const waited =
-      pages.get(page) ??
-      untilReady(readyUrl, readyTimeoutMs, { transport, clock, onExchange, signal }).then((warning) => {
-        if (warning !== null) emit({ type: 'note', message: warning });
-      });
+    const note = (message: string) => emit({ type: 'note', message });
+    note(`waiting for ${shownUrl(readyUrl)} to respond, for up to ${formatDuration(readyTimeoutMs)}`);
+    const waited = untilReady(readyUrl, readyTimeoutMs, { transport, clock, onExchange, signal }).then(
+      (warning) => {
+        if (warning !== null) note(warning);
+      },
+    );
     pages.set(page, waited);
     return waited;
   }
@@ -195,13 +201,14 @@ export function openPreviews(tools: PreviewTools) {
       // A stop does not end the request that creates it.
       const settled = Promise.resolve(one.created).catch(() => {});
       await within(stopBudgetMs / 2, settled, clock);
+      const isOurs = (environment: Listed) => isOwn(environment, one.preview.baseUrl.href);
       // The job may have created it before its re-run, or in an earlier slice, and its run may go on.
       if (!hadRun && (one.step === undefined || one.step === 'found')) {
         const found =
-          one.step === 'found' || (await environmentsWithKey(key, caller, deletingOptions)).some(isOwn);
+          one.step === 'found' || (await environmentsWithKey(key, caller, deletingOptions)).some(isOurs);
         return found ? keep(null) : null;
       }
-      const deletion = await deleteOwn(key, { caller, clock }, deletingOptions);
+      const deletion = await deleteOwn(key, isOurs, { caller, clock }, deletingOptions);
       // Another process of the job has deleted what this one has found.
       if (deletion === 'deleted' || (deletion === 'missing' && one.step === 'found')) {
         tell(one, 'deleted');
@@ -209,7 +216,7 @@ export function openPreviews(tools: PreviewTools) {
       }
       const problem = {
         missing: `${one.step === 'creating' ? 'it may have been created, but ' : ''}the service does not list it`,
-        foreign: 'the service does not list it with the name that rungate gave it',
+        foreign: 'the service does not list it with the name and the base URL that rungate gave it',
       }[deletion];
       const facts = { field: 'items', expected: key, received: 'none' };
       return keep(new UnexpectedResponseError(problem, facts));

@@ -14,7 +14,7 @@ import {
   type Tools,
   variablesOf,
 } from './environments.ts';
-import { isOwn, previewName } from './mark.ts';
+import { createdAt, isOwn, previewName } from './mark.ts';
 
 /** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
 export interface Preview {
@@ -91,16 +91,17 @@ async function addVariables(id: string, variables: readonly Variable[], tools: P
   }
 }
 
-/** Refuses an environment that has the key, but is not rungate's. The key is a hash of the deployment, so that it needs no check. */
-function checkFound(environment: Listed): void {
-  if (isOwn(environment)) return;
+/** Refuses an environment that has the key, but is not rungate's, or stands for another deployment by now. */
+function checkFound(environment: Listed, baseUrl: string): void {
+  if (isOwn(environment, baseUrl)) return;
+  const [field, what] = createdAt(environment) === null ? ['name', 'name'] : ['baseUrl', 'base URL'];
   throw new UnexpectedResponseError(
-    `the environment ${environment.key} exists, but its name is not the one of this gate`,
+    `the environment ${environment.key} exists, but its ${what} is not the one of this gate`,
     {
-      field: 'name',
-      expected: 'the name that rungate gives',
+      field,
+      expected: `the ${what} that rungate gives`,
       received: 'another one',
-      hint: 'rename or delete it: rungate neither uses nor deletes it',
+      hint: 'change its key, or delete it: rungate neither uses nor deletes it',
     },
   );
 }
@@ -111,7 +112,7 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
   const { baseUrl, version } = preview;
   const model = await modelOf(preview, tools);
   const found = await environmentsWithKey(key, caller, { ...patient, signal });
-  found.forEach(checkFound);
+  for (const environment of found) checkFound(environment, baseUrl.href);
   let ids = found.map(({ id }) => id);
   if (found.length > 0) tell('found');
   else {
@@ -125,7 +126,7 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
     const fields = Object.entries(own).map(([name, value]): MemberText => [name, JSON.stringify(value)]);
     const others = copied(model.fields, ['name', 'key', 'baseUrl', 'version']);
     tell('creating');
-    ids = [await createEnvironment(key, [...fields, ...others], tools)];
+    ids = [await createEnvironment(key, baseUrl.href, [...fields, ...others], tools)];
     tell('created');
   }
   if (model.variables.length === 0) return;

@@ -5,6 +5,7 @@ import type { Emit } from '../events.ts';
 import type { GateHooks } from '../gate.ts';
 import type { DeployedReport } from '../result-types.ts';
 import {
+  awaitedText,
   type ExpectedBuild,
   isConfirmed,
   isDeployed,
@@ -88,8 +89,10 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
   }
 
   async function waitForBuild(signal: AbortSignal): Promise<MismatchError | null> {
+    const limit = formatDuration(timeoutMs);
+    emit?.({ type: 'note', message: `waiting for ${awaitedText(expected)}, for up to ${limit}` });
     if (await lookUntil(() => isDeployed(seen), 'before', timeoutMs, signal)) return null;
-    return neverDeployed(seen, expected, formatDuration(timeoutMs)).word(say);
+    return neverDeployed(seen, expected, limit).word(say);
   }
 
   /** Returns the check of one gate. The gates share the reads, but each needs its own ones after its verdict. */

@@ -137,6 +137,9 @@ function buildOutcome(
 const inQuotes = (text: string | null) => `"${text ?? ''}"`;
 const anyOf = (versions: readonly string[]) => versions.map(inQuotes).join(' or ');
 
+/** Returns what a gate waits for before it creates its run, for messages. */
+export const awaitedText = ({ page, versions }: ExpectedBuild) => `${page} to show ${anyOf(versions)}`;
+
 /** Returns the error of a gate that created no run, because the expected build did not appear in time. */
 export function neverDeployed(
   { changes, error }: SeenBuild,

@@ -1,10 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredEnvironment } from '../../../src/mock/data/environments.ts';
 import type { Run } from '../../../src/mock/runs.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
-import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { asked, memoryIo, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { main } from '../../cli/main.ts';
 import { textOf } from '../../docs/pages.ts';
 import { withLimits } from '../../fake-clock.ts';
 import { tokenUntil, troubles } from './preview-troubles.ts';
@@ -288,15 +290,93 @@ describe('a re-run of the job', () => {
     expect(own()).toHaveLength(2);
   });
 
-  it('neither uses nor deletes an environment with its key that has another name', async () => {
-    await begin({ outcome: 'stuck' });
-    const run = on.with({ env: github });
-    await run(...gate, '--base-url', url, '--timeout', '1m');
+  it.each<[string, Partial<StoredEnvironment>, string]>([
+    ['another name', { name: 'made by hand' }, 'name'],
+    ['another base URL', { baseUrl: 'https://old.example' }, 'base URL'],
+    ['another path in its base URL', { baseUrl: 'http://localhost:1/app' }, 'base URL'],
+    ['no base URL', { baseUrl: null }, 'base URL'],
+  ])('neither uses nor deletes an environment with its key that has %s', async (_what, change, named) => {
+    await begin({ duration: 600_000 });
+    const flags = [...gate, '--base-url', url, '--commit-sha', commit];
+    await on.with({ env: github })(...flags, '--timeout', '1m');
     const [left] = own();
-    if (left !== undefined) left.name = 'made by hand';
-    const { code, err } = await run(...gate, '--base-url', url);
-    expect([code, own().length]).toEqual([5, 1]);
-    expect(err).toContain(`the environment ${left?.key} exists, but its name is not the one of this gate`);
+    Object.assign(left ?? {}, change);
+    const files: Record<string, string> = {};
+    const { code, err } = await on.with({ env: again, files })(...flags, '--receipt', '/w/receipt.json');
+    expect([code, own().length, on.mock.state.runs.size, files]).toEqual([5, 1, 1, {}]);
+    expect(err).toContain(
+      `the environment ${left?.key} exists, but its ${named} is not the one of this gate\n  → change its key, or delete it`,
+    );
+    expect(err).not.toContain('was not deleted');
+  });
+
+  it.each<[string, (given: URL) => string]>([
+    ['a slash at its end', ({ origin }) => `${origin}/`],
+    ['another case of its host', ({ port }) => `HTTP://LocalHost:${port}`],
+  ])('uses and deletes an environment whose base URL the service shows with %s', async (_what, shown) => {
+    await begin({ duration: 600_000 });
+    await on.with({ env: github })(...gate, '--base-url', url, '--timeout', '1m');
+    Object.assign(own()[0] ?? {}, { baseUrl: shown(new URL(url)) });
+    const { code } = await on.with({ env: again })(...gate, '--base-url', url);
+    expect([code, own().length, sent('env.create').length]).toEqual([0, 0, 1]);
+  });
+
+  it('creates none if another job has just taken the key for another deployment', async () => {
+    await begin();
+    const take = (path: string) => on.mock.faults.add({ kind: 'reply', text: path, endpoint: 'env.list' });
+    await on.with({ env: github })(...gate, '--base-url', url);
+    const [{ key = '' } = {}] = bodies('env.create') as { key?: string }[];
+    take('{"items":[]}');
+    const name = `rungate preview 2026-01-15T12:00:00Z ${new URL(url).host}`;
+    const other = ['--key', key, '--base-url', 'https://old.example', '--name', name];
+    await on.rungate('env', 'create', ...other);
+    const { code, err } = await on.with({ env: github })(...gate, '--base-url', url);
+    expect([code, own().length, on.mock.state.runs.size], err).toEqual([5, 1, 1]);
+  });
+});
+
+it('keeps an environment that somebody gave another base URL during the run', async () => {
+  await begin();
+  const stopsWhen = () => {
+    Object.assign(own()[0] ?? {}, { baseUrl: 'https://other.example' });
+    return false;
+  };
+  const { code, err, out } = await on.with({ stopsWhen })(...gate, '--base-url', url, '--json');
+  expect([code, own().length, sent('env.delete').length]).toEqual([0, 1, 0]);
+  expect(err).toContain(
+    'was not deleted: the service does not list it with the name and the base URL that rungate gave it',
+  );
+  expect(JSON.parse(out).previews).toMatchObject([{ deleted: false }]);
+});
+
+describe('a response to the deletion that is not JSON', () => {
+  const html = '<!doctype html><title>Log in</title>';
+  const page = (status: number): Fault => ({
+    ...{ kind: 'status', status, body: html, headers: { 'content-type': 'text/html' } },
+    ...{ endpoint: 'env.delete', times: 9 },
+  });
+  const lost: Fault = { kind: 'reset-after-commit', endpoint: 'env.delete' };
+
+  it.each([200, 403, 404, 502])('does not mean that it is deleted: %i', async (status) => {
+    await begin({ faults: [page(status)] });
+    const { code, err } = await on.rungate(...gate, '--base-url', url);
+    expect([code, own().length]).toEqual([0, 1]);
+    expect(err).toMatch(/warning: environment rg-\w+ was not deleted: .+\n {2}→ later, run: /);
+    expect(err).not.toContain('deleted environment');
+  });
+
+  it.each([200, 403, 404, 502])('does not hide that it is deleted: %i', async (status) => {
+    await begin({ faults: [lost, page(status)] });
+    const { code, err } = await on.rungate(...gate, '--base-url', url);
+    expect([code, own().length]).toEqual([0, 0]);
+    expect(err).toMatch(/deleted environment rg-\w+\n/);
+    expect(err).not.toContain('was not deleted');
+  });
+
+  it('needs no other read of the list if it is empty', async () => {
+    await begin({ faults: [lost, { kind: 'status', status: 204, endpoint: 'env.delete' }] });
+    const { err } = await on.rungate(...gate, '--base-url', url);
+    expect([err.includes('deleted environment'), asked(on.mock).at(-1)]).toEqual([true, 'env.delete']);
   });
 });
 
@@ -370,6 +450,21 @@ it('waits until the deployment responds before it creates anything', async () =>
   };
   expect((await on.rungate(...gate, '--base-url', url)).code).toBe(0);
   expect(pageRequests).toHaveLength(5);
+});
+
+it.each([false, true])('says at once what it waits for, and how long (terminal: %s)', async (isTTY) => {
+  await begin();
+  let err = '';
+  page = (_request, response) => {
+    response.statusCode = pageRequests.length < 3 ? 404 : 200;
+    err ||= printed().err;
+    response.end();
+  };
+  const { io, printed } = memoryIo({ clock: withLimits(on.clock), env: on.env, isTTY });
+  await main([...gate, '--base-url', `${url}/?key=hidden-key`, '--ready-timeout', '10m'], io);
+  const line = `waiting for ${url}/?… to respond, for up to 10 min`;
+  expect(stripVTControlCharacters(err).trimEnd()).toBe(line);
+  expect(printed().err.split(line)).toHaveLength(2);
 });
 
 it('waits for another page with --ready-url, and checks the build at a path of the deployment', async () => {

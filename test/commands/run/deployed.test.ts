@@ -359,7 +359,8 @@ describe('the progress', () => {
   it('says what the page shows: on a change, and once a minute while nothing changes', async () => {
     on = await stage({ ...options, deployed: `old,${new7}@150s` });
     const { err } = await on.rungate(...trigger, '--wait', '--commit-sha', commit, '--deployed-url', page());
-    const lines = err.split('\n').filter((line) => line.startsWith('the deployed build'));
+    const [first, ...lines] = err.split('\n').filter((line) => / build|waiting/.test(line));
+    expect(first).toBe(`waiting for ${page()} to show "${commit}", for up to 5 min`);
     expect(lines).toEqual([
       ...Array(3).fill(
         'the deployed build is "old"; rungate creates the run when the expected build is deployed',

@@ -181,7 +181,7 @@ export async function world(options: WorldOptions) {
           triggering: (step, body) => void (isDead() || journal.triggering(step, body)),
           created: (step, run) => void (isDead() || journal.created(step, run)),
           settled: (runId) => void (isDead() || journal.settled(runId)),
-          environment: (key, step) => void (isDead() || journal.environment(key, step)),
+          environment: (...step) => void (isDead() || journal.environment(...step)),
         },
         policy: resolvePolicy({ strict }),
         intervalMs,
