@@ -14,7 +14,7 @@ const secretFlags: Readonly<Record<string, string>> = {
 };
 
 /** Returns the arguments before `--`; the rest belongs to another command. */
-function ownArguments(argv: readonly string[]): readonly string[] {
+export function ownArguments(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end < 0 ? argv : argv.slice(0, end);
 }

@@ -1,5 +1,6 @@
 import { createBind } from '../commands/binding.ts';
 import { keptSecrets } from '../commands/config/sources.ts';
+import { removeOlderFiles } from '../commands/run/older-files.ts';
 import { sayFrom } from '../commands/source-names.ts';
 import { ConfigError, type ErrorReport, RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
@@ -7,14 +8,15 @@ import type { Io } from '../host/io.ts';
 import { createOutput } from '../output/output.ts';
 import { readSecrets } from '../settings/environment.ts';
 import { proxySecrets } from '../transport/proxy.ts';
-import { formatAtFirstSight, isVerbose, refuseSecrets } from './argv.ts';
-import { createProgram, type Printed, parseAndRun } from './program.ts';
+import { formatAtFirstSight, isVerbose, ownArguments, refuseSecrets } from './argv.ts';
+import { createProgram, type Printed, parseAndRun, writesReports } from './program.ts';
 
 /** Runs one command and returns its exit code. Only the catch in here maps errors to exit codes. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let code: number = exitCodes.ok;
   const printed: Printed = { text: '' };
   try {
+    if (writesReports(argv)) removeOlderFiles(ownArguments(argv), io);
     refuseSecrets(argv);
     let decides = false;
     const bind = createBind(io, argv, (result, action) => {

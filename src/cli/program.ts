@@ -7,7 +7,7 @@ import { defineRun } from '../commands/run/define.ts';
 import type { Io } from '../host/io.ts';
 import { renderJson } from '../output/json.ts';
 import { version } from '../version.ts';
-import { formatAtFirstSight } from './argv.ts';
+import { formatAtFirstSight, ownArguments } from './argv.ts';
 import { Misuse, OwnCommand } from './command.ts';
 import { setHelp } from './help.ts';
 import { explain } from './spelling.ts';
@@ -86,6 +86,13 @@ export async function createProgram(
     addGlobals(group);
   }
   return program;
+}
+
+/** Whether the command line runs a gate, even if it cannot be parsed. */
+export function writesReports(argv: readonly string[]): boolean {
+  const args = ownArguments(argv);
+  const called = args.find((word) => word === 'help' || Object.hasOwn(groups, word)) ?? '';
+  return Object.hasOwn(direct, called) && !['-h', '--help', '--dry-run'].some((flag) => args.includes(flag));
 }
 
 /** Returns the arguments that are neither options nor values of global options. */

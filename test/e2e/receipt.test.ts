@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
+import { statement } from '../receipt/table.ts';
 import { rungate as run, shellProgram, start } from './built.ts';
 
 let mock: MockServer;
@@ -74,7 +75,7 @@ verify || echo "refused: $?"
 describe('a stopped gate', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)('leaves no receipt behind after %s', async (signal) => {
     await play({ outcome: 'stuck' });
-    writeFileSync(join(folder, 'receipt.json'), '{"payloadType":"application/vnd.in-toto+json"}');
+    writeFileSync(join(folder, 'receipt.json'), JSON.stringify(statement));
     const running = rungate([...gate, '--receipt', 'receipt.json']);
     await running.shows(/in_progress/);
     expect(existsSync(join(folder, 'receipt.json'))).toBe(false);

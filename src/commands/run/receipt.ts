@@ -6,7 +6,6 @@ import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { renderJson } from '../../output/json.ts';
-import { maxBytes } from '../../receipt/dsse.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, type GateFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type Key, readPrivateKey } from '../../receipt/keys.ts';
@@ -15,27 +14,14 @@ import type { Settings } from '../../settings/names.ts';
 import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
 import { type Context, warnIfExposed } from '../context.ts';
+import { isReceipt, textOf } from './older-files.ts';
 import { remedyFor, whyOf } from './reports.ts';
 import { type CommandGate, waitRules } from './wait-flags.ts';
 
-/** An empty file, or an object with the type of an in-toto payload or statement. */
-const receiptPattern =
-  /^(?:\s*\{.*"(?:payloadType"\s*:\s*"application\/vnd\.in-toto\+json|_type"\s*:\s*"https:\/\/in-toto\.io\/)|$)/s;
-
-/** Tells whether a file exists that no gate has written: `--receipt ci.key` must not remove the key. */
-function isForeign(io: Io, path: string): boolean {
-  try {
-    return (
-      io.inspect(path).isFile && !receiptPattern.test(new TextDecoder().decode(io.readFile(path, maxBytes)))
-    );
-  } catch {
-    return false;
-  }
-}
-
-/** Removes the receipt of an earlier gate, which must not be taken for the one of this gate. */
+/** Removes the receipt of an earlier gate. `--receipt ci.key` must not remove the key. */
 function removeOld({ io, output }: Context, path: string): void {
-  if (isForeign(io, path))
+  const text = textOf(io, path);
+  if (text !== null && text !== '' && !isReceipt(text))
     throw new ConfigError(`${output.excerpt(path)} exists and is not a receipt`, {
       hint: 'name another file, or remove this one',
     });

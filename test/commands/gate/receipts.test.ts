@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { environmentFact, type Statement } from '../../../src/receipt/statement.ts';
 import { type Artifact, artifactText } from '../../../src/subject.ts';
 import { type Settings, type Stage, stage } from '../../cli/harness.ts';
-import { commit, trusted } from '../../receipt/table.ts';
+import { commit, statement, trusted } from '../../receipt/table.ts';
 
 let on: Stage | undefined;
 afterEach(async () => {
@@ -15,7 +15,7 @@ const usual = {
   web: { tags: ['web'], needs: ['api'] },
   api: { process: 'api-smoke', environment: 'staging' },
 };
-const older = '{"payload":"","payloadType":"application/vnd.in-toto+json","signatures":[]}';
+const older = JSON.stringify(statement);
 const image = `ghcr.io/acme/shop:1.2@sha256:${'ab'.repeat(32)}`;
 type Outcomes = Parameters<typeof stage>[0];
 

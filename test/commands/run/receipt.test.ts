@@ -5,7 +5,7 @@ import { unnamed } from '../../../src/gate/plan/plan.ts';
 import type { MockOptions } from '../../../src/mock/server.ts';
 import { type ResourceDescriptor, type Statement, verifyReceipt } from '../../../src/receipt/index.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
-import { commit, second, trusted } from '../../receipt/table.ts';
+import { commit, second, statement, trusted } from '../../receipt/table.ts';
 
 let on: Stage;
 afterEach(() => on.close());
@@ -13,7 +13,7 @@ afterEach(() => on.close());
 const key = { RUNGATE_RECEIPT_KEY: trusted.privatePem };
 const sha = ['--commit-sha', commit];
 const gate = [...trigger, '--wait', '--receipt', 'receipt.json'];
-const older = '{"payload":"","payloadType":"application/vnd.in-toto+json","signatures":[]}';
+const older = JSON.stringify(statement);
 /** Git knows the commit and the repository. */
 const captured = (command: readonly string[]) =>
   command.includes('rev-parse')
@@ -288,6 +288,7 @@ describe('refused before anything is sent', () => {
     ['another JSON file', '{"name":"shop","type":"module"}'],
     ['a JSON file with another type', '{"_type":"post","payloadType":"text"}'],
     ['text', 'payloadType'],
+    ['an attestation of another tool', JSON.stringify({ ...statement, predicate: {} })],
   ])('the path of %s is a configuration error, and the file stays', async (_name, content) => {
     const { code, err, text } = await refused([...gate, ...sha], { files: { 'receipt.json': content } });
     expect([code, text]).toEqual([78, content]);
