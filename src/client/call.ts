@@ -26,6 +26,9 @@ export interface CallContext {
   onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
 
+/** Node's timers may fire a few milliseconds early. */
+const earlyMs = 5;
+
 /** One call: sends the same request until it succeeds or a retry would not help. */
 class Call {
   readonly #started: number;
@@ -234,7 +237,7 @@ class Call {
   }
 
   #ended(error: RungateError, waitMs?: number, leftMs = 0): RungateError {
-    const late = this.context.clock.monotonic() >= this.#deadline;
+    const late = this.context.clock.monotonic() >= this.#deadline - earlyMs;
     if (error instanceof NetworkError && error.fault !== 'deadline' && late)
       return this.#deadlineError(error);
     if (waitMs === undefined) return error;

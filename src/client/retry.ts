@@ -107,7 +107,8 @@ export function retryKind(error: unknown, request: Retryable): RetryKind {
   }
   if (error instanceof HttpError) {
     if (error.status === 429) return 'limit';
-    return passing.includes(error.status) || inProgress(error, request) ? again : 'no';
+    const passes = passing.includes(error.status) || error.retryAfterMs !== undefined;
+    return passes || inProgress(error, request) ? again : 'no';
   }
   return error instanceof UnexpectedResponseError && error.unreadable ? again : 'no';
 }

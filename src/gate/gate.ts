@@ -143,11 +143,11 @@ function isCancelling(by: StopCause, onInterrupt: RunOptions['cancelOnInterrupt'
 }
 
 function pollRules(options: RunOptions, { clock, hub }: GateTools): PollRules {
-  const { start, timeoutMs, deadline } = options;
+  const { timeoutMs, deadline } = options;
   return {
     ...options,
     deadline: deadline ?? clock.monotonic() + timeoutMs,
-    triggered: start !== undefined,
+    createdAt: null,
     hub: hub !== undefined,
   };
 }
@@ -245,7 +245,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
           retry: retry + earlier,
         });
         watched.set(runId, run);
-        await waitForRuns([run], rules, tools);
+        await waitForRuns([run], { ...rules, createdAt: sentAt }, tools);
         return doubtful && endedAtFirstRead(run) ? run.outcome : null;
       },
     },

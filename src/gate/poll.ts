@@ -10,18 +10,27 @@ export interface PollRules {
   deadline: number;
   /** The shortest wait that the service may request; default 1 s. */
   shortestMs?: number | undefined;
-  /** The gate triggered the run: the service is reachable, and the run may not be visible at once. */
-  triggered: boolean;
+  /**
+   * When the gate created the run, on the monotonic clock: the service has accepted the credential, and the run may not be
+   * visible at once. Null if another command created it.
+   */
+  createdAt: number | null;
   /** A hub may wake the gate before the time of the next read: only the deadline ends the wait. */
   hub?: boolean | undefined;
+  /** No read follows this one. */
+  isLast?: boolean | undefined;
 }
 
 /** The state of polling one run, between two reads. */
 export interface Progress {
-  /** Status reads, without those that got a 429. */
+  /** Status reads, without those that got a 429 and one that the deadline cut. */
   attempts: number;
   /** Failed reads in a row. */
   failures: number;
+  /** Foreign responses in a row. */
+  foreign: number;
+  /** The time of the first 404 since the last valid status, on the monotonic clock. */
+  missingSince: number | null;
   /** Connections that failed before the service ever responded, which suggests a wrong address. */
   addressFailures: number;
   responded: boolean;
@@ -56,11 +65,20 @@ export type ReadResult =
   | { reading: Exclude<StatusReading, { kind: 'broken' }>; retryAfterMs?: number | undefined }
   | { error: RungateError };
 
-/** The number of reads after the gate's own trigger in which a 404 means "not visible yet". */
-const visibilityReads = 3;
+/** A new run may be invisible for this long. */
+const invisibleMs = 60_000;
+/** The shortest time between two 404s that end the wait. */
+const missingMs = 10_000;
+/** The number of foreign responses in a row that end the wait. */
+const foreignLimit = 5;
 /** The number of failed connections, without any response, after which the address counts as wrong. */
 const addressFailureLimit = 4;
+const shortestAfterFailureMs = 1000;
 const firstBackoffMs = 500;
+/** The longest duration of a last read. */
+export const lastReadMs = 10_000;
+/** A wait that is this late was not late because of a busy machine. */
+const oversleptMs = 1000;
 const longestIntervalMs = 30 * 60_000;
 /** The largest random share added to a wait. It is larger after a 429, since many clients get the same `Retry-After`. */
 const jitter = { usual: 0.1, limited: 0.5 } as const;
@@ -81,6 +99,8 @@ export function firstProgress(stretch = 1): Progress {
   return {
     attempts: 0,
     failures: 0,
+    foreign: 0,
+    missingSince: null,
     addressFailures: 0,
     responded: false,
     stretch,
@@ -95,12 +115,44 @@ function saysEnded(error: RungateError): boolean {
   return error instanceof UnexpectedResponseError && (error.field === 'failed' || error.field === 'blocked');
 }
 
-function isTemporary(error: RungateError, progress: Progress, rules: PollRules): boolean {
-  if (error instanceof NetworkError) return true;
-  if (error instanceof UnexpectedResponseError) return !saysEnded(error);
-  if (!(error instanceof HttpError)) return false;
-  if (error.status === 404) return rules.triggered && progress.attempts <= visibilityReads;
-  return error.status === 408 || error.status === 429 || error.status >= 500;
+/** Returns whether something else responded for the service, such as a portal or a firewall. The service's errors have a text. */
+export function isForeign(error: unknown): boolean {
+  if (!(error instanceof HttpError) || error.error !== undefined) return false;
+  return [401, 403, 404].includes(error.status) || (error.status >= 300 && error.status < 400);
+}
+
+/**
+ * Why a read failed. `cut`: the deadline ended it. `outage`: a lost connection, 408, 5xx or a response that cannot be trusted.
+ * `refused`: the service requests another read later. `missing`: its own 404. `final`: no later read can be better.
+ */
+type Failure = 'cut' | 'outage' | 'refused' | 'missing' | 'foreign' | 'final';
+
+function failureOf(error: RungateError): Failure {
+  if (error instanceof NetworkError) return error.fault === 'deadline' ? 'cut' : 'outage';
+  if (error instanceof UnexpectedResponseError) return saysEnded(error) ? 'final' : 'outage';
+  if (!(error instanceof HttpError)) return 'final';
+  const { status, retryAfterMs } = error;
+  if (status === 408 || status >= 500) return 'outage';
+  if (status === 429 || retryAfterMs !== undefined) return 'refused';
+  if (isForeign(error)) return 'foreign';
+  return status === 404 ? 'missing' : 'final';
+}
+
+function endsWait(failure: Failure, progress: Progress, { createdAt }: PollRules, now: number): boolean {
+  const { seen, foreign, missingSince, addressFailures, responded } = progress;
+  switch (failure) {
+    case 'missing':
+      return (
+        now - (createdAt ?? Number.NEGATIVE_INFINITY) >= invisibleMs &&
+        now - (missingSince ?? now) >= missingMs
+      );
+    case 'foreign':
+      return foreign >= foreignLimit || (createdAt === null && seen === null);
+    case 'outage':
+      return addressFailures >= addressFailureLimit && !responded && createdAt === null;
+    default:
+      return failure === 'final';
+  }
 }
 
 /**
@@ -115,11 +167,6 @@ export function endedAtFirstRead(run: { progress: Progress; outcome: RunOutcome 
 
 export function isLimit(error: RungateError | null): error is HttpError {
   return error instanceof HttpError && error.status === 429;
-}
-
-/** Returns whether the service has refused the last read until a certain time. */
-export function asksForPatience(error: RungateError | null): boolean {
-  return isLimit(error) || (error instanceof HttpError && error.retryAfterMs !== undefined);
 }
 
 function isAddressFailure(error: RungateError): boolean {
@@ -143,11 +190,21 @@ export function atTheLimit(progress: Progress, reached: LimitReached = {}): RunO
   return { verdict: 'unobserved', cause, limit: true };
 }
 
+/** Returns whether the computer slept through the deadline. One more read then decides. */
+export function overslept({ deadline, isLast }: PollRules, now: number): boolean {
+  return isLast !== true && now - deadline >= oversleptMs;
+}
+
+/** Returns the rules for a read that begins now. One that begins after the deadline is the last. */
+export function rulesAt(rules: PollRules, now: number): PollRules {
+  return now < rules.deadline ? rules : { ...rules, deadline: now + lastReadMs, isLast: true };
+}
+
 /** A wait is never shortened to fit. */
 function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): AfterRead {
   if (progress.attempts >= rules.maxAttempts)
     return { progress, decision: { done: atTheLimit(progress, { attemptsExhausted: true }) } };
-  const over = now + waitMs >= rules.deadline && rules.hub !== true;
+  const over = rules.isLast === true || (now + waitMs >= rules.deadline && rules.hub !== true);
   return { progress, decision: over ? { done: atTheLimit(progress, { nextReadMs: waitMs }) } : { waitMs } };
 }
 
@@ -169,6 +226,8 @@ export function afterRead(
   const progress: Progress = {
     attempts: before.attempts + 1,
     failures: 0,
+    foreign: 0,
+    missingSince: null,
     addressFailures: 0,
     responded: true,
     stretch: Math.max(1, before.stretch * 0.9),
@@ -187,25 +246,37 @@ function afterFailure(
   now: number,
   random: number,
 ): AfterRead {
+  const failure = failureOf(error);
+  // The deadline decides, by the reads before.
+  if (failure === 'cut') {
+    const decision = overslept(rules, now) ? { waitMs: 0 } : { done: atTheLimit(before) };
+    return { progress: before, decision };
+  }
   const limited = isLimit(error);
   const longestStretch = Math.max(1, longestIntervalMs / rules.intervalMs);
   const progress: Progress = {
     ...before,
     attempts: before.attempts + (limited ? 0 : 1),
     failures: before.failures + 1,
+    foreign: failure === 'foreign' ? before.foreign + 1 : 0,
+    missingSince: failure === 'missing' ? (before.missingSince ?? now) : before.missingSince,
     addressFailures: before.addressFailures + (isAddressFailure(error) ? 1 : 0),
     responded: before.responded || !(error instanceof NetworkError) || error.fault === 'broken',
     stretch: limited ? Math.min(before.stretch * 1.5, longestStretch) : before.stretch,
     trouble: error,
   };
-  const wrongAddress =
-    progress.addressFailures >= addressFailureLimit && !progress.responded && !rules.triggered;
-  if (!isTemporary(error, progress, rules) || wrongAddress)
+  if (endsWait(failure, progress, rules, now))
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
 
-  const requestedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
-  if (limited) return waitOrEnd(progress, rules, now, nextWait(progress, rules, requestedMs, random));
-  const interval = nextWait(progress, rules, 0, random);
-  const backoff = random * Math.min(interval, firstBackoffMs * 2 ** (progress.failures - 1));
-  return waitOrEnd(progress, rules, now, Math.max(requestedMs, backoff));
+  return waitOrEnd(progress, rules, now, waitAfter(failure, progress, rules, random));
+}
+
+/** After an outage the wait begins short. Otherwise it is the interval, or what the service requests. */
+function waitAfter(failure: Failure, progress: Progress, rules: PollRules, random: number): number {
+  const { failures, trouble } = progress;
+  const requestedMs = (trouble instanceof HttpError ? trouble.retryAfterMs : undefined) ?? 0;
+  const interval = nextWait(progress, rules, Math.max(requestedMs, shortestAfterFailureMs), random);
+  if (failure !== 'outage') return interval;
+  const backoff = random * Math.min(interval, firstBackoffMs * 2 ** (failures - 1));
+  return Math.max(requestedMs, shortestAfterFailureMs + backoff);
 }

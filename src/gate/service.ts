@@ -5,7 +5,7 @@ import { run } from '../contract/run.ts';
 import { HttpError, UnexpectedResponseError } from '../errors.ts';
 import { fillPath } from '../transport/address.ts';
 import { verdictOf } from './policy.ts';
-import type { ReadResult, RunOutcome } from './poll.ts';
+import { isForeign, type ReadResult, type RunOutcome } from './poll.ts';
 import { readResponse, type StatusReading } from './run-status.ts';
 
 export interface RunService {
@@ -16,7 +16,7 @@ export interface RunService {
    * Returns the outcome of a run that has ended, or null; with the client's retries. A run that is not visible yet, or whose
    * state stays unknown, has not ended.
    * @param pause waits before another read, if the last one was not clear; default: not at all
-   * @throws UnexpectedResponseError if no response can be trusted
+   * @throws UnexpectedResponseError if no response can be trusted, or the HttpError of the last one if it was foreign
    */
   readEnd(runId: string, options: CallOptions, pause?: () => Promise<void>): Promise<RunOutcome | null>;
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
@@ -64,6 +64,7 @@ export function runService(caller: Caller, now: () => number): RunService {
     async readEnd(runId, options, pause = async () => {}) {
       let trusted = false;
       let body: string | undefined;
+      let foreign: unknown;
       // One response that cannot be trusted, or one 404 for a new run, proves nothing, so the run is read again.
       for (let read = 0; read < maxReads; read += 1) {
         if (read > 0) await pause();
@@ -77,11 +78,14 @@ export function runService(caller: Caller, now: () => number): RunService {
           trusted = reading.kind === 'running';
           body = errorBody(response.text, response.redact);
         } catch (error) {
+          foreign = isForeign(error) ? error : undefined;
+          if (foreign !== undefined) continue;
           if (!(error instanceof HttpError) || error.status !== 404) throw error;
           trusted = true;
         }
       }
       if (trusted) return null;
+      if (foreign !== undefined) throw foreign;
       throw new UnexpectedResponseError(`the service does not say whether run ${runId} has ended`, {
         field: 'state',
         expected: 'in_progress, completed or cancelled',

@@ -5,7 +5,15 @@ import { eitherSignal } from '../transport/stop.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
 import { type Budget, newBudget, type ReadLimits, readAt, turnToRead } from './fleet/turns.ts';
-import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
+import {
+  afterRead,
+  atTheLimit,
+  isLimit,
+  overslept,
+  type PollRules,
+  type ReadResult,
+  rulesAt,
+} from './poll.ts';
 import type { StatusReading } from './run-status.ts';
 import type { RunService } from './service.ts';
 import { lookAgain, type WatchedRun, wakeUps } from './watched-run.ts';
@@ -39,7 +47,7 @@ export function nextRead<Run extends { due: number; outcome: unknown }>(
 
 /** Throws errors that occur before anything is sent, since they say nothing about the run. */
 async function readOrError(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
-  const timeoutMs = Math.max(1, rules.deadline - tools.clock.monotonic());
+  const timeoutMs = rules.deadline - tools.clock.monotonic();
   try {
     return await tools.service.read(run.runId, { signal: tools.signal, timeoutMs });
   } catch (error) {
@@ -56,11 +64,12 @@ function isUnknown(reading: StatusReading | null): boolean {
 
 async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<void> {
   const { clock, random, emit } = tools;
-  const result = await readOrError(run, rules, tools);
+  const own = rulesAt(rules, clock.monotonic());
+  const result = await readOrError(run, own, tools);
   const now = clock.monotonic();
   const before = run.progress.seen;
   // Reads that wake-ups have caused do not count: a hub must not exhaust the limit.
-  const limits = { ...rules, maxAttempts: rules.maxAttempts + run.confirmations };
+  const limits = { ...own, maxAttempts: rules.maxAttempts + run.confirmations };
   const { progress, decision } = afterRead(run.progress, result, limits, now, random());
   const { seen, attempts } = progress;
   const nextMs = 'done' in decision ? null : decision.waitMs;
@@ -95,15 +104,16 @@ async function readInTurn(
   tools: WaitTools,
 ): Promise<void> {
   const { clock } = tools;
-  if (!(await turnToRead(run, rules.deadline, limits, tools))) return endAtLimit(run, tools);
+  const { deadline } = rulesAt(rules, clock.monotonic());
+  if (!(await turnToRead(run, deadline, limits, tools))) return endAtLimit(run, tools);
   const { woken } = run;
   run.woken = false;
   run.readWoken = woken;
   if (woken) run.confirmations += 1;
   await readOnce(run, rules, tools);
-  if (run.outcome !== null || asksForPatience(run.progress.trouble)) return;
+  if (run.outcome !== null || run.progress.trouble !== null) return;
   if (run.woken) run.due = clock.monotonic();
-  else if (woken) lookAgain(run, rules.triggered, clock);
+  else if (woken) lookAgain(run, rules.createdAt !== null, clock);
 }
 
 /** Sleeps until `at`, or until a change, which may change the next read. Returns whether `at` was reached. */
@@ -150,16 +160,17 @@ export async function waitForRuns(
     void tools.hub?.watch(runs.map(({ runId }) => runId));
     while (!signal.aborted) {
       const next = nextRead(runs, reading, limits);
+      const late = overslept(rules, tools.clock.monotonic());
       if (next !== null) next.run.turn = next.at;
       if (next === null) {
         if (reading.size === 0) return;
         await Promise.race(reading.values());
-      } else if (next.at >= rules.deadline) {
+      } else if (next.at >= rules.deadline && !late) {
         // Until then, a wake-up may still come.
         const changes = [...reading.values(), ...waking()];
-        if (tools.hub === undefined || (await untilDue(rules.deadline, changes, tools)))
-          endAtLimit(next.run, tools);
-      } else if (await untilDue(next.at, [...reading.values(), ...waking()], tools)) {
+        const over = tools.hub === undefined || (await untilDue(rules.deadline, changes, tools));
+        if (over && !overslept(rules, tools.clock.monotonic())) endAtLimit(next.run, tools);
+      } else if (await untilDue(late ? 0 : next.at, [...reading.values(), ...waking()], tools)) {
         const { run } = next;
         const read = readInTurn(run, rules, limits, { ...tools, signal: either.signal });
         reading.set(

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { asksForPatience, firstProgress, type Progress, type RunOutcome } from './poll.ts';
+import { firstProgress, type Progress, type RunOutcome } from './poll.ts';
 import type { RunSubject } from './result-types.ts';
 
 export interface WatchedRun {
@@ -95,8 +95,8 @@ export function wakeUps(
     if (run === undefined || run.outcome !== null || run.wakes >= mostWakes) return;
     run.wakes += 1;
     run.woken = true;
-    // A service that asks for patience gets it.
-    if (!asksForPatience(run.progress.trouble)) run.due = Math.min(run.due, clock.monotonic());
+    // After a failed read, the service gets the time that it needs.
+    if (run.progress.trouble === null) run.due = Math.min(run.due, clock.monotonic());
     wake();
     waking = next();
   });

@@ -74,7 +74,7 @@ function fastService() {
         return { reading: { kind: 'running', known: false, state: 'paused', ...shared } };
       if (now === 'stalled') {
         await clock.sleep(30_000, signal);
-        throw new NetworkError('deadline', 'no response');
+        throw new NetworkError('broken', 'no response');
       }
       if (now !== 'clear') throw new HttpError(`HTTP ${now}`, { status: Number(now) });
       return { reading: { ...shared, kind: 'ended', ...results[result] } };
@@ -283,7 +283,7 @@ describe('a run that ended before its first clear status read', () => {
       expect(exitCode, titleOf(row)).toBe(0);
       expect(left?.reason, titleOf(row)).toBe('this job may have started it before its re-run');
       // These reads come more than 5 s after the run was created.
-      const isLate = ['429', 'stalled', 'unknown state'].includes(row.firstRead);
+      const isLate = ['429', '404', 'stalled', 'unknown state'].includes(row.firstRead);
       const doubt = isLate && row.result !== 'cancelled';
       expect([titleOf(row), run?.verdict]).toEqual([titleOf(row), doubt ? 'flaky' : 'passed']);
       forgiven.add(`${row.kind}: ${row.situation}`);

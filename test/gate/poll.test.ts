@@ -12,15 +12,16 @@ import {
 import { exitCodeOf } from '../../src/exit.ts';
 import {
   afterRead,
-  asksForPatience,
   atTheLimit,
   type Decision,
   endedAtFirstRead,
   firstProgress,
+  overslept,
   type PollRules,
   type Progress,
   type ReadResult,
   type RunOutcome,
+  rulesAt,
   stretchAfter,
 } from '../../src/gate/poll.ts';
 import { defaultSettings, mergeSettings } from '../../src/settings/merge.ts';
@@ -32,7 +33,7 @@ const unlimited: PollRules = {
   intervalMs: 10_000,
   maxAttempts: Number.POSITIVE_INFINITY,
   deadline: Number.POSITIVE_INFINITY,
-  triggered: false,
+  createdAt: null,
 };
 
 function status(json: unknown, retryAfterMs?: number): ReadResult {
@@ -44,7 +45,12 @@ function status(json: unknown, retryAfterMs?: number): ReadResult {
 const running = (retryAfterSeconds?: number, retryAfterMs?: number) =>
   status({ state: 'in_progress', retryAfterSeconds }, retryAfterMs);
 const ended = (state: string, failed = 0, blocked = 0) => status({ state, failed, blocked });
+/** An error of the service itself. */
 const http = (code: number, retryAfterMs?: number): ReadResult => ({
+  error: new HttpError(`${code}`, { status: code, error: `${code}`, retryAfterMs }),
+});
+/** A response of something in front of the service. */
+const foreign = (code: number, retryAfterMs?: number): ReadResult => ({
   error: new HttpError(`${code}`, { status: code, retryAfterMs }),
 });
 const network = (fault: NetworkFault): ReadResult => ({ error: new NetworkError(fault, fault) });
@@ -59,6 +65,13 @@ const broken = (field: string, unreadable = false): ReadResult => ({
 const errorOf = (result: ReadResult): RungateError | null => ('error' in result ? result.error : null);
 const isLimited = (result: ReadResult) =>
   'error' in result && result.error instanceof HttpError && result.error.status === 429;
+
+const isOutage = (result: ReadResult) => {
+  const error = errorOf(result);
+  if (error instanceof HttpError) return error.status === 408 || error.status >= 500;
+  return error !== null;
+};
+const leastAfter = (result: ReadResult) => ('error' in result ? 1000 : 0);
 
 const outcomeOf = (decision: Decision): RunOutcome | null => ('done' in decision ? decision.done : null);
 
@@ -292,7 +305,6 @@ describe('ends the wait at once, unobserved', () => {
   test.each<[string, ReadResult, number]>([
     ['401', http(401), 6],
     ['403', http(403), 6],
-    ['404', http(404), 5],
     ...[302, 400, 402, 405, 409, 410, 422, 451].map((code): [string, ReadResult, number] => [
       `${code}`,
       http(code),
@@ -310,16 +322,17 @@ describe('ends the wait at once, unobserved', () => {
 
   test('401 and 403 even right after the gate triggered the run', () => {
     for (const code of [401, 403])
-      expect('done' in readAll([http(code)], { triggered: true }).decision).toBe(true);
+      expect('done' in readAll([http(code)], { createdAt: 0 }).decision).toBe(true);
   });
 });
 
 describe('a failure that may be temporary does not end the wait', () => {
   test.each<[string, ReadResult]>([
     ...[408, 429, 500, 501, 502, 503, 504, 520].map((code): [string, ReadResult] => [`${code}`, http(code)]),
-    ...(['dns', 'refused', 'tls', 'connect', 'broken', 'deadline'] as const).map(
-      (fault): [string, ReadResult] => [`the network fault ${fault}`, network(fault)],
-    ),
+    ...(['dns', 'refused', 'tls', 'connect', 'broken'] as const).map((fault): [string, ReadResult] => [
+      `the network fault ${fault}`,
+      network(fault),
+    ]),
     ['a response that cannot be parsed', broken('', true)],
     ['a response without a state', broken('state')],
   ])('%s', (_name, result) => {
@@ -328,20 +341,134 @@ describe('a failure that may be temporary does not end the wait', () => {
   });
 });
 
-describe('a 404 after the gate triggered the run means "not visible yet"', () => {
-  test.each([1, 2, 3])('in read %i', (count) => {
-    expect('done' in readAll(Array(count).fill(http(404)), { triggered: true }).decision).toBe(false);
+describe('a 404', () => {
+  /** Returns the time of the read that ends the wait. */
+  const endOf = (results: readonly ReadResult[], rules: Partial<PollRules>) => {
+    const { decision, now } = last(play(results, { ...unlimited, ...rules }));
+    return 'done' in decision ? now : null;
+  };
+  const missing = Array<ReadResult>(20).fill(http(404));
+
+  test.each<[string, ReadResult[], Partial<PollRules>, number | null]>([
+    ['of a run of another command', missing, {}, 10_000],
+    ['with a short interval', missing, { intervalMs: 3000 }, 12_000],
+    ['with a long interval', missing, { intervalMs: 40_000 }, 40_000],
+    ['after the run was seen', [running(), ...missing], {}, 20_000],
+    ['with other failures between', [http(404), http(503), network('broken'), ...missing], {}, 12_000],
+    ['followed by a good read each time', [http(404), running(), http(404), running()], {}, null],
+    ['of a new run', missing, { createdAt: 0 }, 60_000],
+    ['of a new run, first read later', missing, { createdAt: -55_000 }, 10_000],
+    ['of a run that was created a minute ago', missing, { createdAt: -60_000 }, 10_000],
+    ['of a new run after it was seen', [running(), ...missing], { createdAt: 0 }, 60_000],
+  ])('%s ends the wait at the right time', (_name, results, rules, end) => {
+    expect(endOf(results, rules)).toBe(end);
+  });
+});
+
+describe('a foreign response', () => {
+  const codes = [300, 302, 307, 401, 403, 404];
+
+  test.each(codes)('%i ends the wait of a run that was never read', (code) => {
+    expect(readAll([foreign(code)]).decision).toMatchObject({ done: { cause: { status: code } } });
   });
 
-  test('but not in read 4', () => {
-    const { decision } = readAll(Array(4).fill(http(404)), { triggered: true });
-    expect(decision).toMatchObject({ done: { verdict: 'unobserved', cause: { status: 404 } } });
+  test.each(codes)('%i ends the wait the fifth time in a row, an interval apart', (code) => {
+    for (const [earlier, createdAt] of [
+      [[running()], null],
+      [[], 0],
+    ] as const) {
+      const steps = play([...earlier, ...Array<ReadResult>(9).fill(foreign(code))], {
+        ...unlimited,
+        createdAt,
+      });
+      expect(steps).toHaveLength(earlier.length + 5);
+      expect(last(steps)).toMatchObject({
+        now: (earlier.length + 4) * 10_000,
+        decision: { done: { verdict: 'unobserved', cause: { status: code } } },
+      });
+    }
   });
 
-  test('for any results of the first three reads', () => {
-    const early = [running(), network('broken'), http(500)];
-    expect('done' in readAll([...early, http(404)], { triggered: true }).decision).toBe(true);
-    expect('done' in readAll([...early.slice(1), http(404)], { triggered: true }).decision).toBe(false);
+  test.each<[string, ReadResult]>([
+    ['a good one', running()],
+    ['a 503', http(503)],
+    ['a 429', http(429)],
+    ["the service's own 404", http(404)],
+    ['a foreign one with Retry-After', foreign(403, 1000)],
+  ])('counts from the start after %s', (_name, other) => {
+    const four = Array<ReadResult>(4).fill(foreign(403));
+    expect('done' in readAll([running(), ...four, other, ...four]).decision).toBe(false);
+  });
+
+  test.each([400, 402, 405, 407, 410, 422, 451])('is not a %i, which ends the wait', (code) => {
+    expect('done' in readAll([running(), foreign(code)]).decision).toBe(true);
+  });
+});
+
+test.each([300, 400, 401, 402, 403, 404, 409, 410, 422, 451])(
+  'a %i with Retry-After never ends the wait',
+  (code) => {
+    for (const result of [http(code, 20_000), foreign(code, 20_000)]) {
+      const steps = play(Array(30).fill(result), unlimited);
+      expect(steps).toHaveLength(30);
+      expect(last(steps).decision).toEqual({ waitMs: 20_000 });
+    }
+  },
+);
+
+describe('a read that the deadline cuts', () => {
+  const cut = network('deadline');
+  const rules = { ...unlimited, deadline: 30_000 };
+  const readAt = (earlier: readonly ReadResult[], now: number, own: Partial<PollRules> = {}) =>
+    afterRead(readAll(earlier, rules).progress, cut, { ...rules, ...own }, now, 0);
+
+  test('leaves the progress as it was', () => {
+    expect(readAt([running()], 30_000).progress).toEqual(readAll([running()], rules).progress);
+  });
+
+  test.each<[string, ReadResult, object]>([
+    ['a timeout after a good read', running(), { verdict: 'timeout', limit: true }],
+    ['unobserved after a failed one', http(503), { verdict: 'unobserved', cause: { status: 503 } }],
+  ])('is %s', (_name, earlier, done) => {
+    for (const now of [29_996, 30_000, 30_999])
+      expect(readAt([earlier], now).decision).toMatchObject({ done });
+  });
+
+  test('is unobserved if it was the only one', () => {
+    const { decision } = afterRead(firstProgress(), cut, rules, 30_000, 0);
+    expect(decision).toMatchObject({ done: { verdict: 'unobserved', cause: { fault: 'deadline' } } });
+  });
+
+  test('is repeated once after a sleep', () => {
+    expect(readAt([running()], 31_000).decision).toEqual({ waitMs: 0 });
+    const own = rulesAt(rules, 31_000);
+    expect(own).toEqual({ ...rules, deadline: 41_000, isLast: true });
+    expect(readAt([running()], 99_000, own).decision).toMatchObject({ done: { verdict: 'timeout' } });
+  });
+});
+
+describe('a last read', () => {
+  test('is one that begins after the deadline', () => {
+    const rules = { ...unlimited, deadline: 30_000 };
+    expect(rulesAt(rules, 29_999)).toBe(rules);
+    expect(rulesAt(rules, 30_000).isLast).toBe(true);
+    expect(overslept(rules, 30_999)).toBe(false);
+    expect(overslept(rules, 31_000)).toBe(true);
+    expect(overslept(rulesAt(rules, 31_000), 99_000)).toBe(false);
+  });
+
+  test.each<[string, ReadResult, string]>([
+    ['a run in progress', running(1), 'timeout'],
+    ['a run that has ended', ended('completed'), 'passed'],
+    ['a 503', http(503), 'unobserved'],
+    ['a 429', http(429), 'unobserved'],
+    ['a 403 with Retry-After', http(403, 1), 'unobserved'],
+  ])('ends the wait after %s, with or without a hub', (_name, result, verdict) => {
+    for (const hub of [true, false]) {
+      const rules = rulesAt({ ...unlimited, deadline: 0, hub }, 50_000);
+      const { decision } = afterRead(firstProgress(), result, rules, 50_001, 0);
+      expect(decision).toMatchObject({ done: { verdict } });
+    }
   });
 });
 
@@ -361,7 +488,7 @@ describe('a wrong address', () => {
     expect(steps).toHaveLength(4);
   });
 
-  test.each(['connect', 'broken', 'deadline'] as const)('is not assumed after %s', (fault) => {
+  test.each(['connect', 'broken'] as const)('is not assumed after %s', (fault) => {
     expect(play(Array(50).fill(network(fault)), unlimited)).toHaveLength(50);
   });
 
@@ -413,23 +540,23 @@ describe('after a failed read', () => {
     [3, 2000],
     [4, 4000],
     [5, 8000],
-  ])('failure %i in a row waits up to %i ms', (count, most) => {
+  ])('failure %i in a row waits 1 s and up to %i ms more', (count, most) => {
     const failures = Array(count).fill(http(503));
-    expect(waitOf(readAll(failures, {}, 0).decision)).toBe(0);
-    expect(waitOf(readAll(failures, {}, 0.5).decision)).toBe(most / 2);
-    expect(waitOf(readAll(failures, {}, 0.999).decision)).toBeCloseTo(most * 0.999, 6);
+    expect(waitOf(readAll(failures, {}, 0).decision)).toBe(1000);
+    expect(waitOf(readAll(failures, {}, 0.5).decision)).toBe(1000 + most / 2);
+    expect(waitOf(readAll(failures, {}, 0.999).decision)).toBeCloseTo(1000 + most * 0.999, 6);
   });
 
   test('the backoff grows up to the wait between polls and no further', () => {
-    expect(waitOf(readAll(Array(2000).fill(http(503)), {}, 0.999).decision)).toBeLessThan(11_000);
+    expect(waitOf(readAll(Array(2000).fill(http(503)), {}, 0.999).decision)).toBeLessThan(12_000);
     expect(waitOf(readAll([running(1), ...Array(50).fill(http(503))], {}, 0.999).decision)).toBeLessThan(
-      1100,
+      2100,
     );
   });
 
   test('a success resets the backoff', () => {
     const failures = Array(6).fill(http(503));
-    expect(waitOf(readAll([...failures, running(), http(503)], {}, 0.5).decision)).toBe(250);
+    expect(waitOf(readAll([...failures, running(), http(503)], {}, 0.5).decision)).toBe(1250);
   });
 
   test('the wait is at least Retry-After', () => {
@@ -463,16 +590,6 @@ describe('on 429', () => {
   });
 });
 
-test.each<[string, ReadResult | null, boolean]>([
-  ['a read that succeeded', null, false],
-  ['a 429', http(429), true],
-  ['a 503 with Retry-After', http(503, 5000), true],
-  ['a 503', http(503), false],
-  ['a broken connection', network('broken'), false],
-])('after %s, a wake-up must wait: %#', (_name, result, mustWait) => {
-  expect(asksForPatience(result === null ? null : errorOf(result))).toBe(mustWait);
-});
-
 describe('a wait that would pass the deadline', () => {
   const rules = { ...unlimited, deadline: 5000 };
 
@@ -499,7 +616,8 @@ describe('for any results', () => {
     .map(([state, failed, blocked]) => ended(state, failed, blocked));
   const temporary = fc.oneof(
     fc.tuple(fc.constantFrom(408, 500, 502, 503, 504), retryAfterMs).map(([code, ms]) => http(code, ms)),
-    fc.constantFrom<NetworkFault>('dns', 'refused', 'tls', 'connect', 'broken', 'deadline').map(network),
+    fc.constantFrom<NetworkFault>('dns', 'refused', 'tls', 'connect', 'broken').map(network),
+    fc.tuple(fc.constantFrom(302, 401, 403, 404), retryAfterMs).map(([code, ms]) => foreign(code, ms)),
     fc.constantFrom(broken('', true), broken('state')),
   );
   const limited = retryAfterMs.map((ms) => http(429, ms));
@@ -515,7 +633,7 @@ describe('for any results', () => {
     intervalMs: fc.integer({ min: 1, max: 4_000_000 }),
     maxAttempts: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.constant(Number.POSITIVE_INFINITY)),
     deadline: fc.oneof(fc.integer({ min: 0, max: 20_000_000 }), fc.constant(Number.POSITIVE_INFINITY)),
-    triggered: fc.boolean(),
+    createdAt: fc.option(fc.integer({ min: -100_000, max: 0 })),
   });
 
   function always(
@@ -547,8 +665,8 @@ describe('for any results', () => {
       if ('done' in step.decision) return;
       const { waitMs } = step.decision;
       expect(waitMs).toBeGreaterThanOrEqual(requestedBy(step.result));
-      if (errorOf(step.result) !== null && !isLimited(step.result)) return;
-      const least = Math.max(baseOf(step, rules), requestedBy(step.result));
+      if (isOutage(step.result)) return;
+      const least = Math.max(baseOf(step, rules), requestedBy(step.result), leastAfter(step.result));
       expect(waitMs).toBeGreaterThanOrEqual(least);
       const stretched = Math.min(baseOf(step, rules) * step.progress.stretch, halfHourMs);
       const most = Math.max(least, stretched) * (isLimited(step.result) ? 1.5 : 1.1);
@@ -556,15 +674,26 @@ describe('for any results', () => {
     });
   });
 
-  test('the wait after a failure has full jitter, up to the wait between polls', () => {
+  test('the wait after a failure is at least 1 s', () => {
+    always((step) => {
+      if (!('done' in step.decision))
+        expect(step.decision.waitMs).toBeGreaterThanOrEqual(leastAfter(step.result));
+    });
+  });
+
+  test('the wait in an outage has full jitter, up to the wait between polls', () => {
     always((step, rules, random) => {
-      if ('done' in step.decision || errorOf(step.result) === null || isLimited(step.result)) return;
+      if ('done' in step.decision || !isOutage(step.result)) return;
       const between = Math.max(
         baseOf(step, rules),
+        requestedBy(step.result),
+        1000,
         Math.min(baseOf(step, rules) * step.progress.stretch, halfHourMs),
       );
       const most = Math.min(between * 1.1, 500 * 2 ** (step.progress.failures - 1));
-      expect(step.decision.waitMs).toBeLessThanOrEqual(Math.max(requestedBy(step.result), random * most));
+      expect(step.decision.waitMs).toBeLessThanOrEqual(
+        Math.max(requestedBy(step.result), 1000 + random * most),
+      );
     });
   });
 

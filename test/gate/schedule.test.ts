@@ -112,7 +112,7 @@ test('a read that stalls for 30 s does not delay the reads of other runs', async
     shortestMs: 1000,
     maxAttempts: 60,
     deadline: 600_000,
-    triggered: false,
+    createdAt: null,
   };
   const ended: string[] = [];
   const { signal } = new AbortController();
@@ -149,7 +149,7 @@ test('an abort ends all reads under way', async () => {
     shortestMs: 1000,
     maxAttempts: 60,
     deadline: 600_000,
-    triggered: false,
+    createdAt: null,
   };
   await waitForRuns(runs, rules, {
     service,

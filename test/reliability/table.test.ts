@@ -14,6 +14,7 @@ import {
   timeOutStalledRequests,
   withDefaults,
 } from './scene.ts';
+import { statusHead, statusRows } from './statuses.ts';
 
 timeOutStalledRequests();
 
@@ -68,7 +69,13 @@ function sliceTable(): string {
   return /<!-- table -->.*<!-- end of table -->/s.exec(page)?.[0] ?? '';
 }
 
-const text = (once: string, forGood: string, defaults: string, outages: string) => `# Reliability
+const text = (
+  once: string,
+  forGood: string,
+  statuses: string,
+  defaults: string,
+  outages: string,
+) => `# Reliability
 
 This page shows how four commands handle each fault of the service or the network. For example, the service starts a run, but its response is lost:
 
@@ -128,6 +135,13 @@ unobserved: https://app.example.test/projects/shop/runs/run_79e0tee2vbs7
 \`\`\`
 
 ${forGood}
+## Status codes
+
+Here the first or the second status read gets the response. A cell shows the exit code and the time, first if later reads succeed, then if all of them get this
+response. The timeout is 10 minutes. \`Retry-After\` requests 20 s. JSON has the field \`error\`. HTML and the redirect (302), to another origin, come from something in
+front of the service. [Polling](../reference/polling.md#failed-reads) explains the rules.
+
+${statuses}
 ## Defaults
 
 \`gate\` is strict, and reads the status until its timeout of an hour. \`run trigger --wait\` and \`run wait\` read it 60 times. They warn about a cancelled run:
@@ -229,6 +243,7 @@ it('writes docs/project/reliability.md, unchanged', async () => {
   const page = text(
     table(rows.once, headOf('fault', subjects)),
     table(rows['for good'], headOf('fault', subjects)),
+    table(await statusRows(), statusHead),
     table(defaults, headOf('without options', withDefaults)),
     table(outages.map(outageRow), outageHead),
   );

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
 import { eitherSignal } from '../../transport/stop.ts';
 import type { Emit } from '../events.ts';
+import { lastReadMs } from '../poll.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink } from './hub-link.ts';
 
@@ -41,9 +42,6 @@ export async function doneBefore(
   }
 }
 
-/** This long before the deadline the gate no longer waits for a grant: a last read may show the end of the run. */
-const lastReadMs = 10_000;
-
 /**
  * Waits until the hub grants a read of the run or the deadline is near, and until the minute has room for the read, whatever
  * the hub says. Records the time of the read. Returns false if the deadline comes first.
@@ -59,6 +57,7 @@ export async function turnToRead(
     const usual = run.progress.attempts === 0 ? 'first' : 'safety';
     const grant = (signal: AbortSignal) => hub.granted(run.woken ? 'confirm' : usual, run.runId, signal);
     run.turn = Number.POSITIVE_INFINITY;
+    // A last read without a grant may show the end of the run.
     await doneBefore(deadline - lastReadMs, grant, tools);
   }
   // Another gate may have used the room in the meantime.

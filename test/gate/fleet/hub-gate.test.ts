@@ -49,7 +49,7 @@ function startGate(time: VirtualTime, client: HubClient, given: Case) {
   const stop = new AbortController();
   const runs: WatchedRun[] = runIds.map((runId) => watch(runId, clock.monotonic()));
   const rules: PollRules = {
-    ...{ intervalMs: 10_000, maxAttempts: Number.POSITIVE_INFINITY, triggered: true, hub: true },
+    ...{ intervalMs: 10_000, maxAttempts: Number.POSITIVE_INFINITY, createdAt: 0, hub: true },
     ...given.rules,
     deadline: clock.monotonic() + (given.rules?.deadline ?? 30 * minute),
   };
