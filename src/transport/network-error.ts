@@ -2,7 +2,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { HttpError, NetworkError, type NetworkFault, type Wording } from '../errors.ts';
 import { isLoopback, type Receiver, toService } from './address.ts';
 
-const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
+const dns: readonly string[] = ['ENOTFOUND', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
 
 /** The error codes of OpenSSL and Node for an untrusted certificate or a failed handshake. */
 const tls =
@@ -133,6 +133,9 @@ function unsentFault(code: string, text: string, { host, hostname }: URL, to: Re
       `no address found for the host ${hostname} (${code})`,
       (say) => `check the host in ${address(say)} and the network`,
     ];
+  // The name server did not respond, so the name may exist.
+  if (code === 'EAI_AGAIN')
+    return ['connect', `the host ${hostname} could not be resolved (${code})`, unreachable(to)];
   if (code !== 'ECONNREFUSED') return ['connect', `no connection to ${host}: ${text}`, unreachable(to)];
   const local = isLoopback(hostname) ? (starts[server] ?? '') : '';
   return [

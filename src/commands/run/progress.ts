@@ -1,6 +1,5 @@
 import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
-import type { GateEvent } from '../../gate/events.ts';
 import { type GateRuns, knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import { decidingRuns } from '../../gate/report.ts';
 import type { NamedGateReport } from '../../gate/result-types.ts';
@@ -8,9 +7,7 @@ import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import type { Output } from '../../output/output.ts';
-
-/** The time after which an unchanged run gets another line in the log. */
-const heartbeatMs = 60_000;
+import { buildLines, heartbeatMs, outageLines } from './repeated-lines.ts';
 
 /** The gate of an event; absent if it is the only one, or if the event is about all of them. */
 interface OfGate {
@@ -23,29 +20,6 @@ function endOf({ result, reason, runs }: NamedGateReport): string {
   return decidingRuns({ runs })
     .map((run) => describeOutcome(run))
     .join('; ');
-}
-
-/** Returns how the lines about the version page are chosen. Before the run is created, builds may alternate from read to read. */
-function buildLines({ clock }: Pick<Io, 'clock'>, { excerpt, paint }: Output) {
-  const shown = new Map<string, number>();
-  let last = '';
-  return ({ phase, text, matches, agreed, error }: Extract<GateEvent, { type: 'deployed' }>) => {
-    const build = error === null ? `the deployed build is "${text}"` : error.message;
-    const what = excerpt(build, 400);
-    const changed = what !== last;
-    last = what;
-    if (agreed) return `${what}, as expected`;
-    if (phase === 'before') {
-      if (matches) return null;
-      const now = clock.monotonic();
-      if (now - (shown.get(what) ?? Number.NEGATIVE_INFINITY) < heartbeatMs) return null;
-      shown.set(what, now);
-      return `${what}; rungate creates the run when the expected build is deployed`;
-    }
-    if (!changed) return null;
-    if (error !== null) return `${what}; rungate reads it again`;
-    return matches ? what : `${paint('warn', 'warning:')} ${what}, not the expected one`;
-  };
 }
 
 /** A line for each change of state and one a minute, which names the gate if there are several. `live`: a view shows reads. */
@@ -63,6 +37,7 @@ export function progressLines(
   /** The runs that earlier slices have started. */
   const known = new Set<string>();
   const buildLine = buildLines(io, output);
+  const [creates, reads] = [outageLines(io), outageLines(io)];
   let hubIsLost = false;
 
   const named = ({ gate }: OfGate, text: string) => (gate === undefined ? text : `${gate}: ${text}`);
@@ -100,6 +75,7 @@ export function progressLines(
     },
     created(event) {
       const { runId, appUrl, reattached } = event;
+      creates.end(event.gate);
       // The first line of the slice has named it.
       if (known.has(runId)) return;
       const what = reattached ? 'attached to the run that was started earlier' : 'created run';
@@ -113,6 +89,7 @@ export function progressLines(
     },
     retry(event) {
       const { error, waitMs, leftMs, leftRequests } = event;
+      if (!creates.isDue(event.gate)) return;
       const requests = leftRequests === 1 ? '1 more request' : `${leftRequests} more requests`;
       const limit = leftRequests === undefined ? formatDuration(leftMs) : requests;
       note(
@@ -137,6 +114,7 @@ export function progressLines(
     },
     read(event) {
       const { runId, failed, blocked, woken } = event;
+      reads.end(runId);
       if (live) {
         if (woken) note(event, `${shortName(event)}: woken by a webhook`);
         return;
@@ -156,7 +134,7 @@ export function progressLines(
     },
     trouble(event) {
       const { error, nextMs } = event;
-      if (nextMs === null) return;
+      if (nextMs === null || !reads.isDue(event.runId)) return;
       const next = `retrying in ${formatDuration(nextMs)} (${attempt(event)})`;
       note(event, `${shortName(event)}: ${excerpt(error.message)}; ${next}`);
     },
