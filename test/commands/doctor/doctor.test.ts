@@ -96,8 +96,8 @@ describe('rungate doctor', () => {
   });
 
   it.each([
-    ['RUNGATE_MAX_ATTEMPTS', 'use the setting maxAttempts in'],
-    ['RUNGATE_RUN_ID_POINTER', 'use the setting run.idPointer in'],
+    ['RUNGATE_MAX_ATTEMPTS', 'set maxAttempts in'],
+    ['RUNGATE_RUN_ID_POINTER', 'set run.idPointer in'],
     ['RUNGATE_URL', 'did you mean RUNGATE_API_URL?'],
     ['RUNGATE_ZZZZ', 'unset RUNGATE_ZZZZ'],
   ])('warns about %s, which rungate does not read', async (name, remedy) => {
