@@ -1,5 +1,5 @@
 import { RungateError } from '../errors.ts';
-import { untilAborted } from './create.ts';
+import { untilAborted } from '../transport/stop.ts';
 import type { Cancellation } from './result-types.ts';
 import type { WaitTools } from './wait.ts';
 import type { WatchedRun } from './watched-run.ts';

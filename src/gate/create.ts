@@ -3,6 +3,8 @@ import { within } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { RungateError } from '../errors.ts';
 import { parseBody } from '../json/text.ts';
+import { untilAborted } from '../transport/stop.ts';
+import { stopBudgetMs } from './cancel.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
 import { type CreateTools, type Sending, type StartTimes, sendCreate } from './send-create.ts';
@@ -38,9 +40,8 @@ export interface CreatedRun {
 /** `none`: no run was created. `unknown`: a run may have been created, but the response was lost. */
 export type Creation = CreatedRun | { kind: 'none' } | { kind: 'unknown' };
 
-/** The time for the response and for a second request, within the 5 s that a stop may take. */
-const graceMs = 2_000;
-const secondRequestMs = 1_400;
+/** So long after a stop, the response may be lost. */
+const graceMs = 3_000;
 /** Adds the key, by which a person can find the run, to an error after which a run may exist. */
 function addKey(error: unknown, key: string): void {
   if (!(error instanceof RungateError)) return;
@@ -72,29 +73,48 @@ function readCreated(
   };
 }
 
-export function untilAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
+/** Returns the run of a request that a stop found under way, or that may have created one before. */
+async function createdAtStop(
+  first: Promise<Exchange>,
+  request: CreateRequest,
+  sending: Sending,
+  { service, clock }: CreateTools,
+  abandon: AbortSignal,
+): Promise<Creation> {
+  const end = clock.monotonic() + stopBudgetMs;
+  const ignored = () => undefined;
+  const early = sending.underWay ? await within(graceMs, first.catch(ignored), clock) : undefined;
+  if (!sending.underWay && !sending.mayExist) return { kind: 'none' };
+  try {
+    if (early !== undefined) return readCreated(early, request, sending);
+    const { body, idempotencyKey } = request;
+    const timeoutMs = end - clock.monotonic();
+    sending.requests += 1;
+    const second = service.trigger(body, { idempotencyKey, timeoutMs, signal: abandon });
+    const response = await within(timeoutMs, Promise.any([first, second]), clock);
+    return response === undefined ? { kind: 'unknown' } : readCreated(response, request, sending);
+  } catch {
+    return { kind: 'unknown' };
+  }
 }
 
 /**
- * Creates a run. If it is stopped while the request is under way, it waits up to 2 s for the response, then sends the same
- * key and bytes once more, so that no unknown run keeps going.
+ * Creates a run. If it is stopped while the request is under way, the request stays open for the whole time of a stop. If it fails
+ * meanwhile, or takes 3 s, the same key and bytes are sent once more, so that no unknown run keeps going.
  */
 export async function createRun(
   request: CreateRequest,
   times: StartTimes,
   tools: CreateTools,
 ): Promise<Creation> {
-  const { service, clock, signal } = tools;
+  const { clock, signal } = tools;
   const { body, idempotencyKey, sent = false } = request;
   if (signal.aborted && !sent) return { kind: 'none' };
   const abandon = new AbortController();
   const sentAt = clock.monotonic();
   const sending: Sending = { requests: 0, sentAt, underWay: false, mayExist: sent, limitedMs: 0 };
-  const settled = sendCreate(body, idempotencyKey, times, sending, abandon.signal, tools).then(
+  const first = sendCreate(body, idempotencyKey, times, sending, abandon.signal, tools);
+  const settled = first.then(
     (response) => ({ response }),
     (error: unknown) => ({ error }),
   );
@@ -110,15 +130,9 @@ export async function createRun(
     }
   }
 
-  const late = sending.underWay ? await within(graceMs, settled, clock) : result;
-  const mayExist = sending.mayExist || sending.underWay;
-  abandon.abort();
-  if (late !== undefined && 'response' in late) return readCreated(late.response, request, sending);
-  if (!mayExist) return { kind: 'none' };
   try {
-    const response = await service.trigger(body, { idempotencyKey, timeoutMs: secondRequestMs });
-    return readCreated(response, request, { ...sending, requests: sending.requests + 1 });
-  } catch {
-    return { kind: 'unknown' };
+    return await createdAtStop(first, request, sending, tools, abandon.signal);
+  } finally {
+    abandon.abort();
   }
 }

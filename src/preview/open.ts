@@ -12,7 +12,6 @@ import {
   UnexpectedResponseError,
 } from '../errors.ts';
 import { stopBudgetMs } from '../gate/cancel.ts';
-import { untilAborted } from '../gate/create.ts';
 import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
 import { isLimit } from '../gate/poll.ts';
@@ -20,6 +19,7 @@ import type { PreviewReport, RunReport } from '../gate/result-types.ts';
 import { bareUrl, shownUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
+import { untilAborted } from '../transport/stop.ts';
 import { deleteOwn, environmentsWithKey, wasRefused } from './environments.ts';
 import { isOwn } from './mark.ts';
 import { type Preview, prepareEnvironment } from './prepare.ts';

@@ -17,6 +17,13 @@ export class Stop {
   }
 }
 
+export function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
 /**
  * Returns a signal that follows one or two others until it is released. Like `AbortSignal.any`, but `release` leaves no listener
  * behind in a signal that may outlive a million calls.

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
+import { untilAborted } from '../../transport/stop.ts';
 import { Alone } from './alone.ts';
 import type { GrantRequest, HubClient, HubEvent, RequestClass } from './protocol.ts';
 
@@ -86,12 +87,6 @@ function manyMayListen(): AbortController {
   return controller;
 }
 
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 interface Gate {
   readonly user: HubUser;
   runIds: readonly string[];
@@ -139,7 +134,7 @@ export class HubLinks {
         this.#lastId = null;
         this.#stream?.abort(renewed);
         this.#start();
-        if (this.#hub === 'unknown') await aborted(this.#changed.signal);
+        if (this.#hub === 'unknown') await untilAborted(this.#changed.signal);
       },
       granted: (kind, runId, signal, onAlone) =>
         this.#granted({ class: kind, waitedMs: 0, gate: user.name, runId }, signal, onAlone),
@@ -268,7 +263,7 @@ export class HubLinks {
     let aloneAt: number | null = null;
     this.#start();
     for (;;) {
-      if (this.#hub === 'unknown') await following([this.#changed.signal, signal], aborted);
+      if (this.#hub === 'unknown') await following([this.#changed.signal, signal], untilAborted);
       signal.throwIfAborted();
       if (this.#hub === 'here') {
         asking.waitedMs = this.#now() - began;

@@ -92,7 +92,7 @@ it('names the key of a run that no time is left to look for', async () => {
   createsOfSlice = 2;
   expect((await run(hasty)).code).toBe(75);
   const key = on.mock.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? [])[0];
-  world.clock = { ...on.clock, now: () => on.clock.now() + 595_000 };
+  world.clock = { ...on.clock, now: () => on.clock.now() + 591_000 };
   const { code, out, err } = await run(hasty);
   expect(code).toBe(3);
   expect(err).toContain(`one may exist with the idempotency key ${key}`);
