@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit.ts';
 import { echoed, instead } from '../suggest.ts';
 
 export const verdicts = [
@@ -82,6 +83,48 @@ export interface PolicySource {
 export function resolvePolicy({ strict, on }: PolicySource = {}): Policy {
   return { ...defaults, ...(strict === true ? { cancelled: 'fail' } : {}), ...on };
 }
+
+/** The judgement on a run, as reports contain it. `verdict` is null without one. */
+interface Judgement {
+  verdict: Verdict | null;
+  action: Result;
+}
+
+/** An advisory gate warns where another one fails. */
+export const advised = (action: Result): Result => (action === 'fail' ? 'warn' : action);
+
+/** Judges a verdict. No other code turns one into an action. A run without a verdict fails the gate. */
+export const judge = (verdict: Verdict | null, policy: Policy): Judgement => ({
+  verdict,
+  action: verdict === null ? 'fail' : policy[verdict],
+});
+
+/**
+ * Returns how every output and report shows a run: as `pass` only for the verdict `passed`. Any other verdict that the policy
+ * lets pass is shown as a warning. No other code decides whether a run is clean.
+ */
+export function shownAs({ verdict, action }: Judgement): Result {
+  return action === 'pass' && verdict !== 'passed' ? 'warn' : action;
+}
+
+/** The worst first. Without a failure, the result is open as long as something goes on. */
+const severity: readonly Result[] = ['fail', 'waiting', 'warn', 'pass'];
+/** Returns a negative number if the first result is worse than the second, and 0 if they are the same. */
+export const bySeverity = (one: Result, other: Result) => severity.indexOf(one) - severity.indexOf(other);
+export const worst = (all: readonly Result[]): Result =>
+  severity.find((result) => all.includes(result)) ?? 'pass';
+
+/** The exit codes of a gate that fails on a verdict. An unobserved run has that of its error. */
+export const codesOf: Readonly<Record<Verdict, readonly [number, ...number[]]>> = {
+  passed: [exitCodes.failed],
+  flaky: [exitCodes.failed],
+  failed: [exitCodes.failed],
+  blocked: [exitCodes.blocked],
+  cancelled: [exitCodes.cancelled],
+  timeout: [exitCodes.timeout],
+  unobserved: [exitCodes.service, exitCodes.credentials, exitCodes.unreachable],
+  mismatch: [exitCodes.mismatch],
+};
 
 /** Returns the overrides of a weaker source for the verdicts that a stronger one does not set. */
 export function remainingOverrides(weaker: Overrides, { strict, on = {} }: PolicySource): Overrides {

@@ -11,7 +11,7 @@ import {
 } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import type { Redact } from '../redact.ts';
-import type { Policy, Result, Verdict } from './policy.ts';
+import { codesOf, judge, type Policy, type Result, shownAs, type Verdict, worst } from './policy.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';
 import { named, type WatchedRun } from './watched-run.ts';
 
@@ -82,8 +82,7 @@ export function reportRun(run: WatchedRun, policy: Policy, clock: Now): RunRepor
     ...subject,
     name: subject.name ?? runId,
     state: seen?.state ?? null,
-    verdict: outcome?.verdict ?? null,
-    action: outcome === null ? 'fail' : policy[outcome.verdict],
+    ...judge(outcome?.verdict ?? null, policy),
     failed: seen?.failed ?? null,
     blocked: seen?.blocked ?? null,
     appUrl,
@@ -103,39 +102,15 @@ export function reportRun(run: WatchedRun, policy: Policy, clock: Now): RunRepor
   return outcome !== null && 'cause' in outcome ? { ...report, error: reportError(outcome.cause) } : report;
 }
 
-const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
-  // A passed run passes the gate under any policy, so this code is never used for a failure.
-  passed: exitCodes.ok,
-  flaky: exitCodes.failed,
-  failed: exitCodes.failed,
-  blocked: exitCodes.blocked,
-  cancelled: exitCodes.cancelled,
-  timeout: exitCodes.timeout,
-  mismatch: exitCodes.mismatch,
-};
-
 function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
   const { outcome } = run;
-  if (outcome === null || policy[outcome.verdict] !== 'fail') return exitCodes.ok;
-  return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : verdictCodes[outcome.verdict];
+  if (outcome === null || judge(outcome.verdict, policy).action !== 'fail') return exitCodes.ok;
+  return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : codesOf[outcome.verdict][0];
 }
 
 /** Returns the runs that decide: of a gate with several runs by `retries` only one. */
 export const decidingRuns = ({ runs }: Pick<GateReport, 'runs'>): RunReport[] =>
   runs.filter(({ decides }) => decides !== false);
-
-/** One `fail` fails all. Without one, the result is open as long as something goes on. */
-export function worst(results: readonly Result[]): Result {
-  return (['fail', 'waiting', 'warn'] as const).find((result) => results.includes(result)) ?? 'pass';
-}
-
-/**
- * Returns how every output and report shows a run: as `pass` only for the verdict `passed`. Any other verdict that the policy
- * lets pass is shown as a warning.
- */
-export function shownAs({ verdict, action }: Pick<RunReport, 'verdict' | 'action'>): Result {
-  return action === 'pass' && verdict !== 'passed' ? 'warn' : action;
-}
 
 /** Returns how every output and report shows the gate: like its worst run, and as `fail` for any exit code but 0. */
 export function shownGate(report: GateReport): Result {
@@ -172,10 +147,14 @@ export function reportUncreated(known: readonly Partial<RunReport>[], error: Run
 }
 
 export function reportFlaky(report: GateReport, policy: Policy): GateReport {
-  const action = policy.flaky;
-  const exitCode = action === 'fail' ? verdictCodes.flaky : exitCodes.ok;
-  const runs = report.runs.map((run) => ({ ...run, verdict: 'flaky' as const, action }));
-  return { ...report, result: action, exitCode, runs };
+  const flaky = judge('flaky', policy);
+  const exitCode = flaky.action === 'fail' ? codesOf.flaky[0] : exitCodes.ok;
+  return {
+    ...report,
+    result: flaky.action,
+    exitCode,
+    runs: report.runs.map((run) => ({ ...run, ...flaky })),
+  };
 }
 
 /** Returns the report of a stopped wait. The gate fails, whatever the runs have shown so far; after a slice it goes on. */

@@ -2,8 +2,8 @@ import { RungateError, type StopCause } from '../errors.ts';
 import { exitCodes, mostSevere } from '../exit.ts';
 import type { KeyStep } from './events.ts';
 import { type GateTools, type JudgedRun, type RunOptions, runOnce } from './gate.ts';
-import type { Policy } from './policy.ts';
-import { nothing, reportFlaky, reportStop, reportUncreated, worst } from './report.ts';
+import { judge, type Policy, shownAs, worst } from './policy.ts';
+import { nothing, reportFlaky, reportStop, reportUncreated } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { Start } from './start.ts';
 import { subjectOf } from './watched-run.ts';
@@ -39,7 +39,7 @@ export function decide(reports: readonly GateReport[], policy: Policy, doubt = f
   const last = reports.at(-1);
   // Callers refuse an empty list. If one does not, the gate fails.
   if (last === undefined) return nothing;
-  const passed = last.runs.length > 0 && last.runs.every(({ verdict }) => verdict === 'passed');
+  const passed = last.runs.length > 0 && last.runs.every((run) => shownAs(run) === 'pass');
   const decisive = passed || last.interruptedBy !== undefined ? last : reports.reduce(worse);
   const isFlaky = passed && last.interruptedBy === undefined && (reports.length > 1 || doubt);
   const report = isFlaky ? reportFlaky(decisive, policy) : decisive;
@@ -68,7 +68,7 @@ function failedRun({ runs: [run, ...others], interruptedBy }: GateReport): RunRe
 }
 
 function reportFailed(run: RunReport, policy: Policy): GateReport {
-  const result = policy.failed;
+  const { action: result } = judge('failed', policy);
   return {
     schemaVersion: 1,
     result,

@@ -12,7 +12,7 @@ import {
 import { type CreatedRun, type CreateTools, type Creation, createRun, type StartTimes } from './create.ts';
 import type { KeyStep, KnownRun } from './events.ts';
 import { turnToCreate } from './fleet/turns.ts';
-import type { Policy } from './policy.ts';
+import { judge, type Policy } from './policy.ts';
 import type { RunOutcome } from './poll.ts';
 import type { DiscardedRun, StartedRun } from './result-types.ts';
 import { subjectOf } from './watched-run.ts';
@@ -259,7 +259,7 @@ async function startWithKeys(
     emit?.({ type: 'created', runId, appUrl, reattached: reattached || known !== undefined });
     const outcome = await endedEarly(candidate);
     const isOwnKey = origin !== 'earlier';
-    if (outcome === null || (isOwnKey && policy[outcome.verdict] === 'fail'))
+    if (outcome === null || (isOwnKey && judge(outcome.verdict, policy).action === 'fail'))
       return { kind: 'started', ...before, ...candidate };
     last.hasRun = false;
     emit?.({ type: 'settled', runId });

@@ -1,5 +1,5 @@
-import type { Verdict } from '../gate/policy.ts';
-import { decidingRuns, shownAs } from '../gate/report.ts';
+import { shownAs, type Verdict } from '../gate/policy.ts';
+import { decidingRuns } from '../gate/report.ts';
 import type { GateReport, RunReport } from '../gate/result-types.ts';
 import { redactJson } from '../json/rewrite.ts';
 import type { Redact } from '../redact.ts';

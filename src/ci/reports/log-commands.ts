@@ -1,4 +1,5 @@
-import { decidingRuns, shownAs } from '../../gate/report.ts';
+import { shownAs } from '../../gate/policy.ts';
+import { decidingRuns } from '../../gate/report.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
 import { count, headline, messageLines, othersOf } from './wording.ts';

@@ -1,4 +1,5 @@
-import { decidingRuns, shownAs, shownGate, verdictText } from '../../gate/report.ts';
+import { bySeverity, shownAs } from '../../gate/policy.ts';
+import { decidingRuns, shownGate, verdictText } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -9,7 +10,6 @@ export const markdownLimit = 1024 * 1024;
 
 const longestUrl = 2000;
 const marks = { pass: '✅', warn: '⚠️', fail: '❌', waiting: '⏳' } as const;
-const urgency = { fail: 0, waiting: 1, warn: 2, pass: 3 } as const;
 
 /**
  * Returns untrusted text as a code span, in which markup, HTML, mentions, references and links have no effect. A pipe would
@@ -83,7 +83,7 @@ const cancellations = {
 
 function render(report: GateReport, runs: readonly RunReport[], shown: number): string {
   const some = runs.slice(0, shown);
-  const notable = some.filter((run) => run.verdict !== 'passed');
+  const notable = some.filter((run) => shownAs(run) !== 'pass');
   const missing = runs.length - shown;
   const parts = [
     `### ${marks[shownGate(report)]} rungate: ${headline(report)}\n`,
@@ -97,7 +97,7 @@ function render(report: GateReport, runs: readonly RunReport[], shown: number): 
 
 /** Returns the gate for a job's summary page: the verdict first, failed runs before passed ones, at most `limit` bytes. */
 export function markdownReport(report: GateReport, limit = markdownLimit): string {
-  const runs = decidingRuns(report).sort((a, b) => urgency[shownAs(a)] - urgency[shownAs(b)]);
+  const runs = decidingRuns(report).sort((a, b) => bySeverity(shownAs(a), shownAs(b)));
   let shown = runs.length;
   let text = render(report, runs, shown);
   for (;;) {

@@ -1,26 +1,16 @@
-import type { Verdict } from '../../gate/policy.ts';
-import { decidingRuns, isSkipped, shownAs, worst } from '../../gate/report.ts';
+import { codesOf, shownAs, worst } from '../../gate/policy.ts';
+import { decidingRuns, isSkipped } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { sanitize } from '../../sanitize.ts';
-
-const verdictsByCode: Readonly<Record<number, readonly Verdict[]>> = {
-  1: ['failed', 'flaky'],
-  2: ['blocked'],
-  3: ['timeout'],
-  4: ['cancelled'],
-  5: ['unobserved'],
-  6: ['unobserved'],
-  7: ['unobserved'],
-  8: ['mismatch'],
-};
 
 /** Returns the run that the outputs describe: the first of the worst runs whose verdict gives the exit code. */
 export function shownRun(report: GateReport): RunReport | undefined {
   const runs = decidingRuns(report);
   const shown = worst(runs.map(shownAs));
   const worstRuns = runs.filter((run) => shownAs(run) === shown && !isSkipped(run));
-  const verdicts = report.interruptedBy === undefined ? (verdictsByCode[report.exitCode] ?? []) : [null];
-  const hasVerdict = (run: RunReport) => (verdicts as readonly unknown[]).includes(run.verdict);
+  const isStopped = report.interruptedBy !== undefined;
+  const hasVerdict = ({ verdict }: RunReport) =>
+    verdict === null ? isStopped : !isStopped && codesOf[verdict].includes(report.exitCode);
   const isDecisive = (run: RunReport) => run.action === report.result;
   return worstRuns.find(hasVerdict) ?? worstRuns.find(isDecisive) ?? worstRuns[0];
 }

@@ -1,6 +1,7 @@
 import { formatDuration } from '../../duration.ts';
 import { exitCodes } from '../../exit.ts';
-import { decidingRuns, isSkipped, shownAs, shownGate } from '../../gate/report.ts';
+import { shownAs } from '../../gate/policy.ts';
+import { decidingRuns, isSkipped, shownGate } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { excerpt } from '../../sanitize.ts';
 

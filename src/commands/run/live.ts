@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
-import type { Policy } from '../../gate/policy.ts';
-import { decidingRuns, shownAs } from '../../gate/report.ts';
+import { advised, judge, type Policy, shownAs } from '../../gate/policy.ts';
+import { decidingRuns } from '../../gate/report.ts';
 import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
@@ -16,16 +16,18 @@ import { excerpt } from '../../sanitize.ts';
 interface Moment {
   maxAttempts: number;
   policy: Policy;
+  advisory?: boolean;
   now: number;
   stopping: boolean;
   redact(text: string): string;
 }
 
 /** Returns a run as the view shows it. Pure. */
-export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, redact }: Moment): LiveRun {
+export function liveRun(run: WatchedRun, moment: Moment): LiveRun {
+  const { now, stopping, maxAttempts, policy, advisory, redact } = moment;
   const { seen, attempts, trouble } = run.progress;
-  const verdict = run.outcome?.verdict;
-  const going = verdict === undefined;
+  const going = run.outcome === null;
+  const { verdict, action } = judge(run.outcome?.verdict ?? null, policy);
   const of = attempts <= maxAttempts && Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
   const id = excerpt(redact(run.runId), 200);
   const name = excerpt(redact(run.subject.name ?? run.runId), 200);
@@ -35,8 +37,8 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
     id: name === id ? null : id,
     // A redacted or shortened address would not work as a link.
     url: run.appUrl !== null && redact(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
-    phase: verdict === undefined ? 'going' : shownAs({ verdict, action: policy[verdict] }),
-    state: run.outcome?.verdict ?? excerpt(redact(seen?.state ?? '-'), 80),
+    phase: going ? 'going' : shownAs({ verdict, action: advisory === true ? advised(action) : action }),
+    state: verdict ?? excerpt(redact(seen?.state ?? '-'), 80),
     trouble: going && trouble !== null,
     failed: seen?.failed ?? null,
     blocked: seen?.blocked ?? null,
@@ -75,14 +77,16 @@ function gateRows(
   const row = { ...noRun, gate: gate.name };
   if (report?.result === 'skipped') return [{ ...row, phase: 'skipped', state: 'skipped' }];
   if (runs.length > 0) {
-    const { advisory, retries = 0 } = gate;
-    const phaseOf = ({ phase, state, retry }: LiveRun) => {
+    const { retries = 0 } = gate;
+    return runs.map((watched) => {
+      const run = { ...rowOf(watched), gate: gate.name };
       // The run of a retry is created later, perhaps when the limit of creates permits it.
-      if (report === null && phase !== 'going' && state === 'failed' && retry < retries) return 'waiting';
-      // An advisory gate warns where another one fails.
-      return advisory && phase === 'fail' ? 'warn' : phase;
-    };
-    return runs.map(rowOf).map((run) => ({ ...run, gate: gate.name, phase: phaseOf(run) }));
+      if (report === null && run.phase !== 'going' && run.state === 'failed' && run.retry < retries)
+        return { ...run, phase: 'waiting' };
+      // Only the gate's report says whether a retry that passed is flaky.
+      const judged = report?.runs.findLast(({ runId }) => runId === watched.runId);
+      return judged?.verdict ? { ...run, phase: shownAs(judged), state: judged.verdict } : run;
+    });
   }
   if (report !== null)
     return [{ ...row, phase: report.result, state: decidingRuns(report)[0]?.verdict ?? 'stopped' }];
@@ -112,8 +116,9 @@ export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate
     const now = io.clock.monotonic();
     const ended = new Set([...states.values()].flatMap(({ gate, report }) => (report ? gate.name : [])));
     const runs = [...states.values()].flatMap((state) => {
-      const { maxAttempts, policy } = state.gate;
-      const rowOf = (run: WatchedRun) => liveRun(run, { now, stopping, redact, maxAttempts, policy });
+      const { maxAttempts, policy, advisory } = state.gate;
+      const moment = { now, stopping, redact, maxAttempts, policy, advisory };
+      const rowOf = (run: WatchedRun) => liveRun(run, moment);
       return isNamed ? gateRows(state, ended, rowOf) : state.runs.map(rowOf);
     });
     return { runs, elapsedMs: now - began };

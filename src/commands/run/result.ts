@@ -7,23 +7,18 @@ import {
   othersOf,
 } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
-import { decidingRuns, isSkipped, shownAs, shownGate } from '../../gate/report.ts';
+import { shownAs } from '../../gate/policy.ts';
+import { decidingRuns, isSkipped, shownGate } from '../../gate/report.ts';
 import type { GateReport, GatesReport, NamedGateReport, RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
+import { marks } from '../../output/live/model.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, type DrawnRow, drawRows, naturalWidths, tableWidth } from '../../output/table.ts';
-import { columnsOf, type Tone } from '../../output/text.ts';
+import { columnsOf } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { printNext, printWaiting } from './closing.ts';
-
-const marks = {
-  pass: ['good', '✓'],
-  warn: ['warn', '!'],
-  fail: ['bad', '✗'],
-  waiting: ['dim', '…'],
-} as const satisfies Record<GateReport['result'], readonly [Tone, string]>;
 
 const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
 /** The counts are the last columns of the heads. */
@@ -71,7 +66,7 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
     const [title = '', ...cells] = rows[at] ?? [];
     const [verdict = ''] = named ? cells.slice(1) : cells;
     const style = (text: string, column: number, verdictAt = 1) => {
-      if (column === verdictAt) return paint(marks[shownAs(run)][0], text);
+      if (column === verdictAt) return paint(marks[shownAs(run)].tone, text);
       const isLink = links && appUrl !== null && text.trimStart() === url;
       return isLink ? text.replace(url, () => hyperlink(appUrl, url)) : text;
     };
@@ -103,8 +98,8 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
 function saysEverything(run: RunReport, report: GateReport): boolean {
   return (
     othersOf(run, report).length === 0 &&
-    shownAs(run) !== 'warn' &&
-    ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '')
+    (shownAs(run) === 'pass' ||
+      (shownAs(run) === 'fail' && ['failed', 'blocked', 'cancelled'].includes(run.verdict ?? '')))
   );
 }
 
@@ -173,7 +168,7 @@ async function printEnd(end: EndEvent, context: Context): Promise<void> {
   for (const run of decidingRuns(report)) {
     if (output.oneScreen && saysEverything(run, report)) continue;
     const shown = shownAs(run);
-    const [tone, mark] = marks[shown];
+    const { tone, symbol } = marks[shown];
     const loud = shown === 'warn' ? ' WARNING:' : '';
     // The page of a failed run comes last.
     const url =
@@ -181,7 +176,9 @@ async function printEnd(end: EndEvent, context: Context): Promise<void> {
         ? ''
         : ` ${output.excerpt(run.appUrl, 500)}`;
     const print = printer(shown);
-    await print(`${output.paint(tone, `${mark}${loud}`)} ${describeRun(run)} ${describeOutcome(run)}${url}`);
+    await print(
+      `${output.paint(tone, `${symbol}${loud}`)} ${describeRun(run)} ${describeOutcome(run)}${url}`,
+    );
     const hint = hintOf(run);
     if (hint !== null) await print(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
     // The log has said already which runs had failed.
@@ -191,8 +188,8 @@ async function printEnd(end: EndEvent, context: Context): Promise<void> {
   }
   if (output.oneScreen) {
     const shown = shownGate(report);
-    const [tone, mark] = marks[shown];
-    await printer(shown)(output.paint(tone, `${mark} ${headline(report)}${meaning(report, gates)}`));
+    const { tone, symbol } = marks[shown];
+    await printer(shown)(output.paint(tone, `${symbol} ${headline(report)}${meaning(report, gates)}`));
   } else if (report.result === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
   }

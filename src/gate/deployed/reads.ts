@@ -1,5 +1,5 @@
 import { MismatchError, NetworkError, type RungateError } from '../../errors.ts';
-import type { Policy } from '../policy.ts';
+import { bySeverity, judge, type Policy } from '../policy.ts';
 import type { RunOutcome } from '../poll.ts';
 import type { VersionRead } from '../result-types.ts';
 
@@ -88,8 +88,6 @@ export function matchOf(seen: SeenBuild): boolean | null {
   return seen.after > 0 ? true : null;
 }
 
-const severity = { pass: 0, warn: 1, fail: 2 } as const;
-
 /** The version page and the expected versions, for messages. */
 export interface ExpectedBuild {
   /** The URL of the page as it may be shown. */
@@ -112,8 +110,8 @@ export function judged(
 ): RunOutcome {
   const build = buildOutcome(seen, expected);
   if (build === null) return outcome;
-  const [less, more] = [severity[policy[build.verdict]], severity[policy[outcome.verdict]]];
-  if (less < more || (less === more && outcome.verdict === 'unobserved')) return outcome;
+  const milder = bySeverity(judge(build.verdict, policy).action, judge(outcome.verdict, policy).action);
+  if (milder > 0 || (milder === 0 && outcome.verdict === 'unobserved')) return outcome;
   return outcome.limit === true ? { ...build, limit: true } : build;
 }
 

@@ -2,7 +2,8 @@ import type { TriggerBody } from '../../contract/run.ts';
 import { type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
 import type { GateEvent, InnerEvent, RunJournal } from '../events.ts';
-import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun, worst } from '../report.ts';
+import { advised, worst } from '../policy.ts';
+import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun } from '../report.ts';
 import type {
   Cancellation,
   GateReport,
@@ -100,13 +101,14 @@ export function knownRuns({ start, runIds = [], names = [] }: GateRuns): (RunSub
 const nodeFacts = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...needs], advisory });
 
 /** An advisory gate warns instead of failing. A bug in rungate is never only a warning. */
-function advised(gate: NamedGateReport): NamedGateReport {
+function advisedGate(gate: NamedGateReport): NamedGateReport {
   if (!gate.advisory || gate.result !== 'fail' || gate.exitCode === exitCodes.bug) return gate;
   const runs = gate.runs.map(
-    (run): RunReport => (run.action === 'fail' ? { ...run, action: 'warn', advisory: true } : run),
+    (run): RunReport =>
+      run.action === 'fail' ? { ...run, action: advised(run.action), advisory: true } : run,
   );
   const exitCode = gate.exitCode === null ? null : exitCodes.ok;
-  return { ...gate, result: 'warn', exitCode, runs };
+  return { ...gate, result: advised(gate.result), exitCode, runs };
 }
 
 /** @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came */
@@ -115,7 +117,7 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
   const cutShort = interruptedBy !== undefined;
   // Without a run nothing was tested.
   const empty = report.runs.length === 0 && !cutShort;
-  return advised({
+  return advisedGate({
     ...nodeFacts(node),
     result: empty ? 'fail' : result,
     exitCode: cutShort ? null : empty ? exitCodes.bug : exitCode,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { azureCommands } from '../../../src/ci/reports/log-commands.ts';
-import { decidingRuns, shownAs } from '../../../src/gate/report.ts';
+import { shownAs } from '../../../src/gate/policy.ts';
+import { decidingRuns } from '../../../src/gate/report.ts';
 import { azureCommand, linesOf } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 

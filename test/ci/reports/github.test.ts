@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { githubAnnotations } from '../../../src/ci/reports/log-commands.ts';
 import { gateOutputs, githubOutputs } from '../../../src/ci/reports/outputs.ts';
-import { decidingRuns, shownAs } from '../../../src/gate/report.ts';
+import { shownAs } from '../../../src/gate/policy.ts';
+import { decidingRuns } from '../../../src/gate/report.ts';
 import { githubCommand, githubFile, linesOf } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 

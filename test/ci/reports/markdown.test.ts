@@ -3,6 +3,7 @@ import markdownIt, { type Token } from 'markdown-it';
 import { describe, expect, it, test } from 'vitest';
 import { markdownReport } from '../../../src/ci/reports/markdown.ts';
 import { othersOf } from '../../../src/ci/reports/wording.ts';
+import { shownAs } from '../../../src/gate/policy.ts';
 import { decidingRuns } from '../../../src/gate/report.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
@@ -121,7 +122,7 @@ describe('the summary in Markdown', () => {
           decidingRuns(report).length + 1,
         ]);
         expect(count('td_open')).toBe(7 * decidingRuns(report).length);
-        const notable = decidingRuns(report).filter((one) => one.verdict !== 'passed');
+        const notable = decidingRuns(report).filter((one) => shownAs(one) !== 'pass');
         const others = notable.flatMap((one) => othersOf(one, report));
         expect(count('list_item_open')).toBe(notable.length + others.length);
         expect(count('em_open') + count('strong_open') + count('s_open')).toBe(0);

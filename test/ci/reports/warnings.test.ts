@@ -4,8 +4,8 @@ import { azureCommands, githubAnnotations } from '../../../src/ci/reports/log-co
 import { markdownReport } from '../../../src/ci/reports/markdown.ts';
 import { gateOutputs, gitlabDotenv } from '../../../src/ci/reports/outputs.ts';
 import { headline } from '../../../src/ci/reports/wording.ts';
-import { verdicts } from '../../../src/gate/policy.ts';
-import { shownAs, shownGate } from '../../../src/gate/report.ts';
+import { shownAs, verdicts } from '../../../src/gate/policy.ts';
+import { shownGate } from '../../../src/gate/report.ts';
 import { gate, run, samples } from './samples.ts';
 
 const letPass = Object.fromEntries(

@@ -177,6 +177,15 @@ describe('the live view of several gates', () => {
     expect(written).toMatch(/✗ web-chec…retry 1 {2}failed/);
     expect(screen.lines()).toContain('✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped');
   });
+
+  it('shows a gate that passed only on a retry as flaky, while another one goes on', async () => {
+    on = await stage({ outcome: ['failed', 'passed', 'passed'], duration: 25_000 });
+    const gates = { api: { process: 'api', retries: 1 }, web: { process: 'web', needs: ['api'] } };
+    const { code, written } = await watch(['gate'], fileOf(gates), { columns: 100, rows: 24 });
+    expect(code).toBe(0);
+    expect(written).toMatch(/1 of 2 running · 1 flaky · /);
+    expect(written).not.toMatch(/1 of 2 running · 1 passed/);
+  });
 });
 
 describe('the result on a terminal', () => {
