@@ -277,12 +277,29 @@ describe('with a hub', () => {
     expect(sent).toEqual([0, 10 * minute, 20 * minute, 30 * minute]);
   });
 
-  it('without a grant, the request is not repeated, and the wait ends at the timeout', async () => {
-    const hub = () => fakeHub(undefined, () => {});
-    const { error, sent, endedAt } = await play(() => status(500), { hub, timeoutMs: 10 * minute });
+  /** A hub that holds each request for 20 s and grants none. `idleMs`: how long it has granted none to anyone. */
+  const stuck = (idleMs?: number) => (time: VirtualTime) =>
+    fakeHub(undefined, (grant) => {
+      const askedAt = time.clock.monotonic();
+      time.at(askedAt + 20 * second, () => grant.settle(false, idleMs));
+    });
+
+  it('the request is repeated after three minutes in which the hub grants nothing to anyone', async () => {
+    const { creation, sent } = await play((at) => (at < minute ? status(500) : created), { hub: stuck() });
+    expect(creation).toMatchObject({ kind: 'created', requests: 2 });
+    expect(sent[1]).toBeGreaterThanOrEqual(3 * minute);
+    // Gates that lose their hub at the same time spread their requests over a minute.
+    expect(sent[1]).toBeLessThanOrEqual(4 * minute + 20 * second);
+  });
+
+  it.each<[string, number, number]>([
+    ['the hub grants the requests of other gates', 10 * minute, 0],
+    ['the timeout is over before the three minutes', 2 * minute, Number.POSITIVE_INFINITY],
+  ])('without a grant, it is not repeated until the timeout if %s', async (_what, timeoutMs, idleMs) => {
+    const { error, sent, endedAt } = await play(() => status(500), { hub: stuck(idleMs), timeoutMs });
     expect(error).toMatchObject({ status: 500 });
     expect(sent).toEqual([0]);
-    expect(endedAt).toBe(10 * minute);
+    expect(endedAt).toBe(timeoutMs);
   });
 
   it('reports only a 429 to the hub', async () => {
