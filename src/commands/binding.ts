@@ -5,12 +5,14 @@ import type { Flags as RowFlags } from '../options/table.ts';
 import { ciContext } from './ci-context.ts';
 import type { SourceOptions } from './config/sources.ts';
 import { type Context, createContext } from './context.ts';
-import { addGlobals, readOptions } from './options.ts';
+import { addGlobals, type ReadFlags, readOptions } from './options.ts';
 import { sayFrom } from './source-names.ts';
 
 interface BoundAction<Flags> extends Omit<SourceOptions, 'newProjectFile' | 'refOf'> {
   /** Refuses options that cannot work together, before anything else. @throws UsageError */
   check?(flags: Flags): void;
+  /** Returns the options of the command that this one goes on with, or null. @throws UsageError or ConfigError */
+  continues?(io: Io, flags: Flags): Promise<ReadFlags | null>;
   /** The project file in `--config` may not exist yet. */
   newProjectFile?(flags: Flags): boolean;
   /** The exit code is a verdict, so a result whose reader has gone is an error. */
@@ -44,9 +46,10 @@ export function createBind(
       const args = passed.slice(0, -2);
       const raw = mergedOptions(command);
       if ('runBare' in action) return done(await action.runBare(io, args, raw as never), {});
-      const { flags: read, settings } = readOptions(command, raw);
+      const given = readOptions(command, raw);
+      action.check?.(given.flags as never);
+      const { flags: read, settings } = (await action.continues?.(io, given.flags as never)) ?? given;
       const flags = read as never;
-      action.check?.(flags);
       const context = await createContext(io, read, settings, {
         ...action,
         argv,

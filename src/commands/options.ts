@@ -122,7 +122,7 @@ const attributeOf = (row: OptionRow) =>
     .replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
 
 /** The values of options by commander's names, and those of them that are settings. */
-interface ReadFlags {
+export interface ReadFlags {
   readonly flags: Flags & Readonly<Record<string, unknown>>;
   readonly settings: SomeSettings;
 }
@@ -152,6 +152,12 @@ export const readGlobals = (raw: Readonly<Record<string, unknown>>): ReadFlags =
     raw,
     optionIds.filter((id) => rowOf(id).commands?.includes('every')),
   );
+
+/** Returns the options of a command whose values are known. */
+export function readValues(flags: Flags): ReadFlags {
+  const settings = given(flags, ({ file }) => file !== undefined).map(([id, , value]) => [id, value]);
+  return { flags, settings: Object.fromEntries(settings) };
+}
 
 type Given = readonly [id: OptionId, row: OptionRow, value: unknown];
 

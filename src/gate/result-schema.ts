@@ -205,7 +205,7 @@ const ofResult = {
   startedAt: field(z.exactOptional(text()), 'With `next`: the start of the first slice, RFC 3339.'),
   next: field(
     z.exactOptional(z.readonly(z.array(z.string()))),
-    'The command that goes on with the gate, as arguments; only with `--slice`, and absent once the gate has ended.',
+    'The command that goes on with the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended.',
   ),
   hint: field(z.exactOptional(text()), 'The next step, for people; absent if there is none.'),
 };

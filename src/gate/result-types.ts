@@ -136,7 +136,7 @@ export interface GateReport {
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;
-  /** The command that goes on with the gate, as arguments; only with `--slice`, and absent once the gate has ended. */
+  /** The command that goes on with the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended. */
   next?: readonly string[];
   /** The next step, for people; absent if there is none. */
   hint?: string;
@@ -185,7 +185,7 @@ export interface GatesReport {
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;
-  /** The command that goes on with the gate, as arguments; only with `--slice`, and absent once the gate has ended. */
+  /** The command that goes on with the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended. */
   next?: readonly string[];
   /** The next step, for people; absent if there is none. */
   hint?: string;

@@ -9,6 +9,8 @@ export interface StateText {
   readonly text: string;
   /** Users other than its owner may read it. */
   readonly exposed: boolean;
+  /** Another user owns it. */
+  readonly foreign?: boolean;
 }
 
 /** Converts a file's text to data and back. */
@@ -61,7 +63,8 @@ function readState(path: string): StateText | null {
     // Reading a pipe or a device might never end.
     if (!stat.isFile() && !stat.isDirectory())
       throw Object.assign(new Error(`EINVAL: not a file, '${path}'`), { code: 'EINVAL' });
-    return { exposed: (stat.mode & 0o077) !== 0, text: readFileSync(path, 'utf8') };
+    const foreign = process.geteuid !== undefined && stat.uid !== process.geteuid();
+    return { exposed: (stat.mode & 0o077) !== 0, foreign, text: readFileSync(path, 'utf8') };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;

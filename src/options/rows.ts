@@ -329,15 +329,15 @@ export const rows = {
     type: text,
     group: 'Wait options:',
     commands: ['gate'],
-    flag: '--resume <token>',
-    help: 'go on with a gate: the token of the command that a slice names',
+    flag: '--resume <id>',
+    help: 'go on with a gate: the id of the command that a slice names; only options of output can be added',
   },
   new: {
     type: onOff,
     group: 'Wait options:',
     commands: ['gate'],
     flag: '--new',
-    help: 'with --slice: start a new run, even if one that was started in this work tree goes on',
+    help: 'with --slice: start a new run, even if a gate that was started in this work tree goes on',
   },
   retries: {
     ...wait,

@@ -66,8 +66,14 @@ function userFile(kind: keyof typeof folders, name: string, { env, cwd, platform
 /** Returns the path of the profiles file, or null if there is no folder for it. */
 export const profilesPath = (place: Place) => userFile('config', 'profiles.json', place);
 
-/** Returns the path of the file about gates that go on, or null if there is no folder for it. */
-export const gatesPath = (place: Place) => userFile('state', 'gates.json', place);
+/**
+ * Returns the path of the file about gates that go on: of the user, or in the folder of the CI job; null if there is no folder for it.
+ */
+export function slicesPath(place: Place, jobFolder: string | null): string | null {
+  if (jobFolder !== null && !place.env.RUNGATE_CONFIG_DIR?.trim())
+    return join(jobFolder, 'rungate', 'slices.json');
+  return userFile('state', 'slices.json', place);
+}
 
 const defaultProfile = 'default';
 

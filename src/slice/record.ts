@@ -17,21 +17,19 @@ type Handlers = {
 interface RecordTools {
   clock: Clock;
   redact: Redact;
-  timeoutOf(gate: string): number;
-  /** Called after each change that the next slice must know. */
-  save(): void;
+  /** Makes each change that the next slice must know: here, and in what is stored, which another command may have changed. */
+  save(edit: (state: SavedGates) => void): void;
 }
 
 /** Returns the handlers that keep the state up to date with the events of the gates. */
-export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: RecordTools): Handlers {
+export function recordIn({ clock, redact, save }: RecordTools): Handlers {
   const unsure = new Map<string, { gate: string | undefined; key: string; run: KnownRun }>();
   const watched = new Map<string, WatchedRun>();
-  const change = (name: string | undefined, edit: (gate: SavedGate) => void) => {
-    const gate = state.gates[name ?? unnamed];
-    if (gate === undefined) return;
-    edit(gate);
-    save();
-  };
+  const change = (name: string | undefined, edit: (gate: SavedGate, state: SavedGates) => void) =>
+    save((state) => {
+      const gate = state.gates[name ?? unnamed];
+      if (gate !== undefined) edit(gate, state);
+    });
   const keep = (name: string | undefined, key: string, run: KnownRun) =>
     change(name, ({ keys }) => {
       const used = keys.find((saved) => saved.key === key);
@@ -39,9 +37,10 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
     });
   return {
     begun({ gate: name }) {
-      change(name, (gate) => {
-        gate.begunAt ??= clock.now();
-        state.endsAt = Math.max(state.endsAt, gate.begunAt + timeoutOf(name ?? unnamed));
+      const now = clock.now();
+      change(name, (gate, state) => {
+        gate.begunAt ??= now;
+        state.endsAt = Math.max(state.endsAt, gate.begunAt + gate.timeoutMs);
       });
     },
     triggering({ gate: name, step }) {
@@ -58,8 +57,9 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
       else unsure.set(run.runId, { gate, key, run: started });
     },
     settled({ gate, runId }) {
+      const now = clock.now();
       change(gate, ({ keys }) => {
-        for (const { run } of keys) if (run?.runId === runId) run.endedAt ??= clock.now();
+        for (const { run } of keys) if (run?.runId === runId) run.endedAt ??= now;
       });
     },
     watch({ runs }) {
@@ -80,7 +80,7 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
     discarded({ gate: name, type: _type, ...run }) {
       const { gate: _gate, ...discarded } = run as typeof run & { gate?: string };
       change(name, (gate) => {
-        gate.discarded.push(discarded);
+        if (!gate.discarded.some(({ runId }) => runId === run.runId)) gate.discarded.push(discarded);
         gate.keys.splice(0, gate.keys.findIndex(({ key }) => key === run.idempotencyKey) + 1);
       });
     },
@@ -99,9 +99,11 @@ export function recordIn(state: SavedGates, { clock, redact, timeoutOf, save }: 
     deployed({ phase, text, version, matches, error }) {
       const reading =
         error === null ? { text: text ?? '', matches, version: version ?? undefined } : { error };
-      const { error: _error, ...seen } = withReading(state.build ?? nothingSeen, phase, reading, clock.now());
-      state.build = { ...seen, after: 0, error: null };
-      save();
+      const now = clock.now();
+      save((state) => {
+        const seen = withReading(state.build ?? nothingSeen, phase, reading, now);
+        state.build = { ...seen, after: 0, error: null };
+      });
     },
     gate({ gate: name, report }) {
       // One that was skipped, stopped, goes on or could not be observed is decided again.

@@ -1,86 +1,67 @@
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import type { SeenBuild } from '../gate/deployed/reads.ts';
-import type { KeyOrigin, KeyStep, KnownRun } from '../gate/events.ts';
+import type { KeyStep, KnownRun } from '../gate/events.ts';
 import type { PlannedGate } from '../gate/plan/plan.ts';
 import type { DiscardedRun, NamedGateReport, RunReport } from '../gate/result-types.ts';
-import type { Redact } from '../redact.ts';
 
 /** A key, with the run that a slice has started with it. Times in milliseconds since the epoch. */
-export interface SavedKey {
-  key: string;
-  origin: KeyOrigin;
-  retry?: number | undefined;
-  /** A request with it may have arrived. */
-  sent?: true;
-  run?: KnownRun;
-}
+export type SavedKey = Omit<KeyStep, 'how' | 'round'>;
 
 export interface SavedGate {
   /** The body of the first slice: git may be at another commit now. */
   body: TriggerBody | undefined;
   /** Null before the gate begins. */
   begunAt: number | null;
+  timeoutMs: number;
   /** The keys that are left, from the one of the last run on. */
   keys: SavedKey[];
   /** The runs that failed, of which the gate continues the retries. */
   failed: readonly RunReport[];
   discarded: DiscardedRun[];
   doubt: boolean;
-  ended?: NamedGateReport;
+  ended?: NamedGateReport | undefined;
 }
 
-/** The progress of a gate, or of several, over the slices so far: everything that the next one needs, and no secret. */
+/** The progress of a gate, or of several, over the slices so far. */
 export interface SavedGates {
   /** Random: the same in all slices. */
   id: string;
-  /** A hash of the service and the bodies. Another request does not go on with these gates. */
-  request: string;
   /** The start of the first slice. */
   startedAt: number;
+  /** The time of the last change. */
+  savedAt: number;
   /** The last timeout of a gate that has begun. */
   endsAt: number;
-  /** A command has reported the verdict: only `--resume` reads it again. */
-  reported?: true;
+  /** Set once a command has reported the end, to the ids of the runs that went on after a timeout; null for an unknown id. */
+  reported?: readonly (string | null)[];
   gates: Record<string, SavedGate>;
   build?: SeenBuild;
 }
 
-export function hasSecret(body: TriggerBody | undefined, redact: Redact): boolean {
-  const text = JSON.stringify(body) ?? '';
-  return redact(text) !== text;
-}
-
-/** @param waits whether the gate first waits for its needs or a deployment: its timeout begins afterwards */
-export function newGates<Gate extends PlannedGate>(
-  { id, request, startedAt }: Pick<SavedGates, 'id' | 'request' | 'startedAt'>,
-  gates: readonly Gate[],
-  waits: (gate: Gate) => boolean,
-  redact: Redact,
-): SavedGates {
-  const saved = gates.map((gate): [string, SavedGate] => [
-    gate.name,
+export function newGates(gates: readonly PlannedGate[], startedAt: number): SavedGates {
+  const saved = gates.map(({ name, needs, start, timeoutMs }): [string, SavedGate] => [
+    name,
     {
-      // A body that has a secret in it is not kept.
-      body: hasSecret(gate.start?.body, redact) ? undefined : gate.start?.body,
-      keys: savedKeys(gate.start?.keys ?? []),
-      // A slice that is killed before it can save this must not lengthen the timeout.
-      begunAt: waits(gate) ? null : startedAt,
+      body: start?.body,
+      keys: savedKeys(start?.keys ?? []),
+      begunAt: needs.length > 0 ? null : startedAt,
+      timeoutMs,
       failed: [],
       discarded: [],
       doubt: false,
     },
   ]);
   const longest = Math.max(...gates.map(({ timeoutMs }) => timeoutMs));
-  return { id, request, startedAt, endsAt: startedAt + longest, gates: Object.fromEntries(saved) };
+  const id = crypto.randomUUID().slice(0, 8);
+  return { id, startedAt, savedAt: startedAt, endsAt: startedAt + longest, gates: Object.fromEntries(saved) };
 }
 
 /** A random key is known to the slices of this gate only, as one that the user gives. */
 export const savedKeys = (keys: readonly KeyStep[]): SavedKey[] =>
-  keys.map(({ key, origin, retry }) => ({
-    key,
-    origin: origin === 'random' ? 'user' : origin,
-    ...(retry !== undefined && { retry }),
+  keys.map(({ how: _how, round: _round, ...key }) => ({
+    ...key,
+    origin: key.origin === 'random' ? 'user' : key.origin,
   }));
 
 /** A slice that begins after the timeout still reads its run: it may have ended in time. */
@@ -106,8 +87,7 @@ export function goingOn<Gate extends PlannedGate>(gate: Gate, { gates }: SavedGa
     run: run && shifted({ ...run, endedAt: run.endedAt ?? unseenEnd }, clock.now() - clock.monotonic()),
   }));
   const leastMs = keys.some(({ run }) => run !== undefined) ? lastReadMs : 0;
-  // A clock that was set back does not lengthen the timeout.
-  const leftMs = begunAt === null ? null : Math.min(gate.timeoutMs, limit - clock.now());
+  const leftMs = begunAt === null ? null : limit - clock.now();
   return {
     ...gate,
     ended,
@@ -117,19 +97,35 @@ export function goingOn<Gate extends PlannedGate>(gate: Gate, { gates }: SavedGa
   };
 }
 
-/** Counts the times from now on if the clock of this machine was set back behind the start: no slice must wait longer for that. */
-export function inThisClock(state: SavedGates, now: number): SavedGates {
-  const ahead = Math.max(0, state.startedAt - now);
-  if (ahead === 0) return state;
-  const gates = Object.entries(state.gates).map(([name, { begunAt, keys, ...gate }]): [string, SavedGate] => [
+/** Returns whether a gate has reached its timeout, and its last read is not over. */
+export const isOverdue = ({ gates }: SavedGates, now: number): boolean =>
+  Object.values(gates).some(
+    ({ begunAt, timeoutMs, ended }) => ended === undefined && begunAt !== null && now >= begunAt + timeoutMs,
+  );
+
+/**
+ * Returns the state as the next slice begins with it. A gate that did not fail reads its run again: only the service says that it
+ * passed. If the clock was set back, the times are counted from now on, since no slice must wait longer for that.
+ */
+export function continued<State extends SavedGates>(state: State, now: number): State {
+  const ahead = Math.max(0, state.savedAt - now);
+  const gates = Object.entries(state.gates).map(([name, gate]): [string, SavedGate] => [
     name,
     {
       ...gate,
-      begunAt: begunAt && begunAt - ahead,
-      keys: keys.map((key) => (key.run === undefined ? key : { ...key, run: shifted(key.run, ahead) })),
+      ended: gate.ended?.result === 'fail' ? gate.ended : undefined,
+      begunAt: gate.begunAt && gate.begunAt - ahead,
+      keys: gate.keys.map((key) => ({ ...key, run: key.run && shifted(key.run, ahead) })),
     },
   ]);
-  return { ...state, startedAt: now, endsAt: state.endsAt - ahead, gates: Object.fromEntries(gates) };
+  const { startedAt, endsAt } = state;
+  return {
+    ...state,
+    startedAt: startedAt - ahead,
+    endsAt: endsAt - ahead,
+    savedAt: now,
+    gates: Object.fromEntries(gates),
+  };
 }
 
 /** Returns the runs that go on, as far as they are known. */

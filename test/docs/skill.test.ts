@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -78,6 +81,7 @@ describe('the skill', () => {
     const project = '{ "project": "shop", "process": "checkout" }';
     const world = {
       cwd: '/repo',
+      env: { HOME: mkdtempSync(join(tmpdir(), 'skill-')) },
       files: { '/repo/.git': '', '/repo/.rungate.json': project },
       clock: { ...on.clock, sleep: sliceAfterReads(on.clock) },
     };

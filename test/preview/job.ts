@@ -10,7 +10,6 @@ export interface JobFacts {
   folder: string;
   job?: string;
   runId?: string;
-  sends?: Launch['sends'];
 }
 
 interface Start {
@@ -21,7 +20,7 @@ interface Start {
 }
 
 /** A job of GitHub Actions whose steps are processes of a machine. */
-export function ciJob(on: Machine, { inputs, folder, job = 'e2e', runId = '7', sends }: JobFacts) {
+export function ciJob(on: Machine, { inputs, folder, job = 'e2e', runId = '7' }: JobFacts) {
   const states = new Map<number, Record<string, string>>();
   const stepOf = (attempt: number, step: (toolkit: Toolkit, io: Io) => Promise<number>) => {
     const state = states.get(attempt) ?? {};
@@ -44,7 +43,7 @@ export function ciJob(on: Machine, { inputs, folder, job = 'e2e', runId = '7', s
       ...{ GITHUB_RUN_ID: runId, GITHUB_RUN_ATTEMPT: String(attempt), GITHUB_JOB: job, RUNNER_TEMP: folder },
     };
     const run = (io: Io, id: string) => step(toolkitOf(id), io);
-    const start: Launch = { argv: [], run, settings: { env }, ...(sends && { sends }) };
+    const start: Launch = { argv: [], run, settings: { env } };
     return { start, path: () => state.journal ?? '' };
   };
   const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);

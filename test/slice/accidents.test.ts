@@ -43,14 +43,37 @@ const atCommit = (letter: string): Omit<Launch, 'argv'> => ({
   settings: { captured: (words) => (words.includes('HEAD^{commit}') ? letter.repeat(40) : null) },
 });
 
-test('two commands that begin at the same time share one run', async () => {
-  await play(async (on, service) => {
-    const begun = await Promise.all([on.launch({ argv: first }), on.launch({ argv: first })]);
-    const ended = await Promise.all(begun.map((one) => end(on, one)));
-    expect(ended.map(({ code }) => code)).toEqual([exitCodes.ok, exitCodes.ok]);
-    expect(service.runs).toHaveLength(1);
-  });
-});
+test.each([
+  ['passes', passes, exitCodes.ok, 1],
+  [
+    'passes after a retry',
+    {
+      courses: {
+        web: [
+          { end: 'failed', seconds: 25 },
+          { end: 'passed', seconds: 30 },
+        ],
+      },
+    },
+    exitCodes.ok,
+    2,
+  ],
+  ['fails', { courses: { web: [{ end: 'failed', seconds: 50 }] } }, exitCodes.failed, 2],
+] as const)(
+  'three loops that begin at the same time hold one gate, which %s',
+  async (_name, options, code, runs) => {
+    await play(
+      async (on, service) => {
+        const argv = [...first, '--retries', '1'];
+        const begun = await Promise.all([1, 2, 3].map(() => on.launch({ argv })));
+        const ended = await Promise.all(begun.map((one) => end(on, one)));
+        expect(ended.map((one) => one.code)).toEqual([code, code, code]);
+        expect(service.runs).toHaveLength(runs);
+      },
+      { options },
+    );
+  },
+);
 
 test('a commit between two slices does not change the run, and the end of the gate is its end at every commit', async () => {
   await play(async (on, service) => {

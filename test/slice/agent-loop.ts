@@ -4,6 +4,8 @@ export interface Called {
   code: number | null;
   /** Standard output. */
   out: string;
+  /** Standard error, if it is known. */
+  err?: string;
 }
 
 export interface Loop extends Called {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Agent, type Dispatcher } from 'undici';
 import type { StopSignal } from '../../src/errors.ts';
 import type { Io } from '../../src/host/io.ts';
@@ -32,8 +33,6 @@ export interface Launch {
   argv: readonly string[];
   /** Instead of `main` with the arguments. */
   run?: (io: Io, id: string) => Promise<number>;
-  /** Whether it sends a request without a credential, if several processes run. */
-  sends?: (origin: string, path: string) => boolean;
   /** Called after each step that the process survives, and when it is killed, before anything else happens. */
   onStep?: () => void;
   onKill?: () => void;
@@ -51,7 +50,6 @@ export interface Ended {
   err: string;
   startedAt: number;
   endedAt: number;
-  /** The API key and the token that it sent. */
   id: string;
   /** The text of the file about gates that go on, at its end. */
   state: string | null;
@@ -59,7 +57,6 @@ export interface Ended {
 
 interface Process {
   id: string;
-  sends: NonNullable<Launch['sends']>;
   dead: boolean;
   /** The number of its waits. A process that waits for nothing is still working. */
   waits: number;
@@ -91,20 +88,21 @@ export interface Machine {
 let launched = 0;
 const never = new Promise<never>(() => {});
 
-/** A machine whose processes run in this process, on virtual time and against a service in memory. */
+/**
+ * A machine whose processes run in this process, on virtual time and against a service in memory.
+ * @param readOnlyAt when its disk becomes read-only
+ */
 export function machine(
   service: Backend,
-  { env = {}, stateUsable = true }: { env?: Record<string, string>; stateUsable?: boolean } = {},
+  {
+    env = {},
+    readOnlyAt = Number.POSITIVE_INFINITY,
+  }: { env?: Record<string, string>; readOnlyAt?: number } = {},
 ): Machine {
   let time = 0;
   let events: Event[] = [];
   const processes = new Map<string, Process>();
-  const senderOf = ({ origin, path, headers: given }: Dispatcher.DispatchOptions) => {
-    const headers = given as Record<string, string>;
-    const id = headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '');
-    if (id !== undefined) return processes.get(id);
-    return [...processes.values()].find(({ sends }) => sends(String(origin), path));
-  };
+  const sender = new AsyncLocalStorage<Process>();
   const files: Machine['files'] = {};
   const disk: { text: string | null; lock: Process | null } = { text: null, lock: null };
   const at = (when: number, act: () => void) => {
@@ -152,12 +150,11 @@ export function machine(
 
   const stateFile = (process: Process): StateFile => ({
     read() {
-      if (!stateUsable) throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
       return disk.text === null ? null : { text: disk.text, exposed: false };
     },
     async change(format, edit) {
       if (!step(process)) return never;
-      if (!stateUsable) throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+      if (time >= readOnlyAt) throw Object.assign(new Error('EROFS'), { code: 'EROFS' });
       let [holder, since] = [disk.lock, time];
       while (disk.lock !== null) {
         if (disk.lock !== holder) [holder, since] = [disk.lock, time];
@@ -177,7 +174,7 @@ export function machine(
 
   const dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
     const headers = options.headers as Record<string, string>;
-    const process = senderOf(options);
+    const process = sender.getStore();
     if (process === undefined || !step(process)) return true;
     let done = false;
     const settle = (deliver: () => void) => {
@@ -251,7 +248,6 @@ export function machine(
       const process: Process = {
         ...{
           id,
-          sends: on.sends ?? (() => true),
           dead: false,
           waits: 0,
           steps: 0,
@@ -273,7 +269,7 @@ export function machine(
         ...{ cwd: '/work', files },
         ...settings,
         env: {
-          ...{ RUNGATE_API_URL: 'https://service.test', RUNGATE_API_KEY: id, HOME: '/home/user' },
+          ...{ RUNGATE_API_URL: 'https://service.test', RUNGATE_API_KEY: 'key-of-user', HOME: '/home/user' },
           ...env,
           ...settings.env,
         },
@@ -303,7 +299,7 @@ export function machine(
           sleep: (ms, by) => sleep(process, ms, by),
         },
         stateFile: (path) =>
-          path.endsWith('gates.json') ? stateFile(process) : { read: () => null, change: async () => {} },
+          path.endsWith('slices.json') ? stateFile(process) : { read: () => null, change: async () => {} },
         writeFile: whole(io.writeFile),
         appendFile: whole(io.appendFile),
         removeFile: whole(io.removeFile),
@@ -319,18 +315,20 @@ export function machine(
           if (listeners.size === 0) kill(process);
           for (const listener of listeners) listener(signal.name);
         });
-      (run === undefined ? main(argv, own) : run(own, id)).then(
-        async (code) => {
-          if (process.dead) return;
-          // Time stands still meanwhile.
-          process.waits = Number.NEGATIVE_INFINITY;
-          if (run === undefined) await checkDocuments(argv, out.text, err.text).catch(reject);
-          process.end({ code });
-        },
-        (error: unknown) => {
-          if (!process.dead) reject(error);
-        },
-      );
+      sender
+        .run(process, () => (run === undefined ? main(argv, own) : run(own, id)))
+        .then(
+          async (code) => {
+            if (process.dead) return;
+            // Time stands still meanwhile.
+            process.waits = Number.NEGATIVE_INFINITY;
+            if (run === undefined) await checkDocuments(argv, out.text, err.text).catch(reject);
+            process.end({ code });
+          },
+          (error: unknown) => {
+            if (!process.dead) reject(error);
+          },
+        );
     });
 
   const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -27,7 +27,7 @@ export interface ServiceOptions {
 export interface ServiceRun {
   id: string;
   key: string;
-  /** The API key of the request that created it. */
+  /** The process that created it. */
   by: string;
   gate: string;
   body: Record<string, unknown>;
@@ -79,10 +79,10 @@ export function modelService(options: ServiceOptions): Service {
     runs.push(run);
     return run;
   };
-  const act = ({ method, path, headers, body }: ModelRequest, now: number): ModelResponse => {
+  const act = ({ method, path, headers, body, by }: ModelRequest, now: number): ModelResponse => {
     if (path === '/api/ci/runs') {
       const given = JSON.parse(body) as ServiceRun['body'];
-      const [gate, by] = [String(given.processSlug), headers['x-api-key'] ?? ''];
+      const gate = String(given.processSlug);
       const key = headers['idempotency-key'] ?? '';
       const known = honoursKeys ? runs.find((run) => run.key === key) : undefined;
       const run = known ?? create({ gate, key, by, body: given }, now);

@@ -36,6 +36,14 @@ export interface ShellOptions {
 export interface Shell {
   readonly mock: MockServer;
   readonly time: VirtualTime;
+  /** The environment of the next commands. */
+  readonly env: Record<string, string>;
+  /** The files of the work tree. */
+  readonly files: Record<string, string>;
+  /** The folder of the next commands. */
+  cwd: string;
+  /** The disk with rungate's state. */
+  readonly disk: Disk;
   call(command: readonly string[]): Promise<Called>;
   close(): Promise<void>;
 }
@@ -46,17 +54,24 @@ export const betweenMs = 1000;
 const mostCalls = 100;
 const never = new Promise<never>(() => {});
 
-/** A state file in memory: most of the time on a disk is for making sure of its changes. */
-function memoryFile(readOnly: boolean): StateFile {
-  let text: string | null = null;
-  return {
-    read: () => (text === null ? null : { text, exposed: false }),
-    async change({ parse, write }, edit) {
-      if (readOnly) throw Object.assign(new Error('EROFS'), { code: 'EROFS' });
-      text = write(edit(parse(text ?? '{}')));
-    },
-  };
+interface Disk {
+  readOnly: boolean;
+  /** The texts of the files by path. */
+  readonly files: Map<string, string>;
 }
+
+/** A state file in memory: most of the time on a disk is for making sure of its changes. */
+const memoryFile = (disk: Disk, path: string): StateFile => ({
+  read() {
+    const text = disk.files.get(path);
+    return text === undefined ? null : { text, exposed: false };
+  },
+  async change({ parse, write }, edit) {
+    if (disk.readOnly) throw Object.assign(new Error('EROFS'), { code: 'EROFS' });
+    const text = disk.files.get(path);
+    disk.files.set(path, write(edit(text === undefined ? ({} as never) : parse(text))));
+  },
+});
 
 /** A process: once it is killed, it reads no file and prints nothing, and no time passes for it. */
 function startProcess(argv: readonly string[], io: Io, stopIt: () => void) {
@@ -142,13 +157,9 @@ export async function openShell({ mock: options, gates, readOnly, stops }: Shell
   const time = virtualTime();
   const { clock } = time;
   const mock = await startMock({ clock, ...options });
-  const stateFiles = new Map<string, StateFile>();
-  const stateFile = (path: string) => {
-    const file = stateFiles.get(path) ?? memoryFile(readOnly === true);
-    stateFiles.set(path, file);
-    return file;
-  };
-  const env = {
+  const disk: Disk = { readOnly: readOnly === true, files: new Map() };
+  const stateFile = (path: string) => memoryFile(disk, path);
+  const env: Record<string, string> = {
     RUNGATE_API_URL: mock.url,
     RUNGATE_API_KEY: mock.apiKey,
     HOME: '/home/agent',
@@ -169,8 +180,9 @@ export async function openShell({ mock: options, gates, readOnly, stops }: Shell
     const onStop = (stop: typeof signal) => {
       signal = stop;
     };
-    const { io } = memoryIo({ clock, env, cwd: '/repo', files, onStop });
+    const { io, printed: all } = memoryIo({ clock, env: { ...env }, cwd: shell.cwd, files, onStop });
     const process = startProcess(argv, { ...io, stateFile }, () => signal('SIGTERM'));
+    const errors = () => all().err;
     const runsBefore = mock.state.runs.size;
     let stopped = false;
     const stopIf = (holds: (at: Moment) => boolean) => {
@@ -197,13 +209,9 @@ export async function openShell({ mock: options, gates, readOnly, stops }: Shell
     const { ended, printed } = process;
     if (ended !== undefined && 'error' in ended) throw ended.error;
     await time.run(betweenMs);
-    return { code: stopped || ended === undefined ? null : ended.code, out: printed };
+    return { code: stopped || ended === undefined ? null : ended.code, out: printed, err: errors() };
   }
 
-  return {
-    mock,
-    time,
-    call,
-    close: () => mock.close(),
-  };
+  const shell: Shell = { mock, time, env, files, cwd: '/repo', disk, call, close: () => mock.close() };
+  return shell;
 }

@@ -16,7 +16,7 @@ describe('a loop that runs only the commands in next', () => {
     const { code, verdict, runs, minutes, calls } = await slices(task);
     expect({ code, verdict, runs }).toEqual({ code: task.code, verdict: task.verdict, runs: task.runs });
     expect(minutes).toBeLessThanOrEqual(task.endsBy ?? 10.25);
-    expect(calls / minutes).toBeLessThanOrEqual(1.5);
+    expect(calls / Math.max(1, minutes)).toBeLessThanOrEqual(1.5);
   });
 });
 

@@ -160,7 +160,7 @@ export const tasks: readonly Task[] = [
   },
   {
     ...{ name: 'the state folder cannot be written', mock: { outcome: 'failed' }, readOnly: true },
-    ...{ code: 1, verdict: 'failed', runs: 1 },
+    ...{ code: 78, verdict: 'none', runs: 0 },
   },
 ];
 

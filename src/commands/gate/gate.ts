@@ -16,7 +16,7 @@ import { type PlannedStart, planStart, triggerBody, warnOfReRuns } from '../run/
 import { withSubjectFiles } from '../run/subjects.ts';
 import { type CommandGate, type GateFlags, gateOf } from '../run/wait-flags.ts';
 import { planCommandPreviews, type WithPreviews } from './preview.ts';
-import type { openSlice, Slice } from './slice.ts';
+import type { Resumed } from './resume.ts';
 
 /** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
 export const gateDefaults: SomeSettings = { strict: true, maxAttempts: Number.POSITIVE_INFINITY };
@@ -27,10 +27,15 @@ export async function gateCommand(
   names: readonly string[],
   flags: GateFlags,
 ): Promise<number> {
-  const chosen = chosenGates(context, names, flags);
-  await sayNotStrict(context, chosen);
-  await warnOfVariables(context);
-  return runChosen(context, chosen, names, flags);
+  const { resume } = flags;
+  // `--slice` and `--resume` load `node:crypto`, for which other gates would pay.
+  const resumed =
+    resume === undefined ? null : (await import('./resume.ts')).resumedGate(context, names, resume);
+  const own = resumed?.context ?? context;
+  const chosen = resumed === null ? chosenGates(context, names, flags) : resumed.chosen;
+  await sayNotStrict(own, chosen);
+  await warnOfVariables(own);
+  return runChosen(own, chosen, flags, resumed);
 }
 
 /**
@@ -41,8 +46,8 @@ export async function gateCommand(
 async function runChosen(
   given: Context,
   chosen: readonly GateSettings[] | null,
-  names: readonly string[],
   givenFlags: GateFlags,
+  resumed: Resumed | null,
 ): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
   const receipt = givenFlags.dryRun === true ? undefined : givenFlags.receipt;
@@ -62,7 +67,7 @@ async function runChosen(
     ...gate,
     // With the files of `--subject-file`: a re-run with another build must not join the run of this one.
     settings: { ...gate.settings, ...(subjects !== undefined && { 'receipt.subjects': subjects }) },
-    body: triggerBody(gate.settings, ci),
+    body: resumed?.bodyOf(gate.name) ?? triggerBody(gate.settings, ci),
   }));
   const { context, flags, gates: withPreview } = await planCommandPreviews(own, ownFlags, ci, asked);
   const plan: (CommandGate & PlannedStart)[] = [];
@@ -79,16 +84,10 @@ async function runChosen(
   }
   const ordered = inOrder(plan);
   if (flags.dryRun === true) return printRequests(context, ordered, flags);
-  const slice = await sliceOf(context, ci, ordered, chosen === null ? [] : names, flags);
+  const isSliced = flags.slice !== undefined;
+  const slice = isSliced ? await (await import('./slice.ts')).openSlice(context, ci, ordered, flags) : null;
   const gates = slice?.gates ?? ordered;
   return runGates(context, gates, flags, await openReceipts?.(context, gates.map(receiptGate)), slice);
-}
-
-/** Loaded for slices only, because other gates would pay for `node:crypto` and `node:zlib`. */
-async function sliceOf(...given: Parameters<typeof openSlice>): Promise<Slice | null> {
-  const { slice, resume } = given[4];
-  if (slice === undefined && resume === undefined) return null;
-  return (await import('./slice.ts')).openSlice(...given);
 }
 
 /** Returns the gates of the project file to run, or null if the settings select one gate. @throws UsageError */

@@ -10,7 +10,6 @@ import type { EndEvent } from '../../library/reporter.ts';
 import { type Flags, type OptionRow, rows } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
-import type { Context } from '../context.ts';
 import { argumentsOf } from '../options.ts';
 import { quotedCommand } from '../shell-quoted.ts';
 import { asksForBuild, type CommandGate } from './wait-flags.ts';
@@ -144,13 +143,4 @@ export async function printWaiting(report: GateReport | GatesReport, output: Out
     for (const line of lines) await output.alert(output.excerpt(`${title}${line}`, 400));
   }
   await output.alert(`the slice is over (exit ${report.exitCode}): the gate has neither passed nor failed`);
-}
-
-/** Prints the command that goes on with the gate. JSON has it in `next`. */
-export async function printNext(next: readonly string[], { io, output }: Context): Promise<void> {
-  if (wantsJson(output)) return;
-  const command = quotedCommand(next, io.platform);
-  await output.alert(
-    command === null ? 'to go on, run the command that --json has in next' : `to go on, run: ${command}`,
-  );
 }

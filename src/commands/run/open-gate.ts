@@ -33,8 +33,8 @@ export interface GatePart {
   readonly record: Reporter;
   /** Receives events after them. */
   readonly reported: Reporter;
-  /** The reads of the version page so far, and how long the wait for the build has taken. */
-  readonly build: { seen: SeenBuild | undefined; elapsedMs: number };
+  /** The reads of the version page so far, and how long the wait for the build may still take. */
+  readonly build: { seen: SeenBuild | undefined; leftOf(timeoutMs: number): number };
 }
 
 /** Nothing is written about a gate that goes on. */
@@ -90,8 +90,8 @@ export async function runGates(
         if (!asksForBuild(settings, flags)) return null;
         const options = await deployedOptions(context, flags, commit);
         if (options === null || part === null) return options;
-        const { seen, elapsedMs } = part.build;
-        return { ...options, seen, timeoutMs: Math.max(0, options.timeoutMs - elapsedMs) };
+        const { seen, leftOf } = part.build;
+        return { ...options, seen, timeoutMs: leftOf(options.timeoutMs) };
       },
       connection: () => context.connection(),
       cancelOnInterrupt: flags.cancelOnInterrupt ?? (isSliced ? 'SIGINT' : isOwn),

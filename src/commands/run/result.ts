@@ -11,6 +11,7 @@ import { shownAs } from '../../gate/policy.ts';
 import { decidingRuns, isSkipped, shownGate } from '../../gate/report.ts';
 import type { GateReport, GatesReport, NamedGateReport, RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
+import { wantsJson } from '../../output/json.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import { marks } from '../../output/live/model.ts';
 import type { Output } from '../../output/output.ts';
@@ -18,7 +19,7 @@ import { type Cell, type DrawnRow, drawRows, naturalWidths, tableWidth } from '.
 import { columnsOf } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
-import { printNext, printWaiting } from './closing.ts';
+import { printWaiting } from './closing.ts';
 
 const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
 /** The counts are the last columns of the heads. */
@@ -154,7 +155,9 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
   const { result, next } = end.report;
   if (result === 'waiting') await printWaiting(end.report, context.output);
   else await printEnd(end, context);
-  if (next !== undefined) await printNext(next, context);
+  // JSON has it in `next`.
+  if (next !== undefined && !wantsJson(context.output))
+    await context.output.alert(`to go on, run: ${next.join(' ')}`);
 }
 
 async function printEnd(end: EndEvent, context: Context): Promise<void> {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readToken } from '../../../src/slice/token.ts';
 import { artifactText } from '../../../src/subject.ts';
 import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { commit } from '../../receipt/table.ts';
@@ -41,10 +40,7 @@ async function slice(signal: AbortSignal | undefined): Promise<void> {
 }
 
 const run = (argv: readonly string[] = gate) => on.with(world)(...argv);
-const resumed = (out: string, without: readonly string[] = []): string[] =>
-  JSON.parse(out)
-    .next.slice(1)
-    .filter((word: string) => !without.includes(word));
+const resumed = (out: string): string[] => JSON.parse(out).next.slice(1);
 
 describe('a gate whose run could not be observed', () => {
   it.each([
@@ -106,28 +102,6 @@ it('starts a new run after a verdict has been reported', async () => {
 });
 
 describe('the command that goes on', () => {
-  it('is the same one with a token, and waits to the end without --slice', async () => {
-    readsOfSlice = 1;
-    const { code, out } = await run();
-    expect(code).toBe(75);
-    expect(resumed(out).slice(0, -1)).toEqual(['gate', '--json', ...gate.slice(1, -1), '--resume']);
-    expect((await run(resumed(out, ['--slice', '45s']))).code).toBe(1);
-    expect(created()).toBe(1);
-  });
-
-  it('has a whole token if a newer gate of the same request has its place in the file', async () => {
-    readsOfSlice = 1;
-    const usual = world.env;
-    world.env = { RUNGATE_CONFIG_DIR: '/proc/none' };
-    const older = resumed((await run()).out);
-    world.env = usual;
-    await run();
-    const again = resumed((await run(older)).out);
-    readsOfSlice = Number.POSITIVE_INFINITY;
-    expect((await run(again)).code).toBe(1);
-    expect(created()).toBe(2);
-  });
-
   it('counts the status reads of all slices', async () => {
     const counts: number[] = [];
     let argv: readonly string[] = gate;
@@ -149,26 +123,32 @@ describe('the command that goes on', () => {
     expect(created()).toBe(1);
   });
 
-  it('has no secret, even if the body of the request has one', async () => {
-    readsOfSlice = 1;
-    const page = `https://ci.example.test/?key=${on.mock.apiKey}`;
-    // Without a folder for it, the token has the whole state.
-    world.env = { RUNGATE_CONFIG_DIR: '/proc/none' };
-    const { out } = await run([...gate, '--external-url', page]);
-    const state = JSON.stringify(readToken(resumed(out).at(-1) ?? ''));
-    expect(state).toContain(JSON.parse(out).runs[0].runId);
-    expect(state + out).not.toContain(on.mock.apiKey);
+  it('is refused with a secret in an option, since it would be stored', async () => {
+    for (const page of [
+      `https://ci.example.test/?key=${on.mock.apiKey}`,
+      'https://me:word@ci.example.test/',
+    ]) {
+      const { code, err } = await run([...gate, '--external-url', page]);
+      expect([code, err]).toEqual([64, expect.stringMatching(/--external-url has a secret/)]);
+    }
+    expect(created()).toBe(0);
   });
 
-  it('has a short token, unless the state cannot be kept', async () => {
+  it('reads a secret in a URL of the project file again, and does not store it', async () => {
+    await on.close();
+    on = await stage({ outcome: 'failed', duration: 60_000, deployed: 'x' });
     readsOfSlice = 1;
-    expect(resumed((await run()).out).at(-1)).toMatch(/^[0-9a-f]{8}$/);
-    world.env = { RUNGATE_CONFIG_DIR: '/proc/none' };
-    const { out, err } = await run();
-    expect(err).toMatch(/^warning: .* cannot be written \(\w+\)/m);
+    const deployed = { url: `${on.mock.url}/_mock/version?key=word-of-page`, is: 'x' };
+    const project = { project: 'shop', process: 'checkout', deployed };
+    Object.assign(world.files ?? {}, { '/repo/.rungate.json': JSON.stringify(project) });
+    const { code, out } = await run(['gate', '--slice', '45s', '--json']);
+    expect(code).toBe(75);
+    const stored = readFileSync(join(world.env.RUNGATE_CONFIG_DIR ?? '', 'slices.json'), 'utf8');
+    expect(stored).toContain(JSON.parse(out).runs[0].runId);
+    for (const secret of ['word-of-page', on.mock.apiKey, on.mock.token])
+      expect(stored).not.toContain(secret);
     readsOfSlice = Number.POSITIVE_INFINITY;
     expect((await run(resumed(out))).code).toBe(1);
-    expect(created()).toBe(2);
   });
 });
 
@@ -191,25 +171,6 @@ describe('the subjects of a gate', () => {
     expect(subjects()).toEqual([subject, `app.tgz@sha256:${digestOf('first')}`]);
   });
 
-  it.each([
-    ['a subject', ['--subject', subject], ['--subject', subject.replace('shop', 'other')]],
-    ['the version of the page', ['--deployed-is', commit], ['--deployed-is', 'v2']],
-  ])('and the build are refused with a token if %s differs', async (_what, first, second) => {
-    await on.close();
-    on = await stage({ outcome: 'passed', duration: 60_000, deployed: commit });
-    readsOfSlice = 1;
-    const page = [...gate, '--deployed-url', `${on.mock.url}/_mock/version`, '--commit-sha', commit];
-    const { code, out } = await run([...page, ...first]);
-    expect(code).toBe(75);
-    const token = resumed(out).slice(-2);
-    expect(await run([...page, ...second, ...token])).toMatchObject({
-      code: 64,
-      err: expect.stringMatching(/the token is of another gate: .* or the build differs/),
-    });
-    readsOfSlice = Number.POSITIVE_INFINITY;
-    expect((await run([...page, ...first, ...token])).code).toBe(0);
-  });
-
   it('are those of the gate that the same command joins, not of one for another image', async () => {
     readsOfSlice = 1;
     const page = [...gate, ...receipt, '--subject'];
@@ -224,14 +185,12 @@ describe('the subjects of a gate', () => {
 });
 
 it.each([
-  [['--new'], /^error: --new has no effect without --slice/],
-  [['--slice', '45s', '--new', '--resume', '1.a.b'], /^error: --new and --resume cannot be combined/],
+  [['--new'], /--new has no effect without --slice/],
   [
-    ['--slice', '45s', '--deployed-url', 'https://a.example/?token=1'],
-    /^error: --slice would repeat the query/,
+    ['--slice', '45s', '--deployed-url', 'https://a.example/?token=1', '--deployed-is', 'x'],
+    /--deployed-url has .* query/,
   ],
-  [['--resume', '1.a.b'], /^error: --resume: "1.a.b" is not the token of a gate of this user/],
-  [['--slice', '2s', '--api-url', 'https://a.example'], /^error: --slice is too short: 2 s/],
+  [['--slice', '2s', '--api-url', 'https://a.example'], /--slice is too short: 2 s/],
 ])('refuses %j before anything is sent', async (words, message) => {
   const { code, err } = await run(['gate', '--project', 'shop', '--process', 'checkout', ...words]);
   expect([code, err]).toEqual([64, expect.stringMatching(message)]);

@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Stage, stage } from '../../cli/harness.ts';
 import { commit, sealed, statement, trusted } from '../../receipt/table.ts';
@@ -49,7 +52,8 @@ describe('the reports and the receipt of an earlier build are gone', () => {
     await earlierBuild();
     await on.close();
     on = await stage({ outcome: 'stuck' });
-    expect([(await run(argv, { RUNGATE_CONFIG_DIR: '/proc/none' })).code, left()]).toEqual([code, []]);
+    const folder = mkdtempSync(join(tmpdir(), 'slices-'));
+    expect([(await run(argv, { RUNGATE_CONFIG_DIR: folder })).code, left()]).toEqual([code, []]);
   });
 
   it('after a bug', async () => {

@@ -1,0 +1,112 @@
+import { formatDuration } from '../../duration.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { runService } from '../../gate/service.ts';
+import type { Flags } from '../../options/table.ts';
+import { continued, liveRuns, type SavedGates } from '../../slice/state.ts';
+import type { Context } from '../context.ts';
+import { selfName } from '../init/first-steps.ts';
+import {
+  accountOf,
+  checkAccount,
+  type Store,
+  type Stored,
+  type StoredGate,
+  UnwritableError,
+} from './store.ts';
+
+/** The limit of a read that finds out whether the run of a reported timeout goes on. */
+const leftReadMs = 30_000;
+
+const sameGate = (stored: Stored | null, { identity }: StoredGate) =>
+  Object.values(stored?.gates ?? {}).find((gate) => gate.identity === identity);
+
+/** @throws UsageError if a run of a gate that has timed out goes on, or may */
+async function refuseSecondRun(context: Context, { id, reported = [] }: StoredGate): Promise<void> {
+  const { io, output } = context;
+  for (const runId of reported) {
+    const service = runService(await context.connect(), io.clock.now);
+    if (runId !== null && (await service.readEnd(runId, { timeoutMs: leftReadMs })) !== null) continue;
+    const run = runId === null ? 'a run that it may have created' : output.excerpt(runId, 80);
+    const cancel =
+      runId === null ? '' : `cancel it: ${selfName(io)} run cancel ${output.excerpt(runId, 80)}; `;
+    throw new UsageError(`the gate of this command has timed out, and ${run} goes on`, {
+      hint: `to see whether it has ended, run: ${selfName(io)} gate --resume ${id}; ${cancel}to start another run, add --new`,
+    });
+  }
+}
+
+export interface Chosen {
+  state: StoredGate;
+  /** Whether an earlier command has begun it. */
+  isKnown: boolean;
+  /** The gate whose runs `--new` leaves as they are. */
+  left: StoredGate | undefined;
+  /** Why the state cannot be written. */
+  problem?: UnwritableError;
+}
+
+/** Returns the gate that a command goes on with, or a new one, and puts it into the store. @throws UsageError or ConfigError */
+function pick({ io, settings }: Context, stored: Stored, fresh: StoredGate, flags: Flags): Chosen {
+  const { resume, new: isNew = false } = flags;
+  const found = resume === undefined ? sameGate(stored, fresh) : stored.gates[resume];
+  if (resume !== undefined && found === undefined)
+    throw new ConfigError(`--resume: the state of gate ${resume} has been removed`);
+  const isKnown = found !== undefined && !isNew && (resume !== undefined || found.reported === undefined);
+  if (!isKnown) {
+    fresh.account = accountOf(stored, settings);
+    if (found !== undefined) found.identity = '';
+    stored.gates[fresh.id] = fresh;
+    return { state: fresh, isKnown, left: isNew ? found : undefined };
+  }
+  checkAccount(stored, found, settings);
+  if (resume === undefined && found.rules !== fresh.rules)
+    throw new UsageError('the same gate goes on in this work tree, with another policy or other limits', {
+      hint: `to go on with it, run: ${selfName(io)} gate --resume ${found.id}; to start another run with the rules of this command, add --new`,
+    });
+  const { command } = resume === undefined ? fresh : found;
+  const state = { ...continued(found, io.clock.now()), command };
+  stored.gates[state.id] = state;
+  return { state, isKnown, left: undefined };
+}
+
+/** Chooses the gate, and stores it before anything is sent. @throws UsageError or ConfigError */
+export async function choose(
+  context: Context,
+  store: Store,
+  fresh: StoredGate,
+  flags: Flags,
+): Promise<Chosen> {
+  const before = store.read();
+  const earlier = flags.resume === undefined && flags.new !== true ? sameGate(before, fresh) : undefined;
+  if (before !== null && earlier !== undefined && earlier.account === accountOf(before, context.settings))
+    await refuseSecondRun(context, earlier);
+  let chosen = before === null ? null : pick(context, before, fresh, flags);
+  try {
+    // Under the lock, since another command may begin now.
+    await store.change((stored) => {
+      chosen = pick(context, stored, fresh, flags);
+    });
+  } catch (error) {
+    // A gate that goes on does so in this command; a new one would be lost.
+    if (!(error instanceof UnwritableError) || chosen?.isKnown !== true) throw error;
+    return { ...chosen, problem: error };
+  }
+  return chosen as Chosen;
+}
+
+/** Says which gate goes on, or which one `--new` leaves. */
+export async function announce({ io, output }: Context, { state, isKnown, left }: Chosen): Promise<void> {
+  const age = ({ startedAt }: SavedGates) =>
+    `${formatDuration(io.clock.now() - startedAt)} ago (${new Date(startedAt).toISOString()})`;
+  const runsIn = (gate: SavedGates) => liveRuns(gate).map(({ runId }) => output.excerpt(runId, 80));
+  if (isKnown) {
+    await output.alert(
+      `going on with ${runsIn(state).join(', ') || 'the gate'}; the gate began ${age(state)}`,
+    );
+  } else if (left !== undefined) {
+    for (const runId of runsIn(left))
+      await output.alert(
+        `leaving ${runId}, started ${age(left)}, as it is; to cancel it, run: ${selfName(io)} run cancel ${runId}`,
+      );
+  }
+}

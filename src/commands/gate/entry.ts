@@ -1,0 +1,105 @@
+import type { CiContext } from '../../ci/context.ts';
+import type { TriggerBody } from '../../contract/run.ts';
+import { UsageError } from '../../errors.ts';
+import { type Flags, groupOf, isSecretId, type OptionId, rowOf } from '../../options/table.ts';
+import type { Redact } from '../../redact.ts';
+import type { Setting, Settings } from '../../settings/names.ts';
+import { newGates } from '../../slice/state.ts';
+import type { Context } from '../context.ts';
+import { givenOptions } from '../options.ts';
+import type { CommandGate } from '../run/wait-flags.ts';
+import { hashOf, placeOf, type SavedSettings, type StoredGate } from './store.ts';
+
+/** Returns the settings without secrets, and without URLs whose query may have one. */
+function savedSettings(settings: Settings, redact: Redact): SavedSettings {
+  const isKept = ([id, setting]: [string, Setting<unknown>]) => {
+    const text = JSON.stringify(setting);
+    const hasQuery = rowOf(id as OptionId).type.kind === 'url' && text.includes('?');
+    return !isSecretId(id) && !hasQuery && redact(text) === text;
+  };
+  const all = Object.entries(settings);
+  const withheld = all.filter((entry) => !isKept(entry)).map(([id]) => id);
+  return { values: Object.fromEntries(all.filter(isKept)), withheld };
+}
+
+/** Returns the stored settings, with the secrets of this command. */
+export function restored({ values, withheld }: SavedSettings, now: Settings): Settings {
+  const secrets = Object.entries(now).filter(([id]) => isSecretId(id) || withheld.includes(id));
+  const settings: Settings = { ...Object.fromEntries(secrets), ...values };
+  const { maxAttempts } = settings;
+  // JSON has no infinity.
+  return maxAttempts?.value === null
+    ? { ...settings, maxAttempts: { ...maxAttempts, value: Number.POSITIVE_INFINITY } }
+    : settings;
+}
+
+/** Returns the options that are stored. @throws UsageError for one that has a secret, or may have one */
+function storedFlags({ sources, output }: Context, flags: Flags): Flags {
+  const { resume: _resume, new: _new, explainKey: _explain, ...kept } = flags;
+  const pages: readonly unknown[] = [flags.deployedUrl, flags.baseUrl, flags.readyUrl];
+  for (const [name, value] of Object.entries(kept)) {
+    const text = JSON.stringify(value) ?? '';
+    const hasQuery = pages.includes(value) && text.includes('?');
+    if (output.redact(text) === text && !hasQuery && !/:\/\/[^/?#]*@/.test(text)) continue;
+    const [option = name] = givenOptions({ [name]: value }, () => true);
+    throw new UsageError(`${option} has a secret, or a query that may be one, and --slice would store it`, {
+      hint: 'set it in the environment or in .rungate.json, where the next command reads it again',
+    });
+  }
+  const { name, by } = sources.profile;
+  return by === null ? kept : { ...kept, profile: name };
+}
+
+/** Returns the body with the environment of the settings: the key of a preview's environment is random outside CI. */
+function askedBody({ start, preview }: CommandGate): TriggerBody | undefined {
+  if (start === undefined || preview === undefined) return start?.body;
+  return { ...start.body, environmentKey: preview.model ?? undefined };
+}
+
+/** Returns the gate as a first command stores it, without its account. @throws UsageError */
+export function newEntry(
+  context: Context,
+  ci: CiContext,
+  planned: readonly CommandGate[],
+  flags: Flags,
+): StoredGate {
+  const { io, settings, output } = context;
+  const { redact } = output;
+  const kept = storedFlags(context, flags);
+  const { url, pointer, is } = groupOf(settings, 'deployed');
+  // An earlier slice compared the page with this build, and the receipt is about it.
+  const build = [url, pointer, is, settings['receipt.subjects']].map((setting) => setting?.value);
+  const bodies = planned.map((gate) => [
+    ...[gate.name, askedBody(gate)],
+    ...[gate.preview?.baseUrl, gate.preview?.copyVariables],
+  ]);
+  const rules = planned.map(({ needs, advisory, policy, retries, intervalMs, timeoutMs, maxAttempts }) => [
+    ...[needs, advisory, Object.entries(policy).toSorted()],
+    ...[retries, intervalMs, timeoutMs, maxAttempts],
+  ]);
+  const { idempotencyKey, idempotencySalt, failFast, cancelOnTimeout, cancelOnInterrupt } = flags;
+  const [place, apiUrl] = [placeOf(io, ci), settings.apiUrl?.value ?? ''];
+  const gates = planned.map((gate) => {
+    const { name, needs, advisory } = gate;
+    const body = askedBody(gate);
+    if (redact(JSON.stringify(body) ?? '') !== (JSON.stringify(body) ?? ''))
+      throw new UsageError('the request that creates the run has a secret, and --slice would store it', {
+        hint: 'leave the secret out of what describes the run, or leave out --slice',
+      });
+    return [name, { needs, advisory, settings: savedSettings(gate.settings, redact), body }];
+  });
+  return {
+    ...newGates(planned, io.clock.now()),
+    place,
+    apiUrl,
+    account: '',
+    identity: hashOf(place, apiUrl, build, bodies, idempotencyKey, idempotencySalt),
+    rules: hashOf(rules, failFast, cancelOnTimeout, cancelOnInterrupt),
+    command: {
+      cwd: io.cwd,
+      flags: kept,
+      settings: savedSettings(settings, redact),
+      gates: Object.fromEntries(gates),
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { detectCi } from '../../ci/provider.ts';
+import type { TriggerBody } from '../../contract/run.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { unnamed } from '../../gate/plan/plan.ts';
+import type { Io } from '../../host/io.ts';
+import { type Flags, type OptionRow, rows } from '../../options/table.ts';
+import { echoed } from '../../suggest.ts';
+import type { GateSettings } from '../config/sources.ts';
+import type { Context } from '../context.ts';
+import { givenOptions, type ReadFlags, readValues } from '../options.ts';
+import { restored } from './entry.ts';
+import { checkAccount, openStore, placeOf, type Stored, type StoredGate } from './store.ts';
+
+const outputRows: readonly OptionRow[] = [rows.json, rows.format, rows.quiet, rows.verbose];
+
+const again =
+  'run the command that the last slice printed, unchanged; or run the first command again: it goes on with its gate';
+
+/** @throws UsageError for a text that is not an id; ConfigError if the gate cannot be read here */
+function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
+  if (!/^[0-9a-f]{8}$/.test(id))
+    throw new UsageError(`--resume: ${echoed(id)} is not the id of a gate`, { hint: again });
+  const ci = detectCi(io.env);
+  const stored = openStore(io, ci).read();
+  const gate = stored?.gates[id];
+  if (stored === null || gate === undefined)
+    throw new ConfigError(`--resume: there is no gate ${id} of this user or CI job`, { hint: again });
+  if (gate.place !== placeOf(io, ci) || gate.command.cwd !== io.cwd)
+    throw new ConfigError(`--resume: gate ${id} was begun in another folder or CI job`, {
+      hint: 'run the command where the first one ran',
+    });
+  return { stored, gate };
+}
+
+/**
+ * Returns the options with which `--resume` goes on: those of the first command, with the output that this one asks for.
+ * @throws UsageError or ConfigError
+ */
+export function storedOptions(io: Io, given: Flags): ReadFlags {
+  const [foreign] = givenOptions(given, (row) => row !== rows.resume && !outputRows.includes(row));
+  if (foreign !== undefined)
+    throw new UsageError(
+      `${foreign} and --resume cannot be combined: the gate goes on with its own options`,
+      {
+        hint: 'give only options of output: --json, --format, --quiet, --verbose',
+      },
+    );
+  const { flags } = storedGate(io, given.resume ?? '').gate.command;
+  const { json: _json, format: _format, ...others } = flags;
+  const choosesFormat = given.json !== undefined || given.format !== undefined;
+  return readValues({ ...(choosesFormat ? others : flags), ...given });
+}
+
+/** A gate, or several, as the first command has planned them. */
+export interface Resumed {
+  context: Context;
+  /** Null for one gate without a name. */
+  chosen: readonly GateSettings[] | null;
+  bodyOf(gate: string): TriggerBody | undefined;
+}
+
+/** Returns the gate of `--resume`. @throws ConfigError if it belongs to another folder, job, address or account */
+export function resumedGate(context: Context, names: readonly string[], id: string): Resumed {
+  if (names.length > 0)
+    throw new UsageError('a gate and --resume cannot be combined: the gates of the first command go on', {
+      hint: `leave out ${echoed(names[0] ?? '')}`,
+    });
+  const { io, output, settings, sources } = context;
+  const { stored, gate } = storedGate(io, id);
+  const { command, apiUrl } = gate;
+  if (apiUrl !== settings.apiUrl?.value)
+    throw new ConfigError(
+      `--resume: the runs of gate ${id} are at ${output.excerpt(apiUrl, 200)}, but the service is ${output.excerpt(settings.apiUrl?.value ?? 'not set', 200)} now`,
+      { hint: 'set the address as for the first command' },
+    );
+  checkAccount(stored, gate, settings);
+  const chosen = Object.entries(command.gates).map(
+    ([name, { needs, advisory, settings: own }]): GateSettings => {
+      const now = sources.gates.find((known) => known.name === name)?.settings ?? settings;
+      return { name, place: name, needsAt: [], needs, advisory, settings: restored(own, now) };
+    },
+  );
+  return {
+    context: { ...context, settings: restored(command.settings, settings) },
+    chosen: chosen.some(({ name }) => name === unnamed) ? null : chosen,
+    bodyOf: (name) => command.gates[name]?.body,
+  };
+}

@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MockOptions } from '../../src/mock/server.ts';
+import { asked } from '../cli/harness.ts';
+import type { Called } from './agent-loop.ts';
+import { openShell, type Shell, type ShellOptions } from './shell.ts';
+import { minute } from './tasks.ts';
+
+const one = ['rungate', 'gate', '--project', 'shop', '--process', 'checkout', '--json'] as const;
+
+let shell: Shell;
+afterEach(() => shell.close());
+
+const open = async (mock: MockOptions, more: Partial<ShellOptions> = {}) => {
+  shell = await openShell({ mock, stops: [], ...more });
+};
+const call = (...command: readonly string[]) => shell.call(command);
+const runs = () => shell.mock.state.runs.size;
+const nextOf = ({ out }: Called): string[] => JSON.parse(out).next;
+
+/** Runs the commands in `next` while the exit code is 75, at most so often. */
+async function goOn(begun: Called, most = 60): Promise<Called & { codes: (number | null)[] }> {
+  const codes = [begun.code];
+  let called = begun;
+  while (called.code === 75 && codes.length < most) {
+    called = await call(...nextOf(called));
+    codes.push(called.code);
+  }
+  return { ...called, codes };
+}
+
+describe('the first command, repeated', () => {
+  const short = [...one, '--slice', '12s', '--timeout', '24s'];
+
+  it('goes on with its gate after the timeout, and reports the end of its run', async () => {
+    await open({ outcome: ['failed', 'passed'], duration: 25_000 });
+    expect((await call(...short)).code).toBe(75);
+    await shell.time.run(15_000);
+    expect((await call(...short)).code).toBe(1);
+    expect(runs()).toBe(1);
+  });
+
+  it('is refused while the run of a reported timeout goes on, unless it starts another one with --new', async () => {
+    await open({ outcome: 'stuck' });
+    const codes: (number | null)[] = [];
+    for (let count = 0; count < 8; count += 1) codes.push((await call(...short)).code);
+    expect(codes).toEqual([75, 3, 64, 64, 64, 64, 64, 64]);
+    expect(runs()).toBe(1);
+    const { err } = await call(...short);
+    expect(err).toMatch(/goes on/);
+    expect(err).toMatch(/--new/);
+    expect((await call(...short, '--new')).code).toBe(75);
+    expect(runs()).toBe(2);
+  });
+
+  it('starts another run after a reported timeout, once the run has ended', async () => {
+    await open({ outcome: 'passed', duration: 2 * minute });
+    await goOn(await call(...short));
+    await shell.time.run(3 * minute);
+    expect((await call(...short)).code).toBe(75);
+    expect(runs()).toBe(2);
+  });
+
+  it('goes on with its gate after a clock jump of two hours', async () => {
+    await open({ outcome: ['failed', 'passed'], duration: 10 * minute });
+    const plain = [...one, '--slice', '45s'];
+    expect((await call(...plain)).code).toBe(75);
+    await shell.time.run(2 * 60 * minute);
+    expect((await call(...plain)).code).toBe(1);
+    expect(runs()).toBe(1);
+  });
+});
+
+describe('a slice that ends', () => {
+  it.each(['5s', '6s', '9s'])(
+    'after %s, with reads that hang, ends the gate at its timeout',
+    async (slice) => {
+      await open({
+        outcome: 'stuck',
+        faults: [{ kind: 'stall-body', endpoint: 'run.status', times: Infinity }],
+      });
+      const begun = await call(...one, '--slice', slice, '--interval', '1s', '--timeout', '60s');
+      const { code, codes } = await goOn(begun);
+      expect([3, 7]).toContain(code);
+      expect(codes.length).toBeLessThanOrEqual(15);
+    },
+  );
+
+  it('while it waits for the deployment counts that time, and names the next command', async () => {
+    await open({ outcome: 'passed', deployed: 'old' });
+    const page = `${shell.mock.url}/_mock/version`;
+    const begun = await call(
+      ...[...one, '--slice', '9s', '--deployed-url', page, '--deployed-is', 'new'],
+      ...['--deployed-timeout', '60s', '--timeout', '2m'],
+    );
+    const { code, codes } = await goOn(begun);
+    expect(code).toBe(8);
+    expect(codes.length).toBeLessThanOrEqual(9);
+    expect(runs()).toBe(0);
+  });
+
+  it('while it waits for a preview counts that time, and names the next command', async () => {
+    await open({ outcome: 'passed' });
+    shell.env.RUNGATE_TOKEN = shell.mock.token;
+    const begun = await call(
+      ...[...one, '--slice', '9s', '--base-url', 'http://127.0.0.1:9', '--timeout', '2m'],
+      ...['--ready-timeout', '60s'],
+    );
+    const { code, codes } = await goOn(begun);
+    expect(code).toBe(8);
+    expect(codes.length).toBeLessThanOrEqual(9);
+    expect(runs()).toBe(0);
+  });
+
+  it('does not wait longer than the timeout for a version page that fails after the run', async () => {
+    await open({ outcome: 'passed', duration: 20_000, deployed: 'new,503@15s' });
+    const begun = await call(
+      ...[...one, '--slice', '6s', '--deployed-url', `${shell.mock.url}/_mock/version`],
+      ...['--deployed-is', 'new', '--timeout', '60s'],
+    );
+    const { code, codes } = await goOn(begun);
+    expect(code).not.toBe(75);
+    expect(code).not.toBe(0);
+    expect(codes.length).toBeLessThanOrEqual(14);
+  });
+});
+
+describe('the rules of a gate', () => {
+  const lax = [['--on', 'failed=warn'], ['--retries', '1'], ['--timeout', '30m'], ['--cancel-on-timeout']];
+  it.each(lax.flatMap((words) => [[words, []] as const, [words, ['--strict']] as const]))(
+    'with %j do not survive in a command with %j',
+    async (first, then) => {
+      await open({ outcome: 'failed', duration: minute });
+      const begun = await call(...one, '--slice', '45s', ...first);
+      const id = nextOf(begun).at(-1) ?? '';
+      const { code, err } = await call(...one, '--slice', '45s', ...then);
+      expect(code).toBe(64);
+      expect(err).toContain(`gate --resume ${id}`);
+      expect(err).toContain('--new');
+      expect(runs()).toBe(1);
+    },
+  );
+
+  it('from a project file are those of the first slice, whatever the file says later', async () => {
+    await open({ outcome: 'failed', duration: minute }, { gates: { web: { process: 'web' } } });
+    const begun = await call('rungate', 'gate', '--slice', '45s', '--json');
+    shell.files['/repo/.rungate.json'] = JSON.stringify({
+      project: 'shop',
+      gates: { web: { process: 'web', on: { failed: 'warn' } } },
+    });
+    expect((await call('rungate', 'gate', '--slice', '45s', '--json')).code).toBe(64);
+    expect((await goOn(begun)).code).toBe(1);
+  });
+
+  it('do not keep another body from being another gate', async () => {
+    await open({ outcome: 'failed', duration: minute });
+    await call(...one, '--slice', '45s', '--on', 'failed=warn');
+    expect((await call(...one, '--slice', '45s', '--ref', 'other')).code).toBe(75);
+    expect(runs()).toBe(2);
+  });
+});
+
+describe('--resume', () => {
+  const plain = [...one, '--slice', '45s'];
+
+  it('is the only option of the next command, and goes on with the options of the first one', async () => {
+    await open({ outcome: 'failed', duration: minute });
+    const begun = await call(
+      ...plain,
+      '--on',
+      'failed=warn',
+      '--ref=--help',
+      '--external-url',
+      'https://a.test/b',
+    );
+    expect(nextOf(begun)).toEqual(['rungate', 'gate', '--resume', expect.stringMatching(/^[0-9a-f]{8}$/)]);
+    const { code, out } = await goOn(begun);
+    expect([code, JSON.parse(out).result]).toEqual([0, 'warn']);
+    expect(runs()).toBe(1);
+  });
+
+  it.each([['1.a.b'], ['x'], ['0000000g'], ['']])('refuses %j, which is not an id', async (id) => {
+    await open({});
+    expect(await call('rungate', 'gate', '--resume', id)).toMatchObject({ code: 64, out: '' });
+    expect(asked(shell.mock)).toEqual([]);
+  });
+
+  it.each([['--strict'], ['--slice', '45s'], ['--new'], ['--api-url', 'https://a.test'], ['web']])(
+    'refuses %j, which belongs to the first command',
+    async (...words) => {
+      await open({ outcome: 'failed', duration: minute }, { gates: { web: { process: 'web' } } });
+      const begun = await call('rungate', 'gate', '--slice', '45s', '--json');
+      const sent = asked(shell.mock).length;
+      expect((await call(...nextOf(begun), ...words)).code).toBe(64);
+      expect(asked(shell.mock).length).toBe(sent);
+    },
+  );
+
+  it('is 78 for a gate whose state cannot be read, in another folder, job or account, or for another address', async () => {
+    await open({ outcome: 'passed', duration: 20_000 });
+    const begun = await call(...plain.slice(0, -1), '15s');
+    const [, file = ''] = [...shell.disk.files][0] ?? [];
+    const [path = ''] = shell.disk.files.keys();
+    const next = nextOf(begun);
+    await shell.time.run(minute);
+    const sent = asked(shell.mock).length;
+    const good = { ...shell.env };
+    const expectRefused = async () => {
+      expect(await call(...next)).toMatchObject({ code: 78, out: '' });
+      expect(asked(shell.mock).length).toBe(sent);
+      Object.assign(shell.env, good);
+    };
+    for (const text of ['', '{', '[]', file.slice(0, -9), file.replace('"version":1', '"version":9')]) {
+      shell.disk.files.set(path, text);
+      await expectRefused();
+      shell.disk.files.set(path, file);
+    }
+    shell.disk.files.delete(path);
+    await expectRefused();
+    shell.disk.files.set(path, file);
+    shell.env.RUNGATE_API_KEY = 'rgk_another';
+    await expectRefused();
+    shell.env.RUNGATE_API_URL = 'http://127.0.0.1:9';
+    await expectRefused();
+    Object.assign(shell.env, { CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7' });
+    await expectRefused();
+    for (const name of ['CI', 'GITHUB_ACTIONS', 'GITHUB_RUN_ID']) delete shell.env[name];
+    shell.files['/repo/sub/.git'] = '';
+    shell.cwd = '/repo/sub';
+    await expectRefused();
+    shell.cwd = '/repo';
+    expect((await call(...next)).code).toBe(0);
+  });
+
+  it('passes a stored end only if a read confirms it', async () => {
+    const gates = { api: { process: 'api' }, web: { process: 'web' } };
+    await open({ outcome: 'passed', duration: 20_000 }, { gates });
+    const begun = await call('rungate', 'gate', '--slice', '15s', '--json');
+    const ended = await goOn(begun);
+    expect(ended.code).toBe(0);
+    expect((await call(...nextOf(begun))).code).toBe(0);
+    shell.mock.state.runs.clear();
+    expect((await call(...nextOf(begun))).code).toBe(5);
+    expect(runs()).toBe(0);
+  });
+});
+
+describe('a state that cannot be written', () => {
+  it('is an error at the start, and nothing is sent', async () => {
+    await open({}, { readOnly: true });
+    const { code, err } = await call(...one, '--slice', '45s');
+    expect(code).toBe(78);
+    expect(err).toMatch(/slices\.json/);
+    expect(asked(shell.mock)).toEqual([]);
+  });
+
+  it('any more lets the command go on to the end of the gate', async () => {
+    await open({ outcome: 'passed', duration: 2 * minute, deployed: 'new,other@60s,new@70s' });
+    const begun = await call(
+      ...[...one, '--slice', '45s', '--deployed-url', `${shell.mock.url}/_mock/version`],
+      ...['--deployed-is', 'new'],
+    );
+    expect(begun.code).toBe(75);
+    shell.disk.readOnly = true;
+    const { code, err } = await call(...nextOf(begun));
+    expect(code).toBe(8);
+    expect(err).toMatch(/EROFS/);
+  });
+});
+
+it('three loops at once in one work tree hold one gate', async () => {
+  await open({ outcome: 'failed', duration: 4 * minute });
+  const plain = [...one, '--slice', '45s'];
+  const begun = await call(...plain);
+  const ids = new Set([nextOf(begun).at(-1)]);
+  for (const _loop of [1, 2]) ids.add(nextOf(await call(...plain)).at(-1));
+  expect(ids.size).toBe(1);
+  expect((await goOn(begun)).code).toBe(1);
+  expect((await call(...nextOf(begun))).code).toBe(1);
+  expect(runs()).toBe(1);
+});
