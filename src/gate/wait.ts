@@ -47,7 +47,7 @@ export function nextRead<Run extends { due: number; outcome: unknown }>(
 
 /** Throws errors that occur before anything is sent, since they say nothing about the run. */
 async function readOrError(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
-  const timeoutMs = rules.deadline - tools.clock.monotonic();
+  const timeoutMs = Math.max(1, rules.deadline - tools.clock.monotonic());
   try {
     return await tools.service.read(run.runId, { signal: tools.signal, timeoutMs });
   } catch (error) {

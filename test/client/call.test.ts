@@ -330,6 +330,20 @@ describe('the timeout of a call', () => {
   });
 });
 
+test('a timer that fires a little early ends the call at its deadline, too', async () => {
+  const { exchange, clock } = connect('https://h.example', {
+    transport: {
+      async send(_request, { timeoutMs }) {
+        clock.advance(timeoutMs - 2);
+        throw new NetworkError('broken', 'no response');
+      },
+      async close() {},
+    },
+  });
+  const error = await rejection(status(exchange, { timeoutMs: 5000, maxRequests: 1 }), NetworkError);
+  expect(error.fault).toBe('deadline');
+});
+
 describe('stopping a call', () => {
   test('rejects with the reason of the signal during a request or a wait', async () => {
     const { url, seen } = await serve(() => {});

@@ -143,6 +143,7 @@ const cancelPost = { method: 'POST', headers: {}, repeatable: true } as const;
 
 const http = (status: number, error?: string, details?: string) =>
   new HttpError('', { status, error, details });
+const later = (status: number) => new HttpError('', { status, retryAfterMs: 5000 });
 const unexpected = (unreadable: boolean) =>
   new UnexpectedResponseError('', { field: '', expected: '', received: '', unreadable });
 const network = (fault: NetworkError['fault']) => new NetworkError(fault, '');
@@ -161,6 +162,9 @@ describe('retryKind', () => {
     ['a 401', http(401), 'no', 'no'],
     ['a 404', http(404), 'no', 'no'],
     ['a 302', http(302), 'no', 'no'],
+    ['a 302 with Retry-After', later(302), 'again', 'no'],
+    ['a 403 with Retry-After', later(403), 'again', 'no'],
+    ['a 501 with Retry-After', later(501), 'again', 'no'],
     ['an unknown host', network('dns'), 'again', 'again'],
     ['a refused connection', network('refused'), 'again', 'again'],
     ['a failed connection', network('connect'), 'again', 'again'],

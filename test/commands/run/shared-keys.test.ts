@@ -89,6 +89,18 @@ describe('a run of a derived key', () => {
     expect(runIds()).toHaveLength(made);
   });
 
+  it.each([
+    [2, 0],
+    [3, 6],
+  ])('is read again without --wait after %i foreign responses, and exits with %i', async (times, exit) => {
+    await serve({ duration: 60_000 });
+    await job('github')(...trigger, '--no-wait');
+    const portal: Fault = { kind: 'status', status: 403, body: '<html>Portal</html>' };
+    on.mock.faults.add({ ...portal, endpoint: 'run.status', times });
+    expect((await job('github')(...trigger, '--no-wait')).code).toBe(exit);
+    expect(runIds()).toHaveLength(1);
+  });
+
   it('is checked by the first read of the wait, without an extra read', async () => {
     await serve({ outcome: 'passed', duration: 5_000 });
     on.mock.faults.add(silent);

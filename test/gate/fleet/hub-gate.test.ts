@@ -191,6 +191,37 @@ describe('a gate with a hub', () => {
     expect(gate.reads).toEqual([0]);
   });
 
+  it.each([
+    ['passed', 40_000],
+    ['timeout', Number.POSITIVE_INFINITY],
+  ])('reads once more if the computer slept through --timeout: %s', async (verdict, endsAt) => {
+    const time = virtualTime();
+    let sleptMs = 0;
+    const clock = { ...time.clock, monotonic: () => time.clock.monotonic() + sleptMs };
+    const hub = fakeHub((stream) => alive(time, stream));
+    const gate = startGate({ ...time, clock }, hub.client, {
+      ...{ endsAt, retryAfterSeconds: 600, rules: { deadline: minute } },
+    });
+    time.at(30_000, () => {
+      sleptMs = 60 * minute;
+    });
+    await time.run(10 * minute);
+    expect(gate.reads).toEqual([0, 61 * minute]);
+    expect(verdictOf(gate)).toBe(verdict);
+  });
+
+  it('is not woken within 1 s of a failed read', async () => {
+    const time = virtualTime();
+    const hub = fakeHub((stream) => alive(time, stream));
+    const errors = { 1: new HttpError('503', { status: 503 }) };
+    const gate = startGate(time, hub.client, { endsAt: 500, errors });
+    for (const at of [100, 200, 900])
+      time.at(at, () => hub.streams[0]?.send({ type: 'wake', runId: 'run_1', id: String(at) }));
+    await time.run(minute);
+    expect(gate.reads).toEqual([0, 1000]);
+    expect(hub.log).toEqual(['stream', 'first', 'confirm']);
+  });
+
   const asleep = (time: VirtualTime) =>
     fakeHub(
       (stream) => alive(time, stream),
