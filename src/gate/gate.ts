@@ -232,6 +232,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
     {
       ...tools,
       policy,
+      accepted: retry > 0,
       async endedEarly({ step, run: { runId, appUrl, sentAt }, reattached, doubtful, earlier, limitedMs }) {
         const { attempts = 0, endedAt = null } = step.run ?? {};
         const run = watch(runId, clock.monotonic(), {

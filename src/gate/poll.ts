@@ -70,7 +70,7 @@ const invisibleMs = 60_000;
 /** The shortest time between two 404s that end the wait. */
 const missingMs = 10_000;
 /** The number of foreign responses in a row that end the wait. */
-const foreignLimit = 5;
+export const foreignLimit = 5;
 /** The number of failed connections, without any response, after which the address counts as wrong. */
 const addressFailureLimit = 4;
 const shortestAfterFailureMs = 1000;
@@ -115,9 +115,13 @@ function saysEnded(error: RungateError): boolean {
   return error instanceof UnexpectedResponseError && (error.field === 'failed' || error.field === 'blocked');
 }
 
-/** Returns whether something else responded for the service, such as a portal or a firewall. The service's errors have a text. */
+/**
+ * Returns whether something else responded for the service, such as a portal or a firewall, and requests no later retry. The
+ * service's errors have a text.
+ */
 export function isForeign(error: unknown): boolean {
-  if (!(error instanceof HttpError) || error.error !== undefined) return false;
+  if (!(error instanceof HttpError) || error.error !== undefined || error.retryAfterMs !== undefined)
+    return false;
   return [401, 403, 404].includes(error.status) || (error.status >= 300 && error.status < 400);
 }
 

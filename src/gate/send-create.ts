@@ -15,6 +15,7 @@ import { isWrongAddress } from '../transport/network-error.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
 import { type Budget, turnToCreate } from './fleet/turns.ts';
+import { foreignLimit, isForeign } from './poll.ts';
 import type { RunService } from './service.ts';
 
 export interface CreateTools {
@@ -28,6 +29,8 @@ export interface CreateTools {
   hub?: HubLink | undefined;
   /** The requests of all gates in this process. */
   budget?: Budget | undefined;
+  /** The service has accepted the credential before. */
+  accepted?: boolean | undefined;
 }
 
 /** The times of a start on the monotonic clock: the last one for creating the run, and the end of the timeout. */
@@ -99,10 +102,10 @@ export async function sendCreate(
   abandon: AbortSignal,
   tools: CreateTools,
 ): Promise<Exchange> {
-  const { service, clock, random, signal, emit, hub } = tools;
+  const { service, clock, random, signal, emit, hub, accepted } = tools;
   const startedAt = clock.monotonic();
   let outageEnd = Number.POSITIVE_INFINITY;
-  let [failures, refusals, limitedMs, wrongAddresses] = [0, 0, 0, 0];
+  let [failures, refusals, limitedMs, wrongAddresses, foreign] = [0, 0, 0, 0, 0];
   for (;;) {
     const began = clock.monotonic();
     const timeoutMs = Math.max(1, Math.min(longestRequestMs, deadline - began));
@@ -117,7 +120,9 @@ export async function sendCreate(
       error.facts = { ...error.facts, requests: sending.requests, elapsedMs: now - startedAt };
       const kind = retryKindOf(error, idempotencyKey);
       wrongAddresses = isWrongAddress(error) ? wrongAddresses + 1 : 0;
-      if (kind === 'no' || wrongAddresses >= wrongAddressLimit) throw error;
+      foreign = isForeign(error) ? foreign + 1 : 0;
+      const mayPass = kind !== 'no' || (foreign > 0 && (accepted || sending.mayExist));
+      if (!mayPass || wrongAddresses >= wrongAddressLimit || foreign >= foreignLimit) throw error;
       const limited = kind === 'limit';
       if (!limited && failures === 0) outageEnd = now + outageMs;
       const end = limited ? latest : Math.min(latest, outageEnd);

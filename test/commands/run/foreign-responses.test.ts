@@ -166,6 +166,41 @@ describe('Retry-After is obeyed with any status', () => {
   });
 });
 
+describe('a foreign response while a run is created', () => {
+  const creates = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
+  const portal = (skip: number, times = 1) =>
+    on.mock.faults.add({ ...html(403), endpoint: 'run.trigger', skip, times } as Fault);
+
+  it('ends the gate if nothing was created before', async () => {
+    await open();
+    portal(0);
+    expect(await ways.gate()).toBe(6);
+    expect(creates()).toHaveLength(1);
+  });
+
+  it('does not leave a run whose response was lost', async () => {
+    await open();
+    on.mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
+    portal(1, 2);
+    expect(await ways.gate()).toBe(0);
+    expect([creates().length, on.mock.state.runs.size]).toEqual([4, 1]);
+  });
+
+  it('does not end the retries of a failed run', async () => {
+    await open({ outcome: ['failed', 'passed'] });
+    portal(1, 2);
+    expect(await ways.gate(['--retries', '1'])).toBe(0);
+    expect([creates().length, on.mock.state.runs.size]).toEqual([4, 2]);
+  });
+
+  it('ends the gate the fifth time in a row', async () => {
+    await open({ outcome: 'failed' });
+    portal(1, Number.POSITIVE_INFINITY);
+    expect(await ways.gate(['--retries', '1'])).toBe(6);
+    expect([creates().length, on.mock.state.runs.size]).toEqual([6, 1]);
+  });
+});
+
 describe('a new run that is not visible yet', () => {
   const missing: Bare = { kind: 'status', status: 404 };
 
