@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { argumentRows, argvOf, inputVariables, variableRows } from './action/inputs.ts';
+import { argumentRows, argumentsOf, argvOf, inputVariables, variableRows } from './action/inputs.ts';
 import { withheldHint } from './ci/fork.ts';
 import { jobOf } from './ci/idempotency.ts';
 import { environmentsOf, type JournalEvent, readJournal, runsOf } from './ci/journal.ts';
@@ -10,6 +10,7 @@ import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
 import { readGlobals } from './commands/options.ts';
 import { cancelUnfinished, deleteLeft } from './commands/run/left-by-job.ts';
+import { fileRows, removeOlderFiles } from './commands/run/older-files.ts';
 import { ConfigError, RungateError, redactError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './host/io.ts';
@@ -65,15 +66,15 @@ const stopCodes: readonly number[] = [exitCodes.SIGHUP, exitCodes.SIGINT, exitCo
 
 /** Runs the main step: the same as `rungate gate`. Returns its exit code. */
 export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
+  const read = (name: string) => toolkit.getInput(name);
   return runStep(toolkit, io, async () => {
+    // The inputs may be wrong, and a pull request from a fork has no key.
+    removeOlderFiles(argumentsOf(fileRows, read), io);
     const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${crypto.randomUUID()}.journal`);
     // Saved before a run is started: the post step needs it even if this step is killed.
     toolkit.saveState('journal', journal);
     const env = environment(toolkit, io, journal);
-    const code = await main(
-      argvOf((name) => toolkit.getInput(name)),
-      { ...io, env, isLog: true },
-    );
+    const code = await main(argvOf(read), { ...io, env, isLog: true });
     if (!stopCodes.includes(code)) toolkit.saveState('ended', 'true');
     return code;
   });

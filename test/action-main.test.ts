@@ -87,6 +87,19 @@ describe('the main step', () => {
     expect(ended.err).not.toContain('::notice');
   });
 
+  it.each([
+    ['without a key, as in a pull request from a fork', { 'api-key': '' }, 78],
+    ['with a wrong input', { strict: 'yes' }, 64],
+  ])('%s: removes the reports of an earlier build', async (_what, inputs, code) => {
+    on = await stage({ outcome: 'passed' });
+    const reports = { ...one, junit: 'junit.xml', report: 'gate.json, gate.md' };
+    await main(reports);
+    const written = () => ['junit.xml', 'gate.json', 'gate.md'].filter((path) => files[path] !== undefined);
+    expect(written()).toHaveLength(3);
+    expect((await main({ ...reports, ...inputs })).code).toBe(code);
+    expect(written()).toEqual([]);
+  });
+
   it('sends the inputs and the facts of the job', async () => {
     on = await stage();
     await main({ project: 'shop', tags: 'smoke, slow\n\nmobile', environment: 'staging' });

@@ -46,6 +46,10 @@ function saltOf(read: ReadInput): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
+/** Returns the arguments of some options. */
+export const argumentsOf = (rows: readonly OptionRow[], read: ReadInput): string[] =>
+  rows.flatMap((row) => argumentsFor(row, read(nameOfInput(row))));
+
 /** Returns the command line for the inputs. `read` returns the trimmed text of an input, or '' if it is not set. */
 export function argvOf(read: ReadInput): string[] {
   const options = argumentRows.flatMap((row) => {

@@ -92,7 +92,9 @@ export async function createProgram(
 export function writesReports(argv: readonly string[]): boolean {
   const args = ownArguments(argv);
   const called = args.find((word) => word === 'help' || Object.hasOwn(groups, word)) ?? '';
-  return Object.hasOwn(direct, called) && !['-h', '--help', '--dry-run'].some((flag) => args.includes(flag));
+  const waits =
+    called === 'gate' || (called === 'run' && ['wait', 'trigger'].some((word) => args.includes(word)));
+  return waits && !['-h', '--help', '--dry-run'].some((flag) => args.includes(flag));
 }
 
 /** Returns the arguments that are neither options nor values of global options. */

@@ -12,6 +12,7 @@ import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { argumentsOf } from '../options.ts';
 import { quotedCommand } from '../shell-quoted.ts';
+import { fileRows } from './older-files.ts';
 import { asksForBuild, type CommandGate } from './wait-flags.ts';
 
 /** Prints last how to go on waiting for the runs that rungate left going, and the pages of those that failed the gate. */
@@ -65,9 +66,6 @@ function openLine(run: RunReport, several: boolean, output: Output): string {
 const isShared = ({ commands, group }: OptionRow) =>
   group !== 'Wait options:' && (commands?.includes('wait') === true || commands?.includes('every') === true);
 
-/** The files about the result. Those of several gates must not be replaced by one about a single gate. */
-const files: readonly OptionRow[] = [rows.junit, rows.report, rows.receipt];
-
 const namesOf = (runs: readonly RunReport[]) =>
   runs.some(({ name, runId }) => name !== runId) ? runs.flatMap(({ name }) => ['--name', name ?? '']) : [];
 
@@ -102,7 +100,8 @@ function waitCommandLine(
   const usesSubjects = isHere && ((isOnly && flags.receipt !== undefined) || comparesBuild);
   const isKept = (row: OptionRow) =>
     isShared(row) &&
-    (isOnly || !files.includes(row)) &&
+    // One about a single gate must not replace those of several.
+    (isOnly || !fileRows.includes(row)) &&
     (isHere || row !== rows.receipt) &&
     (usesSubjects || row !== rows['receipt.subjects']);
   const words = [

@@ -3,6 +3,9 @@ import type { Io } from '../../host/io.ts';
 import { type OptionRow, rows } from '../../options/table.ts';
 import { maxBytes } from '../../receipt/dsse.ts';
 
+/** The options whose files have the result. */
+export const fileRows: readonly OptionRow[] = [rows.junit, rows.report, rows.receipt];
+
 /** How each report begins. No other program writes such a file by chance. */
 const marks: readonly RegExp[] = [
   /^\{\s*"schemaVersion": 1,\s*"result": "\w+",\s*"exitCode": \d+,\s*"(?:runs|gates)":/,
@@ -47,7 +50,7 @@ const valuesOf = (args: readonly string[], { flag }: OptionRow): string[] => {
 export function removeOlderFiles(args: readonly string[], io: Io): void {
   const { GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = io.env;
   const appended = [GITHUB_OUTPUT, GITHUB_STEP_SUMMARY].flatMap((path) => (path ? resolve(path) : []));
-  for (const path of [rows.junit, rows.report, rows.receipt].flatMap((row) => valuesOf(args, row))) {
+  for (const path of fileRows.flatMap((row) => valuesOf(args, row))) {
     const text = textOf(io, path) ?? '';
     if (appended.includes(resolve(path)) || !(isReceipt(text) || marks.some((mark) => mark.test(text))))
       continue;

@@ -89,6 +89,7 @@ describe('a file stays', () => {
     ['that only the help mentions', [...gate, ...options, '--help']],
     ['of a dry run', [...gate, ...options, '--dry-run']],
     ['of another command', ['receipt', 'verify', ...options]],
+    ['of a command that writes none', ['run', 'cancel', 'run_1', ...options]],
     ['of a command that rungate starts', ['mock', 'exec', '--', 'true', 'gate', ...options]],
   ])('%s', async (_what, argv) => {
     await earlierBuild();
