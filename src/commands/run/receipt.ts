@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
+import type { Policy } from '../../gate/policy.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
@@ -10,13 +11,12 @@ import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, type GateFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type Key, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/statement.ts';
-import type { Settings } from '../../settings/names.ts';
 import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { isReceipt, textOf } from './older-files.ts';
 import { remedyFor, whyOf } from './reports.ts';
-import { type CommandGate, waitRules } from './wait-flags.ts';
+import type { CommandGate } from './wait-flags.ts';
 
 /** Removes the receipt of an earlier gate. `--receipt ci.key` must not remove the key. */
 function removeOld({ io, output }: Context, path: string): void {
@@ -71,12 +71,12 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
 /** A gate with a receipt to write, which is `unnamed` if it is the only one and has no name. */
 export interface ReceiptGate {
   readonly name: string;
-  readonly settings: Settings;
+  readonly policy: Policy;
   readonly build: BuildSource;
 }
 
 /** Returns the facts that are known before the gate begins. @throws UsageError without a whole commit */
-function factsOf({ settings: all }: Context, { name, settings, build }: ReceiptGate) {
+function factsOf({ settings }: Context, { name, policy, build }: ReceiptGate) {
   if (wholeCommit(build.commitSha) === null) {
     const problem = build.commitSha
       ? `"${build.commitSha}" is not a whole commit`
@@ -87,10 +87,10 @@ function factsOf({ settings: all }: Context, { name, settings, build }: ReceiptG
   }
   return {
     build,
-    subjects: artifactsOf(all['receipt.subjects']?.value),
+    subjects: artifactsOf(settings['receipt.subjects']?.value),
     gate: name === unnamed ? undefined : name,
-    apiUrl: all.apiUrl?.value ?? '',
-    policy: waitRules(settings).policy,
+    apiUrl: settings.apiUrl?.value ?? '',
+    policy,
   };
 }
 
@@ -194,8 +194,8 @@ export function replaceReceipts(context: Context, path: string | undefined, name
 }
 
 /** Returns a gate with the facts about its build. */
-export const receiptGate = ({ name, settings, start, preview }: CommandGate): ReceiptGate => ({
+export const receiptGate = ({ name, policy, start, preview }: CommandGate): ReceiptGate => ({
   name,
-  settings,
+  policy,
   build: { ...start?.body, ...(preview !== undefined && { baseUrl: bareUrl(preview.baseUrl) }) },
 });

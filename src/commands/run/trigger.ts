@@ -2,7 +2,6 @@ import type { TriggerBody } from '../../contract/run.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import type { RunJournal } from '../../gate/events.ts';
-import { usualLimits } from '../../gate/limits.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { reportStarted, type Start, type StartedCandidate } from '../../gate/start.ts';
 import { objectText } from '../../json/text.ts';
@@ -106,7 +105,8 @@ export async function triggerCommand(given: Context, givenFlags: TriggerFlags): 
     return printRequests(context, [{ ...gateOf(context.settings, planned), ...planned }], flags);
   }
   const { settings } = context;
-  const receipt = await openReceipts?.(context, [{ name: unnamed, settings, build: body }]);
+  const { policy } = waitRules(settings);
+  const receipt = await openReceipts?.(context, [{ name: unnamed, policy, build: body }]);
   const planned = await plan();
   if (flags.wait === true) return runGates(context, [gateOf(context.settings, planned)], flags, receipt);
   await warnWithoutWait(context, flags, ci.provider);
@@ -116,8 +116,7 @@ export async function triggerCommand(given: Context, givenFlags: TriggerFlags): 
 /** Without `--wait`: prints the id. If it is stopped on the way, it still finds and prints the run that it started. */
 async function startOnly(context: Context, start: Start, journal?: RunJournal): Promise<number> {
   const { io, output, settings } = context;
-  const { policy } = waitRules(settings);
-  const timeoutMs = settings.timeout?.value ?? usualLimits.timeoutMs;
+  const { policy, timeoutMs } = waitRules(settings);
   const lines = progressLines(io, output, [{ name: unnamed, needs: [], advisory: false, start }]);
   const options = { ...openOptions(context), start, journal, policy, timeoutMs };
   const { kind, step, stoppedBy } = await openStart(options, [lines], (started) =>
