@@ -1,4 +1,12 @@
-import { HttpError, NetworkError, type RungateError, UnexpectedResponseError } from '../errors.ts';
+import { HttpError, NetworkError, type RungateError } from '../errors.ts';
+import {
+  type Failure,
+  failureOf,
+  foreignLimit,
+  isAddressFailure,
+  isLimit,
+  saysEnded,
+} from './failed-read.ts';
 import { type Verdict, verdictOf } from './policy.ts';
 import type { StatusReading } from './run-status.ts';
 
@@ -69,8 +77,6 @@ export type ReadResult =
 const invisibleMs = 60_000;
 /** The shortest time between two 404s that end the wait. */
 const missingMs = 10_000;
-/** The number of foreign responses in a row that end the wait. */
-export const foreignLimit = 5;
 /** The number of failed connections, without any response, after which the address counts as wrong. */
 const addressFailureLimit = 4;
 const shortestAfterFailureMs = 1000;
@@ -110,38 +116,6 @@ export function firstProgress(stretch = 1): Progress {
   };
 }
 
-/** Returns whether the status says that the run has ended but not how. A later read cannot be better. */
-function saysEnded(error: RungateError): boolean {
-  return error instanceof UnexpectedResponseError && (error.field === 'failed' || error.field === 'blocked');
-}
-
-/**
- * Returns whether something else responded for the service, such as a portal or a firewall, and requests no later retry. The
- * service's errors have a text.
- */
-export function isForeign(error: unknown): boolean {
-  if (!(error instanceof HttpError) || error.error !== undefined || error.retryAfterMs !== undefined)
-    return false;
-  return [401, 403, 404].includes(error.status) || (error.status >= 300 && error.status < 400);
-}
-
-/**
- * Why a read failed. `cut`: the deadline ended it. `outage`: a lost connection, 408, 5xx or a response that cannot be trusted.
- * `refused`: the service requests another read later. `missing`: its own 404. `final`: no later read can be better.
- */
-type Failure = 'cut' | 'outage' | 'refused' | 'missing' | 'foreign' | 'final';
-
-function failureOf(error: RungateError): Failure {
-  if (error instanceof NetworkError) return error.fault === 'deadline' ? 'cut' : 'outage';
-  if (error instanceof UnexpectedResponseError) return saysEnded(error) ? 'final' : 'outage';
-  if (!(error instanceof HttpError)) return 'final';
-  const { status, retryAfterMs } = error;
-  if (status === 408 || status >= 500) return 'outage';
-  if (status === 429 || retryAfterMs !== undefined) return 'refused';
-  if (isForeign(error)) return 'foreign';
-  return status === 404 ? 'missing' : 'final';
-}
-
 function endsWait(failure: Failure, progress: Progress, { createdAt }: PollRules, now: number): boolean {
   const { seen, foreign, missingSince, addressFailures, responded } = progress;
   switch (failure) {
@@ -167,14 +141,6 @@ export function endedAtFirstRead(run: { progress: Progress; outcome: RunOutcome 
   const { progress, outcome } = run;
   if (outcome === null || progress.inProgress) return false;
   return progress.seen?.kind === 'ended' || (outcome.verdict === 'unobserved' && saysEnded(outcome.cause));
-}
-
-export function isLimit(error: RungateError | null): error is HttpError {
-  return error instanceof HttpError && error.status === 429;
-}
-
-function isAddressFailure(error: RungateError): boolean {
-  return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
 }
 
 /** At least as long as the service requests: jitter only adds to it. */

@@ -13,9 +13,9 @@ import {
 } from '../errors.ts';
 import { isWrongAddress } from '../transport/network-error.ts';
 import type { Emit } from './events.ts';
+import { foreignLimit, isForeign } from './failed-read.ts';
 import type { HubLink } from './fleet/hub-link.ts';
 import { type Budget, turnToCreate } from './fleet/turns.ts';
-import { foreignLimit, isForeign } from './poll.ts';
 import type { RunService } from './service.ts';
 
 export interface CreateTools {

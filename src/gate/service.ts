@@ -4,8 +4,9 @@ import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
 import { HttpError, UnexpectedResponseError } from '../errors.ts';
 import { fillPath } from '../transport/address.ts';
+import { isForeign } from './failed-read.ts';
 import { verdictOf } from './policy.ts';
-import { isForeign, type ReadResult, type RunOutcome } from './poll.ts';
+import type { ReadResult, RunOutcome } from './poll.ts';
 import { readResponse, type StatusReading } from './run-status.ts';
 
 export interface RunService {

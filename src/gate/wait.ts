@@ -3,17 +3,10 @@ import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { Emit } from './events.ts';
+import { isLimit } from './failed-read.ts';
 import type { HubLink } from './fleet/hub-link.ts';
 import { type Budget, newBudget, type ReadLimits, readAt, turnToRead } from './fleet/turns.ts';
-import {
-  afterRead,
-  atTheLimit,
-  isLimit,
-  overslept,
-  type PollRules,
-  type ReadResult,
-  rulesAt,
-} from './poll.ts';
+import { afterRead, atTheLimit, overslept, type PollRules, type ReadResult, rulesAt } from './poll.ts';
 import type { StatusReading } from './run-status.ts';
 import type { RunService } from './service.ts';
 import { lookAgain, type WatchedRun, wakeUps } from './watched-run.ts';

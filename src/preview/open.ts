@@ -13,8 +13,8 @@ import {
 } from '../errors.ts';
 import { stopBudgetMs } from '../gate/cancel.ts';
 import type { Emit, EnvironmentStep } from '../gate/events.ts';
+import { isLimit } from '../gate/failed-read.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
-import { isLimit } from '../gate/poll.ts';
 import type { PreviewReport, RunReport } from '../gate/result-types.ts';
 import { bareUrl, shownUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
