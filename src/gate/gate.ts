@@ -3,6 +3,7 @@ import { type RungateError, type Say, type StopCause, StoppedError, TimeoutError
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
 import type { KeyStep } from './events.ts';
 import { doneBefore, turnToCreate } from './fleet/turns.ts';
+import type { Rules } from './limits.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stretchAfter } from './poll.ts';
 import { reportGate, reportRun, reportStop, reportUncreated, seconds, timeOf, unknownRun } from './report.ts';
@@ -12,16 +13,12 @@ import { goesOn, lateError, lostError, type Start, startOrAttach } from './start
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { named, subjectOf, type WatchedRun, watch } from './watched-run.ts';
 
-export interface RunOptions {
+export interface RunOptions extends Rules {
   /** The run to create and wait for; alternatively, `runIds`. */
   start?: Start | undefined;
   runIds?: readonly string[] | undefined;
   /** Names for the runs of `runIds`, in the same order. The name of a run without one is its id. */
   names?: readonly string[] | undefined;
-  policy: Policy;
-  intervalMs: number;
-  maxAttempts: number;
-  timeoutMs: number;
   /** The number of the retry: of runs of the gate that have failed so far; default 0. */
   retry?: number | undefined;
   /** The end of the gate's timeout on the monotonic clock, if it has begun with an earlier run or in an earlier slice. */

@@ -1,5 +1,6 @@
 import { formatDuration } from '../duration.ts';
 import { type ConfigError, UsageError } from '../errors.ts';
+import type { Policy } from './policy.ts';
 
 /** The interval and the limits of a wait; times in milliseconds. */
 export interface Limits {
@@ -7,6 +8,13 @@ export interface Limits {
   timeoutMs: number;
   /** Status reads; Infinity if only the timeout limits them. */
   maxAttempts: number;
+}
+
+/** The rules of a gate: its policy, its limits and its retries. */
+export interface Rules extends Limits {
+  policy: Policy;
+  /** How many runs to start after the first one, each only if the last run has the verdict `failed`; default 0. */
+  retries?: number | undefined;
 }
 
 /** The highest number of retries: a test that needs more does not test anything. */

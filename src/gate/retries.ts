@@ -19,8 +19,6 @@ export interface SoFar {
 
 export interface RunsOptions extends Omit<RunOptions, 'retry'> {
   soFar?: SoFar | undefined;
-  /** How many runs to start after the first one, each only if the last run has the verdict `failed`; default 0. */
-  retries?: number | undefined;
 }
 
 /** Returns the worse of two reports, the later one of equals. */

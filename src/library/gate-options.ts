@@ -4,7 +4,7 @@ import { type ClientOptions, clientShape } from '../client/options.ts';
 import { run, type TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
-import { type Limits, resolveLimits } from '../gate/limits.ts';
+import { type Rules, resolveLimits } from '../gate/limits.ts';
 import { checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
 import type { DeployedPage, GateHub, GatePreview, LibraryOptions } from '../options/library-options.ts';
 
@@ -131,9 +131,7 @@ function policyOf({ strict = true, on = {} }: Pick<RuleOptions, 'strict' | 'on'>
 }
 
 /** @throws UsageError if two options contradict each other, before anything is sent */
-export function gateRules(
-  options: option.Checked<GivenOptions>,
-): Limits & { policy: Policy; retries: number } {
+export function gateRules(options: option.Checked<GivenOptions>): Rules {
   const { trigger, runIds, retries = 0, intervalMs, timeoutMs, maxAttempts } = options;
   if ((trigger === undefined) === (runIds === undefined)) {
     throw new UsageError('gate takes either trigger, a run to start, or runIds, existing runs');

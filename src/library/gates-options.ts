@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import * as option from '../client/check-options.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
+import type { Rules } from '../gate/limits.ts';
 import { gateName, gateNameHint, type PlanNode, problemIn } from '../gate/plan/graph.ts';
 import type { GatesEvent } from '../gate/plan/plan.ts';
 import { type GateOverrides, type Overrides, remainingOverrides } from '../gate/policy.ts';
@@ -48,7 +49,7 @@ export const gatesOptions = option.optionsOf<GatesOptions>({
 });
 
 /** A gate with its place in the order and its rules. */
-export interface CheckedGate extends PlanNode, ReturnType<typeof gateRules> {
+export interface CheckedGate extends PlanNode, Rules {
   trigger: TriggerBody;
   preview: RuleOptions['preview'];
 }

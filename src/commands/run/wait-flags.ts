@@ -1,6 +1,6 @@
 import { resolve, sep } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { usualLimits } from '../../gate/limits.ts';
+import { type Rules, usualLimits } from '../../gate/limits.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import type { Policy } from '../../gate/policy.ts';
 import type { Flags, OptionRow } from '../../options/table.ts';
@@ -56,7 +56,7 @@ export function asksForBuild(settings: Settings, flags: Flags): boolean {
 }
 
 /** Returns the rules of a gate. A timeout that is set lifts the default number of status reads, which would end the wait long before. */
-export function waitRules(settings: Settings) {
+export function waitRules(settings: Settings): Rules {
   const { interval, timeout, maxAttempts, retries } = settings;
   const policy = Object.entries(policySettings(settings)).map(([verdict, { value }]) => [verdict, value]);
   const isLifted = timeout?.origin !== 'default' && maxAttempts?.origin === 'default';

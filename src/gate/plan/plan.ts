@@ -2,6 +2,7 @@ import type { TriggerBody } from '../../contract/run.ts';
 import { type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
 import type { GateEvent, InnerEvent, RunJournal } from '../events.ts';
+import type { Rules } from '../limits.ts';
 import { advised, worst } from '../policy.ts';
 import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun } from '../report.ts';
 import type {
@@ -19,17 +20,7 @@ import type { PlanNode } from './graph.ts';
 /** The name of a gate that is the only one and has none. Its events name no gate. */
 export const unnamed = '';
 
-type OwnOptions =
-  | 'start'
-  | 'runIds'
-  | 'names'
-  | 'policy'
-  | 'intervalMs'
-  | 'maxAttempts'
-  | 'timeoutMs'
-  | 'retries'
-  | 'deadline'
-  | 'soFar';
+type OwnOptions = keyof Rules | 'start' | 'runIds' | 'names' | 'deadline' | 'soFar';
 
 export interface PlannedGate extends Pick<RunsOptions, OwnOptions>, GateRuns {
   start?: RunsOptions['start'];
