@@ -5,6 +5,7 @@ import { createCaller } from '../src/client/caller.ts';
 import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
 import { NetworkError } from '../src/errors.ts';
+import { chainOf } from '../src/gate/chain.ts';
 import { HubLinks } from '../src/gate/fleet/hub-link.ts';
 import type { HubClient } from '../src/gate/fleet/protocol.ts';
 import { runOnce } from '../src/gate/gate.ts';
@@ -390,7 +391,7 @@ async function gate(
   const { timeoutMs, maxAttempts } = options;
   const report = await runOnce(
     {
-      start: { body, keys: [{ key: runId, how: 'simulated', origin: 'random' }] },
+      start: { body, chain: chainOf({ key: runId, trust: 'random' }, 1, 0) },
       policy: strict,
       ...{ intervalMs: 10 * second, shortestMs: second, timeoutMs, maxAttempts },
       ...{ cancelOnInterrupt: false, cancelOnTimeout: false, cancelReason: () => '' },

@@ -145,53 +145,39 @@ function verdict() {
 
 /** @returns {Diagram} */
 function rerun() {
-  /** @type {(row: number, tone: Tone, lines: string[]) => Box} */
-  const left = (row, tone, lines) => ({ x: 20, y: 20 + row * 84, w: 370, h: 50, tone, lines });
-  /** @type {(row: number, tone: Tone, lines: string[]) => Box} */
-  const right = (row, tone, lines) => ({ ...left(row, tone, lines), x: 470, w: 330 });
-  const start = left(0, 'plain', [
-    'The job sends the request that creates',
-    'a run, with an idempotency key',
-  ]);
-  const known = left(1, 'ask', ['Did an earlier request use this key?']);
-  const ended = left(2, 'ask', ['Has the run of that request ended?']);
-  const certain = left(3, 'ask', ['Is it certain that this gate started it?']);
-  const own = left(4, 'ask', ['Does the key belong to this re-run only?']);
-  const fails = left(5, 'ask', ['Does the policy fail on its verdict?']);
-  const fresh = right(1, 'good', ['Wait for the new run']);
-  const attached = right(2, 'good', ['Attach: wait for that run']);
-  const decides = right(3, 'good', ['The verdict of that run decides']);
-  const discarded = right(4, 'warn', ['Discard that run,', 'and take the next key']);
-  const failed = right(5, 'bad', ['That run decides: the gate fails,', 'or --retries starts a retry']);
-  const boxes = [start, known, ended, certain, own, fails, fresh, attached, decides, discarded, failed];
-  const back = 840;
+  /** @type {(column: number, y: number, tone: Tone, lines: string[]) => Box} */
+  const box = (column, y, tone, lines) => ({ x: 20 + column * 290, y, w: 240, h: 54, tone, lines });
+  const keys = [
+    box(0, 66, 'plain', ['Key 1: a hash of the', 'pipeline, the job and the body']),
+    box(1, 66, 'plain', ['Key 2: a hash of', 'key 1 and run 1']),
+    box(2, 66, 'plain', ['Key 3: a hash of', 'key 2 and run 2']),
+  ];
+  const runs = [
+    box(0, 166, 'busy', ['Run 1 had ended']),
+    box(1, 166, 'busy', ['Run 2 had ended']),
+    box(2, 166, 'good', ['Run 3 is in progress, or new:', 'the gate waits for it']),
+  ];
   const shapes = [
-    ...[down(start, known), down(known, ended, 'yes'), down(ended, certain, 'yes')],
-    ...[down(certain, own, 'no'), down(own, fails, 'yes')],
-    ...[across(known, fresh, 'no'), across(ended, attached, 'no'), across(certain, decides, 'yes')],
-    ...[across(own, discarded, 'no'), across(fails, failed, 'yes')],
-    // "no" of the last question leads up to the box that discards the run.
-    path([
-      [fails.x + fails.w - 30, fails.y + 2],
-      [fails.x + fails.w - 30, fails.y - 17],
-      [discarded.x + 60, fails.y - 17],
-      [discarded.x + 60, discarded.y + discarded.h],
-    ]),
-    label([fails.x + fails.w - 20, fails.y - 23], 'no', { anchor: 'start', kind: 'small' }),
-    path([
-      [discarded.x + discarded.w, discarded.y + 25],
-      [back, discarded.y + 25],
-      [back, start.y + 25],
-      [start.x + start.w, start.y + 25],
-    ]),
-    label([back - 10, start.y + 18], 'next key, at last a random one', { anchor: 'end', kind: 'small' }),
-    ...boxes.map(draw),
+    label([20, 40], 'Every re-run of the job walks the same chain', { anchor: 'start', kind: 'head' }),
+    ...keys.map((key, at) => down(key, /** @type {Box} */ (runs[at]))),
+    // From a run that had ended up to the next key.
+    ...[0, 1].map((at) => {
+      const [run, key] = [/** @type {Box} */ (runs[at]), /** @type {Box} */ (keys[at + 1])];
+      const middle = (run.x + run.w + key.x) / 2;
+      return path([
+        [run.x + run.w, run.y + run.h / 2],
+        [middle, run.y + run.h / 2],
+        [middle, key.y + key.h / 2],
+        [key.x, key.y + key.h / 2],
+      ]);
+    }),
+    ...[...keys, ...runs].map(draw),
   ];
   return {
-    title: 'How a re-run CI job decides which run counts',
+    title: 'The chain of idempotency keys of a CI job',
     description:
-      'A decision tree. If no earlier request used the idempotency key, the job waits for the new run. If one did and its run is in progress, the job attaches to it. If that run has ended and certainly is this gate’s, its verdict decides. Otherwise, if the key belongs to this re-run only and the policy fails on the verdict, the gate fails or retries. In every other case rungate discards the run and takes the next key, at last a random one.',
-    ...{ width: 870, height: 20 + 6 * 84, shapes },
+      'Three keys with a run each. Key 1 is a hash of the pipeline, the job and the body. Its run had ended, so rungate takes key 2, a hash of key 1 and run 1. Its run had ended, too. Key 3 is a hash of key 2 and run 2. Its run is in progress, or new, and the gate waits for it.',
+    ...{ width: 860, height: 244, shapes },
   };
 }
 

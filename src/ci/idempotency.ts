@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
-import type { KeyOrigin, KeyStep } from '../gate/events.ts';
+import { chainOf, linkAfter } from '../gate/chain.ts';
+import type { KeyChain, KeyStep } from '../gate/events.ts';
 import type { CiContext } from './context.ts';
 import { type Journal, type JournalRun, type JournalTools, openJournal } from './journal.ts';
 
@@ -23,7 +24,7 @@ export interface Ingredients
 }
 
 /** The journal's facts about a run that this job started earlier from the same place with the same body. */
-export type Remembered = Pick<JournalRun, 'key' | 'round' | 'settled' | 'job'>;
+export type Remembered = Pick<JournalRun, 'key' | 'retry' | 'runId' | 'settled' | 'job'>;
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -67,87 +68,36 @@ export function baseOf(ingredients: Ingredients): string {
   return sha256(JSON.stringify(Object.entries(ingredients).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** The keys of a run and of its retries. */
-type Chain = KeyStep[];
-
-function chainOf(retries: number, stepOf: (retry: number) => KeyStep): Chain {
-  return Array.from({ length: retries + 1 }, (_, retry) => {
-    const step = stepOf(retry);
-    return retry === 0 ? step : { ...step, how: `${step.how}, retry ${retry}`, retry };
-  });
-}
-
-export function randomKeys(how: string, retries: number): Chain {
-  return chainOf(retries, () => ({ key: crypto.randomUUID(), how, origin: 'random' }));
-}
-
-/** Returns the keys that all re-runs of a job can make: a chain for each of them. */
-function sharedChains(base: string, round: number, ci: CiContext, retries: number): Chain[] {
-  const { attempt, jobId } = ci;
-  const place = round === 0 ? '' : `, run ${round + 1} of this job`;
-  const chainFor = (generation: string, how: string, origin: KeyOrigin) =>
-    chainOf(retries, (retry) => {
-      const parts = [base, round, generation, ...(retry === 0 ? [] : [retry])];
-      return { key: sha256(JSON.stringify(parts)), how: `${how}${place}`, origin, round };
-    });
-  const chains = Array.from({ length: attempt ?? 1 }, (_, index) =>
-    chainFor(String(index + 1), `generation ${index + 1}`, index + 1 === attempt ? 'job' : 'earlier'),
-  );
-  if (attempt === null && jobId !== null)
-    chains.push(chainFor(`job ${jobId}`, `generation of job ${jobId}`, 'job'));
-  return chains;
-}
+export const randomKey = (retries: number): KeyChain =>
+  chainOf({ key: crypto.randomUUID(), trust: 'random' }, 1, retries);
 
 /**
- * Returns the keys of the run that this job left in progress, if any. If it is the run of a retry, they begin with the run that
- * had failed before it. They end with the retries that are left.
+ * Returns the first key of a gate in CI. It is that of the run which the job left in progress, or of the failed run that it retries;
+ * or the one after the last run of the job; or else a hash of the place and the body, without the number of the re-run: a re-run
+ * job finds every run that it has started.
  */
-function openKeys(
-  remembered: readonly Remembered[],
-  ci: CiContext,
-  sharedOf: (round: number) => Chain[],
-): Chain {
-  const open = remembered.findLast((run) => !run.settled);
-  if (open === undefined) return [];
-  const { key, round } = open;
-  const isNumbered = ci.attempt !== null || ci.jobId !== null;
-  const origin = isNumbered && open.job === jobOf(ci) ? 'journal' : 'earlier';
-  const own: KeyStep = { key, how: 'left in progress by this job', origin, round };
-  const chain = sharedOf(round).find((steps) => steps.some((step) => step.key === key)) ?? [own];
-  const at = chain.findIndex((step) => step.key === key);
-  return chain.map((step, index) => {
-    if (index > at) return step;
-    return index === at ? { ...step, how: own.how, origin } : { ...step, origin };
-  });
-}
-
-/**
- * Returns the keys to use, in order. A key is used only if the run of the key before it had already ended. The key of a retry is
- * used only if that run had failed, so a re-run job finds the retry that is in progress.
- *
- * If the CI counts re-runs, the N-th time uses the keys of the times 1 to N (the generations). If it only numbers jobs, the job's
- * number makes one more key. The last keys are random, because an ended run is never used again: a pass could belong to an
- * earlier deployment, and a failure would last for ever.
- */
-export function keySteps(
+export function firstKey(
   ingredients: Ingredients,
   ci: CiContext,
   remembered: readonly Remembered[],
-  retries = 0,
-): KeyStep[] {
-  const base = baseOf(ingredients);
-  const sharedOf = (round: number) => sharedChains(base, round, ci, retries);
-  const round = Math.max(-1, ...remembered.map((run) => run.round)) + 1;
-  return [
-    ...openKeys(remembered, ci, sharedOf),
-    ...sharedOf(round).flat(),
-    ...randomKeys('random, for when the runs of all other keys have ended', retries),
-  ];
+): KeyStep {
+  const { attempt, jobId } = ci;
+  const open = remembered.findLast((run) => !run.settled);
+  if (open !== undefined) {
+    const isNumbered = attempt !== null || jobId !== null;
+    const trust = isNumbered && open.job === jobOf(ci) ? 'job' : 'shared';
+    const before = remembered.slice(0, remembered.indexOf(open) + 1);
+    const { key } = before.findLast(({ retry }) => retry === 0) ?? open;
+    return { key, trust, open: true };
+  }
+  const last = remembered.at(-1);
+  const key = last === undefined ? baseOf(ingredients) : linkAfter(last.key, last.runId ?? '');
+  return { key, trust: attempt === 1 ? 'job' : 'shared' };
 }
 
 /** @throws UsageError with retries, which need a new key for each run */
-export function givenKeys(key: string, how: string, retries: number): KeyStep[] {
-  if (retries === 0) return [{ key, how, origin: 'user' }];
+export function givenKey(key: string, retries: number): KeyChain {
+  if (retries === 0) return chainOf({ key, trust: 'given' }, 1, retries);
   throw new UsageError('retries cannot use a given idempotency key, which never starts a second run', {
     hint: 'leave out the key, or set the retries to 0; a salt also distinguishes jobs',
   });
@@ -183,11 +133,19 @@ export function placeOf({ given, salt, builds, ci }: Pick<KeyRequest, 'given' | 
 }
 
 export interface PlannedKeys {
-  keys: readonly KeyStep[];
+  chain: KeyChain;
+  /** A text for people about the origin of the first key. */
+  how: string;
   journal?: Journal | undefined;
   /** The ingredients of the keys and the path of the journal; set only for keys made from a CI system's facts. */
   made?: { ingredients: Ingredients; path: string };
 }
+
+const howOf: Readonly<Record<'open' | 'job' | 'shared', string>> = {
+  open: 'of the run that this job left in progress',
+  job: 'made from the job',
+  shared: 'made from the job, which may have used it before its re-run',
+};
 
 /**
  * Returns the idempotency keys of a start: the user's key; in CI, the keys that a job and its re-runs share; otherwise a
@@ -197,19 +155,25 @@ export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys 
   const { given, how, salt, ci, journalPath = '', retries = 0 } = request;
   const file = { named: journalPath !== '', job: jobOf(ci) };
   // These keys do not need a journal, but RUNGATE_JOURNAL requests one. The base is random, so no other gate finds their runs.
-  const planned = (keys: KeyStep[]): PlannedKeys => {
+  const planned = (chain: KeyChain, how: string): PlannedKeys => {
     const own = { ...file, path: journalPath, base: crypto.randomUUID() };
-    return { keys, journal: file.named ? openJournal(own, tools) : undefined };
+    return { chain, how, journal: file.named ? openJournal(own, tools) : undefined };
   };
-  if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
+  if (given !== undefined && given !== 'auto') return planned(givenKey(given, retries), how);
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt, request.builds);
   if (ingredients === null) {
     const why = ci.provider === null ? 'outside CI' : 'without the id of a pipeline';
-    return planned(randomKeys(`random: ${why}, each command starts a new run`, retries));
+    return planned(randomKey(retries), `random: ${why}, each command starts a new run`);
   }
   const base = baseOf(ingredients);
   const folder = ci.temporaryFolder ?? tmpdir();
   const path = file.named ? journalPath : join(folder, `rungate-${base.slice(0, 32)}.journal`);
   const journal = openJournal({ ...file, path, base }, tools);
-  return { keys: keySteps(ingredients, ci, journal.runs, retries), journal, made: { ingredients, path } };
+  const link = firstKey(ingredients, ci, journal.runs);
+  return {
+    chain: chainOf(link, ci.attempt, retries),
+    how: howOf[link.open === true ? 'open' : link.trust === 'job' ? 'job' : 'shared'],
+    journal,
+    made: { ingredients, path },
+  };
 }

@@ -16,7 +16,7 @@ type RecordedStep = Parameters<RunJournal['environment']>[1];
 
 /** One line of a journal. Lines are only appended, so that concurrent processes cannot damage each other's lines. */
 export type JournalEvent =
-  | ({ event: 'triggering'; key: string; round: number; body?: unknown } & Origin)
+  | ({ event: 'triggering'; key: string; retry?: number | undefined; body?: unknown } & Origin)
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
   | { event: 'settled'; runId: string }
   | { event: 'environment'; key: string; step: RecordedStep; baseUrl: string; job: string };
@@ -24,8 +24,8 @@ export type JournalEvent =
 /** A run in the journal. Its origin is that of the first process that used the key. */
 export interface JournalRun extends Origin {
   readonly key: string;
-  /** The number of runs that were settled when this one was started; 0 for the first. */
-  readonly round: number;
+  /** The number of the gate's runs that had failed before it. */
+  readonly retry: number;
   /** The job is done with the run: it saw the run end, or it only had to start it. */
   settled: boolean;
   /** Null until the service has responded with it. */
@@ -43,9 +43,8 @@ const texts = {
 } as const satisfies Record<JournalEvent['event'], readonly string[]>;
 
 function isEvent(value: unknown): value is JournalEvent {
-  const { event, round, ...fields } = Object(value) as Record<string, unknown>;
+  const { event, ...fields } = Object(value) as Record<string, unknown>;
   if (typeof event !== 'string' || !Object.hasOwn(texts, event)) return false;
-  if (event === 'triggering' && !Number.isInteger(round)) return false;
   return texts[event as keyof typeof texts].every((name) => typeof fields[name] === 'string');
 }
 
@@ -73,8 +72,8 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   const byKey = new Map<string, JournalRun>();
   for (const entry of events) {
     if (entry.event === 'triggering') {
-      const { key, round, base, job, body = null } = entry;
-      if (!byKey.has(key)) byKey.set(key, { key, round, base, job, runId: null, body, settled: false });
+      const { key, retry = 0, base, job, body = null } = entry;
+      if (!byKey.has(key)) byKey.set(key, { key, retry, base, job, runId: null, body, settled: false });
     } else if (entry.event === 'created') {
       const run = byKey.get(entry.key);
       if (run !== undefined) run.runId = entry.runId;
@@ -146,9 +145,6 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
     giveUp('used', error);
   }
   const runs = runsOf(events).filter((run) => run.base === base);
-  const open = runs.findLast((run) => !run.settled);
-  const next = open?.round ?? Math.max(-1, ...runs.map(({ round }) => round));
-
   const hasSecret = (value: unknown) => {
     const text = JSON.stringify(value) ?? '';
     return redact(text) !== text;
@@ -165,10 +161,8 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
   };
   return {
     runs,
-    triggering({ key, round: own = next + 1 }, body) {
-      const round = runs.find((run) => run.key === key)?.round ?? own;
-      add({ event: 'triggering', key, round, base, job, ...(hasSecret(body) ? {} : { body }) });
-    },
+    triggering: ({ key, retry }, body) =>
+      add({ event: 'triggering', key, retry, base, job, ...(hasSecret(body) ? {} : { body }) }),
     created: ({ key }, { runId, appUrl }) =>
       add({ event: 'created', key, runId, appUrl: appUrl && redact(appUrl) }),
     settled: (runId) => add({ event: 'settled', runId }),

@@ -4,26 +4,40 @@ import type { DiscardedRun, RunReport } from './result-types.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 /**
- * The origin of a key, which says who else may have used it. `user`: the user gave it, or an earlier slice of the gate made it; the
- * gate gets its run, ended or not. `random`: no other job has it. `job`: derived from this run of the job, so only jobs that the CI does not distinguish share it. `journal`:
- * the same, and this run of the job has used it before and was killed. `earlier`: the job may have used it before its re-run.
+ * Tells who may have used a key. `given`: the user gave it, or an earlier slice of the gate made it; the gate gets its run, ended
+ * or not. `random`: only this gate. `job`: only jobs that the CI does not distinguish from this one. `shared`: this job before its
+ * re-run, too.
  */
-export type KeyOrigin = 'user' | 'random' | 'job' | 'journal' | 'earlier';
+export type Trust = 'given' | 'random' | 'job' | 'shared';
 
 /** One idempotency key to start a run with. */
 export interface KeyStep {
   key: string;
-  /** How the key was made, as text for people. */
-  how: string;
-  origin: KeyOrigin;
-  /** The number of the retry that it is for; default 0. It is only used if the run of the key before it has failed. */
+  trust: Trust;
+  /** The number of the gate's runs that have failed before it, if any. */
   retry?: number | undefined;
-  /** The round of the job that it was made for, in the journal; default: the round that begins now. */
-  round?: number | undefined;
+  /** This job has used it, and has not seen its run end. */
+  open?: true | undefined;
   /** An earlier slice of the gate may have created a run with it. */
   sent?: true | undefined;
   /** The run that an earlier slice of the gate has started with it. */
   run?: KnownRun | undefined;
+}
+
+/** A gate's idempotency keys, at one link of their chain. Plain JSON. */
+export interface KeyChain {
+  link: KeyStep;
+  /** The number of the gate's links before this one. */
+  at: number;
+  /** 1, or more in a re-run of the job; null if the CI does not count them. */
+  attempt: number | null;
+  retries: number;
+  /** The random key at the end; null once it is in use, or if the chain has none. */
+  spare: string | null;
+  /** The runs right before this link that had failed and were passed over. */
+  failures: number;
+  /** A run that was passed over failed, and may have been the gate's own, so a pass is flaky. */
+  doubt: boolean;
 }
 
 /** A run that is the gate's own for certain. */
@@ -150,10 +164,10 @@ export type InnerEvent =
   | { type: 'triggering'; step: KeyStep; body: TriggerBody }
   /** The response names the run. `own`: it is the gate's for certain; if not, its first clear status read decides. */
   | { type: 'received'; step: KeyStep; run: Omit<KnownRun, 'attempts'>; own: boolean }
-  /** A discarded run failed and may have been the gate's, so a pass is flaky. */
-  | { type: 'doubt' }
-  /** The runs so far have failed, and the next one is started with these keys. */
-  | { type: 'failed'; runs: readonly RunReport[]; keys: readonly KeyStep[] }
+  /** The gate goes on with the next key. `passed`: the run that it has just discarded. */
+  | { type: 'link'; chain: KeyChain; passed?: DiscardedRun }
+  /** The runs so far have failed, and the next one is started with this key. */
+  | { type: 'failed'; runs: readonly RunReport[]; chain: KeyChain }
   /** The gate is done with the run: it has ended, or nothing waits for it. */
   | { type: 'settled'; runId: string };
 

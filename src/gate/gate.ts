@@ -1,12 +1,12 @@
 import { formatDuration } from '../duration.ts';
 import { type RungateError, type Say, type StopCause, StoppedError, TimeoutError } from '../errors.ts';
 import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
-import type { KeyStep } from './events.ts';
+import type { KeyChain } from './events.ts';
 import { doneBefore, turnToCreate } from './fleet/turns.ts';
 import type { Rules } from './limits.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, type RunOutcome, stretchAfter } from './poll.ts';
-import { reportGate, reportRun, reportStop, reportUncreated, seconds, timeOf, unknownRun } from './report.ts';
+import { reportGate, reportStop, reportUncreated, seconds, timeOf, unknownRun } from './report.ts';
 import type { DiscardedRun, GateReport, RunReport } from './result-types.ts';
 import type { RunService } from './service.ts';
 import { goesOn, lateError, lostError, type Start, startOrAttach } from './start.ts';
@@ -46,10 +46,8 @@ type StoppableTools = GateTools & WaitTools;
 /** A run of a gate, judged, and the data for a retry. */
 export interface JudgedRun {
   report: GateReport;
-  /** Earlier runs of the gate, which had failed at their first read. */
-  failed: RunReport[];
-  /** The keys that are left. */
-  keys: readonly KeyStep[];
+  /** The chain of keys at the run's own; undefined if it has none. */
+  chain?: KeyChain | undefined;
   /** The end of the gate's timeout, on the monotonic clock. */
   deadline: number;
   /** A discarded run failed and may have been the gate's own, so a pass is flaky. */
@@ -58,12 +56,8 @@ export interface JudgedRun {
   late?: boolean | undefined;
 }
 
-interface Waited extends Pick<JudgedRun, 'doubt' | 'late'> {
+interface Waited extends Omit<JudgedRun, 'report'> {
   runs: readonly WatchedRun[];
-  /** Earlier runs of the gate, which had failed at their first read. */
-  failed: readonly WatchedRun[];
-  keys: readonly KeyStep[];
-  deadline: number;
   discarded: readonly DiscardedRun[];
   /** A run that may have been created before the gate was stopped. */
   lost?: RunReport;
@@ -71,7 +65,7 @@ interface Waited extends Pick<JudgedRun, 'doubt' | 'late'> {
   uncreated?: GateReport;
 }
 
-const nothingStarted: Waited = { runs: [], discarded: [], failed: [], keys: [], deadline: 0, doubt: false };
+const nothingStarted: Waited = { runs: [], discarded: [], deadline: 0, doubt: false };
 
 /** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
 export async function runOnce(options: RunOptions, tools: GateTools): Promise<JudgedRun> {
@@ -90,7 +84,7 @@ export async function runOnce(options: RunOptions, tools: GateTools): Promise<Ju
       start === undefined
         ? await waitForExisting(options, stoppable)
         : await createAndWait(start, options, stoppable);
-    const { runs, discarded, lost, uncreated, failed, keys, deadline, doubt, late } = waited;
+    const { runs, discarded, lost, uncreated, chain, deadline, doubt, late } = waited;
     for (const { runId, progress } of runs)
       if (progress.seen?.kind === 'ended') emit?.({ type: 'settled', runId });
 
@@ -99,14 +93,7 @@ export async function runOnce(options: RunOptions, tools: GateTools): Promise<Ju
     for (const run of runs) {
       if (run.outcome !== null && hooks !== undefined) run.outcome = hooks.judge(run.outcome, options.policy);
     }
-    const judged = (report: GateReport): JudgedRun => ({
-      report,
-      failed: failed.map((run) => reportRun(run, options.policy, clock)),
-      keys,
-      deadline,
-      doubt,
-      late,
-    });
+    const judged = (report: GateReport): JudgedRun => ({ report, chain, deadline, doubt, late });
     const report = (): GateReport => ({
       ...(uncreated ?? reportGate(runs, options.policy, clock)),
       ...(discarded.length > 0 && { discarded: [...discarded] }),
@@ -200,7 +187,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
   const { deadline } = rules;
   // A run that is created with less than an interval left would be read once, too early, or never.
   const latest = timeoutMs > intervalMs ? deadline - intervalMs : deadline;
-  const late = ({ key, sent }: KeyStep, discarded: readonly DiscardedRun[], doubt: boolean): Waited => {
+  const late = ({ link: { key, sent }, doubt }: KeyChain, discarded: readonly DiscardedRun[]): Waited => {
     const left = { ...nothingStarted, discarded, doubt };
     if (retry > 0) return { ...left, late: true };
     const error = sent ? lostError(timeoutMs, key) : lateError(timeoutMs, hub !== undefined, discarded);
@@ -230,7 +217,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
       ...tools,
       policy,
       accepted: retry > 0,
-      async endedEarly({ step, run: { runId, appUrl, sentAt }, reattached, doubtful, earlier, limitedMs }) {
+      async endedEarly({ step, run: { runId, appUrl, sentAt }, reattached, doubtful, limitedMs }) {
         const { attempts = 0, endedAt = null } = step.run ?? {};
         const run = watch(runId, clock.monotonic(), {
           subject,
@@ -240,7 +227,7 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
           appUrl,
           idempotencyKey: step.key,
           reattached,
-          retry: retry + earlier,
+          retry,
         });
         watched.set(runId, run);
         await waitForRuns([run], { ...rules, createdAt: sentAt }, tools);
@@ -248,20 +235,18 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
       },
     },
   );
-  const { kind, step, discarded, doubt } = started;
-  if (kind === 'late') return late(step, discarded, doubt);
-  const known = ({ runId }: { runId: string }) => watched.get(runId) ?? [];
+  const { kind, chain, discarded } = started;
+  if (kind === 'late') return late(chain, discarded);
   const waited: Waited = {
     discarded,
-    doubt,
+    doubt: kind === 'started' ? started.doubt : chain.doubt,
     deadline,
-    runs: kind === 'started' ? [known(started.run)].flat() : [],
-    failed: started.failed.flatMap(known),
-    keys: start.keys.slice(start.keys.indexOf(step) + 1),
+    runs: kind === 'started' ? [watched.get(started.run.runId) ?? []].flat() : [],
+    chain,
   };
   // The key finds the run again.
   return kind === 'unknown'
-    ? { ...waited, lost: unknownRun({ ...elapsed(), idempotencyKey: step.key }) }
+    ? { ...waited, lost: unknownRun({ ...elapsed(), idempotencyKey: chain.link.key }) }
     : waited;
 }
 

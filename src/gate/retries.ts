@@ -1,6 +1,6 @@
 import { RungateError, type StopCause } from '../errors.ts';
 import { exitCodes, mostSevere } from '../exit.ts';
-import type { KeyStep } from './events.ts';
+import type { KeyChain } from './events.ts';
 import { type GateTools, type JudgedRun, type RunOptions, runOnce } from './gate.ts';
 import { judge, type Policy, shownAs, worst } from './policy.ts';
 import { nothing, reportFlaky, reportStop, reportUncreated } from './report.ts';
@@ -13,8 +13,6 @@ export interface SoFar {
   /** The runs that have failed, of which the gate continues the retries. */
   failed: readonly RunReport[];
   discarded: readonly DiscardedRun[];
-  /** A discarded run failed and may have been the gate's own, so a pass is flaky. */
-  doubt: boolean;
 }
 
 export interface RunsOptions extends Omit<RunOptions, 'retry'> {
@@ -85,19 +83,19 @@ export async function runWithRetries(options: RunsOptions, tools: GateTools): Pr
   const { clock, emit } = tools;
   const reports = (soFar?.failed ?? []).map((run) => reportFailed(run, policy));
   const discarded = [...(soFar?.discarded ?? [])];
-  let doubt = soFar?.doubt === true;
+  let doubt = false;
   let stopped: StopCause | null = null;
   const stoppedBy = () => stopped as StopCause | null;
   const unsubscribe = tools.onStop((by) => {
     stopped ??= by;
   });
-  const idsOf = (runs: readonly GateReport[]) =>
-    runs.flatMap(({ runs }) => runs.flatMap(({ runId }) => runId ?? []));
-  const from = (keys: readonly KeyStep[]): Start | undefined =>
-    start && { ...start, keys, judged: idsOf(reports) };
+  const from = (chain: KeyChain): Start | undefined => {
+    const runs = [...reports.flatMap((report) => report.runs), ...discarded];
+    return start && { ...start, chain, judged: runs.flatMap(({ runId }) => runId ?? []) };
+  };
   try {
     let next: Next = {
-      options: { ...options, start: start && from(start.keys), retry: reports.length },
+      options: { ...options, start: start && from(start.chain), retry: reports.length },
       tools,
     };
     for (;;) {
@@ -108,12 +106,12 @@ export async function runWithRetries(options: RunsOptions, tools: GateTools): Pr
         emit?.(noTime);
         break;
       }
-      reports.push(...done.failed.map((run) => reportFailed(run, policy)), done.report);
+      reports.push(done.report);
       const run = failedRun(done.report);
-      const { keys, deadline } = done;
+      const { chain, deadline } = done;
       const leftMs = deadline - clock.monotonic();
       const retry = reports.length;
-      if (run === undefined || start === undefined || retry > retries || keys.length === 0) break;
+      if (run === undefined || chain === undefined || retry > retries) break;
       // Its second read would already come after the timeout.
       if (leftMs <= intervalMs) {
         emit?.(noTime);
@@ -121,7 +119,9 @@ export async function runWithRetries(options: RunsOptions, tools: GateTools): Pr
       }
       const by = stoppedBy();
       if (by !== null && by !== 'slice') break;
-      emit?.({ type: 'failed', runs: reports.flatMap(({ runs }) => runs), keys });
+      const { retryAfter } = await import('./chain.ts');
+      const link = retryAfter(chain, run.runId ?? '');
+      emit?.({ type: 'failed', runs: reports.flatMap(({ runs }) => runs), chain: link });
       if (by === 'slice') {
         reports.push(reportStop(nothing, by, 'none'));
         break;
@@ -129,7 +129,7 @@ export async function runWithRetries(options: RunsOptions, tools: GateTools): Pr
       const { runId, failed, blocked } = run;
       emit?.({ type: 'next-run', runId, failed, blocked, retry, retries });
       next = {
-        options: { ...options, start: from(keys), retry, deadline },
+        options: { ...options, start: from(link), retry, deadline },
         tools: { ...tools, hooks: tools.hooks?.again(leftMs) },
       };
     }
@@ -158,6 +158,6 @@ async function runOr({ options, tools }: Next, earlier: number): Promise<JudgedR
       idempotencyKey: error.facts.idempotencyKey ?? null,
     };
     const report = reportUncreated([known], error);
-    return { report, failed: [], keys: [], deadline: 0, doubt: false };
+    return { report, deadline: 0, doubt: false };
   }
 }

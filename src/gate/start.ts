@@ -10,7 +10,7 @@ import {
   UnexpectedResponseError,
 } from '../errors.ts';
 import { type CreatedRun, type CreateTools, type Creation, createRun, type StartTimes } from './create.ts';
-import type { KeyStep, KnownRun } from './events.ts';
+import type { KeyChain, KeyStep, KnownRun } from './events.ts';
 import { turnToCreate } from './fleet/turns.ts';
 import { judge, type Policy } from './policy.ts';
 import type { RunOutcome } from './poll.ts';
@@ -19,11 +19,9 @@ import { subjectOf } from './watched-run.ts';
 
 export interface Start {
   body: TriggerBody;
-  /**
-   * Used in order. The next one is used only if the run of the last one had ended before its first status read, or for a retry.
-   */
-  keys: readonly KeyStep[];
-  /** The ids of the runs that the gate has judged. None of them is the run of a retry. */
+  /** The next key is used only if the run of the last one had ended before its first status read, or for a retry. */
+  chain: KeyChain;
+  /** The ids of the runs that the gate has judged or discarded. None of them is a new run. */
   judged?: readonly string[] | undefined;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
@@ -43,8 +41,6 @@ export interface Candidate {
   reattached: boolean;
   /** Whether another job may have started it. If it has ended before its first clear read, it cannot pass the gate. */
   doubtful: boolean;
-  /** The number of failed runs of this gate that this start found before it. */
-  earlier: number;
   /** How long the rate limit delayed the requests of this start, in milliseconds. */
   limitedMs: number;
 }
@@ -63,18 +59,21 @@ export interface StartTools extends CreateTools {
 }
 
 /** A run that was started or found again. */
-export type StartedCandidate = { kind: 'started' } & Before & Candidate;
+export type StartedCandidate = Walked &
+  Candidate & {
+    kind: 'started';
+    /** An earlier run of the gate failed, or may have, so a pass is flaky. */
+    doubt: boolean;
+  };
 
-interface Before {
+/** The link of the last key, and the runs that were discarded before it. */
+interface Walked {
+  chain: KeyChain;
   discarded: DiscardedRun[];
-  /** The runs that had failed at their first read, and of which this start continues the retries. */
-  failed: DiscardedRun[];
-  /** A discarded run failed and may have been this gate's, so a pass is flaky. */
-  doubt: boolean;
 }
 
 /** `none`: no run was created. `unknown`: one may have been. `late`: its turn in a limit came too late. */
-export type Started = StartedCandidate | ({ kind: 'none' | 'unknown' | 'late'; step: KeyStep } & Before);
+export type Started = StartedCandidate | (Walked & { kind: 'none' | 'unknown' | 'late' });
 
 export function reportStarted(
   body: TriggerBody,
@@ -127,21 +126,29 @@ const created = ({ runId, appUrl, startedAt }: KnownRun): CreatedRun => ({
   responseText: '',
 });
 
-function candidateOf(step: KeyStep, run: CreatedRun, earlier: number, limitedMs: number): Candidate {
-  const { origin } = step;
+function candidateOf(
+  { link, at, attempt, retries }: KeyChain,
+  run: CreatedRun,
+  limitedMs: number,
+): Candidate {
+  const { trust, open = false } = link;
   const { replayed, requests } = run;
   // Only a lost request of this call can have used a random key.
-  const repeated = replayed === true && !(origin === 'random' && requests > 1);
+  const repeated = replayed === true && !(trust === 'random' && requests > 1);
+  // A service that does not say so probably repeats the response if the job has used so many keys before its re-run.
+  const isEarlier = open || (trust === 'shared' && at < ((attempt ?? 2) - 1) * (1 + retries));
   return {
-    step,
+    step: link,
     run,
-    earlier,
     limitedMs,
-    reattached:
-      step.run?.reattached ?? (repeated || (replayed === null && ['earlier', 'journal'].includes(origin))),
-    doubtful: origin !== 'user' && replayed !== false && (origin !== 'random' || repeated),
+    reattached: link.run?.reattached ?? (repeated || (replayed === null && isEarlier)),
+    doubtful: trust !== 'given' && replayed !== false && (trust !== 'random' || repeated),
   };
 }
+
+/** Whether a run was joined as the retry of one that was discarded, as far as the number of those tells. */
+const isRetry = ({ failures, retries }: KeyChain, { reattached }: Candidate) =>
+  reattached && failures % (1 + retries) > 0;
 
 /** Returns the error of a start whose create would have come too late, perhaps since it discarded runs first. */
 export function lateError(timeoutMs: number, hub: boolean, discarded: readonly DiscardedRun[]): TimeoutError {
@@ -162,8 +169,8 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
 }
 
 /** Whether an earlier slice has created a run of the gate, or may have. */
-export const goesOn = ({ start }: { start?: Pick<Start, 'keys'> | undefined }) =>
-  start?.keys.some(({ run, sent }) => run !== undefined || sent === true) === true;
+export const goesOn = ({ start }: { start?: Pick<Start, 'chain'> | undefined }) =>
+  start?.chain.link.run !== undefined || start?.chain.link.sent === true;
 
 /** Whether something other than the end of a slice has stopped the gate. */
 const isStopped = ({ aborted, reason }: AbortSignal) =>
@@ -176,15 +183,12 @@ export const lostError = (timeoutMs: number, key: string) =>
     { hint: 'look for it on the page of the project' },
   );
 
-/** A run of this gate cannot have ended so soon after it was created, in milliseconds. */
-const soonestMs = 5_000;
-
 /**
  * Starts a run, or attaches to one that this job left in progress before its re-run.
  *
- * A doubtful run that had ended before its first clear status read can fail the gate, but never pass it. Under a key that only
- * this re-run of the job could have used, a verdict that fails the gate is the gate's. In every other case the run is discarded, and the
- * next key is used. If it had failed, and the run of its retry has not ended, it was an earlier run of this gate.
+ * A doubtful run that had ended before its first clear status read can fail the gate, but never pass it. Under a key that the job
+ * cannot have used before its re-run, a verdict that fails the gate is the gate's. In every other case the run is discarded, and
+ * the next key is used.
  */
 export async function startOrAttach(start: Start, times: StartTimes, tools: StartTools): Promise<Started> {
   const last: LastKey = {};
@@ -207,6 +211,39 @@ interface LastKey {
   hasRun?: boolean;
 }
 
+/** Returns the run of a key. @param last changes in place */
+async function createWith(
+  step: KeyStep,
+  { body, idPointer }: Start,
+  times: StartTimes,
+  tools: StartTools,
+  last: LastKey,
+): Promise<Creation | { kind: 'late' }> {
+  const { key: idempotencyKey, sent, run } = step;
+  const { emit, signal } = tools;
+  if (run === undefined && !(await turnToCreate(times.latest, tools))) {
+    // A stop cancels the run that an earlier slice may have created, so it looks for it.
+    const isSought = sent === true && isStopped(signal);
+    if (!isSought) return { kind: signal.aborted ? 'none' : 'late' };
+  }
+  last.key = idempotencyKey;
+  if (run !== undefined) return created(run);
+  emit?.({ type: 'triggering', step, body });
+  return createRun({ body, idPointer, idempotencyKey, sent }, times, tools);
+}
+
+function discardedRun(
+  { step: { key, trust }, run: { runId, appUrl } }: Candidate,
+  { verdict }: RunOutcome,
+  say: Say,
+): DiscardedRun {
+  const reason =
+    trust === 'shared'
+      ? 'this job may have started it before its re-run'
+      : `another job with the same idempotency key may have started it; give each such job its own ${say('idempotencySalt')}`;
+  return { runId, appUrl, idempotencyKey: key, verdict, reason };
+}
+
 /** @param last changes in place */
 async function startWithKeys(
   start: Start,
@@ -214,69 +251,55 @@ async function startWithKeys(
   tools: StartTools,
   last: LastKey,
 ): Promise<Started> {
-  const { body, idPointer, judged = [] } = start;
+  const { judged = [] } = start;
   const { clock, emit, claim, policy, say = sayId, signal } = tools;
-  const before: Before = { discarded: [], failed: [], doubt: false };
-  let [mayRetry, limitedMs] = [true, 0];
-  const discardFailed = () => {
-    for (const run of before.failed) emit?.({ type: 'discarded', ...run });
-    before.discarded.push(...before.failed);
-    before.failed = [];
-  };
   const { endedEarly = (run) => readIfDoubtful(run, times.deadline, tools) } = tools;
-  for (const step of start.keys) {
-    const { key: idempotencyKey, retry = 0, origin, run: known } = step;
-    if (retry > 0 && !mayRetry) continue;
-    if (retry === 0) discardFailed();
-    // A stop cancels the run that an earlier slice may have created, so it looks for it.
-    const isSought = () => step.sent === true && isStopped(signal);
-    if (known === undefined && !(await turnToCreate(times.latest, tools)) && !isSought()) {
-      discardFailed();
-      return { kind: signal.aborted ? 'none' : 'late', step, ...before };
-    }
-    last.key = idempotencyKey;
-    let creation: Creation;
-    if (known === undefined) {
-      emit?.({ type: 'triggering', step, body });
-      creation = await createRun({ body, idPointer, idempotencyKey, sent: step.sent }, times, tools);
-    } else creation = created(known);
-    if (creation.kind !== 'created') return { kind: creation.kind, step, ...before };
+  const discarded: DiscardedRun[] = [];
+  let limitedMs = 0;
+  for (let chain: KeyChain | null = start.chain; chain !== null; ) {
+    const { link }: KeyChain = chain;
+    const creation = await createWith(link, start, times, tools, last);
+    if (creation.kind !== 'created') return { kind: creation.kind, chain, discarded };
     const { runId, appUrl, sentAt } = creation;
     last.hasRun = true;
     limitedMs += creation.limitedMs;
-    const candidate = candidateOf(step, creation, before.failed.length, limitedMs);
+    const candidate = candidateOf(chain, creation, limitedMs);
     const { reattached, doubtful } = candidate;
-    emit?.({ type: 'received', step, run: { runId, appUrl, reattached, startedAt: sentAt }, own: !doubtful });
+    emit?.({
+      type: 'received',
+      step: link,
+      run: { runId, appUrl, reattached, startedAt: sentAt },
+      own: !doubtful,
+    });
     claim?.(runId);
+    const { passOver, useSpare } = await import('./chain.ts');
     // A service that ignores the keys returns the same run for each. It is not read again, since its state may be stale.
-    if ([...judged, ...[...before.discarded, ...before.failed].map((run) => run.runId)].includes(runId)) {
+    if ([...judged, ...discarded.map((run) => run.runId)].includes(runId)) {
       emit?.({ type: 'settled', runId });
-      if (signal.aborted) return { kind: 'none', step, ...before };
-      mayRetry = false;
+      if (signal.aborted) return { kind: 'none', chain, discarded };
       last.hasRun = false;
+      chain = useSpare(chain);
+      if (chain !== null) emit?.({ type: 'link', chain });
       continue;
     }
-    emit?.({ type: 'created', runId, appUrl, reattached: reattached || known !== undefined });
+    emit?.({ type: 'created', runId, appUrl, reattached: reattached || link.run !== undefined });
     const outcome = await endedEarly(candidate);
-    const isOwnKey = origin !== 'earlier';
-    if (outcome === null || (isOwnKey && judge(outcome.verdict, policy).action === 'fail'))
-      return { kind: 'started', ...before, ...candidate };
+    if (outcome === null || (link.trust === 'job' && judge(outcome.verdict, policy).action === 'fail'))
+      return {
+        kind: 'started',
+        chain,
+        discarded,
+        doubt: chain.doubt || isRetry(chain, candidate),
+        ...candidate,
+      };
     last.hasRun = false;
     emit?.({ type: 'settled', runId });
-    const { verdict } = outcome;
-    const reason = isOwnKey
-      ? `another job with the same idempotency key may have started it; give each such job its own ${say('idempotencySalt')}`
-      : 'this job may have started it before its re-run';
-    before.failed.push({ runId, appUrl, idempotencyKey, verdict, reason });
-    const late = clock.monotonic() - creation.sentAt > soonestMs;
-    if (!isOwnKey && late && (verdict === 'failed' || verdict === 'blocked')) {
-      before.doubt = true;
-      emit?.({ type: 'doubt' });
-    }
-    mayRetry = verdict === 'failed';
-    if (!mayRetry) discardFailed();
+    const passed = discardedRun(candidate, outcome, say);
+    discarded.push(passed);
+    emit?.({ type: 'discarded', ...passed });
+    chain = passOver(chain, runId, outcome, clock.monotonic() - sentAt);
+    if (chain !== null) emit?.({ type: 'link', chain, passed });
   }
-  discardFailed();
   throw new UnexpectedResponseError(
     'the service returns a run that has already ended for every idempotency key, even for a random one',
     { field: 'runId', expected: 'a new run', received: 'a run that has ended' },

@@ -49,7 +49,7 @@ const inner: Readonly<Record<InnerEvent['type'] | 'close', true>> = {
   watch: true,
   triggering: true,
   received: true,
-  doubt: true,
+  link: true,
   failed: true,
   settled: true,
   close: true,

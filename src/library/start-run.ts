@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { runFacts } from '../ci/context.ts';
-import { givenKeys, planKeys, randomKeys } from '../ci/idempotency.ts';
+import { givenKey, planKeys, randomKey } from '../ci/idempotency.ts';
 import { cancelReason, detectCi } from '../ci/provider.ts';
 import { checkOptions, func, milliseconds, optionsOf, text } from '../client/check-options.ts';
 import type { ClientOptions } from '../client/options.ts';
@@ -49,16 +49,14 @@ export async function planStart(
   }
   if (env === undefined) {
     const own = key === undefined || key === 'auto';
-    const keys = own
-      ? randomKeys('random: each call starts a new run', retries)
-      : givenKeys(key, 'given as idempotencyKey', retries);
-    return { start: { body, keys, idPointer }, journal: undefined };
+    const chain = own ? randomKey(retries) : givenKey(key, retries);
+    return { start: { body, chain, idPointer }, journal: undefined };
   }
   const warn = (message: string) =>
     reporter.progress({ type: 'note', message, ...(gate !== undefined && { gate }) });
   const request = {
     given: key,
-    how: 'given as idempotencyKey',
+    how: '',
     salt: salt ?? null,
     retries,
     bodyBytes: JSON.stringify(body),
@@ -66,8 +64,8 @@ export async function planStart(
     ci: detectCi(env),
     journalPath: env.RUNGATE_JOURNAL,
   };
-  const { keys, journal } = planKeys(request, { warn, redact });
-  return { start: { body, keys, idPointer }, journal };
+  const { chain, journal } = planKeys(request, { warn, redact });
+  return { start: { body, chain, idPointer }, journal };
 }
 
 /** The run to start and how to start it. The client options say how to reach the service. */
@@ -123,7 +121,7 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
       const reason = cancelReason('abort', env);
       await service.cancel(run.runId, reason, { timeoutMs: stopBudgetMs }).catch(() => {});
     });
-    const idempotencyKey = started.step.key;
+    const idempotencyKey = started.chain.link.key;
     if (started.kind !== 'started') throw started.kind === 'none' ? signal?.reason : mayExist(idempotencyKey);
     const known = reportStarted(start.body, started);
     const { runId, response } = known;

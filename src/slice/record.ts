@@ -6,7 +6,7 @@ import { redactReport } from '../gate/report.ts';
 import type { RunReport } from '../gate/result-types.ts';
 import type { WatchedRun } from '../gate/watched-run.ts';
 import type { Redact } from '../redact.ts';
-import { type SavedGate, type SavedGates, savedKeys } from './state.ts';
+import { type SavedGate, type SavedGates, savedChain } from './state.ts';
 
 export const isUnobservedRun = ({ runId, verdict }: RunReport) => runId !== null && verdict === 'unobserved';
 
@@ -31,9 +31,8 @@ export function recordIn({ clock, redact, save }: RecordTools): Handlers {
       if (gate !== undefined) edit(gate, state);
     });
   const keep = (name: string | undefined, key: string, run: KnownRun) =>
-    change(name, ({ keys }) => {
-      const used = keys.find((saved) => saved.key === key);
-      if (used !== undefined) used.run = run;
+    change(name, ({ chain }) => {
+      if (chain?.link.key === key) chain.link.run = run;
     });
   return {
     begun({ gate: name }) {
@@ -44,8 +43,8 @@ export function recordIn({ clock, redact, save }: RecordTools): Handlers {
       });
     },
     triggering({ gate: name, step }) {
-      change(name, ({ keys }) => {
-        for (const saved of keys) if (saved.key === step.key) saved.sent = true;
+      change(name, ({ chain }) => {
+        if (chain?.link.key === step.key) chain.link.sent = true;
       });
     },
     received({ gate, step: { key, run: known }, run, own }) {
@@ -58,8 +57,9 @@ export function recordIn({ clock, redact, save }: RecordTools): Handlers {
     },
     settled({ gate, runId }) {
       const now = clock.now();
-      change(gate, ({ keys }) => {
-        for (const { run } of keys) if (run?.runId === runId) run.endedAt ??= now;
+      change(gate, ({ chain }) => {
+        const run = chain?.link.run;
+        if (run?.runId === runId) run.endedAt ??= now;
       });
     },
     watch({ runs }) {
@@ -72,28 +72,22 @@ export function recordIn({ clock, redact, save }: RecordTools): Handlers {
         unsure.delete(runId);
         keep(found.gate, found.key, found.run);
       }
-      change(name, ({ keys }) => {
-        for (const { run } of keys)
-          if (run?.runId === runId) Object.assign(run, { attempts, appUrl: appUrl ?? run.appUrl });
+      change(name, ({ chain }) => {
+        const run = chain?.link.run;
+        if (run?.runId === runId) Object.assign(run, { attempts, appUrl: appUrl ?? run.appUrl });
       });
     },
-    discarded({ gate: name, type: _type, ...run }) {
-      const { gate: _gate, ...discarded } = run as typeof run & { gate?: string };
+    link({ gate: name, chain, passed }) {
       change(name, (gate) => {
-        if (!gate.discarded.some(({ runId }) => runId === run.runId)) gate.discarded.push(discarded);
-        gate.keys.splice(0, gate.keys.findIndex(({ key }) => key === run.idempotencyKey) + 1);
+        const isNew = !gate.discarded.some(({ runId }) => runId === passed?.runId);
+        if (passed !== undefined && isNew) gate.discarded.push(redactReport(passed, redact));
+        gate.chain = savedChain(chain);
       });
     },
-    doubt({ gate: name }) {
-      change(name, (gate) => {
-        gate.doubt = true;
-      });
-    },
-    failed({ gate: name, runs, keys }) {
+    failed({ gate: name, runs, chain }) {
       change(name, (gate) => {
         gate.failed = redactReport([...runs], redact);
-        const known = gate.keys;
-        gate.keys = savedKeys(keys).map((next) => known.find(({ key }) => key === next.key) ?? next);
+        gate.chain = savedChain(chain);
       });
     },
     deployed({ phase, text, version, matches, error }) {

@@ -1,12 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import type { SeenBuild } from '../gate/deployed/reads.ts';
-import type { KeyStep, KnownRun } from '../gate/events.ts';
+import type { KeyChain, KnownRun } from '../gate/events.ts';
 import type { PlannedGate } from '../gate/plan/plan.ts';
 import type { DiscardedRun, NamedGateReport, RunReport } from '../gate/result-types.ts';
-
-/** A key, with the run that a slice has started with it. Times in milliseconds since the epoch. */
-export type SavedKey = Omit<KeyStep, 'how' | 'round'>;
 
 export interface SavedGate {
   /** The body of the first slice: git may be at another commit now. */
@@ -14,12 +11,11 @@ export interface SavedGate {
   /** Null before the gate begins. */
   begunAt: number | null;
   timeoutMs: number;
-  /** The keys that are left, from the one of the last run on. */
-  keys: SavedKey[];
+  /** At the key of the last run, whose times are in milliseconds since the epoch; undefined for existing runs. */
+  chain?: KeyChain | undefined;
   /** The runs that failed, of which the gate continues the retries. */
   failed: readonly RunReport[];
   discarded: DiscardedRun[];
-  doubt: boolean;
   ended?: NamedGateReport | undefined;
 }
 
@@ -44,12 +40,11 @@ export function newGates(gates: readonly PlannedGate[], startedAt: number): Save
     name,
     {
       body: start?.body,
-      keys: savedKeys(start?.keys ?? []),
+      chain: start && savedChain(start.chain),
       begunAt: needs.length > 0 ? null : startedAt,
       timeoutMs,
       failed: [],
       discarded: [],
-      doubt: false,
     },
   ]);
   const longest = Math.max(...gates.map(({ timeoutMs }) => timeoutMs));
@@ -58,11 +53,18 @@ export function newGates(gates: readonly PlannedGate[], startedAt: number): Save
 }
 
 /** A random key is known to the slices of this gate only, as one that the user gives. */
-export const savedKeys = (keys: readonly KeyStep[]): SavedKey[] =>
-  keys.map(({ how: _how, round: _round, ...key }) => ({
-    ...key,
-    origin: key.origin === 'random' ? 'user' : key.origin,
-  }));
+export function savedChain(chain: KeyChain): KeyChain {
+  const saved = structuredClone(chain);
+  if (saved.link.trust === 'random') saved.link.trust = 'given';
+  return saved;
+}
+
+/** Returns a copy of the chain, with its run changed if it has one. */
+function withRun(chain: KeyChain, change: (run: KnownRun) => KnownRun): KeyChain {
+  const copy = structuredClone(chain);
+  if (copy.link.run !== undefined) copy.link.run = change(copy.link.run);
+  return copy;
+}
 
 /** A slice that begins after the timeout still reads its run: it may have ended in time. */
 const lastReadMs = 10_000;
@@ -76,23 +78,21 @@ const shifted = ({ startedAt, endedAt, ...run }: KnownRun, by: number): KnownRun
 /** Returns the gate as the next slice runs it. */
 export function goingOn<Gate extends PlannedGate>(gate: Gate, { gates }: SavedGates, clock: Clock): Gate {
   const saved = gates[gate.name];
-  if (saved === undefined || gate.start === undefined) return gate;
-  const { body = gate.start.body, begunAt, failed, discarded, doubt, ended } = saved;
+  if (saved?.chain === undefined || gate.start === undefined) return gate;
+  const { body = gate.start.body, begunAt, failed, discarded, ended } = saved;
   const limit = begunAt === null ? Number.POSITIVE_INFINITY : begunAt + gate.timeoutMs;
   // A run that ended unseen counts as ended at the timeout, not when somebody asks for its verdict, perhaps a day later.
   const unseenEnd = limit < clock.now() ? limit : undefined;
-  const keys = saved.keys.map(({ run, ...key }) => ({
-    ...key,
-    how: 'from an earlier slice',
-    run: run && shifted({ ...run, endedAt: run.endedAt ?? unseenEnd }, clock.now() - clock.monotonic()),
-  }));
-  const leastMs = keys.some(({ run }) => run !== undefined) ? lastReadMs : 0;
+  const chain = withRun(saved.chain, (run) =>
+    shifted({ ...run, endedAt: run.endedAt ?? unseenEnd }, clock.now() - clock.monotonic()),
+  );
+  const leastMs = chain.link.run === undefined ? 0 : lastReadMs;
   const leftMs = begunAt === null ? null : limit - clock.now();
   return {
     ...gate,
     ended,
-    start: { ...gate.start, body, keys },
-    soFar: { failed, discarded, doubt },
+    start: { ...gate.start, body, chain },
+    soFar: { failed, discarded },
     deadline: leftMs === null ? undefined : clock.monotonic() + Math.max(leftMs, leastMs),
   };
 }
@@ -115,7 +115,7 @@ export function continued<State extends SavedGates>(state: State, now: number): 
       ...gate,
       ended: gate.ended?.result === 'fail' ? gate.ended : undefined,
       begunAt: gate.begunAt && gate.begunAt - ahead,
-      keys: gate.keys.map((key) => ({ ...key, run: key.run && shifted(key.run, ahead) })),
+      chain: gate.chain && withRun(gate.chain, (run) => shifted(run, ahead)),
     },
   ]);
   const { startedAt, endsAt } = state;
@@ -130,6 +130,4 @@ export function continued<State extends SavedGates>(state: State, now: number): 
 
 /** Returns the runs that go on, as far as they are known. */
 export const liveRuns = ({ gates }: SavedGates): KnownRun[] =>
-  Object.values(gates).flatMap(({ ended, keys }) =>
-    ended === undefined ? keys.flatMap(({ run }) => run ?? []).slice(-1) : [],
-  );
+  Object.values(gates).flatMap(({ ended, chain }) => (ended === undefined ? (chain?.link.run ?? []) : []));

@@ -3,12 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { CiContext } from '../../src/ci/context.ts';
 import {
   baseOf,
+  firstKey,
+  givenKey,
   type Ingredients,
   ingredientsOf,
-  keySteps,
+  jobOf,
   type Remembered,
+  randomKey,
 } from '../../src/ci/idempotency.ts';
 import { detectCi } from '../../src/ci/provider.ts';
+import { chainOf, linkAfter, passOver, retryAfter, useSpare } from '../../src/gate/chain.ts';
+import type { KeyChain, KeyStep } from '../../src/gate/events.ts';
 
 const ci: CiContext = {
   ...detectCi({}),
@@ -30,13 +35,15 @@ const ingredients = (
   return made;
 };
 
-const keys = (change: Partial<CiContext> = {}, remembered: Remembered[] = []) =>
-  keySteps(ingredients(change), { ...ci, ...change }, remembered);
+const first = (change: Partial<CiContext> = {}, remembered: Remembered[] = []) =>
+  firstKey(ingredients(change), { ...ci, ...change }, remembered);
+const failed = { verdict: 'failed' } as const;
 
 describe('the base of a key', () => {
   it('is the same for every re-run of one place with one body', () => {
-    expect(keys({ attempt: 2 })[0]?.key).toBe(keys({ attempt: 1 })[0]?.key);
-    expect(keys({ attempt: 3, jobId: '9' })[1]?.key).toBe(keys({ attempt: 2, jobId: '8' })[1]?.key);
+    expect(baseOf(ingredients({ attempt: 3, jobId: '9' }))).toBe(
+      baseOf(ingredients({ attempt: 2, jobId: '8' })),
+    );
   });
 
   it.each<[string, Partial<CiContext>, string, string | null]>([
@@ -77,63 +84,86 @@ describe('the base of a key', () => {
   });
 });
 
-describe('the keys of a start', () => {
-  const origins = (steps: ReturnType<typeof keys>) => steps.map(({ origin }) => origin);
-
-  it('without a re-run are its own key and a random one', () => {
-    expect(origins(keys())).toEqual(['job', 'random']);
+describe('the chain of keys of a start', () => {
+  const run = (key: string, runId: string | null, settled: boolean, job = '', retry = 0): Remembered => ({
+    key,
+    retry,
+    runId,
+    settled,
+    job,
   });
 
-  it('of the second re-run begin with the keys of the job and of its first re-run', () => {
-    expect(origins(keys({ attempt: 3 }))).toEqual(['earlier', 'earlier', 'job', 'random']);
+  it.each<[string, Partial<CiContext>, KeyStep['trust']]>([
+    ['a job that is not a re-run', {}, 'job'],
+    ['a re-run', { attempt: 2 }, 'shared'],
+    ['CI that numbers jobs and not attempts', { attempt: null, jobId: '5001' }, 'shared'],
+    ['CI that numbers neither', { attempt: null }, 'shared'],
+  ])('begins with the same key in every re-run, which says who may have used it: %s', (_, change, trust) => {
+    expect(first(change)).toEqual({ key: first().key, trust });
   });
 
-  it('include a key of the job number if the CI numbers jobs but not attempts', () => {
-    const steps = keys({ attempt: null, jobId: '5001' });
-    expect(origins(steps)).toEqual(['earlier', 'job', 'random']);
-    const retried = keys({ attempt: null, jobId: '5002' });
-    expect(retried[0]?.key).toBe(steps[0]?.key);
-    expect(retried[1]?.key).not.toBe(steps[1]?.key);
+  it('begins with the run that this job left in progress', () => {
+    const job = jobOf(ci);
+    expect(first({}, [run('k', 'r', false, job)])).toEqual({ key: 'k', trust: 'job', open: true });
+    expect(first({}, [run('k', 'r', false)])).toMatchObject({ key: 'k', trust: 'shared' });
+    expect(first({ attempt: null }, [run('k', null, false, job)])).toMatchObject({ trust: 'shared' });
   });
 
-  it('end with a random one, so that an ended run is never used again', () => {
-    for (const change of [
-      {},
-      { attempt: 4 },
-      { attempt: null, jobId: '1' },
-      { attempt: null, jobId: null },
-    ]) {
-      expect(keys(change).at(-1)?.key).not.toBe(keys(change).at(-1)?.key);
-      expect(keys(change).at(-1)).toMatchObject({ origin: 'random' });
-    }
+  it('begins with the failed run whose retry this job left in progress', () => {
+    const job = jobOf(ci);
+    const runs = [
+      run('discarded', 'r0', true, job),
+      run('k', 'r', true, job),
+      run('retry', null, false, job, 1),
+    ];
+    expect(first({}, runs)).toMatchObject({ key: 'k', trust: 'job' });
   });
 
-  it('begin with the run that this job left in progress; a settled run raises the round', () => {
-    const first = keys()[0]?.key ?? '';
-    const open = keys({}, [{ key: first, round: 0, settled: false, job: '' }]);
-    expect(open[0]).toMatchObject({ key: first, origin: 'earlier' });
-    const done = keys({}, [{ key: first, round: 0, settled: true, job: '' }]);
-    expect(done[0]?.key).not.toBe(first);
-    expect(done[0]?.how).toMatch(/run 2 of this job/);
+  it('begins with the link after the last run of the job, which a re-run reaches by walking the chain', () => {
+    const { key } = first();
+    const second = first({}, [run(key, 'r', true)]);
+    expect(second).toEqual({ key: linkAfter(key, 'r'), trust: 'job' });
+    expect(passOver(chainOf(first({ attempt: 2 }), 2, 0), 'r', failed, 0)?.link.key).toBe(second.key);
   });
 
-  it('differ between the second run of a job and the re-run of its first', () => {
-    const second = keys({}, [{ key: 'k', round: 0, settled: true, job: '' }])[0]?.key;
-    expect(keys({ attempt: 2 }).map((step) => step.key)).not.toContain(second);
-  });
-
-  it('are unique, and valid in a header', () => {
+  it('has attempt × (1 + retries) + 1 links at most, or 4 if the CI does not count, and then one random key', () => {
+    const attempts = fc.option(fc.integer({ min: 1, max: 9 }));
     fc.assert(
-      fc.property(
-        fc.option(fc.integer({ min: 1, max: 30 })),
-        fc.option(fc.string()),
-        fc.array(fc.record({ key: fc.uuid(), round: fc.nat(5), settled: fc.boolean(), job: fc.string() })),
-        (attempt, jobId, remembered) => {
-          const all = keys({ attempt, jobId }, remembered).map((step) => step.key);
-          expect(new Set(all).size).toBe(all.length);
-          for (const key of all) expect(key).toMatch(/^[0-9a-f-]{36,64}$/);
-        },
-      ),
+      fc.property(attempts, fc.nat(3), fc.string(), fc.boolean(), (attempt, retries, runId, same) => {
+        const links = attempt === null ? 4 : attempt * (1 + retries) + 1;
+        let chain: KeyChain | null = chainOf(first({ attempt }), attempt, retries);
+        const keys: KeyStep[] = [];
+        for (let at = 0; chain !== null; at += 1) {
+          keys.push(chain.link);
+          chain = passOver(chain, same ? runId : `${runId}${at}`, failed, 0);
+        }
+        expect(keys.map(({ trust }) => trust)).toEqual([
+          ...Array(links).fill(first({ attempt }).trust),
+          'random',
+        ]);
+        expect(new Set(keys.map(({ key }) => key)).size).toBe(links + 1);
+        for (const { key } of keys) expect(key).toMatch(/^[0-9a-f-]{36,64}$/);
+      }),
     );
+  });
+
+  it('goes on after a run of the gate with a key that the job cannot have used before its re-run', () => {
+    const retried = retryAfter(chainOf(first({ attempt: 2 }), 2, 1), 'r');
+    expect(retried.link).toEqual({ key: linkAfter(first().key, 'r'), trust: 'job', retry: 1 });
+    expect(retryAfter(randomKey(1), 'r').link.trust).toBe('random');
+  });
+
+  it("knows whether a discarded run may have been the gate's, which makes a pass flaky", () => {
+    const start = chainOf(first({ attempt: 2 }), 2, 0);
+    const blocked = { verdict: 'blocked' } as const;
+    expect(passOver(start, 'r', failed, 5_000)?.doubt).toBe(false);
+    expect(passOver(start, 'r', failed, 5_001)?.doubt).toBe(true);
+    expect(passOver(start, 'r', blocked, 5_001)?.doubt).toBe(true);
+    expect(passOver(start, 'r', { verdict: 'passed' }, 60_000)?.doubt).toBe(false);
+  });
+
+  it('is one key if you give it', () => {
+    expect(useSpare(givenKey('k', 0))).toBeNull();
+    expect(() => givenKey('k', 1)).toThrow(/never starts a second run/);
   });
 });

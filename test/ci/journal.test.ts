@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const isRoot = process.getuid?.() === 0;
-const evil = '{"event":"triggering","key":"evil","round":0,"base":"base","job":"job 1"}\n';
+const evil = '{"event":"triggering","key":"evil","base":"base","job":"job 1"}\n';
 /** Writes a journal with a run that this job has not started. */
 function planted(file: string, mode = 0o600): string {
   writeFileSync(file, evil);
@@ -49,7 +49,7 @@ const foreign: [string, () => void][] = isRoot
 const place = { base: 'base', job: 'job 1', named: false };
 const open = (change = {}) => openJournal({ path, ...place, ...change }, (problem) => warnings.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
-const step = (key: string): KeyStep => ({ key, how: '', origin: 'job' });
+const step = (key: string): KeyStep => ({ key, trust: 'job' });
 
 describe('the journal of a job', () => {
   it('remembers the runs, their keys and whether they are settled', () => {
@@ -60,8 +60,8 @@ describe('the journal of a job', () => {
     journal.settled('r1');
     open().triggering(step('k2'), body);
     expect(open().runs).toEqual([
-      { key: 'k1', round: 0, base: 'base', job: 'job 1', runId: 'r1', body, settled: true },
-      { key: 'k2', round: 1, base: 'base', job: 'job 1', runId: null, body, settled: false },
+      { key: 'k1', retry: 0, base: 'base', job: 'job 1', runId: 'r1', body, settled: true },
+      { key: 'k2', retry: 0, base: 'base', job: 'job 1', runId: null, body, settled: false },
     ]);
     expect(warnings).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('the journal of a job', () => {
       { key: 'k1', job: 'job 1' },
       { key: 'k3', job: 'job 2' },
     ]);
-    expect(open({ base: 'other' }).runs).toMatchObject([{ key: 'k2', round: 0 }]);
+    expect(open({ base: 'other' }).runs).toMatchObject([{ key: 'k2' }]);
   });
 
   it('is left as it is with a warning if rungate named the file and it is damaged', () => {

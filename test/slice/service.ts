@@ -18,6 +18,8 @@ export interface ServiceOptions {
   reads?: readonly Fate[];
   /** Whether it repeats the response to a request with a known key; default true. */
   honoursKeys?: boolean;
+  /** How long it keeps a key, in milliseconds; default: for ever. */
+  keepsKeysMs?: number;
   /** Whether it says that it repeats a response; default true. */
   saysReplayed?: boolean;
   /** The times that requests and responses take, in milliseconds, in turns. */
@@ -63,6 +65,7 @@ const counts = { passed: [0, 0], failed: [2, 0], blocked: [0, 1], cancelled: [0,
 /** A service in memory that records every request, and every run with its key. */
 export function modelService(options: ServiceOptions): Service {
   const { courses, honoursKeys = true, saysReplayed = true, latencies = [50] } = options;
+  const { keepsKeysMs = Number.POSITIVE_INFINITY } = options;
   const [creates, reads] = [[...(options.creates ?? [])], [...(options.reads ?? [])]];
   const runs: ServiceRun[] = [];
   const requests: Service['requests'] = [];
@@ -84,7 +87,8 @@ export function modelService(options: ServiceOptions): Service {
       const given = JSON.parse(body) as ServiceRun['body'];
       const gate = String(given.processSlug);
       const key = headers['idempotency-key'] ?? '';
-      const known = honoursKeys ? runs.find((run) => run.key === key) : undefined;
+      const isKept = (run: ServiceRun) => honoursKeys && run.key === key && now - run.createdAt < keepsKeysMs;
+      const known = runs.find(isKept);
       const run = known ?? create({ gate, key, by, body: given }, now);
       const replayed = { 'idempotency-replayed': String(known !== undefined) };
       const response = { runId: run.id, appUrl: `https://app.test/runs/${run.id}` };

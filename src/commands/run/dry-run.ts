@@ -20,7 +20,7 @@ const endpoint = run['run.trigger'];
 /** Prints the requests that would create the runs, in order. Nothing is sent. @throws what the requests would be refused for */
 export async function printRequests(
   context: Context,
-  starts: readonly (PlanNode & Pick<PlannedStart, 'start' | 'madeFrom'>)[],
+  starts: readonly (PlanNode & Pick<PlannedStart, 'start' | 'how' | 'madeFrom'>)[],
   { insecureHttp }: Pick<Flags, 'insecureHttp'>,
 ): Promise<number> {
   const { output, settings } = context;
@@ -30,8 +30,9 @@ export async function printRequests(
   const used = settings[id];
   const credential = used === undefined ? null : sourceName(id, used);
   const base = apiUrl && parseApiUrl(apiUrl.value, insecureHttp);
-  const requests = starts.map(({ name, needs, advisory, start: { body, keys } }) => {
-    const [{ key, how, origin } = { key: '-', how: '', origin: 'random' }] = keys;
+  const requests = starts.map(({ name, needs, advisory, how, start }) => {
+    const { body, chain } = start;
+    const { key, trust } = chain.link;
     // Without a credential or an address the request can still be shown.
     const sender = { ...credentials, [id]: used?.value ?? '-' };
     const { method, url, path } = prepareRequest(
@@ -51,7 +52,7 @@ export async function printRequests(
       credential,
       body,
       // A random key is made again when the gate runs.
-      idempotencyKey: origin === 'random' ? null : key,
+      idempotencyKey: trust === 'random' ? null : key,
       keyOrigin: how,
     };
   });

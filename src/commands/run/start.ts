@@ -40,6 +40,8 @@ export type KeyFlags = Pick<Flags, 'idempotencyKey' | 'idempotencySalt' | 'expla
 export interface PlannedStart {
   readonly start: Start;
   readonly journal: RunJournal | undefined;
+  /** The origin of its first key, as text for people. */
+  readonly how: string;
   /** The facts that its keys are made from, in lines for people; empty for keys that are given or random. */
   readonly madeFrom: readonly string[];
 }
@@ -94,11 +96,11 @@ export async function planStart(
   };
   const warn = (problem: string) => void output.alert(output.excerpt(problem, 400));
   const plan = planKeys(request, { warn, redact: output.redact });
-  const { keys, journal } = plan;
+  const { chain, how, journal } = plan;
   const madeFrom = ingredientLines(plan);
   if (flags.explainKey === true)
-    for (const line of explanation(keys, madeFrom, ci)) await output.alert(output.excerpt(line, 300));
-  return { start: { body, keys, idPointer: settings['run.idPointer']?.value }, journal, madeFrom };
+    for (const line of await explanation(plan, madeFrom, ci)) await output.alert(output.excerpt(line, 300));
+  return { start: { body, chain, idPointer: settings['run.idPointer']?.value }, journal, how, madeFrom };
 }
 
 function reRunOf({ attempt }: CiContext): string {
@@ -115,11 +117,19 @@ function ingredientLines({ made }: PlannedKeys): string[] {
   ];
 }
 
-function explanation(keys: PlannedKeys['keys'], madeFrom: readonly string[], ci: CiContext): string[] {
-  if (madeFrom.length === 0) return keys.map(({ key, how }) => `idempotency key ${key} (${how})`);
+async function explanation(
+  { chain, how }: PlannedKeys,
+  madeFrom: readonly string[],
+  ci: CiContext,
+): Promise<string[]> {
+  const { key } = chain.link;
+  if (madeFrom.length === 0) return [`idempotency key ${key} (${how})`];
+  const { mostLinks } = await import('../../gate/chain.ts');
   return [
     `idempotency keys of ${ci.provider}, ${reRunOf(ci)}:`,
-    ...keys.slice(0, 5).map(({ key, how }) => `  ${key} (${how})`),
+    `  first ${key} (${how})`,
+    `  then up to ${mostLinks(chain) - 1} more, each a hash of the key before it and the id of the run that had ended under that key`,
+    `  at last ${chain.spare} (random)`,
     ...madeFrom,
   ];
 }

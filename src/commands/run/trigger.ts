@@ -119,11 +119,13 @@ async function startOnly(context: Context, start: Start, journal?: RunJournal): 
   const { policy, timeoutMs } = waitRules(settings);
   const lines = progressLines(io, output, [{ name: unnamed, needs: [], advisory: false, start }]);
   const options = { ...openOptions(context), start, journal, policy, timeoutMs };
-  const { kind, step, stoppedBy } = await openStart(options, [lines], (started) =>
+  const { kind, chain, stoppedBy } = await openStart(options, [lines], (started) =>
     printStarted(context, start.body, started),
   );
   if (kind === 'unknown')
-    await output.alert(`a run may have been created with the idempotency key ${output.excerpt(step.key)}`);
+    await output.alert(
+      `a run may have been created with the idempotency key ${output.excerpt(chain.link.key)}`,
+    );
   return stoppedBy === null ? exitCodes.ok : exitCodeOfSignal(stoppedBy);
 }
 

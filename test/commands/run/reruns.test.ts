@@ -313,7 +313,9 @@ describe('--explain-key', () => {
       'runId: 4711',
       'job: e2e',
       'salt: cell 1',
-      'generation 2',
+      'first ',
+      'then up to 2 more, each a hash of the key before it',
+      'at last ',
       'journal:',
     ]) {
       expect(err).toContain(part);

@@ -184,20 +184,19 @@ describe('a re-run job with retries', () => {
     const second = await jobWith(github(2), '--max-attempts', '1');
     expect(runs()).toHaveLength(2);
     expect(second.report.runs).toMatchObject([
-      { runId: runs()[0]?.id, verdict: 'failed' },
-      { runId: runs()[1]?.id, verdict: 'timeout', retry: 1, reattached: true },
+      { runId: runs()[1]?.id, verdict: 'timeout', reattached: true },
     ]);
-    expect(second.report).not.toHaveProperty('discarded');
-    expect(second.code).toBe(1);
+    expect(second.report.discarded).toMatchObject([{ runId: runs()[0]?.id, verdict: 'failed' }]);
+    expect(second.code).toBe(3);
   });
 
-  it('starts the retry if the job was killed between the failed run and its retry', async () => {
-    on.mock.state.plan.outcomes = ['failed', 'passed'];
+  it('starts a new run, with all its retries, if the job was killed between the failed run and its retry', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'failed', 'passed'];
     await github(1)(...gate);
     const second = await jobWith(github(2));
     expect(second).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky' }] } });
-    expect(verdictsOf(second.report)).toEqual(['failed', 'flaky']);
-    expect(runs()).toHaveLength(2);
+    expect(second.report.discarded).toMatchObject([{ runId: runs()[0]?.id, verdict: 'failed' }]);
+    expect(runs()).toHaveLength(3);
   });
 
   it('starts a new run, with all its retries, once every run from before the re-run has failed', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/client/caller.ts';
 import { NetworkError } from '../../../src/errors.ts';
+import { chainOf, linkAfter } from '../../../src/gate/chain.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
 import type { RunService } from '../../../src/gate/service.ts';
 import { startOrAttach } from '../../../src/gate/start.ts';
@@ -80,7 +81,7 @@ describe.each(['github', 'azure', 'buildkite'])('two jobs with one derived key (
 
 describe('a run of a derived key', () => {
   it.each<[string, readonly Fault[], number]>([
-    ['is discarded if it has ended at its first read', [silent], 2],
+    ['is discarded if it has ended at its first read', [{ ...silent, times: 9 }], 3],
     ['is kept, ended or not, if the service says that it did not replay', [], 1],
   ])('%s', async (_name, faults, made) => {
     await serve({ outcome: 'passed', duration: 0 });
@@ -129,16 +130,16 @@ describe('a run of a derived key', () => {
     expect((await job('github')('run', 'wait', out.trim())).code).toBe(1);
   });
 
-  it('costs one extra run for each key at most', async () => {
+  it('costs an extra run for each link of the chain at most', async () => {
     await serve({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ ...silent, times: 99 });
     for (let n = 0; n < 3; n += 1) expect((await job('github')(...gate)).code).toBe(0);
-    expect(runIds()).toHaveLength(4);
+    expect(runIds()).toHaveLength(5);
   });
 
   describe('that the service returns for each key', () => {
-    const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'earlier' as const }));
-    const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
+    const chain = chainOf({ key: 'k1', trust: 'shared' }, 2, 0);
+    const start = { body: { projectSlug: 'p', processSlug: 'q' }, chain };
     const exchange = {
       value: { runId: 'old' },
       text: '{"runId":"old"}',
@@ -165,7 +166,10 @@ describe('a run of a derived key', () => {
     });
 
     it('does not hide a signal', async () => {
-      expect(await starting([], 'k2')).toMatchObject({ kind: 'none', discarded: [{ runId: 'old' }] });
+      expect(await starting([], linkAfter('k1', 'old'))).toMatchObject({
+        kind: 'none',
+        discarded: [{ runId: 'old' }],
+      });
     });
   });
 
@@ -185,9 +189,9 @@ describe('a run of a derived key', () => {
           return exchange;
         },
       } as unknown as RunService;
-      const keys = [{ key: 'k', how: '', origin: 'random' as const }];
+      const chain = chainOf({ key: 'k', trust: 'random' }, 1, 0);
       const started = await startOrAttach(
-        { body: { projectSlug: 'p', processSlug: 'q' }, keys },
+        { body: { projectSlug: 'p', processSlug: 'q' }, chain },
         { latest: 60_000, deadline: 60_000 },
         {
           ...{ service, clock: fakeClock(), signal: new AbortController().signal, policy: resolvePolicy() },

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { baseOf, jobOf, keySteps } from '../../../src/ci/idempotency.ts';
+import { baseOf, firstKey, jobOf } from '../../../src/ci/idempotency.ts';
 import { openJournal } from '../../../src/ci/journal.ts';
 import { detectCi } from '../../../src/ci/provider.ts';
 import type { Exchange } from '../../../src/client/caller.ts';
 import type { StopCause } from '../../../src/errors.ts';
 import { HttpError, NetworkError } from '../../../src/errors.ts';
+import { chainOf } from '../../../src/gate/chain.ts';
 import type { PlanNode } from '../../../src/gate/plan/graph.ts';
 import { type PlanEvent, type PlannedGate, severalGates } from '../../../src/gate/plan/plan.ts';
 import { runPlan } from '../../../src/gate/plan/run-plan.ts';
@@ -173,10 +174,10 @@ export async function world(options: WorldOptions) {
         path === null
           ? undefined
           : openJournal({ ...file, path }, { warn: expect.fail, redact: (text) => text });
-      const keys = keySteps(ingredients, ci, journal?.runs ?? [], retries);
+      const chain = chainOf(firstKey(ingredients, ci, journal?.runs ?? []), attempt, retries);
       return {
         ...node,
-        start: { body: { projectSlug: 'shop', processSlug: node.name }, keys },
+        start: { body: { projectSlug: 'shop', processSlug: node.name }, chain },
         journal: journal && {
           triggering: (step, body) => void (isDead() || journal.triggering(step, body)),
           created: (step, run) => void (isDead() || journal.created(step, run)),

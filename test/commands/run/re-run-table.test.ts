@@ -1,0 +1,196 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { alignedTable } from '../../docs/aligned-table.ts';
+import { type Ended, machine } from '../../slice/machine.ts';
+import { type Course, modelService, type ServiceOptions } from '../../slice/service.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rungate-re-runs-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+type Env = Record<string, string>;
+interface Job {
+  env: Env;
+  /** The machine dies after so many seconds. */
+  diesAfter?: number;
+  /** Whether it runs on the machine of the job before it, which has its journal. */
+  sameMachine?: boolean;
+  /** Whether it begins while the job before it runs. */
+  atOnce?: boolean;
+  /** The pause before it, in seconds. */
+  pause?: number;
+}
+
+interface Row {
+  where: string;
+  what: string;
+  jobs: readonly Job[];
+  courses: readonly Course[];
+  retries?: number;
+  service?: Partial<ServiceOptions>;
+  /** Two runs may be in progress at once. */
+  overlaps?: true;
+}
+
+const github = (attempt: number): Env => ({
+  ...{ CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'e2e' },
+  ...{ GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ATTEMPT: String(attempt) },
+});
+const gitlab = (job: number): Env => ({
+  ...{ CI: 'true', GITLAB_CI: 'true', CI_PIPELINE_ID: '900', CI_JOB_NAME: 'e2e' },
+  ...{ CI_PROJECT_PATH: 'acme/shop', CI_JOB_ID: String(job) },
+});
+const jenkins = (build: number): Env => ({
+  ...{ JENKINS_URL: 'https://ci.test/', BUILD_NUMBER: String(build), JOB_NAME: 'shop' },
+  BUILD_URL: `https://ci.test/job/shop/${build}/`,
+});
+const circleci = (workflow: string): Env => ({
+  ...{ CI: 'true', CIRCLECI: 'true', CIRCLE_JOB: 'e2e', CIRCLE_WORKFLOW_ID: workflow },
+  ...{ CIRCLE_WORKFLOW_WORKSPACE_ID: 'first', CIRCLE_WORKFLOW_JOB_ID: `job of ${workflow}` },
+});
+
+const passes: Course = { end: 'passed', seconds: 60 };
+const fails: Course = { end: 'failed', seconds: 60 };
+const passesAtOnce: Course = { end: 'passed', seconds: 0 };
+const failsAtOnce: Course = { end: 'failed', seconds: 0 };
+
+/** A job that dies during its run, and is started again. */
+const died = (...[first, again]: [Env, Env]): Job[] => [{ env: first, diesAfter: 20 }, { env: again }];
+const ended = (...[first, again]: [Env, Env]): Job[] => [{ env: first }, { env: again }];
+
+const rows: readonly Row[] = [
+  {
+    ...{ where: 'GitHub', what: 'the machine dies; re-run' },
+    ...{ jobs: died(github(1), github(2)), courses: [passes] },
+  },
+  {
+    ...{ where: 'GitHub', what: 'the run fails; re-run' },
+    ...{ jobs: ended(github(1), github(2)), courses: [fails, passes] },
+  },
+  {
+    ...{ where: 'GitHub', what: 'the machine dies during the retry of `--retries 1`; re-run' },
+    ...{ jobs: [{ env: github(1), diesAfter: 90 }, { env: github(2) }], courses: [fails, passes] },
+    retries: 1,
+  },
+  {
+    ...{ where: 'GitHub', what: 'both runs of `--retries 1` fail; re-run' },
+    ...{ jobs: ended(github(1), github(2)), courses: [fails, fails, passes], retries: 1 },
+  },
+  {
+    ...{ where: 'GitHub', what: 'the first run ends at once, the machine dies 20 s later; re-run' },
+    ...{ jobs: died(github(1), github(2)), courses: [passesAtOnce, passes] },
+  },
+  {
+    ...{ where: 'GitHub', what: 'the machine dies, and so does that of the re-run; second re-run' },
+    jobs: [{ env: github(1), diesAfter: 20 }, { env: github(2), diesAfter: 20 }, { env: github(3) }],
+    courses: [passes],
+  },
+  {
+    ...{ where: 'GitHub', what: 'matrix without salt, one cell after the other' },
+    ...{ jobs: ended(github(1), github(1)), courses: [passes] },
+  },
+  {
+    ...{ where: 'GitHub', what: 'matrix without salt, two cells at once' },
+    ...{ jobs: [{ env: github(1) }, { env: github(1), atOnce: true }], courses: [passes] },
+  },
+  {
+    ...{ where: 'GitLab', what: 'the runner dies; Retry' },
+    ...{ jobs: died(gitlab(1), gitlab(2)), courses: [passes] },
+  },
+  {
+    ...{ where: 'GitLab', what: 'the run fails; Retry' },
+    ...{ jobs: ended(gitlab(1), gitlab(2)), courses: [fails, passes] },
+  },
+  {
+    ...{ where: 'Jenkins', what: '`retry(2)` in one build: the run fails' },
+    jobs: [{ env: jenkins(5) }, { env: jenkins(5), sameMachine: true }],
+    courses: [fails, passes],
+  },
+  {
+    ...{ where: 'Jenkins', what: '`retry(2)` in one build: the process is killed' },
+    jobs: [
+      { env: jenkins(5), diesAfter: 20 },
+      { env: jenkins(5), sameMachine: true },
+    ],
+    courses: [passes],
+  },
+  {
+    ...{ where: 'Jenkins', what: 'the agent dies; Rebuild, which is a new build' },
+    ...{ jobs: died(jenkins(5), jenkins(6)), courses: [passes], overlaps: true },
+  },
+  {
+    ...{ where: 'CircleCI', what: 'the machine dies; Rerun from failed' },
+    ...{ jobs: died(circleci('first'), circleci('again')), courses: [passes] },
+  },
+  {
+    ...{ where: 'GitHub', what: 'every run passes before the first read' },
+    ...{ jobs: ended(github(1), github(2)), courses: [passesAtOnce] },
+  },
+  {
+    ...{ where: 'GitHub', what: 'every run fails before the first read' },
+    ...{ jobs: ended(github(1), github(2)), courses: [failsAtOnce] },
+  },
+  {
+    ...{ where: 'GitLab', what: 'every run passes before the first read' },
+    ...{ jobs: ended(gitlab(1), gitlab(2)), courses: [passesAtOnce] },
+  },
+  {
+    ...{ where: 'GitLab', what: 'every run fails before the first read' },
+    ...{ jobs: ended(gitlab(1), gitlab(2)), courses: [failsAtOnce] },
+  },
+  {
+    ...{ where: 'GitHub', what: 'the service ignores keys; the machine dies; re-run' },
+    ...{ jobs: died(github(1), github(2)), courses: [passes] },
+    ...{ service: { honoursKeys: false }, overlaps: true },
+  },
+  {
+    ...{ where: 'GitHub', what: 'the service forgets keys after a day; the run fails; re-run after two' },
+    jobs: [{ env: github(1) }, { env: github(2), pause: 172_800 }],
+    ...{ courses: [fails, passes], service: { keepsKeysMs: 86_400_000 } },
+  },
+];
+
+/** Returns the number of runs and the exit codes, and checks that two runs are never in progress at once. */
+async function play(row: Row, saysReplayed: boolean): Promise<string> {
+  const { jobs, courses, retries = 0, overlaps = false } = row;
+  const service = modelService({ ...row.service, saysReplayed, courses: { web: courses } });
+  const on = machine(service);
+  const argv = ['gate', '--project', 'shop', '--process', 'web', '--retries', String(retries), '--json'];
+  const playAll = async (): Promise<Ended[]> => {
+    const started: Promise<Ended>[] = [];
+    let folder = '';
+    for (const { env, diesAfter, sameMachine, atOnce, pause = 0 } of jobs) {
+      if (atOnce !== true) await Promise.all(started);
+      if (pause > 0) await on.pause(pause * 1000);
+      if (sameMachine !== true) folder = mkdtempSync(join(root, 'job-'));
+      const kill = diesAfter === undefined ? null : { afterMs: diesAfter * 1000 };
+      const own = { ...env, RUNGATE_JOURNAL: join(folder, 'journal') };
+      started.push(on.launch({ argv, settings: { env: own }, kill }));
+    }
+    return Promise.all(started);
+  };
+  const results = await on.during(playAll());
+  const times = service.runs.map(({ createdAt, endsAt }) => [createdAt, endsAt] as const);
+  const isAtOnce = times.some(([from], at) => times.slice(0, at).some(([, to]) => from < to));
+  expect([row.where, row.what, isAtOnce]).toEqual([row.where, row.what, overlaps]);
+  const codes = results.map(({ code, out }) => {
+    if (code === null) return 'killed';
+    return /"verdict": ?"flaky"/.test(out) ? `${code} (flaky)` : `${code}`;
+  });
+  const count = service.runs.length;
+  return `${count} ${count === 1 ? 'run' : 'runs'}: ${codes.join(', ')}`;
+}
+
+const page = readFileSync(new URL('../../../docs/why/re-runs.md', import.meta.url), 'utf8');
+const part = /(?<=<!-- table -->\n\n).*(?=\n<!-- end of table -->)/s;
+
+// `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
+test('writes the table of runs and exit codes into docs/why/re-runs.md, unchanged', async () => {
+  const cells = [['CI', 'situation', 'the service reports replays', 'it does not']];
+  for (const row of rows) cells.push([row.where, row.what, await play(row, true), await play(row, false)]);
+  expect(page).toMatch(part);
+  await expect(page.replace(part, () => `${alignedTable(cells)}\n`)).toMatchFileSnapshot(
+    '../../../docs/why/re-runs.md',
+  );
+}, 100_000);
