@@ -79,29 +79,24 @@ function environmentAt({ apiUrl, build }: GateFacts): ResourceDescriptor[] {
   ];
 }
 
-/** Returns when the first run began and the last one ended, in milliseconds since the epoch. */
-function timesOf(report: GateReport) {
-  const ended = report.runs.flatMap(({ endedAt = '', elapsedSeconds }) => {
-    const at = Date.parse(endedAt);
-    return Number.isNaN(at) ? [] : [{ startedAt: at - Math.round(elapsedSeconds * 1000), finishedAt: at }];
+/** Returns the times at which runs began and ended, in milliseconds since the epoch. */
+const timesOf = ({ runs }: GateReport): number[] =>
+  runs.flatMap(({ endedAt, elapsedSeconds }) => {
+    const at = Date.parse(endedAt ?? '');
+    return Number.isNaN(at) ? [] : [at - Math.round(elapsedSeconds * 1000), at];
   });
-  return {
-    startedAt: Math.min(...ended.map(({ startedAt }) => startedAt)),
-    finishedAt: Math.max(...ended.map(({ finishedAt }) => finishedAt)),
-  };
-}
 
 function receiptFacts(report: GateReport, runs: ReceiptRun[], facts: GateFacts): ReceiptFacts {
   const { gate, build } = facts;
-  const { startedAt, finishedAt } = timesOf(report);
+  const times = timesOf(report);
   const receipt: ReceiptFacts = {
     schemaVersion: 1,
     ...(gate !== undefined && { gate }),
     rungate: version,
     ref: build.ref ?? null,
     buildUrl: build.externalUrl ?? null,
-    startedAt: new Date(startedAt).toISOString(),
-    finishedAt: new Date(finishedAt).toISOString(),
+    startedAt: new Date(Math.min(...times)).toISOString(),
+    finishedAt: new Date(Math.max(...times)).toISOString(),
     runs,
   };
   if (report.deployed === undefined) return receipt;
