@@ -117,15 +117,15 @@ export function firstProgress(stretch = 1): Progress {
 }
 
 function endsWait(failure: Failure, progress: Progress, { createdAt }: PollRules, now: number): boolean {
-  const { seen, foreign, missingSince, addressFailures, responded } = progress;
+  const { seen, foreign, missingSince, addressFailures, responded, trouble } = progress;
+  const isNew = createdAt !== null && now - createdAt < invisibleMs;
+  // Some services send no JSON with it.
+  const isMissing = trouble instanceof HttpError && trouble.status === 404;
   switch (failure) {
     case 'missing':
-      return (
-        now - (createdAt ?? Number.NEGATIVE_INFINITY) >= invisibleMs &&
-        now - (missingSince ?? now) >= missingMs
-      );
+      return !isNew && now - (missingSince ?? now) >= missingMs;
     case 'foreign':
-      return foreign >= foreignLimit || (createdAt === null && seen === null);
+      return (foreign >= foreignLimit && !(isNew && isMissing)) || (createdAt === null && seen === null);
     case 'outage':
       return addressFailures >= addressFailureLimit && !responded && createdAt === null;
     default:

@@ -375,7 +375,7 @@ describe('a foreign response', () => {
   test.each(codes)('%i ends the wait the fifth time in a row, an interval apart', (code) => {
     for (const [earlier, createdAt] of [
       [[running()], null],
-      [[], 0],
+      [[], -60_000],
     ] as const) {
       const steps = play([...earlier, ...Array<ReadResult>(9).fill(foreign(code))], {
         ...unlimited,
@@ -387,6 +387,15 @@ describe('a foreign response', () => {
         decision: { done: { verdict: 'unobserved', cause: { status: code } } },
       });
     }
+  });
+
+  test('404 of a new run does not end the wait during its first minute', () => {
+    const steps = play(Array<ReadResult>(99).fill(foreign(404)), {
+      ...unlimited,
+      createdAt: 0,
+      intervalMs: 1000,
+    });
+    expect(last(steps).now).toBe(60_000);
   });
 
   test.each<[string, ReadResult]>([
