@@ -49,8 +49,10 @@ export interface KnownRun {
   startedAt: number;
   /** When an earlier slice saw its end, on the monotonic clock; the timeout of the gate, if that was over then. */
   endedAt?: number | undefined;
-  /** The status reads so far. */
+  /** The status reads so far, the foreign responses to the last ones, and the time of the first 404 among these. */
   attempts: number;
+  foreign?: number | undefined;
+  missingSince?: number | null | undefined;
 }
 
 /** Records the runs that this job starts, so they can be found again even after a crash. */

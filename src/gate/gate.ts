@@ -218,10 +218,15 @@ async function createAndWait(start: Start, options: RunOptions, tools: Stoppable
       policy,
       accepted: retry > 0,
       async endedEarly({ step, run: { runId, appUrl, sentAt }, reattached, doubtful, limitedMs }) {
-        const { attempts = 0, endedAt = null } = step.run ?? {};
+        const { attempts = 0, foreign = 0, missingSince = null, endedAt = null } = step.run ?? {};
         const run = watch(runId, clock.monotonic(), {
           subject,
-          progress: { ...firstProgress(stretchAfter(limitedMs, intervalMs)), attempts },
+          progress: {
+            ...firstProgress(stretchAfter(limitedMs, intervalMs)),
+            attempts,
+            foreign,
+            missingSince,
+          },
           startedAt: sentAt,
           endedAt,
           appUrl,

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { nothingSeen, withReading } from '../gate/deployed/reads.ts';
-import type { KnownRun } from '../gate/events.ts';
+import type { KeyChain, KnownRun } from '../gate/events.ts';
 import { type PlanEvent, unnamed } from '../gate/plan/plan.ts';
 import { redactReport } from '../gate/report.ts';
 import type { RunReport } from '../gate/result-types.ts';
@@ -21,6 +21,9 @@ interface RecordTools {
   save(edit: (state: SavedGates) => void): void;
 }
 
+/** Another command of the same gate may be further along the chain. */
+const isNext = ({ chain }: SavedGate, next: KeyChain) => chain === undefined || chain.at < next.at;
+
 /** Returns the handlers that keep the state up to date with the events of the gates. */
 export function recordIn({ clock, redact, save }: RecordTools): Handlers {
   const unsure = new Map<string, { gate: string | undefined; key: string; run: KnownRun }>();
@@ -32,8 +35,20 @@ export function recordIn({ clock, redact, save }: RecordTools): Handlers {
     });
   const keep = (name: string | undefined, key: string, run: KnownRun) =>
     change(name, ({ chain }) => {
-      if (chain?.link.key === key) chain.link.run = run;
+      if (chain?.link.key === key) chain.link.run ??= run;
     });
+  const keepReads = (name: string | undefined, runId: string) => {
+    const { progress, appUrl = null } = watched.get(runId) ?? {};
+    if (progress === undefined) return;
+    const { attempts, foreign, missingSince: since } = progress;
+    const missingSince = since === null ? null : Math.round(clock.now() - (clock.monotonic() - since));
+    change(name, ({ chain }) => {
+      const run = chain?.link.run;
+      if (run?.runId !== runId) return;
+      Object.assign(run, { attempts, foreign, missingSince });
+      if (appUrl !== null) run.appUrl = redact(appUrl);
+    });
+  };
   return {
     begun({ gate: name }) {
       const now = clock.now();
@@ -65,27 +80,26 @@ export function recordIn({ clock, redact, save }: RecordTools): Handlers {
     watch({ runs }) {
       for (const run of runs) watched.set(run.runId, run);
     },
-    read({ gate: name, runId, appUrl, attempts }) {
+    trouble: ({ gate, runId }) => keepReads(gate, runId),
+    read({ gate: name, runId }) {
       const found = unsure.get(runId);
       // From here on it cannot have ended before the gate: it is this gate's, whatever its next state is.
       if (found !== undefined && watched.get(runId)?.progress.inProgress === true) {
         unsure.delete(runId);
         keep(found.gate, found.key, found.run);
       }
-      change(name, ({ chain }) => {
-        const run = chain?.link.run;
-        if (run?.runId === runId) Object.assign(run, { attempts, appUrl: appUrl ?? run.appUrl });
-      });
+      keepReads(name, runId);
     },
     link({ gate: name, chain, passed }) {
       change(name, (gate) => {
         const isNew = !gate.discarded.some(({ runId }) => runId === passed?.runId);
         if (passed !== undefined && isNew) gate.discarded.push(redactReport(passed, redact));
-        gate.chain = savedChain(chain);
+        if (isNext(gate, chain)) gate.chain = savedChain(chain);
       });
     },
     failed({ gate: name, runs, chain }) {
       change(name, (gate) => {
+        if (!isNext(gate, chain)) return;
         gate.failed = redactReport([...runs], redact);
         gate.chain = savedChain(chain);
       });

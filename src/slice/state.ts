@@ -69,10 +69,11 @@ function withRun(chain: KeyChain, change: (run: KnownRun) => KnownRun): KeyChain
 /** A slice that begins after the timeout still reads its run: it may have ended in time. */
 const lastReadMs = 10_000;
 
-const shifted = ({ startedAt, endedAt, ...run }: KnownRun, by: number): KnownRun => ({
+const shifted = ({ startedAt, endedAt, missingSince, ...run }: KnownRun, by: number): KnownRun => ({
   ...run,
   startedAt: startedAt - by,
   endedAt: endedAt && endedAt - by,
+  missingSince: missingSince && missingSince - by,
 });
 
 /** Returns the gate as the next slice runs it. */

@@ -48,9 +48,9 @@ describe('a state file', () => {
       expect(modeOf(path)).toBe(0o600);
       expect(modeOf(join(folder, 'config'))).toBe(0o700);
       chmodSync(path, 0o666);
-      expect(openStateFile(path).read()).toEqual({ text: 'a', exposed: true });
+      expect(openStateFile(path).read()).toEqual({ text: 'a', exposed: true, foreign: false });
       await appendTo(path, 'b');
-      expect(openStateFile(path).read()).toEqual({ text: 'ab', exposed: false });
+      expect(openStateFile(path).read()).toEqual({ text: 'ab', exposed: false, foreign: false });
     } finally {
       process.umask(before);
     }

@@ -85,6 +85,18 @@ describe('a slice that ends', () => {
     },
   );
 
+  it.each([
+    ['does not know the run', 404, 5],
+    ['refuses the credential', 403, 6],
+  ])('is soon the last one if the service %s', async (_what, status, expected) => {
+    await open({ outcome: 'passed', duration: 30 * minute });
+    const begun = await call(...one, '--slice', '5s');
+    await shell.time.run(minute);
+    shell.mock.faults.add({ kind: 'status', status, endpoint: 'run.status', times: Infinity });
+    const { code, codes } = await goOn(await call(...nextOf(begun)));
+    expect([code, codes.length <= 6]).toEqual([expected, true]);
+  });
+
   it('while it waits for the deployment counts that time, and names the next command', async () => {
     await open({ outcome: 'passed', deployed: 'old' });
     const page = `${shell.mock.url}/_mock/version`;
@@ -239,6 +251,7 @@ describe('--resume', () => {
     expect(ended.code).toBe(0);
     expect((await call(...nextOf(begun))).code).toBe(0);
     shell.mock.state.runs.clear();
+    await shell.time.run(minute);
     expect((await call(...nextOf(begun))).code).toBe(5);
     expect(runs()).toBe(0);
   });
