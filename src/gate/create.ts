@@ -114,22 +114,15 @@ export async function createRun(
   const sentAt = clock.monotonic();
   const sending: Sending = { requests: 0, sentAt, underWay: false, mayExist: sent, limitedMs: 0 };
   const first = sendCreate(body, idempotencyKey, times, sending, abandon.signal, tools);
-  const settled = first.then(
-    (response) => ({ response }),
-    (error: unknown) => ({ error }),
-  );
-
-  const result = await Promise.race([settled, untilAborted(signal)]);
-  if (result !== undefined && !signal.aborted) {
-    try {
-      if ('error' in result) throw result.error;
-      return readCreated(result.response, request, sending);
-    } catch (error) {
-      if ('response' in result || sending.mayExist) addKey(error, idempotencyKey);
+  try {
+    const response = await Promise.race([first, untilAborted(signal)]);
+    if (response !== undefined && !signal.aborted) return readCreated(response, request, sending);
+  } catch (error) {
+    if (!signal.aborted) {
+      if (sending.underWay || sending.mayExist) addKey(error, idempotencyKey);
       throw error;
     }
   }
-
   try {
     return await createdAtStop(first, request, sending, tools, abandon.signal);
   } finally {

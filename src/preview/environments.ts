@@ -148,7 +148,7 @@ export async function deleteEnvironment(
     const { isJson } = await caller.exchange('env.delete', env['env.delete'], { params: { id } }, options);
     if (isJson) return;
     const facts = { field: '', expected: 'JSON', received: 'text' };
-    refusal = new UnexpectedResponseError('the response is not JSON, and the service still lists it', facts);
+    refusal = new UnexpectedResponseError('the response is not JSON, and the list still shows it', facts);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     // Another job of this run may have deleted it.

@@ -95,6 +95,16 @@ it('goes on after one that cannot be deleted, and fails', async () => {
   ]);
 });
 
+it('reports one as left that a login page seems to delete', async () => {
+  await add('rg-0123456789ab', aged(25));
+  on.mock.faults.add({ kind: 'html-200', endpoint: 'env.delete' });
+  const { code, out } = await prune('--yes', '--json');
+  expect([code, environments().size > 0]).toEqual([5, true]);
+  expect(JSON.parse(out).environments).toMatchObject([
+    { deleted: false, error: 'the response is not JSON, and the list still shows it' },
+  ]);
+});
+
 it('says that it cannot delete one whose id the service does not list', async () => {
   const item = { key: 'rg-0123456789ab', name: aged(26), baseUrl: 'https://shop-42.example/' };
   on.mock.faults.add({ kind: 'reply', text: JSON.stringify({ items: [item] }), endpoint: 'env.list' });
