@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/mock/runs.ts';
 import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { statement } from '../../receipt/table.ts';
 
 let on: Stage;
 beforeEach(async () => {
@@ -258,7 +259,7 @@ it('a gate that stops at a mistake in its settings leaves no older receipt', asy
     [{ process: 'web' }, '/repo/r.json', '/repo/r.json'],
   ] as const) {
     const { files = {}, ...settings } = withFile(file);
-    files[old] = '{"payloadType":"application/vnd.in-toto+json"}';
+    files[old] = JSON.stringify(statement);
     // The file has no project.
     expect((await on.with({ ...settings, files })('gate', '--receipt', receipt)).code).toBeGreaterThan(63);
     expect(files).not.toHaveProperty([old]);
