@@ -126,29 +126,27 @@ const created = ({ runId, appUrl, startedAt }: KnownRun): CreatedRun => ({
   responseText: '',
 });
 
-function candidateOf(
-  { link, at, attempt, retries }: KeyChain,
-  run: CreatedRun,
-  limitedMs: number,
-): Candidate {
+/** Whether the run of a link that this job may have used before is the retry of one that was discarded, as far as their number tells. */
+const isRetry = ({ link, failures, retries }: KeyChain) =>
+  link.trust === 'shared' && failures % (1 + retries) > 0;
+
+function candidateOf(chain: KeyChain, run: CreatedRun, limitedMs: number): Candidate {
+  const { link, at, attempt, retries } = chain;
   const { trust, open = false } = link;
   const { replayed, requests } = run;
   // Only a lost request of this call can have used a random key.
   const repeated = replayed === true && !(trust === 'random' && requests > 1);
   // A service that does not say so probably repeats the response if the job has used so many keys before its re-run.
-  const isEarlier = open || (trust === 'shared' && at < ((attempt ?? 2) - 1) * (1 + retries));
+  const isUsed = trust === 'shared' && at < ((attempt ?? 2) - 1) * (1 + retries);
   return {
     step: link,
     run,
     limitedMs,
-    reattached: link.run?.reattached ?? (repeated || (replayed === null && isEarlier)),
+    reattached:
+      link.run?.reattached ?? (repeated || (replayed === null && (open || isUsed || isRetry(chain)))),
     doubtful: trust !== 'given' && replayed !== false && (trust !== 'random' || repeated),
   };
 }
-
-/** Whether a run was joined as the retry of one that was discarded, as far as the number of those tells. */
-const isRetry = ({ failures, retries }: KeyChain, { reattached }: Candidate) =>
-  reattached && failures % (1 + retries) > 0;
 
 /** Returns the error of a start whose create would have come too late, perhaps since it discarded runs first. */
 export function lateError(timeoutMs: number, hub: boolean, discarded: readonly DiscardedRun[]): TimeoutError {
@@ -289,7 +287,7 @@ async function startWithKeys(
         kind: 'started',
         chain,
         discarded,
-        doubt: chain.doubt || isRetry(chain, candidate),
+        doubt: chain.doubt || (reattached && isRetry(chain)),
         ...candidate,
       };
     last.hasRun = false;

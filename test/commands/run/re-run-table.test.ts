@@ -82,6 +82,14 @@ const rows: readonly Row[] = [
     ...{ jobs: died(github(1), github(2)), courses: [passesAtOnce, passes] },
   },
   {
+    ...{
+      where: 'GitHub',
+      what: '`--retries 1`: the first run ends at once, the machine dies during the retry; re-run',
+    },
+    jobs: [{ env: github(1), diesAfter: 90 }, { env: github(2) }],
+    ...{ courses: [passesAtOnce, fails, passes], retries: 1 },
+  },
+  {
     ...{ where: 'GitHub', what: 'the machine dies, and so does that of the re-run; second re-run' },
     jobs: [{ env: github(1), diesAfter: 20 }, { env: github(2), diesAfter: 20 }, { env: github(3) }],
     courses: [passes],
