@@ -2,6 +2,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<id>'],
   [/\b(run|key|rg|tok|wh|whsec)_[0-9A-Za-z]+\b/g, '$1_<id>'],
   [/\brg-[0-9a-f]{12}\b/g, 'rg-<id>'],
+  [/--resume [0-9a-f]{8}\b/g, '--resume <id>'],
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
   [/\battempt \d+/g, 'attempt <n>'],
