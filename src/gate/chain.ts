@@ -6,7 +6,7 @@ import type { RunOutcome } from './poll.ts';
 const soonestMs = 5_000;
 
 /** The links that the gate uses at most before the random key. */
-export const mostLinks = ({ attempt, retries }: KeyChain): number =>
+export const mostLinks = ({ attempt, retries }: Pick<KeyChain, 'attempt' | 'retries'>): number =>
   attempt === null ? 4 : attempt * (1 + retries) + 1;
 
 /** Returns the key after the one whose run had ended: a hash of both, so that every re-run of a job finds the same runs in the same order. */

@@ -1,0 +1,226 @@
+import type { StopCause } from '../errors.ts';
+import { endStopped, finish } from './end.ts';
+import { addRefusal, addRequest, isEarlier, useSpare } from './keys.ts';
+import {
+  addFailure,
+  addReading,
+  atTheLimit,
+  beginRead,
+  type Limits,
+  lookAgain,
+  newRun,
+  type Pause,
+  type ReadFailure,
+  type Reading,
+  stretchAfter,
+  wake,
+} from './reads.ts';
+import type { ErrorData, GateState, PlanState, RunState } from './state.ts';
+import { advance, awaitsBuild, waitsForBuild } from './steps.ts';
+
+/** Something that has happened. Waits in milliseconds. */
+export type Event =
+  /** The request that creates the run is sent next, once the state is saved. */
+  | { type: 'sending'; gate: string }
+  /** The service certainly did not act on the last request. */
+  | { type: 'refused'; gate: string; key: string }
+  /** The request that creates the run has its turn in the limits; or it, or the read, would have it too late. */
+  | { type: 'granted' | 'too-late'; gate: string }
+  /** `limitedMs`: how long the rate limit delayed the requests. */
+  | {
+      type: 'created';
+      gate: string;
+      key: string;
+      run: string;
+      appUrl: string | null;
+      replayed: boolean | null;
+      limitedMs: number;
+    }
+  | { type: 'create-failed'; gate: string; key: string; error: ErrorData }
+  /** A status read of the run begins. */
+  | { type: 'reading'; gate: string; run: string }
+  | ({ type: 'read'; gate: string; run: string; reading: Reading } & Pause)
+  | ({ type: 'read-failed'; gate: string; run: string; why: ReadFailure; error: ErrorData } & Pause)
+  /** `build`: what the version page showed; `first`: another expected build than the read before; null if it could not be read. `confirms`: the gates whose runs had ended before the read. */
+  | {
+      type: 'page';
+      build: 'first' | 'expected' | 'other' | null;
+      error: ErrorData | null;
+      confirms: readonly string[];
+    }
+  | { type: 'woken'; run: string }
+  /** The deployment that the gate tests responds, or `error`. */
+  | { type: 'reached'; gate: string; error: ErrorData | null }
+  /** `creating`: the request is sent next, once the state is saved. */
+  | {
+      type: 'environment';
+      key: string;
+      step: 'creating' | 'ready' | 'failed' | 'deleted' | 'kept';
+      error: ErrorData | null;
+    }
+  | { type: 'cancelled'; gate: string; run: string; ok: boolean }
+  | { type: 'stop'; by: StopCause }
+  /** Another process goes on with the saved state, perhaps in a re-run of the job. */
+  | { type: 'resumed'; attempt: number | null }
+  | { type: 'time' };
+
+export const pageEveryMs = 1_000;
+
+/** Returns the plan after an event. Pure: `now` is the wall time in milliseconds. */
+export function decide(plan: PlanState, event: Event, now: number): PlanState {
+  const next = structuredClone(plan);
+  apply(next, event, now);
+  advance(next, now);
+  return next;
+}
+
+function apply(plan: PlanState, event: Event, now: number): void {
+  const gate = 'gate' in event ? plan.gates[event.gate] : undefined;
+  switch (event.type) {
+    case 'sending':
+      if (gate?.key) addRequest(gate.key, now);
+      return;
+    case 'refused':
+      if (gate?.key?.key === event.key) addRefusal(gate.key);
+      return;
+    case 'granted':
+      if (gate?.key) gate.key.granted = true;
+      return;
+    case 'too-late':
+      if (gate?.run === null && gate.end === null) finish(gate, 'timeout', now, 'late');
+      else if (gate?.run?.outcome === null) gate.run.outcome = atTheLimit(gate.run);
+      return;
+    case 'created':
+      if (gate !== undefined) addRun(plan, gate, event, now);
+      return;
+    case 'create-failed':
+      if (gate !== undefined) addCreateFailure(plan, gate, event, now);
+      return;
+    case 'read':
+    case 'read-failed':
+      if (gate?.run?.id === event.run && gate.run.outcome === null && gate.end === null)
+        addRead(plan, gate, gate.run, event, now);
+      return;
+    case 'reading':
+      if (gate?.run?.id === event.run) beginRead(gate.run);
+      if (plan.page !== null) plan.page.due ??= now;
+      return;
+    case 'page':
+      addPageRead(plan, event, now);
+      return;
+    case 'woken':
+      for (const { run } of Object.values(plan.gates)) if (run?.id === event.run) wake(run, now);
+      return;
+    case 'reached':
+      if (gate === undefined || gate.end !== null) return;
+      if (event.error === null) gate.reached = true;
+      else finish(gate, 'unobserved', now, event.error);
+      return;
+    case 'environment': {
+      const environment = plan.environments[event.key];
+      if (environment !== undefined) Object.assign(environment, { step: event.step, error: event.error });
+      return;
+    }
+    case 'cancelled':
+      if (gate?.run?.id === event.run) gate.run.cancel = event.ok ? 'accepted' : 'failed';
+      return;
+    case 'stop':
+      // A person may stop what the end of a slice would only leave.
+      if (plan.stop === null || plan.stop.by === 'slice') plan.stop = { by: event.by, at: now };
+      return;
+    case 'resumed':
+      resume(plan, event.attempt);
+      return;
+    case 'time':
+      return;
+  }
+}
+
+/** A re-run of the job has not seen what an earlier one saw, so its runs are those of another job until a read shows them in progress. */
+function resume(plan: PlanState, attempt: number | null): void {
+  if (plan.stop?.by === 'slice') plan.stop = null;
+  for (const gate of Object.values(plan.gates)) {
+    if (gate.end !== null || gate.attempt === attempt) continue;
+    gate.attempt = attempt;
+    if (gate.run !== null) Object.assign(gate.run, { live: false, replayed: null });
+    if (gate.key !== null && gate.key.trust !== 'given' && gate.key.sentAt !== null)
+      gate.key.trust = 'shared';
+  }
+}
+
+function addRead(
+  plan: PlanState,
+  { rules, deadline }: GateState,
+  run: RunState,
+  event: Extract<Event, { type: 'read' | 'read-failed' }>,
+  now: number,
+): void {
+  const limits: Limits = { deadline: deadline ?? now, hub: plan.hub };
+  if (event.type === 'read') addReading(run, event.reading, event, rules, limits, now);
+  else addFailure(run, event.why, event.error, event, rules, limits, now);
+  if (run.outcome === null && run.trouble === null) lookAgain(run, now);
+}
+
+function addPageRead(
+  plan: PlanState,
+  { build, error, confirms }: Extract<Event, { type: 'page' }>,
+  now: number,
+): void {
+  const { page, gates } = plan;
+  if (page === null) return;
+  const isUnderWay = Object.values(gates).some(({ run, end }) => run !== null && end === null);
+  page.error = error ?? page.error;
+  // Once it is deployed, only a retry waits for it again.
+  if (awaitsBuild(plan)) page.agreed = build === 'expected' ? page.agreed + 1 : build === 'first' ? 1 : 0;
+  if (build === 'other' && isUnderWay) page.other = true;
+  // During the runs, the page is read with their statuses.
+  page.due = confirms.length > 0 || waitsForBuild(plan) ? now + pageEveryMs : null;
+  for (const name of build === null ? [] : confirms) {
+    const gate = gates[name];
+    if (gate?.run?.outcome) gate.pageReads += 1;
+  }
+}
+
+function addRun(
+  plan: PlanState,
+  gate: GateState,
+  { key, run: id, appUrl, replayed, limitedMs }: Extract<Event, { type: 'created' }>,
+  now: number,
+): void {
+  const link = gate.key;
+  if (link?.key !== key || gate.run !== null || gate.end !== null) return;
+  const others = Object.values(plan.gates).filter((other) => other !== gate);
+  if (others.some(({ run, past }) => run?.id === id || past.some((one) => one.run.id === id))) {
+    finish(gate, 'unobserved', now, 'same-run');
+    return;
+  }
+  if (gate.past.some((one) => one.run.id === id)) {
+    // The service ignores keys, or has forgotten this one: only a random key is left.
+    useSpare(gate, now);
+    return;
+  }
+  // A request of this gate whose response was lost can have started it.
+  const known = replayed === true && link.trust === 'random' && link.requests > 1 ? null : replayed;
+  gate.run = newRun(id, {
+    key,
+    since: link.sentAt ?? now,
+    replayed: known,
+    reattached: known ?? isEarlier(gate),
+    stretch: stretchAfter(limitedMs, gate.rules.intervalMs),
+    due: now,
+    appUrl,
+  });
+}
+
+function addCreateFailure(
+  { stop }: PlanState,
+  gate: GateState,
+  { key, error }: Extract<Event, { type: 'create-failed' }>,
+  now: number,
+): void {
+  if (gate.key?.key !== key || gate.run !== null || gate.end !== null) return;
+  // The next slice sends the same request again.
+  if (stop?.by === 'slice') return;
+  if (stop !== null) endStopped(gate, stop.by, now);
+  else finish(gate, 'unobserved', now, error);
+}

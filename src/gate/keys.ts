@@ -1,0 +1,100 @@
+import { linkAfter, mostLinks } from './chain.ts';
+import { finish, isJoinedRetry } from './end.ts';
+import type { Trust } from './events.ts';
+import type { GateState, KeyState, Outcome, PlanState, RunState } from './state.ts';
+
+/** A run of this gate that failed cannot have ended so soon after it was created. */
+export const soonestMs = 5_000;
+
+/** Returns whether a run that had ended before its first clear read can be this gate's. It may fail the gate, but only a certain one passes it. */
+export function counts({ key, rules: { policy } }: GateState, run: RunState, { verdict }: Outcome): boolean {
+  if (key === null || key.trust === 'given' || run.replayed === false) return true;
+  if (key.trust === 'random') return run.replayed !== true;
+  return key.trust === 'job' && policy[verdict] === 'fail';
+}
+
+export function mayRetry({ rules, past, key, deadline }: GateState, now: number): boolean {
+  const retries = past.filter(({ mine }) => mine).length;
+  const isInTime = now + rules.intervalMs < (deadline ?? now);
+  return retries < rules.retries && key !== null && key.trust !== 'given' && isInTime;
+}
+
+export function retry(plan: PlanState, gate: GateState, run: RunState, now: number): void {
+  if (plan.page !== null) {
+    plan.page.agreed = 0;
+    plan.page.until = Math.min(now + plan.page.timeoutMs, gate.deadline ?? now);
+  }
+  leave(gate, run, 'failed', true, now);
+}
+
+export function passOver(gate: GateState, run: RunState, { verdict }: Outcome, now: number): void {
+  leave(gate, run, verdict, false, now);
+}
+
+/** Goes on with the next link of the chain. */
+function leave(
+  gate: GateState,
+  run: RunState,
+  verdict: Outcome['verdict'],
+  mine: boolean,
+  now: number,
+): void {
+  const { key, attempt, rules } = gate;
+  if (key === null) return;
+  const late = !mine && (verdict === 'failed' || verdict === 'blocked') && now - run.since > soonestMs;
+  gate.past.push({ run, trust: key.trust, verdict, mine, late });
+  gate.run = null;
+  gate.pageReads = 0;
+  gate.confirmBy = null;
+  const links = mostLinks({ attempt, retries: rules.retries });
+  if (!mine && (key.trust === 'random' || gate.past.length >= links)) useSpare(gate, now);
+  else gate.key = newKey(linkAfter(key.key, run.id), trustAfter(key.trust, run));
+}
+
+export const newKey = (key: string, trust: Trust, open = false): KeyState => ({
+  key,
+  trust,
+  open,
+  granted: false,
+  sentAt: null,
+  requests: 0,
+  unsure: 0,
+});
+
+/** Nobody can have used the key after a run that this gate saw in progress, or has just created, before that run ended. */
+function trustAfter(trust: Trust, { live, replayed }: RunState): Trust {
+  return trust === 'shared' && (live || replayed === false) ? 'job' : trust;
+}
+
+export function useSpare(gate: GateState, now: number): void {
+  if (gate.spare === null) {
+    finish(gate, 'unobserved', now, 'same-run');
+    return;
+  }
+  gate.key = newKey(gate.spare, 'random');
+  gate.spare = null;
+}
+
+/** Returns whether an earlier run of the job may have started the run of the gate's key. */
+export function isEarlier(gate: GateState): boolean {
+  const { key, past, attempt, rules } = gate;
+  const { retries } = rules;
+  if (key === null) return false;
+  return (
+    key.open ||
+    isJoinedRetry(gate) ||
+    (key.trust === 'shared' && past.length < ((attempt ?? 2) - 1) * (1 + retries))
+  );
+}
+
+export function addRequest(key: KeyState, now: number): void {
+  key.sentAt ??= now;
+  key.requests += 1;
+  key.unsure += 1;
+}
+
+/** An earlier request, perhaps of another process, may still have started the run. */
+export function addRefusal(key: KeyState): void {
+  key.unsure -= 1;
+  if (key.unsure === 0) key.sentAt = null;
+}

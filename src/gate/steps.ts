@@ -1,0 +1,222 @@
+import type { StopCause } from '../errors.ts';
+import { endStopped, finish } from './end.ts';
+import { counts, mayRetry, passOver, retry } from './keys.ts';
+import { bySeverity } from './policy.ts';
+import { atTheLimit, endedUnseen, unobserved } from './reads.ts';
+import {
+  type Cause,
+  causeOf,
+  type End,
+  type EnvironmentState,
+  type GateState,
+  type Outcome,
+  type PageState,
+  type PlanState,
+  type RunState,
+} from './state.ts';
+
+/** The time for a stop: to find a run whose create is under way, and to cancel it. */
+export const stopMs = 4_400;
+
+/** The time for the cancel of a run after the timeout. */
+export const cancelMs = 15_000;
+
+/** The time that a request which creates a run has after the deadline, to end by itself. */
+export const createGraceMs = 2_000;
+
+/** The longest last read of a gate that slept past its deadline. */
+export const lastReadMs = 10_000;
+
+/** A timer that is so late was held up by a machine that slept, or by a process that had ended. */
+export const sleptMs = 1_000;
+
+/** How long the version page may confirm an outcome, and how often it is read. */
+export const confirmMs = 30_000;
+
+/** Reads of the version page that must agree. */
+export const agreeing = 3;
+
+/** Applies the rules that depend on the state and the time only, until nothing changes. */
+export function advance(plan: PlanState, now: number): void {
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [name, gate] of Object.entries(plan.gates)) {
+      if (gate.end !== null) continue;
+      const before = JSON.stringify(gate);
+      step(plan, gate, now);
+      changed ||= JSON.stringify(gate) !== before;
+      const failed = gate.end !== null && (gate.end as End).action === 'fail';
+      if (failed && plan.failFast && plan.halt === null && plan.stop === null)
+        plan.halt = { gate: name, at: now };
+    }
+  }
+  for (const [key, environment] of Object.entries(plan.environments))
+    closeEnvironment(plan, key, environment);
+}
+
+function step(plan: PlanState, gate: GateState, now: number): void {
+  const cause = causeOf(plan);
+  if (gate.begunAt === null) begin(plan, gate, cause, now);
+  else if (gate.deadline === null) open(plan, gate, cause, now);
+  else if (gate.run === null) awaitRun(plan, gate, cause, now);
+  else if (gate.run.outcome === null) awaitOutcome(gate, gate.run, cause, now);
+  else settle(plan, gate, gate.run, gate.run.outcome, cause, now);
+}
+
+function begin(plan: PlanState, gate: GateState, cause: Cause | null, now: number): void {
+  const failed = gate.needs.find((need) => ['fail', undefined].includes(plan.gates[need]?.end?.action));
+  const isOpen = gate.needs.some((need) => plan.gates[need]?.end === null);
+  if (cause !== null && cause.by !== 'slice') endStopped(gate, cause.by, now);
+  else if (!isOpen && failed !== undefined) {
+    endStopped(gate, null, now);
+    if (gate.end !== null) (gate.end as End).skippedFor = failed;
+  } else if (!isOpen && cause === null) {
+    gate.begunAt = now;
+    if (plan.page !== null) plan.page.until ??= now + plan.page.timeoutMs;
+  }
+}
+
+/** The timeout begins when the build is deployed, and the deployment of its environment responds. */
+function open(plan: PlanState, gate: GateState, cause: Cause | null, now: number): void {
+  if (cause !== null) {
+    if (cause.by !== 'slice') endStopped(gate, cause.by, now);
+  } else if (gate.run === null && awaitsBuild(plan)) {
+    if (isTooLate(plan.page, now)) finish(gate, 'mismatch', now, 'not-deployed');
+  } else if (gate.reached) gate.deadline = now + gate.rules.timeoutMs;
+}
+
+export const awaitsBuild = ({ page }: PlanState): boolean => page !== null && page.agreed < agreeing;
+
+/** Returns whether a gate that has not created its run waits for the build. */
+export const waitsForBuild = (plan: PlanState): boolean =>
+  awaitsBuild(plan) &&
+  Object.values(plan.gates).some(
+    ({ begunAt, end, run, key }) => begunAt !== null && end === null && run === null && key?.sentAt === null,
+  );
+
+/** The build did not appear: no other read comes in time, or the last one hangs. */
+const isTooLate = (page: PageState | null, now: number): boolean =>
+  page?.until != null && ((page.due ?? 0) > page.until || now >= page.until + lastReadMs);
+
+/** The last time for the request that creates a run: one that is created later would be read once, too early, or never. */
+export const latestOf = ({ deadline, rules: { timeoutMs, intervalMs } }: GateState): number =>
+  (deadline ?? 0) - (timeoutMs > intervalMs ? intervalMs : 0);
+
+/** Before the run exists. */
+function awaitRun(plan: PlanState, gate: GateState, cause: Cause | null, now: number): void {
+  const { key, deadline } = gate;
+  if (key === null || deadline === null) return;
+  const environment = gate.environment === null ? undefined : plan.environments[gate.environment];
+  const wasSent = key.sentAt !== null;
+  if (cause !== null) {
+    if (cause.by === 'slice') return;
+    // The key finds the run that is to be cancelled.
+    if (!wasSent || !cancels(gate, cause.by) || now >= cause.at + stopMs) endStopped(gate, cause.by, now);
+  } else if (environment?.step === 'failed')
+    finish(gate, 'unobserved', now, environment.error ?? 'no-environment');
+  else if (!wasSent && awaitsBuild(plan) && isTooLate(plan.page, now))
+    finish(gate, 'mismatch', now, 'not-deployed');
+  else if (now >= (wasSent ? deadline + createGraceMs : latestOf(gate)))
+    finish(
+      gate,
+      'timeout',
+      now,
+      wasSent
+        ? 'lost'
+        : environment !== undefined && environment.step !== 'ready'
+          ? 'no-environment'
+          : 'late',
+    );
+}
+
+function awaitOutcome(gate: GateState, run: RunState, cause: Cause | null, now: number): void {
+  const deadline = gate.deadline ?? now;
+  if (cause !== null) {
+    if (cause.by === 'slice') return;
+    stopRun(gate, run, cause, now);
+  } else if (now >= deadline) {
+    // A machine that slept past the deadline reads once more before it judges.
+    if (gate.lastReadBy === null && run.due <= now && now - deadline >= sleptMs)
+      gate.lastReadBy = now + lastReadMs;
+    else if (gate.lastReadBy === null || now >= gate.lastReadBy || run.due > now)
+      run.outcome = atTheLimit(run);
+  }
+}
+
+function stopRun(gate: GateState, run: RunState, cause: Cause, now: number): void {
+  if (cancels(gate, cause.by)) wantCancel(run, cause.at + stopMs);
+  if (!isCancelling(run, now)) endStopped(gate, cause.by, now);
+}
+
+function wantCancel(run: RunState, by: number): void {
+  if (run.cancel === 'no') run.cancel = 'wanted';
+  if (run.cancel === 'wanted') run.cancelBy = Math.min(by, run.cancelBy ?? by);
+}
+
+const isCancelling = ({ cancel, cancelBy }: RunState, now: number): boolean =>
+  cancel === 'wanted' && now < (cancelBy ?? now);
+
+const cancels = ({ rules: { cancelOnInterrupt: on } }: GateState, by: StopCause): boolean =>
+  by === 'fail-fast' || on === true || on === by;
+
+/** When the run has its outcome: the build is confirmed, then the gate ends, retries, or passes the run over. */
+function settle(
+  plan: PlanState,
+  gate: GateState,
+  run: RunState,
+  outcome: Outcome,
+  cause: Cause | null,
+  now: number,
+): void {
+  run.endedAt ??= now;
+  if (plan.page !== null && gate.pageReads < agreeing) {
+    gate.confirmBy ??= now + confirmMs;
+    if (gate.lastReadBy === null && now - gate.confirmBy >= sleptMs)
+      gate.confirmBy = gate.lastReadBy = now + lastReadMs;
+    if (cause === null && now < gate.confirmBy) return;
+    if (cause?.by === 'slice') return;
+    // Another build is certain without the reads that a stop prevents.
+    if (cause !== null && !plan.page.other) {
+      endStopped(gate, cause.by, now);
+      return;
+    }
+  }
+  if (outcome.limit && gate.rules.cancelOnTimeout)
+    wantCancel(run, cause === null ? now + cancelMs : cause.at + stopMs);
+  if (isCancelling(run, now)) return;
+  const judged = withBuild(plan, gate, outcome);
+  if (endedUnseen(run) && !counts(gate, run, judged)) passOver(gate, run, judged, now);
+  else if (judged.verdict === 'failed' && mayRetry(gate, now)) retry(plan, gate, run, now);
+  else finish(gate, judged.verdict, now, judged.error);
+}
+
+/** Another build, or an unknown one, outweighs what the run says, unless the policy treats the run's own verdict worse. */
+function withBuild(
+  { page }: PlanState,
+  { pageReads, rules: { policy } }: GateState,
+  outcome: Outcome,
+): Outcome {
+  if (page === null || (!page.other && pageReads > 0)) return outcome;
+  const verdict = page.other ? 'mismatch' : 'unobserved';
+  const than = bySeverity(policy[verdict], policy[outcome.verdict]);
+  if (than > 0 || (than === 0 && outcome.verdict === 'unobserved')) return outcome;
+  return {
+    ...unobserved(page.other ? 'other-build' : (page.error ?? 'build-unread')),
+    verdict,
+    limit: outcome.limit,
+  };
+}
+
+/** An environment is deleted when its gates have ended, unless a run may go on in it. */
+function closeEnvironment(plan: PlanState, key: string, environment: EnvironmentState): void {
+  const users = Object.values(plan.gates).filter((gate) => gate.environment === key);
+  if (!['creating', 'ready', 'failed'].includes(environment.step)) return;
+  if (users.every(({ end }) => end !== null)) environment.step = users.some(mayGoOn) ? 'kept' : 'deleting';
+}
+
+/** Returns whether a run of an ended gate may still go on. */
+function mayGoOn({ run, key }: GateState): boolean {
+  if (run === null) return key !== null && key.sentAt !== null;
+  if (run.cancel === 'accepted') return false;
+  return !run.outcome?.ended;
+}

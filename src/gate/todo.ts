@@ -1,0 +1,114 @@
+import { causeOf, type GateState, type PlanState } from './state.ts';
+import {
+  agreeing,
+  awaitsBuild,
+  createGraceMs,
+  lastReadMs,
+  latestOf,
+  stopMs,
+  waitsForBuild,
+} from './steps.ts';
+
+/** Work that the state asks for. Those with the same id are the same work. `at`: the earliest wall time, in milliseconds. */
+export type Effect =
+  | { type: 'create'; id: string; gate: string; key: string }
+  | { type: 'read'; id: string; gate: string; run: string; at: number }
+  /** `confirms`: the gates whose runs have ended, which it confirms. */
+  | { type: 'page'; id: string; at: number; confirms: string[] }
+  | { type: 'turn'; id: string; gate: string }
+  | { type: 'reach'; id: string; gate: string }
+  | { type: 'prepare'; id: string; key: string }
+  | { type: 'remove'; id: string; key: string }
+  | { type: 'cancel'; id: string; gate: string; run: string }
+  | { type: 'timer'; id: string; at: number };
+
+/** Returns the work that a plan asks for: the runner starts what is new, and aborts what is gone. */
+export function todo(plan: PlanState): Effect[] {
+  const effects = Object.entries(plan.gates).flatMap(([name, gate]) => gateWork(plan, name, gate));
+  const removals = Object.entries(plan.environments)
+    .filter(([, { step }]) => step === 'deleting')
+    .map(([key]): Effect => ({ type: 'remove', id: `remove ${key}`, key }));
+  const timer = nextTime(plan);
+  const unique = new Map([...effects, ...pageWork(plan), ...removals].map((effect) => [effect.id, effect]));
+  return [...unique.values(), ...(timer === null ? [] : [timer])];
+}
+
+/** Returns whether the process ends: nothing is open, or a slice has ended. */
+export function isOver(plan: PlanState): boolean {
+  const isOpen = Object.values(plan.gates).some(({ end }) => end === null);
+  const isIdle = todo(plan).every(({ type }) => type === 'timer');
+  return isIdle && (!isOpen || causeOf(plan)?.by === 'slice');
+}
+
+function gateWork(plan: PlanState, name: string, gate: GateState): Effect[] {
+  const { run, end, begunAt, deadline, key } = gate;
+  if (end !== null || begunAt === null) return [];
+  const cause = causeOf(plan);
+  if (deadline === null) {
+    const waits = cause === null && !gate.reached && !awaitsBuild(plan);
+    return waits ? [{ type: 'reach', id: `reach ${name}`, gate: name }] : [];
+  }
+  if (run?.cancel === 'wanted') return [{ type: 'cancel', id: `cancel ${run.id}`, gate: name, run: run.id }];
+  if (run === null) {
+    if (cause === null) return beforeRun(plan, name, gate);
+    // A stop that cancels finds the run first.
+    const seeks = key?.sentAt != null && cause.by !== 'slice';
+    return seeks ? [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }] : [];
+  }
+  if (cause !== null) return [];
+  if (run.outcome !== null) return [];
+  // A read that the sleep cut off is another one.
+  const id = gate.lastReadBy === null ? `read ${run.id}` : `last read ${run.id}`;
+  return [{ type: 'read', id, gate: name, run: run.id, at: run.due }];
+}
+
+/** The version page is read before runs are created, with their statuses, and when they have ended. */
+function pageWork(plan: PlanState): Effect[] {
+  const { page, gates } = plan;
+  if (page === null || causeOf(plan) !== null) return [];
+  const open = Object.entries(gates).filter(([, { begunAt, end }]) => begunAt !== null && end === null);
+  const waits = waitsForBuild(plan);
+  const confirms = open.flatMap(([name, { run, pageReads }]) =>
+    run?.outcome && run.cancel !== 'wanted' && pageReads < agreeing ? [name] : [],
+  );
+  const isDue = page.due !== null && open.some(([, { run }]) => run?.outcome === null);
+  if (!waits && !isDue && confirms.length === 0) return [];
+  return [{ type: 'page', id: 'page', at: page.due ?? 0, confirms }];
+}
+
+/** Returns the next step towards the run: the build, the environment, the turn, creating it. */
+function beforeRun(plan: PlanState, name: string, { key, environment }: GateState): Effect[] {
+  if (key === null) return [];
+  const step = environment === null ? undefined : plan.environments[environment]?.step;
+  const isSent = key.sentAt !== null;
+  if (!isSent && awaitsBuild(plan)) return [];
+  if (environment !== null && (step === 'wanted' || step === 'creating'))
+    return [{ type: 'prepare', id: `prepare ${environment}`, key: environment }];
+  if (!isSent && !key.granted) return [{ type: 'turn', id: `turn ${key.key}`, gate: name }];
+  return [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }];
+}
+
+/** Returns the timer for the next time at which the rules may decide something without an event. */
+function nextTime(plan: PlanState): Effect | null {
+  const open = Object.values(plan.gates).filter(({ end }) => end === null);
+  const times = open.flatMap((gate) => timesOf(plan, gate)).filter((at) => at !== null);
+  if (times.length === 0) return null;
+  const at = Math.min(...times);
+  return { type: 'timer', id: `timer ${at}`, at };
+}
+
+function timesOf(plan: PlanState, gate: GateState): (number | null)[] {
+  const { deadline, key, run, confirmBy, lastReadBy } = gate;
+  const { page } = plan;
+  const cause = causeOf(plan);
+  if (run?.cancel === 'wanted') return [run.cancelBy];
+  if (cause !== null) return cause.by === 'slice' ? [] : [cause.at + stopMs];
+  const buildBy = page?.until == null || !awaitsBuild(plan) ? null : page.until + lastReadMs;
+  if (deadline === null) return gate.begunAt === null ? [] : [buildBy];
+  if (run?.outcome) return [confirmBy];
+  if (run !== null) return [lastReadBy ?? deadline];
+  return [
+    key?.sentAt === null ? latestOf(gate) : deadline + createGraceMs,
+    key?.sentAt === null ? buildBy : null,
+  ];
+}

@@ -1,0 +1,217 @@
+import type { End, GateState } from '../../../src/gate/state.ts';
+import { createGraceMs, lastReadMs, stopMs } from '../../../src/gate/steps.ts';
+import type { Machine, Mode, World } from './world.ts';
+
+/** A world, and the one after a step. */
+interface Change {
+  from: World;
+  to: World;
+  mode: Mode;
+  machine: Machine;
+}
+
+interface Ended {
+  name: string;
+  gate: GateState;
+  end: End;
+}
+
+/** The gates that this step has ended. */
+const ended = ({ from, to }: Change): Ended[] =>
+  Object.entries(to.plan?.gates ?? {}).flatMap(([name, gate]) =>
+    gate.end !== null && ((from.plan ?? from.disk)?.gates[name]?.end ?? null) === null
+      ? [{ name, gate, end: gate.end }]
+      : [],
+  );
+
+const isPass = ({ verdict }: End) => verdict === 'passed' || verdict === 'flaky';
+const passes = (change: Change) => ended(change).filter(({ end }) => end.action !== 'fail' && isPass(end));
+const runOf = ({ to }: Change, { gate }: Ended) => to.runs.find(({ id }) => id === gate.run?.id);
+const gatesOf = ({ to }: Change) => Object.values(to.plan?.gates ?? {});
+const isSeen = ({ to }: Change, id: string | undefined) => to.seenLive.includes(id ?? '');
+
+/** The requests that create runs and that this step has sent. */
+const sent = ({ from, to }: Change) =>
+  to.flight.flatMap(({ effect }) =>
+    effect.type === 'create' && !from.flight.some((one) => one.effect.id === effect.id) ? [effect] : [],
+  );
+
+/** The most runs that the runs of a job may create: the links of the chain, the random key, and the retries after it. */
+function mostRuns({ attempts, counts, random, rules, gates = 1 }: Mode): number {
+  const runs = 1 + (rules?.retries ?? 0);
+  if (random === true) return gates * runs;
+  const of = (attempt: number) => (counts === false ? 4 : attempt * runs + 1) + runs;
+  return gates * Array.from({ length: attempts }, (_, index) => of(index + 1)).reduce((a, b) => a + b, 0);
+}
+
+/** The user names the key or the run, and gets that run, ended or not. */
+const isGiven = ({ mode }: Change) => mode.given === true || mode.existing === true;
+
+/** The things that must never happen, each with a function that says whether a step does it. */
+export const invariants: Readonly<Record<string, (change: Change) => boolean>> = {
+  'two runs of one gate in progress': ({ to, mode }) =>
+    mode.keys !== 'ignored' &&
+    mode.keys !== 'forgotten' &&
+    ['a', 'b'].some(
+      (name) => to.runs.filter((run) => run.gate === name && run.state === 'running').length > 1,
+    ),
+  'exit 0 for a run that has not passed': (change) =>
+    passes(change).some((one) => runOf(change, one)?.state !== 'passed'),
+  'exit 0 without a verdict that the policy lets pass': (change) =>
+    ended(change).some(({ end }) => end.action !== 'fail' && !isPass(end) && end.verdict !== 'cancelled'),
+  'exit 0 by a run of an earlier job that this one never saw in progress': (change) =>
+    !isGiven(change) &&
+    passes(change).some((one) => {
+      const run = runOf(change, one);
+      return run?.by !== change.to.attempt && !isSeen(change, run?.id);
+    }),
+  'exit 0 by a run that had ended before it was seen, under a key that others may have used': (change) =>
+    !isGiven(change) &&
+    passes(change).some(({ gate: { run, key } }) => {
+      const isCertain = run?.replayed === false || (key?.trust === 'random' && run?.replayed !== true);
+      return !isCertain && !isSeen(change, run?.id);
+    }),
+  'a failure by a run of an earlier job that this one never saw in progress': (change) =>
+    !isGiven(change) &&
+    ended(change).some((one) => {
+      const run = runOf(change, one);
+      return (
+        run !== undefined &&
+        one.end.verdict === 'failed' &&
+        !one.gate.past.some(({ mine }) => mine) &&
+        run.by !== change.to.attempt &&
+        !isSeen(change, run.id)
+      );
+    }),
+  'a pass without flaky after a failed run of the gate': (change) =>
+    ended(change).some(({ gate, end }) => end.verdict === 'passed' && gate.past.some(({ mine }) => mine)),
+  'exit 0 for another build, or one that was not confirmed': (change) =>
+    passes(change).some(({ gate }) => {
+      const page = change.to.plan?.page ?? null;
+      return page !== null && (page.other || gate.pageReads === 0);
+    }),
+  'a run is created before the state is saved': (change) =>
+    sent(change).some(
+      ({ gate, key }) =>
+        change.to.disk?.gates[gate]?.key?.key !== key || change.to.disk.gates[gate]?.key?.sentAt == null,
+    ),
+  'a run is created before the build, the environment or the needed gates': (change) =>
+    sent(change).some(({ gate }) => {
+      const { plan, environment } = change.from;
+      const state = plan?.gates[gate];
+      if (plan == null || state === undefined) return true;
+      const isNew = state.key?.sentAt === null;
+      const isEarly = isNew && plan.page !== null && plan.page.agreed < 3;
+      const isUnmet = state.needs.some((need) => (plan.gates[need]?.end?.action ?? 'fail') === 'fail');
+      return isEarly || isUnmet || (state.environment !== null && !environment);
+    }),
+  'a new run after a stop': (change) =>
+    sent(change).some(({ gate }) => {
+      const { plan } = change.from;
+      return (plan?.stop != null || plan?.halt != null) && plan.gates[gate]?.key?.sentAt === null;
+    }),
+  'more runs than documented': ({ to, mode }) =>
+    mode.keys !== 'ignored' && mode.keys !== 'forgotten' && to.runs.length > mostRuns(mode),
+  'an environment is deleted while a run goes on in it': ({ from, to }) =>
+    from.environment && !to.environment && to.runs.some(({ state }) => state === 'running'),
+  'an environment is left behind': ({ from, to }) =>
+    from.plan !== null &&
+    to.plan === null &&
+    to.exited &&
+    to.environment &&
+    from.flight.length === 0 &&
+    Object.values(from.plan.gates).every(({ end }) => end !== null) &&
+    from.plan.environments.env?.step !== 'kept',
+  'an open gate without an effect, or without a timer': (change) => {
+    const { plan, now } = change.to;
+    if (plan === null || plan.stop?.by === 'slice') return false;
+    if (gatesOf(change).every(({ end }) => end !== null)) return false;
+    const work = change.machine.todo(plan);
+    // The wait for a deployment has its own limit.
+    if (work.some(({ type }) => type === 'reach')) return false;
+    const timer = work.find((effect) => effect.type === 'timer');
+    return timer === undefined || timer.at <= now;
+  },
+  'a gate that goes on after its deadline, or after a stop': (change) => {
+    const { plan, now } = change.to;
+    if (plan === null || plan.stop?.by === 'slice') return false;
+    const stopAt = plan.stop?.at ?? plan.halt?.at;
+    return gatesOf(change).some(({ end, deadline, run }) => {
+      if (end !== null) return false;
+      if (stopAt !== undefined) return now > stopAt + stopMs;
+      const isWaiting = run === null || run.outcome === null;
+      return (
+        isWaiting &&
+        deadline !== null &&
+        now > deadline + Math.max(createGraceMs, lastReadMs) &&
+        !isAsleep(change)
+      );
+    });
+  },
+  'a transient fault ends the gate': (change) =>
+    ended(change).some(
+      ({ gate, end }) =>
+        end.verdict === 'unobserved' &&
+        !change.to.final &&
+        gate.run !== null &&
+        gate.run.outcome?.limit !== true &&
+        change.mode.page !== true,
+    ),
+  'a timeout is called unobserved': (change) =>
+    ended(change).some(
+      ({ gate, end }) =>
+        end.verdict === 'unobserved' &&
+        gate.run !== null &&
+        gate.run.seen !== null &&
+        gate.run.outcome?.limit === true &&
+        !change.to.failed &&
+        change.mode.page !== true,
+    ),
+  'a machine that slept judges without another read': (change) =>
+    change.to.slept && ended(change).some(({ gate }) => gate.run?.outcome?.limit === true),
+  'a gate is skipped although the gates that it needs may pass': ({ to }) =>
+    Object.values(to.plan?.gates ?? {}).some(
+      ({ end }) => end?.skippedFor != null && to.plan?.gates[end.skippedFor]?.end?.action !== 'fail',
+    ),
+  'a stop leaves a run that it had time to find': (change) =>
+    ended(change).some(
+      ({ gate: { run, key }, end }) =>
+        end.by !== null &&
+        run === null &&
+        change.to.now < stopAt(change) + stopMs &&
+        change.to.flight.some(({ effect }) => effect.type === 'create' && effect.key === key?.key),
+    ),
+  'a stop leaves a run that it did not try to cancel': (change) =>
+    ended(change).some(
+      ({ gate: { run }, end }) =>
+        end.by !== null &&
+        run !== null &&
+        run.cancel === 'wanted' &&
+        !change.from.flight.some(({ effect }) => effect.type === 'cancel'),
+    ),
+  'a read after a stop': (change) =>
+    change.to.plan?.stop != null && change.machine.todo(change.to.plan).some(({ type }) => type === 'read'),
+};
+
+const stopAt = ({ to: { plan } }: Change) => (plan?.stop ?? plan?.halt)?.at ?? 0;
+
+/** The machine slept, and its last read is granted. */
+const isAsleep = ({ to }: Change) =>
+  Object.values(to.plan?.gates ?? {}).some(({ lastReadBy }) => lastReadBy !== null && to.now <= lastReadBy);
+
+/** The things that must happen at least once in all modes together. */
+export const sometimes: readonly string[] = [
+  ...[
+    'passed',
+    'flaky',
+    'failed',
+    'timeout',
+    'unobserved',
+    'mismatch',
+    'cancelled',
+    'SIGINT',
+    'fail-fast',
+    'skipped',
+  ],
+  ...['exit 0', 'exit 1', 'exit 3', 'exit 5', 'exit 7', 'exit 8', 'exit 130'],
+];

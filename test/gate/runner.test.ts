@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/gate/decide.ts';
+import { run, type Tell, type Work } from '../../src/gate/runner.ts';
+import type { PlanState } from '../../src/gate/state.ts';
+import { virtualTime } from '../virtual-time.ts';
+import { freshPlan } from './checker/world.ts';
+
+const pause = { retryAfterMs: null, random: 0 };
+const counts = { failed: 0, blocked: 0, appUrl: null };
+const going = {
+  kind: 'running',
+  known: true,
+  state: 'in_progress',
+  retryAfterSeconds: null,
+  ...counts,
+} as const;
+const passed = { kind: 'ended', state: 'completed', ...counts } as const;
+
+/** Runs a plan of one gate. The run ends after `runMs`; a read takes `readMs`. The clock begins at `now`. */
+function scene({
+  runMs = 20_000,
+  readMs = 100,
+  now = 0,
+}: {
+  runMs?: number;
+  readMs?: number;
+  now?: number;
+} = {}) {
+  const time = virtualTime(now);
+  const log: string[] = [];
+  const saved: PlanState[] = [];
+  let tell: Tell = async () => {};
+  const work = async (effect: Work, report: Tell, signal: AbortSignal) => {
+    if (effect.type === 'turn') return report({ type: 'granted', gate: effect.gate });
+    const at = time.clock.monotonic() / 1000;
+    log.push(`${at}: ${effect.type}`);
+    if (effect.type === 'create') {
+      await report({ type: 'sending', gate: effect.gate });
+      log.push(`sent with sentAt ${saved.at(-1)?.gates.a?.key?.sentAt}`);
+      await time.clock.sleep(50);
+      const { gate, key } = effect;
+      await report({ type: 'created', gate, key, run: 'R', appUrl: null, replayed: false, limitedMs: 0 });
+    }
+    if (effect.type === 'read') {
+      const { gate, run: id } = effect;
+      await report({ type: 'reading', gate, run: id });
+      await time.clock.sleep(readMs, signal);
+      const reading = time.clock.monotonic() >= runMs ? passed : going;
+      await report({ type: 'read', gate, run: id, reading, ...pause });
+    }
+    if (effect.type === 'cancel')
+      await report({ type: 'cancelled', gate: effect.gate, run: effect.run, ok: true });
+  };
+  const start = (
+    first: Event = { type: 'time' },
+    plan = freshPlan({ attempts: 1, keys: 'silent', depth: 0 }, 1),
+  ) =>
+    run(plan, first, {
+      clock: time.clock,
+      now: time.clock.now,
+      work,
+      save: async (state) => void saved.push(structuredClone(state)),
+      say: () => {},
+      listen(heard) {
+        tell = heard;
+        return () => {};
+      },
+    });
+  return { time, log, saved, start, tell: (event: Event) => tell(event) };
+}
+
+describe('the runner', () => {
+  it('creates the run when the state is saved, reads it at the interval, and ends with its verdict', async () => {
+    const { time, log, start } = scene();
+    const ended = start();
+    await time.run(60_000);
+    expect((await ended).gates.a?.end).toMatchObject({ verdict: 'passed', action: 'pass', exitCode: 0 });
+    expect(log).toEqual(['0: create', 'sent with sentAt 0', '0.05: read', '10.15: read', '20.25: read']);
+  });
+
+  it('aborts a read and cancels the run at a stop', async () => {
+    const { time, log, start, tell } = scene({ readMs: 5_000 });
+    const ended = start();
+    time.at(12_000, () => void tell({ type: 'stop', by: 'SIGINT' }));
+    await time.run(12_000);
+    const { end, run: stopped } = (await ended).gates.a ?? {};
+    expect(end).toMatchObject({ by: 'SIGINT', exitCode: 130 });
+    expect(stopped?.cancel).toBe('accepted');
+    expect(log.at(-1)).toBe('12: cancel');
+  });
+
+  it('leaves the run at the end of a slice, and goes on with it in another process', async () => {
+    const first = scene();
+    const ended = first.start();
+    first.time.at(12_000, () => void first.tell({ type: 'stop', by: 'slice' }));
+    await first.time.run(12_000);
+    const left = await ended;
+    expect(left.gates.a).toMatchObject({ end: null, run: { id: 'R' } });
+    const second = scene({ now: 13_000, runMs: 0 });
+    const again = second.start({ type: 'resumed', attempt: 1 }, left);
+    await second.time.run(60_000);
+    expect((await again).gates.a?.end).toMatchObject({ verdict: 'passed' });
+    expect(second.log).toEqual(['7.25: read']);
+  });
+
+  it('ends at the deadline while a read hangs', async () => {
+    const { time, start } = scene({ readMs: 1e9 });
+    const ended = start();
+    await time.run(30_000);
+    expect((await ended).gates.a?.end).toMatchObject({ verdict: 'unobserved', exitCode: 7 });
+  });
+
+  it('throws what work throws', async () => {
+    const { clock } = virtualTime();
+    const bug = new Error('a bug');
+    const tools = {
+      clock,
+      now: clock.now,
+      work: async () => Promise.reject(bug),
+      save: async () => {},
+      say: () => {},
+      listen: () => () => {},
+    };
+    const plan = freshPlan({ attempts: 1, keys: 'silent', depth: 0 }, 1);
+    await expect(run(plan, { type: 'time' }, tools)).rejects.toBe(bug);
+  });
+});
