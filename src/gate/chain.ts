@@ -3,7 +3,7 @@ import type { KeyChain, KeyStep } from './events.ts';
 import type { RunOutcome } from './poll.ts';
 
 /** A run of the gate cannot have failed so soon after it was created, in milliseconds. */
-const soonestMs = 5_000;
+export const soonestMs = 5_000;
 
 /** The links that the gate uses at most before the random key. */
 export const mostLinks = ({ attempt, retries }: Pick<KeyChain, 'attempt' | 'retries'>): number =>

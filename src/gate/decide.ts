@@ -1,18 +1,18 @@
 import type { StopCause } from '../errors.ts';
 import { endStopped, finish } from './end.ts';
 import { addRefusal, addRequest, isEarlier, useSpare } from './keys.ts';
+import { stretchAfter } from './poll.ts';
 import {
   addFailure,
   addReading,
   atTheLimit,
   beginRead,
-  type Limits,
   lookAgain,
   newRun,
   type Pause,
   type ReadFailure,
   type Reading,
-  stretchAfter,
+  type WaitLimits,
   wake,
 } from './reads.ts';
 import type { ErrorData, GateState, PlanState, RunState } from './state.ts';
@@ -155,7 +155,7 @@ function addRead(
   event: Extract<Event, { type: 'read' | 'read-failed' }>,
   now: number,
 ): void {
-  const limits: Limits = { deadline: deadline ?? now, hub: plan.hub };
+  const limits: WaitLimits = { deadline: deadline ?? now, hub: plan.hub };
   if (event.type === 'read') addReading(run, event.reading, event, rules, limits, now);
   else addFailure(run, event.why, event.error, event, rules, limits, now);
   if (run.outcome === null && run.trouble === null) lookAgain(run, now);

@@ -1,10 +1,7 @@
-import { linkAfter, mostLinks } from './chain.ts';
+import { linkAfter, mostLinks, soonestMs } from './chain.ts';
 import { finish, isJoinedRetry } from './end.ts';
 import type { Trust } from './events.ts';
 import type { GateState, KeyState, Outcome, PlanState, RunState } from './state.ts';
-
-/** A run of this gate that failed cannot have ended so soon after it was created. */
-export const soonestMs = 5_000;
 
 /** Returns whether a run that had ended before its first clear read can be this gate's. It may fail the gate, but only a certain one passes it. */
 export function counts({ key, rules: { policy } }: GateState, run: RunState, { verdict }: Outcome): boolean {

@@ -1,6 +1,6 @@
 import { verdictOf } from './policy.ts';
 import type { StatusReading } from './run-status.ts';
-import type { ErrorData, Outcome, Rules, RunState, Why } from './state.ts';
+import type { ErrorData, GateRules, Outcome, RunState, Why } from './state.ts';
 
 /**
  * Why a read failed. `limit`: HTTP 429. `later`: the service requests another read later. `missing`: its own 404. `foreign`, and
@@ -30,33 +30,23 @@ export interface Pause {
 }
 
 /** A new run may be invisible for so long, in milliseconds. */
-export const visibleAfterMs = 60_000;
+const visibleAfterMs = 60_000;
 /** The shortest time between two 404s that end the wait. */
-export const missingMs = 10_000;
+const missingMs = 10_000;
 /** So many answers in a row that are not the service's own end the gate. */
-export const mostForeign = 5;
+const mostForeign = 5;
 /** So many connections that failed before the service ever responded show a wrong address. */
-export const mostAddress = 4;
+const mostAddress = 4;
 /** The shortest wait after a failed read. */
-export const afterFailureMs = 1_000;
+const afterFailureMs = 1_000;
 
 const firstBackoffMs = 500;
 const longestIntervalMs = 30 * 60_000;
 /** The largest random share added to a wait. It is larger after a 429, since many clients get the same `Retry-After`. */
 const jitter = { usual: 0.1, limited: 0.5 } as const;
 
-/** At this interval, about a hundred runs at once stay within the limit on reads. */
-const longestFirstIntervalMs = 150_000;
-
-/**
- * Returns the factor of the interval for a run whose create the rate limit delayed by `limitedMs`. The service accepted 20
- * creates a minute in the meantime, and the reads of their runs share one limit.
- */
-export const stretchAfter = (limitedMs: number, intervalMs: number): number =>
-  Math.max(1, Math.min(longestFirstIntervalMs, (2 / 3) * limitedMs) / intervalMs);
-
 /** The times that end a wait: the gate's deadline, and whether a hub may wake the gate before the next read. */
-export interface Limits {
+export interface WaitLimits {
   deadline: number;
   hub: boolean;
 }
@@ -123,8 +113,8 @@ export function addReading(
   run: RunState,
   reading: Reading,
   pause: Pause,
-  rules: Rules,
-  limits: Limits,
+  rules: GateRules,
+  limits: WaitLimits,
   now: number,
 ): void {
   run.reads += 1;
@@ -163,8 +153,8 @@ function nextWait(
 function waitOrEnd(
   run: RunState,
   waitMs: number,
-  { maxReads }: Rules,
-  { deadline, hub }: Limits,
+  { maxReads }: GateRules,
+  { deadline, hub }: WaitLimits,
   now: number,
 ): void {
   run.due = now + waitMs;
@@ -179,8 +169,8 @@ export function addFailure(
   why: ReadFailure,
   error: ErrorData,
   pause: Pause,
-  rules: Rules,
-  limits: Limits,
+  rules: GateRules,
+  limits: WaitLimits,
   now: number,
 ): void {
   // The wait ends at the deadline, not here.
@@ -200,7 +190,7 @@ export function addFailure(
 }
 
 /** After an outage the wait begins short. Otherwise it is the interval, or what the service requests. */
-function waitAfter(run: RunState, why: ReadFailure, pause: Pause, { intervalMs }: Rules): number {
+function waitAfter(run: RunState, why: ReadFailure, pause: Pause, { intervalMs }: GateRules): number {
   const leastMs = Math.max(pause.retryAfterMs ?? 0, afterFailureMs);
   const least = { ...pause, retryAfterMs: leastMs };
   const interval = nextWait(run, intervalMs, least, why === 'limit' ? jitter.limited : jitter.usual);

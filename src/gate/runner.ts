@@ -49,7 +49,16 @@ export async function run(plan: PlanState, first: Event, tools: RunnerTools): Pr
   const start = (effect: Work) => {
     const aborter = new AbortController();
     underWay.set(effect.id, { effect, aborter });
-    work(effect, tell, aborter.signal)
+    let hasTold = false;
+    const tellOf: Tell = (event) => {
+      hasTold = true;
+      return tell(event);
+    };
+    work(effect, tellOf, aborter.signal)
+      .then(() => {
+        // The state would ask for the same work again, for ever.
+        if (!hasTold && !aborter.signal.aborted) throw new Error(`${effect.id} has changed nothing`);
+      })
       .catch((error: unknown) => {
         if (!aborter.signal.aborted) bugs.push(error);
       })

@@ -1,6 +1,7 @@
 import type { ErrorReport, StopCause } from '../errors.ts';
 import type { Trust } from './events.ts';
-import type { Action, Policy, Result, Verdict } from './policy.ts';
+import type { Rules } from './limits.ts';
+import type { Action, Verdict } from './policy.ts';
 
 /** A failure as data, as results have it, and with what else the rules need. */
 export interface ErrorData extends ErrorReport {
@@ -26,15 +27,13 @@ export type Reason =
 /** Why a gate or a run has no better verdict. */
 export type Why = ErrorData | Reason;
 
-/** The user's decisions about a gate. Times in milliseconds; a limit of null is none. */
-export interface Rules {
-  policy: Policy;
-  intervalMs: number;
+/** The user's decisions about a gate. Times in milliseconds. */
+export interface GateRules extends Omit<Rules, 'maxAttempts' | 'retries'> {
+  retries: number;
   /** The shortest interval that the service may request. */
   shortestMs: number;
-  timeoutMs: number;
+  /** The maximum number of status reads; null if only the timeout limits them. */
   maxReads: number | null;
-  retries: number;
   cancelOnInterrupt: boolean | 'SIGINT';
   cancelOnTimeout: boolean;
 }
@@ -144,7 +143,7 @@ export interface End {
 export interface GateState {
   needs: string[];
   advisory: boolean;
-  rules: Rules;
+  rules: GateRules;
   /** The number of the CI job, from 1, which a re-run increases; null if the CI does not count. */
   attempt: number | null;
   /** The wall time at which the gate began to wait; null while gates that it needs go on. */
@@ -219,9 +218,6 @@ export function causeOf({ stop, halt }: PlanState): Cause | null {
   if (halt === null || (stop !== null && stop.by !== 'slice')) return stop;
   return { by: 'fail-fast', at: halt.at };
 }
-
-/** The result of one gate: its action, or that it goes on. */
-export const resultOf = ({ end }: GateState): Result => end?.action ?? 'waiting';
 
 /** Returns what must be saved before anything else happens, if it has changed. The rest is only saved with it, and at the end. */
 export function durable({ gates, environments }: PlanState): string {

@@ -1,7 +1,9 @@
 import type { StopCause } from '../errors.ts';
+import { stopBudgetMs } from './cancel.ts';
 import { endStopped, finish } from './end.ts';
 import { counts, mayRetry, passOver, retry } from './keys.ts';
 import { bySeverity } from './policy.ts';
+import { lastReadMs } from './poll.ts';
 import { atTheLimit, endedUnseen, unobserved } from './reads.ts';
 import {
   type Cause,
@@ -15,23 +17,17 @@ import {
   type RunState,
 } from './state.ts';
 
-/** The time for a stop: to find a run whose create is under way, and to cancel it. */
-export const stopMs = 4_400;
-
 /** The time for the cancel of a run after the timeout. */
-export const cancelMs = 15_000;
+const cancelMs = 15_000;
 
 /** The time that a request which creates a run has after the deadline, to end by itself. */
 export const createGraceMs = 2_000;
 
-/** The longest last read of a gate that slept past its deadline. */
-export const lastReadMs = 10_000;
-
 /** A timer that is so late was held up by a machine that slept, or by a process that had ended. */
-export const sleptMs = 1_000;
+const sleptMs = 1_000;
 
-/** How long the version page may confirm an outcome, and how often it is read. */
-export const confirmMs = 30_000;
+/** How long the version page may confirm an outcome. */
+const confirmMs = 30_000;
 
 /** Reads of the version page that must agree. */
 export const agreeing = 3;
@@ -111,7 +107,8 @@ function awaitRun(plan: PlanState, gate: GateState, cause: Cause | null, now: nu
   if (cause !== null) {
     if (cause.by === 'slice') return;
     // The key finds the run that is to be cancelled.
-    if (!wasSent || !cancels(gate, cause.by) || now >= cause.at + stopMs) endStopped(gate, cause.by, now);
+    if (!wasSent || !cancels(gate, cause.by) || now >= cause.at + stopBudgetMs)
+      endStopped(gate, cause.by, now);
   } else if (environment?.step === 'failed')
     finish(gate, 'unobserved', now, environment.error ?? 'no-environment');
   else if (!wasSent && awaitsBuild(plan) && isTooLate(plan.page, now))
@@ -144,7 +141,7 @@ function awaitOutcome(gate: GateState, run: RunState, cause: Cause | null, now: 
 }
 
 function stopRun(gate: GateState, run: RunState, cause: Cause, now: number): void {
-  if (cancels(gate, cause.by)) wantCancel(run, cause.at + stopMs);
+  if (cancels(gate, cause.by)) wantCancel(run, cause.at + stopBudgetMs);
   if (!isCancelling(run, now)) endStopped(gate, cause.by, now);
 }
 
@@ -182,7 +179,7 @@ function settle(
     }
   }
   if (outcome.limit && gate.rules.cancelOnTimeout)
-    wantCancel(run, cause === null ? now + cancelMs : cause.at + stopMs);
+    wantCancel(run, cause === null ? now + cancelMs : cause.at + stopBudgetMs);
   if (isCancelling(run, now)) return;
   const judged = withBuild(plan, gate, outcome);
   if (endedUnseen(run) && !counts(gate, run, judged)) passOver(gate, run, judged, now);

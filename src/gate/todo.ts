@@ -1,13 +1,7 @@
+import { stopBudgetMs } from './cancel.ts';
+import { lastReadMs } from './poll.ts';
 import { causeOf, type GateState, type PlanState } from './state.ts';
-import {
-  agreeing,
-  awaitsBuild,
-  createGraceMs,
-  lastReadMs,
-  latestOf,
-  stopMs,
-  waitsForBuild,
-} from './steps.ts';
+import { agreeing, awaitsBuild, createGraceMs, latestOf, waitsForBuild } from './steps.ts';
 
 /** Work that the state asks for. Those with the same id are the same work. `at`: the earliest wall time, in milliseconds. */
 export type Effect =
@@ -102,7 +96,7 @@ function timesOf(plan: PlanState, gate: GateState): (number | null)[] {
   const { page } = plan;
   const cause = causeOf(plan);
   if (run?.cancel === 'wanted') return [run.cancelBy];
-  if (cause !== null) return cause.by === 'slice' ? [] : [cause.at + stopMs];
+  if (cause !== null) return cause.by === 'slice' ? [] : [cause.at + stopBudgetMs];
   const buildBy = page?.until == null || !awaitsBuild(plan) ? null : page.until + lastReadMs;
   if (deadline === null) return gate.begunAt === null ? [] : [buildBy];
   if (run?.outcome) return [confirmBy];

@@ -3,18 +3,7 @@ import type { Event } from '../../src/gate/decide.ts';
 import { run, type Tell, type Work } from '../../src/gate/runner.ts';
 import type { PlanState } from '../../src/gate/state.ts';
 import { virtualTime } from '../virtual-time.ts';
-import { freshPlan } from './checker/world.ts';
-
-const pause = { retryAfterMs: null, random: 0 };
-const counts = { failed: 0, blocked: 0, appUrl: null };
-const going = {
-  kind: 'running',
-  known: true,
-  state: 'in_progress',
-  retryAfterSeconds: null,
-  ...counts,
-} as const;
-const passed = { kind: 'ended', state: 'completed', ...counts } as const;
+import { freshPlan, ended as passed, pause, running } from './checker/world.ts';
 
 /** Runs a plan of one gate. The run ends after `runMs`; a read takes `readMs`. The clock begins at `now`. */
 function scene({
@@ -45,7 +34,7 @@ function scene({
       const { gate, run: id } = effect;
       await report({ type: 'reading', gate, run: id });
       await time.clock.sleep(readMs, signal);
-      const reading = time.clock.monotonic() >= runMs ? passed : going;
+      const reading = time.clock.monotonic() >= runMs ? passed : running;
       await report({ type: 'read', gate, run: id, reading, ...pause });
     }
     if (effect.type === 'cancel')
@@ -108,6 +97,20 @@ describe('the runner', () => {
     const ended = start();
     await time.run(30_000);
     expect((await ended).gates.a?.end).toMatchObject({ verdict: 'unobserved', exitCode: 7 });
+  });
+
+  it('throws if work ends without an event, which would begin again for ever', async () => {
+    const { clock } = virtualTime();
+    const tools = {
+      clock,
+      now: clock.now,
+      work: async () => {},
+      save: async () => {},
+      say: () => {},
+      listen: () => () => {},
+    };
+    const plan = freshPlan({ attempts: 1, keys: 'silent', depth: 0 }, 1);
+    await expect(run(plan, { type: 'time' }, tools)).rejects.toThrow('turn key-a has changed nothing');
   });
 
   it('throws what work throws', async () => {

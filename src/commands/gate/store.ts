@@ -123,7 +123,7 @@ export function openStore(io: Io, { temporaryFolder }: CiContext) {
         if (state === null) return null;
         // Windows has no file modes.
         if (state.foreign === true || (state.exposed && io.platform !== 'win32'))
-          throw Object.assign(new Error(), { code: 'other users may write to it' });
+          throw Object.assign(new Error(), { code: 'other users may read or write it' });
         return kept(parse(state.text));
       } catch (cause) {
         throw unusable('read', cause);

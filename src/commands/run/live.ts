@@ -49,7 +49,7 @@ export function liveRun(run: WatchedRun, moment: Moment): LiveRun {
 }
 
 /** A gate, with its runs so far, and with its report once it has ended. */
-interface GateState {
+interface ShownGate {
   gate: PlannedGate;
   runs: readonly WatchedRun[];
   report: NamedGateReport | null;
@@ -70,7 +70,7 @@ const noRun = {
 
 /** Returns the rows of a gate in the live view: one for each run, or one that says why it has none. */
 function gateRows(
-  { gate, runs, report }: GateState,
+  { gate, runs, report }: ShownGate,
   ended: ReadonlySet<string>,
   rowOf: (run: WatchedRun) => LiveRun,
 ): LiveRun[] {
@@ -105,7 +105,7 @@ export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate
   };
   const style: LiveStyle = { paint, link: supportsLinks(io.env) ? link : null, symbols: hasSymbols(io) };
   const states = new Map(
-    gates.map((gate): [string, GateState] => [gate.name, { gate, runs: [], report: null }]),
+    gates.map((gate): [string, ShownGate] => [gate.name, { gate, runs: [], report: null }]),
   );
   const isNamed = !states.has(unnamed);
   const began = io.clock.monotonic();

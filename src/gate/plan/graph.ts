@@ -109,7 +109,7 @@ export type GateResult = (typeof gateResults)[number];
 /** Why no further gate begins: a signal, or with `--fail-fast` the gate that failed. */
 export type Halt = { by: StopCause } | { failed: string };
 
-export interface PlanState {
+interface PlanProgress {
   /** The gates that have begun, whether or not they have ended. */
   readonly begun: ReadonlySet<string>;
   readonly results: ReadonlyMap<string, GateResult>;
@@ -126,7 +126,7 @@ export interface Skipped {
 
 const endings = { fail: 'failed', skipped: 'was skipped' } as const;
 
-function skipped({ name, needs }: PlanNode, { results, halt }: PlanState): Skipped | null {
+function skipped({ name, needs }: PlanNode, { results, halt }: PlanProgress): Skipped | null {
   if (halt !== null) return { name, reason: haltReason(halt), halted: true };
   for (const need of needs) {
     const result = results.get(need);
@@ -146,7 +146,7 @@ export function haltReason(halt: Halt): string {
  */
 export function nextGates(
   nodes: readonly PlanNode[],
-  state: PlanState,
+  state: PlanProgress,
 ): { begin: string[]; skip: Skipped[] } {
   const begin: string[] = [];
   const skip: Skipped[] = [];

@@ -1,5 +1,7 @@
+import { stopBudgetMs } from '../../../src/gate/cancel.ts';
+import { lastReadMs } from '../../../src/gate/poll.ts';
 import type { End, GateState } from '../../../src/gate/state.ts';
-import { createGraceMs, lastReadMs, stopMs } from '../../../src/gate/steps.ts';
+import { createGraceMs } from '../../../src/gate/steps.ts';
 import type { Machine, Mode, World } from './world.ts';
 
 /** A world, and the one after a step. */
@@ -138,7 +140,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     const stopAt = plan.stop?.at ?? plan.halt?.at;
     return gatesOf(change).some(({ end, deadline, run }) => {
       if (end !== null) return false;
-      if (stopAt !== undefined) return now > stopAt + stopMs;
+      if (stopAt !== undefined) return now > stopAt + stopBudgetMs;
       const isWaiting = run === null || run.outcome === null;
       return (
         isWaiting &&
@@ -178,7 +180,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
       ({ gate: { run, key }, end }) =>
         end.by !== null &&
         run === null &&
-        change.to.now < stopAt(change) + stopMs &&
+        change.to.now < stopAt(change) + stopBudgetMs &&
         change.to.flight.some(({ effect }) => effect.type === 'create' && effect.key === key?.key),
     ),
   'a stop leaves a run that it did not try to cancel': (change) =>

@@ -160,7 +160,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'A stop finds the run that is being created.',
     file: 'steps',
-    from: '!wasSent || !cancels(gate, cause.by) || now >= cause.at + stopMs',
+    from: '!wasSent || !cancels(gate, cause.by) || now >= cause.at + stopBudgetMs',
     to: 'true',
     mode: 'stopped or killed',
   },

@@ -5,9 +5,9 @@ import { newRun, type ReadFailure, type Reading } from '../../../src/gate/reads.
 import {
   durable,
   type ErrorData,
+  type GateRules,
   type GateState,
   type PlanState,
-  type Rules,
 } from '../../../src/gate/state.ts';
 import { type Effect, isOver, type todo as Todo } from '../../../src/gate/todo.ts';
 
@@ -20,7 +20,7 @@ export interface Machine {
 /** The things that can happen in a world, and how often. */
 export interface Mode {
   attempts: number;
-  rules?: Partial<Rules>;
+  rules?: Partial<GateRules>;
   /** Whether the service reports replays, ignores keys, forgets them once a run has ended, or returns one run for every key. */
   keys: 'reported' | 'silent' | 'ignored' | 'forgotten' | 'one-run';
   /** Whether the CI system counts re-runs. */
@@ -96,7 +96,7 @@ export interface World {
 export const interval = 10_000;
 export const timeout = 30_000;
 
-const usual: Rules = {
+const usual: GateRules = {
   policy: resolvePolicy(),
   intervalMs: interval,
   shortestMs: 1_000,
@@ -370,21 +370,21 @@ const wordsOf = (event: Event) =>
 
 /** The statuses that the service shows. */
 const counts = { failed: 0, blocked: 0, appUrl: null };
-const running = {
+export const running = {
   kind: 'running',
   known: true,
   state: 'in_progress',
   retryAfterSeconds: null,
   ...counts,
 } as const;
-const ended = { kind: 'ended', state: 'completed', ...counts } as const;
+export const ended = { kind: 'ended', state: 'completed', ...counts } as const;
 const readings = {
   running,
   passed: ended,
   failed: { ...ended, failed: 1 },
   cancelled: { ...ended, state: 'cancelled' },
 } as const;
-const pause = { retryAfterMs: null, random: 0 };
+export const pause = { retryAfterMs: null, random: 0 };
 const ways: readonly ReadFailure[] = [
   'outage',
   'address',
