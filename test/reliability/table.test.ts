@@ -63,10 +63,10 @@ function table(rows: readonly (readonly string[])[], head: readonly string[]): s
   return [head, head.map(() => '---'), ...merged].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-/** The table of another test, which this one leaves as it is. */
-function sliceTable(): string {
+/** A part of the page that another test writes, which this one leaves as it is. */
+function partOfOtherTest(name: 'table' | 'rules'): string {
   const page = readFileSync(new URL('../../docs/project/reliability.md', import.meta.url), 'utf8');
-  return /<!-- table -->.*<!-- end of table -->/s.exec(page)?.[0] ?? '';
+  return new RegExp(`<!-- ${name} -->.*<!-- end of ${name} -->`, 's').exec(page)?.[0] ?? '';
 }
 
 const text = (
@@ -176,9 +176,20 @@ The table compares two loops in a shell that stops each command after 120 second
 A run takes 10 minutes and passes, unless the row says otherwise. Each cell shows the exit code and the verdict, the number of runs that the service created, the number
 of commands, and the time. A bold exit code is the right one.
 
-${sliceTable()}
+${partOfOtherTest('table')}
 
 \`test/slice/tasks.test.ts\` plays every cell on a virtual clock, against the mock over a real socket. \`test/long/slices.test.ts\` plays two runs of more than 3 minutes with real processes.
+
+## Rules one by one
+
+The rules of a gate also exist as a pure machine: a state that is plain JSON, a function that changes it with each event
+(\`src/gate/decide.ts\`), and one that returns what is to be done (\`src/gate/todo.ts\`). **No command uses the machine yet.** The checker in
+\`test/gate/checker\` explores it. In small worlds, a service, one or two gates, their processes, the disk and the clock do everything that they can do,
+in every order, up to a limit of steps. No world may break any of the checker's invariants.
+
+Each row of the table is a machine without one rule. The last column is the shortest way in which that goes wrong. Rules with a way of more than 20 steps are left out.
+
+${partOfOtherTest('rules')}
 
 ## More tests
 
