@@ -15,7 +15,6 @@ const mayImport = {
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'hub/': [leaves, 'webhook/', 'gate/fleet/protocol[.]ts'],
   'receipt/': [leaves, 'gate/(policy|report|result-types)[.]ts'],
-  'slice/': [leaves, 'contract/', 'gate/'],
   'preview/': [leaves, 'contract/', 'transport/', 'client/', 'gate/'],
   'ci/': [leaves, 'gate/'],
   'options/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|fleet/protocol)[.]ts'],
@@ -24,7 +23,7 @@ const mayImport = {
   'library/': [leaves, '(options|contract|transport|client|mock|gate|preview|ci|receipt)/'],
   'commands/': [
     leaves,
-    '(host|contract|webhook|transport|client|mock|gate|slice|preview|hub|receipt|ci|options|settings|output|library)/',
+    '(host|contract|webhook|transport|client|mock|gate|preview|hub|receipt|ci|options|settings|output|library)/',
   ],
   'cli/': [leaves, '(host|transport|settings|output|commands)/'],
   'action/': [leaves, 'options/'],

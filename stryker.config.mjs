@@ -4,7 +4,7 @@ export default {
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'vitest.mutation.config.ts', related: false },
   mutate: [
-    'src/gate/{policy,poll,run-status}.ts',
+    'src/gate/{policy,decide,end,keys,reads,resume,run-status,steps,todo}.ts',
     'src/client/retry.ts',
     'src/date-time.ts',
     'src/webhook/{verify,headers}.ts',

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/gate/{policy,poll,run-status,schedule,trust}.test.ts',
+      'test/gate/{keys,policy,reads,run-status,trust}.test.ts',
       'test/date-time.test.ts',
       'test/client/retry.test.ts',
       'test/webhook/{core,table}.test.ts',

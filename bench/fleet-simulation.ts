@@ -8,7 +8,8 @@ import { NetworkError } from '../src/errors.ts';
 import { chainOf } from '../src/gate/chain.ts';
 import { HubLinks } from '../src/gate/fleet/hub-link.ts';
 import type { HubClient } from '../src/gate/fleet/protocol.ts';
-import { runOnce } from '../src/gate/gate.ts';
+import { oneGate, unnamed } from '../src/gate/plan/plan.ts';
+import { runPlan } from '../src/gate/plan/run-plan.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
 import { type Hub, memoryHub } from '../src/hub/hub.ts';
@@ -385,20 +386,24 @@ async function gate(
       random,
       silenceMs: Number.POSITIVE_INFINITY,
     });
-  const link = links?.open({ name: null, onChange: () => {} });
   const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
   const { timeoutMs, maxAttempts } = options;
-  const report = await runOnce(
+  const own = {
+    ...{ name: unnamed, needs: [], advisory: false, policy: strict, intervalMs: 10 * second },
+    ...{ timeoutMs, maxAttempts, start: { body, chain: chainOf({ key: runId, trust: 'random' }, 1) } },
+  };
+  const report = await runPlan(
     {
-      start: { body, chain: chainOf({ key: runId, trust: 'random' }, 1, 0) },
-      policy: strict,
-      ...{ intervalMs: 10 * second, shortestMs: second, timeoutMs, maxAttempts },
+      ...{ gates: [own], failFast: false, shortestMs: second },
       ...{ cancelOnInterrupt: false, cancelOnTimeout: false, cancelReason: () => '' },
     },
-    { service: runService(caller, clock.now), clock, random, hub: link, onStop: () => () => {} },
+    {
+      ...{ service: runService(caller, clock.now), clock, random, onStop: () => () => {} },
+      ...(links !== null && { linkHub: (user) => links.open(user) }),
+    },
   ).then(
-    (attempt) => attempt.report,
+    (result) => oneGate(result),
     () => null,
   );
   links?.close();

@@ -6,10 +6,25 @@ export interface FakeClock extends Clock {
   advance(ms: number): void;
 }
 
-/** A clock whose sleeps end immediately: only sleeping advances it, so that an hour of polling takes milliseconds. */
+/**
+ * Lets other work run before time passes, so that a response in transit ends a sleep that waits for it. A long sleep is a limit:
+ * it also waits for what takes real time, such as a request that hangs until its own timeout.
+ */
+const turnOf = (ms: number) =>
+  ms < 45_000
+    ? { turns: 20, pass: () => new Promise((resolve) => setImmediate(resolve)) }
+    : { turns: 600, pass: () => new Promise((resolve) => setTimeout(resolve, 5)) };
+
+/** A clock whose sleeps end at once, the earliest first: only sleeping advances it, so that an hour of polling takes milliseconds. */
 export function fakeClock(start = Date.UTC(2026, 0, 15, 12)): FakeClock {
   let elapsed = 0;
+  let ended = 0;
   const sleeps: number[] = [];
+  const pending = new Set<{ at: number }>();
+  const isFirst = (one: { at: number }) => {
+    for (const other of pending) if (other.at < one.at) return false;
+    return true;
+  };
   return {
     sleeps,
     now: () => start + elapsed,
@@ -19,12 +34,28 @@ export function fakeClock(start = Date.UTC(2026, 0, 15, 12)): FakeClock {
     },
     async sleep(ms, signal) {
       signal?.throwIfAborted();
-      // Let sockets run before time passes, so that a response in transit ends a sleep that waits for it.
-      for (let turn = 0; turn < 20 && signal?.aborted !== true; turn += 1)
-        await new Promise((resolve) => setImmediate(resolve));
-      signal?.throwIfAborted();
+      const { turns, pass } = turnOf(ms);
+      const one = { at: elapsed + ms };
+      pending.add(one);
+      let onAbort = () => {};
+      const aborted = new Promise<void>((resolve) => {
+        onAbort = resolve;
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      try {
+        for (let turn = 0, seen = ended; turn < turns || !isFirst(one); turn += 1) {
+          await Promise.race([pass(), aborted]);
+          signal?.throwIfAborted();
+          // Work that waited for another sleep runs first.
+          if (seen !== ended) [turn, seen] = [0, ended];
+        }
+      } finally {
+        pending.delete(one);
+        signal?.removeEventListener('abort', onAbort);
+      }
+      ended += 1;
       sleeps.push(ms);
-      elapsed += ms;
+      elapsed = Math.max(elapsed, one.at);
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     },

@@ -68,8 +68,7 @@ export function baseOf(ingredients: Ingredients): string {
   return sha256(JSON.stringify(Object.entries(ingredients).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-export const randomKey = (retries: number): KeyChain =>
-  chainOf({ key: crypto.randomUUID(), trust: 'random' }, 1, retries);
+export const randomKey = (): KeyChain => chainOf({ key: crypto.randomUUID(), trust: 'random' }, 1);
 
 /**
  * Returns the first key of a gate in CI. It is that of the run which the job left in progress, or of the failed run that it retries;
@@ -97,7 +96,7 @@ export function firstKey(
 
 /** @throws UsageError with retries, which need a new key for each run */
 export function givenKey(key: string, retries: number): KeyChain {
-  if (retries === 0) return chainOf({ key, trust: 'given' }, 1, retries);
+  if (retries === 0) return chainOf({ key, trust: 'given' }, 1);
   throw new UsageError('retries cannot use a given idempotency key, which never starts a second run', {
     hint: 'leave out the key, or set the retries to 0; a salt also distinguishes jobs',
   });
@@ -163,7 +162,7 @@ export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys 
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt, request.builds);
   if (ingredients === null) {
     const why = ci.provider === null ? 'outside CI' : 'without the id of a pipeline';
-    return planned(randomKey(retries), `random: ${why}, each command starts a new run`);
+    return planned(randomKey(), `random: ${why}, each command starts a new run`);
   }
   const base = baseOf(ingredients);
   const folder = ci.temporaryFolder ?? tmpdir();
@@ -171,7 +170,7 @@ export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys 
   const journal = openJournal({ ...file, path, base }, tools);
   const link = firstKey(ingredients, ci, journal.runs);
   return {
-    chain: chainOf(link, ci.attempt, retries),
+    chain: chainOf(link, ci.attempt),
     how: howOf[link.open === true ? 'open' : link.trust === 'job' ? 'job' : 'shared'],
     journal,
     made: { ingredients, path },

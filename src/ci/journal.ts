@@ -17,7 +17,7 @@ type RecordedStep = Parameters<RunJournal['environment']>[1];
 /** One line of a journal. Lines are only appended, so that concurrent processes cannot damage each other's lines. */
 export type JournalEvent =
   | ({ event: 'triggering'; key: string; retry?: number | undefined; body?: unknown } & Origin)
-  | { event: 'created'; key: string; runId: string; appUrl: string | null }
+  | { event: 'created'; key: string; runId: string }
   | { event: 'settled'; runId: string }
   | { event: 'environment'; key: string; step: RecordedStep; baseUrl: string; job: string };
 
@@ -161,10 +161,9 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
   };
   return {
     runs,
-    triggering: ({ key, retry }, body) =>
+    triggering: (key, retry, body) =>
       add({ event: 'triggering', key, retry, base, job, ...(hasSecret(body) ? {} : { body }) }),
-    created: ({ key }, { runId, appUrl }) =>
-      add({ event: 'created', key, runId, appUrl: appUrl && redact(appUrl) }),
+    created: (key, runId) => add({ event: 'created', key, runId }),
     settled: (runId) => add({ event: 'settled', runId }),
     environment: (key, step, baseUrl) => add({ event: 'environment', key, step, baseUrl, job }),
   };

@@ -1,20 +1,23 @@
 import type { StopCause } from '../errors.ts';
 import { endStopped, finish } from './end.ts';
 import { addRefusal, addRequest, isEarlier, useSpare } from './keys.ts';
-import { stretchAfter } from './poll.ts';
 import {
   addFailure,
   addReading,
   atTheLimit,
   beginRead,
+  firstReadMs,
   lookAgain,
   newRun,
   type Pause,
   type ReadFailure,
   type Reading,
+  stretchAfter,
   type WaitLimits,
+  waitEndOf,
   wake,
 } from './reads.ts';
+import { resumed } from './resume.ts';
 import type { ErrorData, GateState, PlanState, RunState } from './state.ts';
 import { advance, awaitsBuild, waitsForBuild } from './steps.ts';
 
@@ -60,15 +63,15 @@ export type Event =
     }
   | { type: 'cancelled'; gate: string; run: string; ok: boolean }
   | { type: 'stop'; by: StopCause }
-  /** Another process goes on with the saved state, perhaps in a re-run of the job. */
-  | { type: 'resumed'; attempt: number | null }
+  /** Another process goes on with the saved state, perhaps in a re-run of the job. `behindMs`: how far the clock was set back since it was saved. */
+  | { type: 'resumed'; attempt: number | null; behindMs: number }
   | { type: 'time' };
 
 export const pageEveryMs = 1_000;
 
 /** Returns the plan after an event. Pure: `now` is the wall time in milliseconds. */
 export function decide(plan: PlanState, event: Event, now: number): PlanState {
-  const next = structuredClone(plan);
+  const next = event.type === 'resumed' ? resumed(plan, event, now) : structuredClone(plan);
   apply(next, event, now);
   advance(next, now);
   return next;
@@ -129,22 +132,8 @@ function apply(plan: PlanState, event: Event, now: number): void {
       if (plan.stop === null || plan.stop.by === 'slice') plan.stop = { by: event.by, at: now };
       return;
     case 'resumed':
-      resume(plan, event.attempt);
-      return;
     case 'time':
       return;
-  }
-}
-
-/** A re-run of the job has not seen what an earlier one saw, so its runs are those of another job until a read shows them in progress. */
-function resume(plan: PlanState, attempt: number | null): void {
-  if (plan.stop?.by === 'slice') plan.stop = null;
-  for (const gate of Object.values(plan.gates)) {
-    if (gate.end !== null || gate.attempt === attempt) continue;
-    gate.attempt = attempt;
-    if (gate.run !== null) Object.assign(gate.run, { live: false, replayed: null });
-    if (gate.key !== null && gate.key.trust !== 'given' && gate.key.sentAt !== null)
-      gate.key.trust = 'shared';
   }
 }
 
@@ -155,9 +144,14 @@ function addRead(
   event: Extract<Event, { type: 'read' | 'read-failed' }>,
   now: number,
 ): void {
-  const limits: WaitLimits = { deadline: deadline ?? now, hub: plan.hub };
+  const answered = event.type === 'read' || event.why === 'limit' || event.why === 'missing';
+  const renews = run.readBy !== null && answered;
+  const end = renews ? Math.max(deadline ?? 0, now + firstReadMs) : waitEndOf({ run, deadline });
+  const limits: WaitLimits = { deadline: end ?? now, hub: plan.hub };
   if (event.type === 'read') addReading(run, event.reading, event, rules, limits, now);
   else addFailure(run, event.why, event.error, event, rules, limits, now);
+  // The wait that an answer of the service requests takes none of the time for a clear one.
+  if (renews) run.readBy = run.due + firstReadMs;
   if (run.outcome === null && run.trouble === null) lookAgain(run, now);
 }
 
@@ -199,15 +193,18 @@ function addRun(
     useSpare(gate, now);
     return;
   }
-  // A request of this gate whose response was lost can have started it.
-  const known = replayed === true && link.trust === 'random' && link.requests > 1 ? null : replayed;
+  // A request of this gate whose response was lost can have started it, or one of another command of its slices.
+  const isSent = link.requests > 1 || plan.sliced;
+  const { waits, intervalMs } = gate.rules;
+  const known = replayed === true && link.trust === 'random' && isSent ? null : replayed;
   gate.run = newRun(id, {
     key,
     since: link.sentAt ?? now,
     replayed: known,
     reattached: known ?? isEarlier(gate),
-    stretch: stretchAfter(limitedMs, gate.rules.intervalMs),
+    stretch: waits ? stretchAfter(limitedMs, intervalMs) : 1,
     due: now,
+    readBy: waits ? null : now + firstReadMs,
     appUrl,
   });
 }

@@ -83,14 +83,12 @@ function end(
 
 export function endStopped(gate: GateState, by: StopCause | null, now: number): void {
   const exitCode = by === null ? exitCodes.ok : exitCodeOfSignal(by);
-  gate.end = {
-    verdict: null,
-    action: 'fail',
-    exitCode,
-    by,
-    skippedFor: null,
-    decides: -1,
-    last: null,
-    at: now,
-  };
+  gate.end = { ...noVerdict, action: 'fail', exitCode, by, at: now };
 }
+
+/** Ends a gate that does not wait for its run. */
+export function endStarted(gate: GateState, now: number): void {
+  gate.end = { ...noVerdict, action: 'pass', exitCode: exitCodes.ok, by: null, at: now };
+}
+
+const noVerdict = { verdict: null, skippedFor: null, decides: -1, last: null } as const;

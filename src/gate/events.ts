@@ -1,65 +1,36 @@
 import type { TriggerBody } from '../contract/run.ts';
 import type { RungateError, StopCause } from '../errors.ts';
-import type { DiscardedRun, RunReport } from './result-types.ts';
+import type { DiscardedRun } from './result-types.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 /**
- * Tells who may have used a key. `given`: the user gave it, or an earlier slice of the gate made it; the gate gets its run, ended
- * or not. `random`: only this gate. `job`: only jobs that the CI does not distinguish from this one. `shared`: this job before its
+ * Tells who may have used a key. `given`: the user gave it; the gate gets its run, ended or not. `random`: only this gate. `job`: only jobs that the CI does not distinguish from this one. `shared`: this job before its
  * re-run, too.
  */
 export type Trust = 'given' | 'random' | 'job' | 'shared';
 
-/** One idempotency key to start a run with. */
+/** The idempotency key of a gate's first run. */
 export interface KeyStep {
   key: string;
   trust: Trust;
-  /** The number of the gate's runs that have failed before it, if any. */
-  retry?: number | undefined;
   /** This job has used it, and has not seen its run end. */
   open?: true | undefined;
-  /** An earlier slice of the gate may have created a run with it. */
-  sent?: true | undefined;
-  /** The run that an earlier slice of the gate has started with it. */
-  run?: KnownRun | undefined;
 }
 
-/** A gate's idempotency keys, at one link of their chain. Plain JSON. */
+/** The idempotency keys of a gate: the first one, and what the others follow from. Plain JSON. */
 export interface KeyChain {
   link: KeyStep;
-  /** The number of the gate's links before this one. */
-  at: number;
   /** 1, or more in a re-run of the job; null if the CI does not count them. */
   attempt: number | null;
-  retries: number;
-  /** The random key at the end; null once it is in use, or if the chain has none. */
+  /** The random key at the end; null if the chain has none. */
   spare: string | null;
-  /** The runs right before this link that had failed and were passed over. */
-  failures: number;
-  /** A run that was passed over failed, and may have been the gate's own, so a pass is flaky. */
-  doubt: boolean;
-}
-
-/** A run that is the gate's own for certain. */
-export interface KnownRun {
-  runId: string;
-  appUrl: string | null;
-  reattached: boolean;
-  /** The time at which the gate began with it, on the monotonic clock. */
-  startedAt: number;
-  /** When an earlier slice saw its end, on the monotonic clock; the timeout of the gate, if that was over then. */
-  endedAt?: number | undefined;
-  /** The status reads so far, the foreign responses to the last ones, and the time of the first 404 among these. */
-  attempts: number;
-  foreign?: number | undefined;
-  missingSince?: number | null | undefined;
 }
 
 /** Records the runs that this job starts, so they can be found again even after a crash. */
 export interface RunJournal {
-  /** Called before the request is sent. */
-  triggering(step: KeyStep, body: TriggerBody): void;
-  created(step: KeyStep, run: { runId: string; appUrl: string | null }): void;
+  /** Called before the request is sent. `retry`: the number of the gate's runs that have failed before it. */
+  triggering(key: string, retry: number, body: TriggerBody): void;
+  created(key: string, runId: string): void;
   /** Called when the job is done with the run: it has ended, or nothing waits for it. */
   settled(runId: string): void;
   /**
@@ -158,18 +129,12 @@ export type GateEvent =
 
 /** An event for the reporters of rungate itself, which `onProgress` does not have. */
 export type InnerEvent =
-  /** The gate begins. */
-  | { type: 'begun' }
   /** The gate waits for these runs from now on, which change in place. */
   | { type: 'watch'; runs: readonly WatchedRun[] }
   /** The request that creates a run is sent next. */
-  | { type: 'triggering'; step: KeyStep; body: TriggerBody }
-  /** The response names the run. `own`: it is the gate's for certain; if not, its first clear status read decides. */
-  | { type: 'received'; step: KeyStep; run: Omit<KnownRun, 'attempts'>; own: boolean }
-  /** The gate goes on with the next key. `passed`: the run that it has just discarded. */
-  | { type: 'link'; chain: KeyChain; passed?: DiscardedRun }
-  /** The runs so far have failed, and the next one is started with this key. */
-  | { type: 'failed'; runs: readonly RunReport[]; chain: KeyChain }
+  | { type: 'triggering'; key: string; retry: number; body: TriggerBody }
+  /** The response names the run. */
+  | { type: 'received'; key: string; runId: string }
   /** The gate is done with the run: it has ended, or nothing waits for it. */
   | { type: 'settled'; runId: string };
 

@@ -1,12 +1,16 @@
-import { HttpError, NetworkError, type RungateError, UnexpectedResponseError } from '../errors.ts';
+import {
+  ConfigError,
+  CredentialError,
+  HttpError,
+  NetworkError,
+  type RungateError,
+  UnexpectedResponseError,
+  UsageError,
+} from '../errors.ts';
+import type { ReadFailure } from './reads.ts';
 
 /** The number of foreign responses in a row that end the wait. */
 export const foreignLimit = 5;
-
-/** Returns whether the status says that the run has ended but not how. A later read cannot be better. */
-export function saysEnded(error: RungateError): boolean {
-  return error instanceof UnexpectedResponseError && (error.field === 'failed' || error.field === 'blocked');
-}
 
 /**
  * Returns whether something else responded for the service, such as a portal or a firewall, and requests no later retry. The
@@ -18,27 +22,38 @@ export function isForeign(error: unknown): boolean {
   return [401, 403, 404].includes(error.status) || (error.status >= 300 && error.status < 400);
 }
 
-/**
- * Why a read failed. `cut`: the deadline ended it. `outage`: a lost connection, 408, 5xx or a response that cannot be trusted.
- * `refused`: the service requests another read later. `missing`: its own 404. `final`: no later read can be better.
- */
-export type Failure = 'cut' | 'outage' | 'refused' | 'missing' | 'foreign' | 'final';
-
-export function failureOf(error: RungateError): Failure {
-  if (error instanceof NetworkError) return error.fault === 'deadline' ? 'cut' : 'outage';
-  if (error instanceof UnexpectedResponseError) return saysEnded(error) ? 'final' : 'outage';
-  if (!(error instanceof HttpError)) return 'final';
-  const { status, retryAfterMs } = error;
-  if (status === 408 || status >= 500) return 'outage';
-  if (status === 429 || retryAfterMs !== undefined) return 'refused';
-  if (isForeign(error)) return 'foreign';
-  return status === 404 ? 'missing' : 'final';
-}
-
-export function isLimit(error: RungateError | null): error is HttpError {
+export function isLimit(error: RungateError): error is HttpError {
   return error instanceof HttpError && error.status === 429;
 }
 
-export function isAddressFailure(error: RungateError): boolean {
-  return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
+/**
+ * Returns what a failed read says about the next one.
+ * @param cut whether the gate's own deadline ended it
+ */
+export function failureOf(error: RungateError, cut: boolean): ReadFailure {
+  if (isLimit(error)) return 'limit';
+  if (error instanceof NetworkError) {
+    if (error.fault === 'deadline') return cut ? 'cut' : 'outage';
+    return ['dns', 'refused', 'tls'].includes(error.fault) ? 'address' : 'outage';
+  }
+  // The run has ended, but the status does not say how: a later read cannot be better.
+  if (error instanceof UnexpectedResponseError)
+    return error.field === 'failed' || error.field === 'blocked' ? 'ended' : 'outage';
+  if (!(error instanceof HttpError)) return 'final';
+  const { status, retryAfterMs } = error;
+  if (status === 408 || status >= 500) return 'outage';
+  if (retryAfterMs !== undefined) return 'later';
+  if (isForeign(error)) return status === 404 ? 'foreign-404' : 'foreign';
+  return status === 404 ? 'missing' : 'final';
+}
+
+/** Returns whether rungate itself refused the request, before anything was sent. */
+export const isUnsent = (error: unknown): boolean =>
+  error instanceof UsageError || error instanceof ConfigError || error instanceof CredentialError;
+
+/** Returns whether the service certainly did not act on a request. */
+export function surelyRefused(error: unknown): boolean {
+  if (error instanceof NetworkError) return error.unsent;
+  if (isUnsent(error)) return true;
+  return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
 }

@@ -1,19 +1,45 @@
 import { linkAfter, mostLinks, soonestMs } from './chain.ts';
 import { finish, isJoinedRetry } from './end.ts';
 import type { Trust } from './events.ts';
-import type { GateState, KeyState, Outcome, PlanState, RunState } from './state.ts';
+import {
+  type GateState,
+  type KeyState,
+  type Outcome,
+  type PlanState,
+  type RunState,
+  retriesIn,
+} from './state.ts';
 
-/** Returns whether a run that had ended before its first clear read can be this gate's. It may fail the gate, but only a certain one passes it. */
-export function counts({ key, rules: { policy } }: GateState, run: RunState, { verdict }: Outcome): boolean {
+/** Returns whether the run is this gate's for certain, ended or not. */
+function isOwn({ key }: GateState, run: RunState): boolean {
   if (key === null || key.trust === 'given' || run.replayed === false) return true;
-  if (key.trust === 'random') return run.replayed !== true;
-  return key.trust === 'job' && policy[verdict] === 'fail';
+  return key.trust === 'random' && run.replayed !== true;
 }
 
-export function mayRetry({ rules, past, key, deadline }: GateState, now: number): boolean {
-  const retries = past.filter(({ mine }) => mine).length;
-  const isInTime = now + rules.intervalMs < (deadline ?? now);
-  return retries < rules.retries && key !== null && key.trust !== 'given' && isInTime;
+/** Returns whether a run that had ended before its first clear read can be this gate's. It may fail the gate, but only a certain one passes it. */
+export function counts(gate: GateState, run: RunState, { verdict }: Outcome): boolean {
+  if (isOwn(gate, run)) return true;
+  return gate.key?.trust === 'job' && gate.rules.policy[verdict] === 'fail';
+}
+
+/** So many reads that do not show whether the run has ended show that it has not. */
+const mostUnclear = 3;
+
+/** Returns whether the run of a gate that does not wait needs no other read: it is the gate's, or has not ended. */
+export function isStarted(gate: GateState, run: RunState): boolean {
+  const { live, reads, unknown, missingSince, outcome } = run;
+  if (live || isOwn(gate, run)) return true;
+  if (outcome?.ended) return counts(gate, run, outcome);
+  return (unknown || missingSince !== null) && reads >= mostUnclear;
+}
+
+/** Returns whether the gate may start another run after a failed one, if the time is enough. */
+export const hasRetryLeft = ({ rules, past, key }: GateState): boolean =>
+  retriesIn(past) < rules.retries && key !== null && key.trust !== 'given';
+
+export function mayRetry(gate: GateState, now: number): boolean {
+  const { rules, deadline } = gate;
+  return hasRetryLeft(gate) && now + rules.intervalMs < (deadline ?? now);
 }
 
 export function retry(plan: PlanState, gate: GateState, run: RunState, now: number): void {
@@ -43,7 +69,7 @@ function leave(
   gate.run = null;
   gate.pageReads = 0;
   gate.confirmBy = null;
-  const links = mostLinks({ attempt, retries: rules.retries });
+  const links = mostLinks(attempt, rules.retries);
   if (!mine && (key.trust === 'random' || gate.past.length >= links)) useSpare(gate, now);
   else gate.key = newKey(linkAfter(key.key, run.id), trustAfter(key.trust, run));
 }

@@ -62,3 +62,9 @@ export function resolveLimits(limits: { [Limit in keyof Limits]?: Limits[Limit] 
     maxAttempts: maxAttempts ?? Number.POSITIVE_INFINITY,
   };
 }
+
+/** The time for a stop, in milliseconds. It takes 5 s at most; the rest is for noticing it (a lost parent shows late) and for the report. */
+export const stopBudgetMs = 4_400;
+
+/** The longest duration of a last read, in milliseconds. */
+export const lastReadMs = 10_000;

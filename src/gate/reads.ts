@@ -1,6 +1,6 @@
 import { verdictOf } from './policy.ts';
 import type { StatusReading } from './run-status.ts';
-import type { ErrorData, GateRules, Outcome, RunState, Why } from './state.ts';
+import type { ErrorData, GateRules, GateState, Outcome, RunState, Why } from './state.ts';
 
 /**
  * Why a read failed. `limit`: HTTP 429. `later`: the service requests another read later. `missing`: its own 404. `foreign`, and
@@ -45,14 +45,32 @@ const longestIntervalMs = 30 * 60_000;
 /** The largest random share added to a wait. It is larger after a 429, since many clients get the same `Retry-After`. */
 const jitter = { usual: 0.1, limited: 0.5 } as const;
 
+/** The time for a clear read of a run that is only started, in milliseconds. */
+export const firstReadMs = 60_000;
+
+/** Returns the time at which the wait for a run ends. */
+export const waitEndOf = ({ run, deadline }: Pick<GateState, 'run' | 'deadline'>): number | null =>
+  run?.readBy ?? deadline;
+
+/** At this interval, about a hundred runs at once stay within the limit on reads. */
+const longestFirstIntervalMs = 150_000;
+
+/**
+ * Returns the factor of the interval for a run whose create the rate limit delayed by `limitedMs`. The service accepted 20
+ * creates a minute in the meantime, and the reads of their runs share one limit.
+ */
+export function stretchAfter(limitedMs: number, intervalMs: number): number {
+  return Math.max(1, Math.min(longestFirstIntervalMs, (2 / 3) * limitedMs) / intervalMs);
+}
+
 /** The times that end a wait: the gate's deadline, and whether a hub may wake the gate before the next read. */
 export interface WaitLimits {
   deadline: number;
   hub: boolean;
 }
 
-/** Returns what a wait comes to at its deadline, or after its last read. */
-export function atTheLimit({ trouble, seen }: RunState, reached: Partial<Outcome> = {}): Outcome {
+/** Returns what a wait comes to at its deadline, or after its last read. A start must know whether the run has ended. */
+export function atTheLimit({ trouble, seen, readBy }: RunState, reached: Partial<Outcome> = {}): Outcome {
   const outcome: Outcome = {
     verdict: 'unobserved',
     error: trouble ?? 'unread',
@@ -61,7 +79,7 @@ export function atTheLimit({ trouble, seen }: RunState, reached: Partial<Outcome
     readsUsed: false,
     ended: false,
   };
-  return trouble === null && seen !== null
+  return trouble === null && seen !== null && readBy === null
     ? { ...outcome, verdict: 'timeout', error: null, ...reached }
     : outcome;
 }
@@ -92,11 +110,13 @@ export const newRun = (id: string, known: Partial<RunState> & Pick<RunState, 'si
   addressFailures: 0,
   responded: false,
   stretch: 1,
+  paceMs: null,
   wakes: 0,
   confirmations: 0,
   woken: false,
   readWoken: false,
   missingSince: null,
+  readBy: null,
   unknown: false,
   trouble: null,
   seen: null,
@@ -134,17 +154,18 @@ export function addReading(
   }
   run.live ||= reading.known;
   const seconds = reading.retryAfterSeconds;
-  const base = seconds === null ? rules.intervalMs : Math.max(seconds * 1000, rules.shortestMs);
-  waitOrEnd(run, nextWait(run, base, pause, jitter.usual), rules, limits, now);
+  run.paceMs = seconds === null ? null : Math.max(seconds * 1000, rules.shortestMs);
+  waitOrEnd(run, nextWait(run, pause, rules, jitter.usual), rules, limits, now);
 }
 
 /** Returns the next wait, at least as long as the service requests: the random share only adds to it. */
 function nextWait(
-  { stretch }: RunState,
-  base: number,
+  { stretch, paceMs }: RunState,
   { retryAfterMs, random }: Pause,
+  { intervalMs }: GateRules,
   share: number,
 ): number {
+  const base = paceMs ?? intervalMs;
   const stretched = Math.max(base, Math.min(base * stretch, longestIntervalMs), retryAfterMs ?? 0);
   return stretched * (1 + random * share);
 }
@@ -157,7 +178,7 @@ function waitOrEnd(
   { deadline, hub }: WaitLimits,
   now: number,
 ): void {
-  run.due = now + waitMs;
+  run.due = Math.ceil(now + waitMs);
   if (maxReads !== null && run.reads - run.confirmations >= maxReads)
     run.outcome = atTheLimit(run, { readsUsed: true });
   else if (run.due >= deadline && !hub) run.outcome = atTheLimit(run, { nextReadMs: waitMs });
@@ -190,10 +211,10 @@ export function addFailure(
 }
 
 /** After an outage the wait begins short. Otherwise it is the interval, or what the service requests. */
-function waitAfter(run: RunState, why: ReadFailure, pause: Pause, { intervalMs }: GateRules): number {
+function waitAfter(run: RunState, why: ReadFailure, pause: Pause, rules: GateRules): number {
   const leastMs = Math.max(pause.retryAfterMs ?? 0, afterFailureMs);
   const least = { ...pause, retryAfterMs: leastMs };
-  const interval = nextWait(run, intervalMs, least, why === 'limit' ? jitter.limited : jitter.usual);
+  const interval = nextWait(run, least, rules, why === 'limit' ? jitter.limited : jitter.usual);
   if (why !== 'outage' && why !== 'address') return interval;
   const longest = Math.min(interval, firstBackoffMs * 2 ** (run.failures - 1));
   return Math.max(pause.retryAfterMs ?? 0, afterFailureMs + pause.random * longest);

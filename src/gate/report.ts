@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import {
   type ErrorReport,
   MismatchError,
@@ -9,11 +8,11 @@ import {
   type StopCause,
   TimeoutError,
 } from '../errors.ts';
-import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
+import { exitCodeOf, exitCodeOfSignal, exitCodes } from '../exit.ts';
 import type { Redact } from '../redact.ts';
-import { codesOf, judge, type Policy, type Result, shownAs, type Verdict, worst } from './policy.ts';
+import { type Result, shownAs, type Verdict, worst } from './policy.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from './result-types.ts';
-import { named, type WatchedRun } from './watched-run.ts';
+import { named } from './watched-run.ts';
 
 export interface Suite {
   name: string;
@@ -68,46 +67,6 @@ export function seconds(ms: number): number {
   return Math.round(ms) / 1000;
 }
 
-type Now = Pick<Clock, 'now' | 'monotonic'>;
-
-/** Returns a time of the monotonic clock as RFC 3339. */
-export const timeOf = (at: number, clock: Now): string =>
-  new Date(clock.now() - (clock.monotonic() - at)).toISOString();
-
-export function reportRun(run: WatchedRun, policy: Policy, clock: Now): RunReport {
-  const { runId, subject, outcome, appUrl, idempotencyKey, reattached, endedAt } = run;
-  const { attempts, seen } = run.progress;
-  const report: RunReport = {
-    runId,
-    ...subject,
-    name: subject.name ?? runId,
-    state: seen?.state ?? null,
-    ...judge(outcome?.verdict ?? null, policy),
-    failed: seen?.failed ?? null,
-    blocked: seen?.blocked ?? null,
-    appUrl,
-    attempts,
-    elapsedSeconds: seconds((endedAt ?? clock.monotonic()) - run.startedAt),
-    ...(outcome !== null && endedAt !== null && { endedAt: timeOf(endedAt, clock) }),
-    idempotencyKey,
-    reattached,
-    ...(run.retry > 0 && { retry: run.retry }),
-    ...(run.cancellation !== null && { cancellation: run.cancellation }),
-    ...(run.readWoken && { woken: true }),
-  };
-  if (outcome?.verdict === 'timeout' && outcome.nextReadMs !== undefined)
-    return { ...report, nextReadSeconds: seconds(outcome.nextReadMs) };
-  if (outcome?.verdict === 'timeout' && outcome.attemptsExhausted)
-    return { ...report, attemptsExhausted: true };
-  return outcome !== null && 'cause' in outcome ? { ...report, error: reportError(outcome.cause) } : report;
-}
-
-function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
-  const { outcome } = run;
-  if (outcome === null || judge(outcome.verdict, policy).action !== 'fail') return exitCodes.ok;
-  return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : codesOf[outcome.verdict][0];
-}
-
 /** Returns the runs that decide: of a gate with several runs by `retries` only one. */
 export const decidingRuns = ({ runs }: Pick<GateReport, 'runs'>): RunReport[] =>
   runs.filter(({ decides }) => decides !== false);
@@ -117,21 +76,6 @@ export function shownGate(report: GateReport): Result {
   const { result, exitCode } = report;
   if (result === 'waiting') return result;
   return exitCode === exitCodes.ok ? worst([result, ...decidingRuns(report).map(shownAs)]) : 'fail';
-}
-
-/** The report of no runs, which fails. Callers refuse an empty list. */
-export const nothing: GateReport = { schemaVersion: 1, result: 'fail', exitCode: exitCodes.bug, runs: [] };
-
-/** Returns the report of runs that all have an outcome. */
-export function reportGate(runs: readonly WatchedRun[], policy: Policy, clock: Now): GateReport {
-  const reports = runs.map((run) => reportRun(run, policy, clock));
-  if (reports.length === 0) return nothing;
-  return {
-    schemaVersion: 1,
-    result: worst(reports.map(({ action }) => action)),
-    exitCode: mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
-    runs: reports,
-  };
 }
 
 function verdictOfError(error: RungateError): Verdict {
@@ -144,17 +88,6 @@ export function reportUncreated(known: readonly Partial<RunReport>[], error: Run
   const why = { verdict: verdictOfError(error), error: reportError(error) };
   const runs = known.map((run) => unknownRun({ ...run, ...why }));
   return { schemaVersion: 1, result: 'fail', exitCode: exitCodeOf(error), runs };
-}
-
-export function reportFlaky(report: GateReport, policy: Policy): GateReport {
-  const flaky = judge('flaky', policy);
-  const exitCode = flaky.action === 'fail' ? codesOf.flaky[0] : exitCodes.ok;
-  return {
-    ...report,
-    result: flaky.action,
-    exitCode,
-    runs: report.runs.map((run) => ({ ...run, ...flaky })),
-  };
 }
 
 /** Returns the report of a stopped wait. The gate fails, whatever the runs have shown so far; after a slice it goes on. */

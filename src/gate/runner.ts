@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
+import { untilAborted } from '../transport/stop.ts';
 import { decide, type Event } from './decide.ts';
-import { durable, type PlanState } from './state.ts';
+import { causeOf, durable, type PlanState } from './state.ts';
 import { type Effect, isOver, todo } from './todo.ts';
 
 /** Reports an event. Resolves when what it changed is saved, if it must be. */
@@ -29,12 +30,13 @@ interface UnderWay {
 /**
  * Runs a plan until all gates have ended, or a slice has. Starts what the state asks for, and aborts what it no longer does.
  * @param first what has happened to the plan before: `resumed`, or `time` for a new one
- * @throws what work throws, which is a bug
+ * @throws what work throws, which is a bug, after the plan was stopped
  */
 export async function run(plan: PlanState, first: Event, tools: RunnerTools): Promise<PlanState> {
   const { clock, now, save, say, work } = tools;
   const underWay = new Map<string, UnderWay>();
-  const bugs: unknown[] = [];
+  /** The errors of work, by its id. It is not started again. */
+  const bugs = new Map<string, unknown>();
   let state = plan;
   let changed = new AbortController();
 
@@ -60,7 +62,7 @@ export async function run(plan: PlanState, first: Event, tools: RunnerTools): Pr
         if (!hasTold && !aborter.signal.aborted) throw new Error(`${effect.id} has changed nothing`);
       })
       .catch((error: unknown) => {
-        if (!aborter.signal.aborted) bugs.push(error);
+        if (!aborter.signal.aborted) bugs.set(effect.id, error);
       })
       .finally(() => {
         underWay.delete(effect.id);
@@ -77,7 +79,8 @@ export async function run(plan: PlanState, first: Event, tools: RunnerTools): Pr
     const later = effects.flatMap((effect) => ('at' in effect && effect.at > time ? [effect.at] : []));
     for (const effect of effects) {
       const isDue = !('at' in effect) || effect.at <= time;
-      if (effect.type !== 'timer' && isDue && !isBlocked(effect, underWay)) start(effect);
+      if (effect.type === 'timer' || !isDue || bugs.has(effect.id)) continue;
+      if (!isBlocked(effect, underWay)) start(effect);
     }
     return Math.min(...later);
   };
@@ -87,12 +90,14 @@ export async function run(plan: PlanState, first: Event, tools: RunnerTools): Pr
     await tell(first);
     for (;;) {
       changed = new AbortController();
+      // The runs of the other gates must not go on without a gate.
+      if (bugs.size > 0 && causeOf(state) === null) await tell({ type: 'stop', by: 'fail-fast' });
       const at = follow();
-      if (bugs.length > 0) throw bugs[0];
       if (underWay.size === 0 && isOver(state)) break;
       if (await slept(at - now(), changed.signal, clock)) await tell({ type: 'time' });
     }
     await save(state);
+    for (const bug of bugs.values()) throw bug;
     return state;
   } finally {
     forget();
@@ -108,7 +113,10 @@ function isBlocked(effect: Work, underWay: ReadonlyMap<string, UnderWay>): boole
 
 /** Returns whether the time is up before the signal. */
 const slept = (ms: number, signal: AbortSignal, clock: Pick<Clock, 'sleep'>): Promise<boolean> =>
-  clock.sleep(Math.max(0, ms), signal).then(
-    () => true,
-    () => false,
-  );
+  Promise.race([
+    clock.sleep(Math.max(0, ms), signal).then(
+      () => true,
+      () => false,
+    ),
+    untilAborted(signal).then(() => false),
+  ]);

@@ -5,21 +5,19 @@ import { run } from '../contract/run.ts';
 import { HttpError, UnexpectedResponseError } from '../errors.ts';
 import { fillPath } from '../transport/address.ts';
 import { isForeign } from './failed-read.ts';
-import { verdictOf } from './policy.ts';
-import type { ReadResult, RunOutcome } from './poll.ts';
+import type { Reading } from './reads.ts';
 import { readResponse, type StatusReading } from './run-status.ts';
 
 export interface RunService {
   trigger(body: unknown, options: CallOptions): Promise<Exchange>;
-  /** Reads the status once; the wait does the retries. @throws UnexpectedResponseError */
-  read(runId: string, options: CallOptions): Promise<Exclude<ReadResult, { error: unknown }>>;
+  /** Reads the status once; the gate does the retries. `retryAfterMs` comes from the `Retry-After` header. @throws UnexpectedResponseError */
+  read(runId: string, options: CallOptions): Promise<{ reading: Reading; retryAfterMs?: number | undefined }>;
   /**
-   * Returns the outcome of a run that has ended, or null; with the client's retries. A run that is not visible yet, or whose
-   * state stays unknown, has not ended.
-   * @param pause waits before another read, if the last one was not clear; default: not at all
+   * Returns whether a run has ended; with the client's retries. A run that is not visible yet, or whose state stays unknown, has
+   * not.
    * @throws UnexpectedResponseError if no response can be trusted, or the HttpError of the last one if it was foreign
    */
-  readEnd(runId: string, options: CallOptions, pause?: () => Promise<void>): Promise<RunOutcome | null>;
+  hasEnded(runId: string, options: CallOptions): Promise<boolean>;
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
 
@@ -62,20 +60,17 @@ export function runService(caller: Caller, now: () => number): RunService {
       throw distrusted(runId, reading, response);
     },
 
-    async readEnd(runId, options, pause = async () => {}) {
+    async hasEnded(runId, options) {
       let trusted = false;
       let body: string | undefined;
       let foreign: unknown;
       // One response that cannot be trusted, or one 404 for a new run, proves nothing, so the run is read again.
       for (let read = 0; read < maxReads; read += 1) {
-        if (read > 0) await pause();
         try {
           const response = await status(runId, options);
           const reading = readResponse(response, runId);
-          if (reading.kind === 'ended') return { verdict: verdictOf(reading) };
-          if (reading.kind === 'broken' && reading.ended)
-            return { verdict: 'unobserved', cause: distrusted(runId, reading, response) };
-          if (reading.kind === 'running' && reading.known) return null;
+          if (reading.kind === 'ended' || (reading.kind === 'broken' && reading.ended)) return true;
+          if (reading.kind === 'running' && reading.known) return false;
           trusted = reading.kind === 'running';
           body = errorBody(response.text, response.redact);
         } catch (error) {
@@ -85,13 +80,13 @@ export function runService(caller: Caller, now: () => number): RunService {
           trusted = true;
         }
       }
-      if (trusted) return null;
+      if (trusted) return false;
       if (foreign !== undefined) throw foreign;
       throw new UnexpectedResponseError(`the service does not say whether run ${runId} has ended`, {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',
-        hint: `${statusHint(runId)}; start a new run with another idempotency salt`,
+        hint: statusHint(runId),
         body,
       });
     },

@@ -36,6 +36,8 @@ export interface GateRules extends Omit<Rules, 'maxAttempts' | 'retries'> {
   maxReads: number | null;
   cancelOnInterrupt: boolean | 'SIGINT';
   cancelOnTimeout: boolean;
+  /** Whether the gate waits for the end of its run. Otherwise it ends as soon as it has one. */
+  waits: boolean;
 }
 
 /** One link of the chain of keys. */
@@ -89,6 +91,8 @@ export interface RunState {
   responded: boolean;
   /** The factor of the interval after responses with 429; 1 by default. */
   stretch: number;
+  /** The interval that the last good status requests, in milliseconds; null if it requests none. */
+  paceMs: number | null;
   /** Wake-ups by the hub, and the reads that they have caused. */
   wakes: number;
   confirmations: number;
@@ -99,6 +103,8 @@ export interface RunState {
   missingSince: number | null;
   /** The earliest time of the next read. */
   due: number;
+  /** The end of the time for a clear read, if the gate does not wait; otherwise null. */
+  readBy: number | null;
   /** The last good read has shown a state that the API does not list. */
   unknown: boolean;
   /** The error of the last read; null if it was good. */
@@ -125,7 +131,7 @@ export interface PastRun {
   late: boolean;
 }
 
-/** A judgement, made once. Everything that shows a gate reads it. `by`: the gate was stopped. */
+/** A judgement, made once. Everything that shows a gate reads it. `by`: the gate was stopped. A run that is only started has no verdict. */
 export interface End {
   verdict: Verdict | null;
   action: Action;
@@ -201,17 +207,28 @@ export interface PlanState {
   environments: Record<string, EnvironmentState>;
   /** Whether a hub may wake the gates. */
   hub: boolean;
+  /** Its commands may end before its gates do, and the timeouts begin with the gates: they include every wait. */
+  sliced: boolean;
   /** The cause that stopped the plan, and its time. */
   stop: Cause | null;
   /** The gate that failed first, with `failFast`. */
   halt: { gate: string; at: number } | null;
 }
 
+/** The members of the state that are wall times. */
+export const timeNames: ReadonlySet<string> = new Set([
+  ...['begunAt', 'deadline', 'confirmBy', 'lastReadBy', 'sentAt', 'since', 'missingSince', 'due'],
+  ...['readBy', 'endedAt', 'cancelBy', 'until', 'at'],
+]);
+
 /** A cause that ends the gates that go on, and its time. */
 export interface Cause {
   by: StopCause;
   at: number;
 }
+
+/** Returns the number of the gate's runs that have failed, and were retried. */
+export const retriesIn = (past: readonly PastRun[]): number => past.filter(({ mine }) => mine).length;
 
 /** Returns what stops the plan: with `failFast`, a gate that has failed. The end of a slice only leaves the gates. */
 export function causeOf({ stop, halt }: PlanState): Cause | null {

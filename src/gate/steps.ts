@@ -1,10 +1,9 @@
 import type { StopCause } from '../errors.ts';
-import { stopBudgetMs } from './cancel.ts';
-import { endStopped, finish } from './end.ts';
-import { counts, mayRetry, passOver, retry } from './keys.ts';
+import { endStarted, endStopped, finish } from './end.ts';
+import { counts, isStarted, mayRetry, passOver, retry } from './keys.ts';
+import { lastReadMs, stopBudgetMs } from './limits.ts';
 import { bySeverity } from './policy.ts';
-import { lastReadMs } from './poll.ts';
-import { atTheLimit, endedUnseen, unobserved } from './reads.ts';
+import { atTheLimit, endedUnseen, unobserved, waitEndOf } from './reads.ts';
 import {
   type Cause,
   causeOf,
@@ -29,7 +28,7 @@ const sleptMs = 1_000;
 /** How long the version page may confirm an outcome. */
 const confirmMs = 30_000;
 
-/** Reads of the version page that must agree. */
+/** Reads of the version page that must agree: a load balancer may have several builds behind it. */
 export const agreeing = 3;
 
 /** Applies the rules that depend on the state and the time only, until nothing changes. */
@@ -55,6 +54,7 @@ function step(plan: PlanState, gate: GateState, now: number): void {
   if (gate.begunAt === null) begin(plan, gate, cause, now);
   else if (gate.deadline === null) open(plan, gate, cause, now);
   else if (gate.run === null) awaitRun(plan, gate, cause, now);
+  else if (!gate.rules.waits && cause === null && isStarted(gate, gate.run)) endStarted(gate, now);
   else if (gate.run.outcome === null) awaitOutcome(gate, gate.run, cause, now);
   else settle(plan, gate, gate.run, gate.run.outcome, cause, now);
 }
@@ -78,7 +78,7 @@ function open(plan: PlanState, gate: GateState, cause: Cause | null, now: number
     if (cause.by !== 'slice') endStopped(gate, cause.by, now);
   } else if (gate.run === null && awaitsBuild(plan)) {
     if (isTooLate(plan.page, now)) finish(gate, 'mismatch', now, 'not-deployed');
-  } else if (gate.reached) gate.deadline = now + gate.rules.timeoutMs;
+  } else if (gate.reached) gate.deadline = (plan.sliced ? (gate.begunAt ?? now) : now) + gate.rules.timeoutMs;
 }
 
 export const awaitsBuild = ({ page }: PlanState): boolean => page !== null && page.agreed < agreeing;
@@ -90,13 +90,17 @@ export const waitsForBuild = (plan: PlanState): boolean =>
     ({ begunAt, end, run, key }) => begunAt !== null && end === null && run === null && key?.sentAt === null,
   );
 
-/** The build did not appear: no other read comes in time, or the last one hangs. */
+/** The build did not appear. */
 const isTooLate = (page: PageState | null, now: number): boolean =>
-  page?.until != null && ((page.due ?? 0) > page.until || now >= page.until + lastReadMs);
+  page?.until != null && isPageOver(page, page.until, now);
+
+/** No other read of the version page comes in time, or the last one hangs. */
+const isPageOver = ({ due }: PageState, until: number, now: number): boolean =>
+  (due ?? 0) > until || now >= until + lastReadMs;
 
 /** The last time for the request that creates a run: one that is created later would be read once, too early, or never. */
-export const latestOf = ({ deadline, rules: { timeoutMs, intervalMs } }: GateState): number =>
-  (deadline ?? 0) - (timeoutMs > intervalMs ? intervalMs : 0);
+export const latestOf = ({ deadline, rules: { waits, timeoutMs, intervalMs } }: GateState): number =>
+  (deadline ?? 0) - (waits && timeoutMs > intervalMs ? intervalMs : 0);
 
 /** Before the run exists. */
 function awaitRun(plan: PlanState, gate: GateState, cause: Cause | null, now: number): void {
@@ -106,9 +110,8 @@ function awaitRun(plan: PlanState, gate: GateState, cause: Cause | null, now: nu
   const wasSent = key.sentAt !== null;
   if (cause !== null) {
     if (cause.by === 'slice') return;
-    // The key finds the run that is to be cancelled.
-    if (!wasSent || !cancels(gate, cause.by) || now >= cause.at + stopBudgetMs)
-      endStopped(gate, cause.by, now);
+    // The key finds the run that is to be cancelled, or named.
+    if (!wasSent || !seeks(gate, cause.by) || now >= cause.at + stopBudgetMs) endStopped(gate, cause.by, now);
   } else if (environment?.step === 'failed')
     finish(gate, 'unobserved', now, environment.error ?? 'no-environment');
   else if (!wasSent && awaitsBuild(plan) && isTooLate(plan.page, now))
@@ -127,14 +130,13 @@ function awaitRun(plan: PlanState, gate: GateState, cause: Cause | null, now: nu
 }
 
 function awaitOutcome(gate: GateState, run: RunState, cause: Cause | null, now: number): void {
-  const deadline = gate.deadline ?? now;
+  const deadline = waitEndOf(gate) ?? now;
   if (cause !== null) {
     if (cause.by === 'slice') return;
     stopRun(gate, run, cause, now);
   } else if (now >= deadline) {
-    // A machine that slept past the deadline reads once more before it judges.
-    if (gate.lastReadBy === null && run.due <= now && now - deadline >= sleptMs)
-      gate.lastReadBy = now + lastReadMs;
+    // A machine that slept past the end reads once more before it judges.
+    if (run.due <= now && now - (gate.lastReadBy ?? deadline) >= sleptMs) gate.lastReadBy = now + lastReadMs;
     else if (gate.lastReadBy === null || now >= gate.lastReadBy || run.due > now)
       run.outcome = atTheLimit(run);
   }
@@ -156,6 +158,8 @@ const isCancelling = ({ cancel, cancelBy }: RunState, now: number): boolean =>
 const cancels = ({ rules: { cancelOnInterrupt: on } }: GateState, by: StopCause): boolean =>
   by === 'fail-fast' || on === true || on === by;
 
+const seeks = (gate: GateState, by: StopCause): boolean => !gate.rules.waits || cancels(gate, by);
+
 /** When the run has its outcome: the build is confirmed, then the gate ends, retries, or passes the run over. */
 function settle(
   plan: PlanState,
@@ -166,17 +170,15 @@ function settle(
   now: number,
 ): void {
   run.endedAt ??= now;
-  if (plan.page !== null && gate.pageReads < agreeing) {
-    gate.confirmBy ??= now + confirmMs;
-    if (gate.lastReadBy === null && now - gate.confirmBy >= sleptMs)
-      gate.confirmBy = gate.lastReadBy = now + lastReadMs;
-    if (cause === null && now < gate.confirmBy) return;
-    if (cause?.by === 'slice') return;
+  const { page } = plan;
+  if (page !== null && gate.pageReads < agreeing) {
     // Another build is certain without the reads that a stop prevents.
-    if (cause !== null && !plan.page.other) {
-      endStopped(gate, cause.by, now);
+    if (cause !== null && cause.by !== 'slice' && !page.other) {
+      if (outcome.ended) endStopped(gate, cause.by, now);
+      else stopRun(gate, run, cause, now);
       return;
     }
+    if (run.cancel === 'no' && mayConfirm(page, gate, cause, now)) return;
   }
   if (outcome.limit && gate.rules.cancelOnTimeout)
     wantCancel(run, cause === null ? now + cancelMs : cause.at + stopBudgetMs);
@@ -187,8 +189,16 @@ function settle(
   else finish(gate, judged.verdict, now, judged.error);
 }
 
+/** Returns whether a read of the version page may still confirm the outcome. */
+function mayConfirm(page: PageState, gate: GateState, cause: Cause | null, now: number): boolean {
+  gate.confirmBy ??= now + confirmMs;
+  if (gate.lastReadBy === null && now - gate.confirmBy >= lastReadMs + sleptMs)
+    gate.confirmBy = gate.lastReadBy = now + lastReadMs;
+  return cause === null ? !isPageOver(page, gate.confirmBy, now) : cause.by === 'slice';
+}
+
 /** Another build, or an unknown one, outweighs what the run says, unless the policy treats the run's own verdict worse. */
-function withBuild(
+export function withBuild(
   { page }: PlanState,
   { pageReads, rules: { policy } }: GateState,
   outcome: Outcome,

@@ -1,9 +1,14 @@
-import { stopBudgetMs } from './cancel.ts';
-import { lastReadMs } from './poll.ts';
+import { lastReadMs, stopBudgetMs } from './limits.ts';
+import { waitEndOf } from './reads.ts';
 import { causeOf, type GateState, type PlanState } from './state.ts';
 import { agreeing, awaitsBuild, createGraceMs, latestOf, waitsForBuild } from './steps.ts';
 
-/** Work that the state asks for. Those with the same id are the same work. `at`: the earliest wall time, in milliseconds. */
+/**
+ * Work that the state asks for. Those with the same id are the same work. `at`: the earliest wall time, in milliseconds.
+ *
+ * A new effect needs: a field of the state, `gateWork` and `timesOf` here, an event with its rules in `decide.ts` and `steps.ts`,
+ * `doWork` in `effects.ts`, perhaps `resumed` and `durable`; in the checker `startEffect`, a world, an invariant and a mutant.
+ */
 export type Effect =
   | { type: 'create'; id: string; gate: string; key: string }
   | { type: 'read'; id: string; gate: string; run: string; at: number }
@@ -45,14 +50,14 @@ function gateWork(plan: PlanState, name: string, gate: GateState): Effect[] {
   if (run?.cancel === 'wanted') return [{ type: 'cancel', id: `cancel ${run.id}`, gate: name, run: run.id }];
   if (run === null) {
     if (cause === null) return beforeRun(plan, name, gate);
-    // A stop that cancels finds the run first.
+    // A stop that cancels or names the run finds it first.
     const seeks = key?.sentAt != null && cause.by !== 'slice';
     return seeks ? [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }] : [];
   }
   if (cause !== null) return [];
   if (run.outcome !== null) return [];
   // A read that the sleep cut off is another one.
-  const id = gate.lastReadBy === null ? `read ${run.id}` : `last read ${run.id}`;
+  const id = gate.lastReadBy === null ? `read ${run.id}` : `last read ${run.id} ${gate.lastReadBy}`;
   return [{ type: 'read', id, gate: name, run: run.id, at: run.due }];
 }
 
@@ -99,8 +104,8 @@ function timesOf(plan: PlanState, gate: GateState): (number | null)[] {
   if (cause !== null) return cause.by === 'slice' ? [] : [cause.at + stopBudgetMs];
   const buildBy = page?.until == null || !awaitsBuild(plan) ? null : page.until + lastReadMs;
   if (deadline === null) return gate.begunAt === null ? [] : [buildBy];
-  if (run?.outcome) return [confirmBy];
-  if (run !== null) return [lastReadBy ?? deadline];
+  if (run?.outcome) return [confirmBy === null ? null : confirmBy + lastReadMs];
+  if (run !== null) return [lastReadBy ?? waitEndOf(gate)];
   return [
     key?.sentAt === null ? latestOf(gate) : deadline + createGraceMs,
     key?.sentAt === null ? buildBy : null,

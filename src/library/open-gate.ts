@@ -2,7 +2,7 @@ import { cancelReason } from '../ci/provider.ts';
 import { nextStep } from '../ci/reports/wording.ts';
 import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
-import { RungateError, redactError, type Say, type StopCause, StoppedError } from '../errors.ts';
+import { RungateError, redactError, type Say, type StopCause } from '../errors.ts';
 import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
 import type { Emit, RunJournal } from '../gate/events.ts';
 import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
@@ -18,12 +18,13 @@ import {
   unstartedGates,
 } from '../gate/plan/plan.ts';
 import { runPlan } from '../gate/plan/run-plan.ts';
+import type { PlanStore } from '../gate/plan/saved.ts';
+import { type Started, type StartedGate, startedOf } from '../gate/plan/started.ts';
 import type { Policy } from '../gate/policy.ts';
 import { redactReport, reportUncreated } from '../gate/report.ts';
 import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
-import { lateError, type Start, type Started, startOrAttach } from '../gate/start.ts';
-import { subjectOf } from '../gate/watched-run.ts';
+import type { Start } from '../gate/start.ts';
 import { openPreviews, type PreviewGate } from '../preview/open.ts';
 import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
@@ -48,6 +49,8 @@ export interface OpenGateOptions extends OpenOptions {
   /** One gate that is `unnamed`, or several. */
   gates: readonly PreviewGate[];
   failFast: boolean;
+  /** Keeps the state of gates that may go on in another command. */
+  store?: PlanStore | undefined;
   /** Null without a check. `commit` is that of the runs that are created, if it is the same for all. */
   deployed(commit: string | undefined): Promise<DeployedOptions | null>;
   /** How to reach preview deployments. */
@@ -94,7 +97,7 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
   const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
   try {
     hub = await openHubOf(options);
-    await awaitEach(reporters, { type: 'begin', gates });
+    await awaitEach(reporters, { type: 'begin' });
     page = await openBuildCheck(options, emit);
     previews = await openPreviewsOf(options, caller, emit);
     const result = await runPlan(
@@ -112,7 +115,8 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
         random,
         say,
         onStop,
-        hooks: page?.hooks,
+        page: page?.page,
+        store: options.store,
         ...(hub !== undefined && { linkHub: hub.link }),
         // A reporter may keep and change what it receives.
         emit,
@@ -176,44 +180,53 @@ interface OpenStartOptions extends OpenOptions {
   timeoutMs: number;
 }
 
+/** The wait between the reads of a run that do not show whether it has ended. */
+const unclearMs = 10_000;
+
 /** After a stop it still finds the run that it has started. `use` is called before the journal is done with the run. */
 export async function openStart(
   options: OpenStartOptions,
   others: readonly Reporter[],
-  use: (started: Extract<Started, { kind: 'started' }>, service: RunService) => Promise<void>,
-): Promise<Started & { stoppedBy: StopCause | null }> {
-  const { start, journal, policy, timeoutMs, clock, random, say, redact } = options;
-  const reporters = [journalReporter([{ name: unnamed, journal }]), ...others];
+  use: (started: StartedGate, service: RunService) => Promise<void>,
+): Promise<Started> {
+  const { start, journal, policy, timeoutMs, clock, random, say, onStop, redact } = options;
+  const rules = { policy, timeoutMs, intervalMs: unclearMs, maxAttempts: Number.POSITIVE_INFINITY };
+  const gate = { name: unnamed, needs: [], advisory: false, start, journal, waits: false, ...rules };
+  const reporters = [journalReporter([gate]), ...others];
   const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
   const caller = await options.connect();
   const service = runService(caller, clock.now);
-  const stop = new AbortController();
-  let stoppedBy: StopCause | null = null;
-  const unsubscribe = options.onStop((by) => {
-    stoppedBy = by;
-    emit({ type: 'stopping', by });
-    stop.abort(new StoppedError(by));
-  });
   let hub: OpenHub | undefined;
   try {
     hub = await openHubOf(options);
-    const link = hub?.link({
-      name: subjectOf(start.body).name,
-      onChange: (error) => emit({ type: 'hub', error }),
-    });
-    const tools = { service, clock, random, signal: stop.signal, emit, hub: link, policy, say };
-    const deadline = clock.monotonic() + timeoutMs;
-    const started = await startOrAttach(start, { latest: deadline, deadline }, tools);
-    if (started.kind === 'late') throw lateError(timeoutMs, hub !== undefined, started.discarded);
+    const tools = {
+      service,
+      clock,
+      random,
+      say,
+      onStop,
+      emit,
+      ...(hub !== undefined && { linkHub: hub.link }),
+    };
+    const result = await runPlan({ ...startsOnly, gates: [gate] }, tools);
+    const started = startedOf(start.body, result);
     if (started.kind === 'started') {
       await use(started, service);
       emit({ type: 'settled', runId: started.run.runId });
     }
-    return { ...started, stoppedBy };
+    return started;
   } finally {
-    unsubscribe();
     await hub?.close();
     emitTo(reporters, { type: 'close' }, redact);
     await caller.close();
   }
 }
+
+/** A gate that only starts a run cancels nothing. */
+const startsOnly = {
+  failFast: false,
+  cancelOnInterrupt: false,
+  cancelOnTimeout: false,
+  cancelReason: (why: StopCause | 'timeout') => why,
+  shortestMs: shortestWaitMs(false),
+};

@@ -8,7 +8,6 @@ import type { Redact } from '../redact.ts';
 /** The gates are connected and begin. */
 interface BeginEvent {
   type: 'begin';
-  gates: readonly PlannedGate[];
 }
 
 /** The result of the gates, without secrets. */
@@ -45,12 +44,9 @@ function deliver(reporter: Reporter, event: ReportedEvent): void | Promise<void>
 
 /** The events that the caller of the library does not get. The compiler demands each of them. */
 const inner: Readonly<Record<InnerEvent['type'] | 'close', true>> = {
-  begun: true,
   watch: true,
   triggering: true,
   received: true,
-  link: true,
-  failed: true,
   settled: true,
   close: true,
 };
@@ -60,8 +56,8 @@ const isInner = (event: { type: string }): event is InnerEvent | { type: 'close'
 export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'journal'>[]): Reporter {
   const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.journal;
   return {
-    triggering: ({ gate, step, body }) => journalOf(gate)?.triggering(step, body),
-    received: ({ gate, step, run }) => journalOf(gate)?.created(step, run),
+    triggering: ({ gate, key, retry, body }) => journalOf(gate)?.triggering(key, retry, body),
+    received: ({ gate, key, runId }) => journalOf(gate)?.created(key, runId),
     settled: ({ gate, runId }) => journalOf(gate)?.settled(runId),
     // Several gates share it, and their journals are for one job.
     environment({ key, step, baseUrl }) {

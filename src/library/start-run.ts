@@ -6,13 +6,12 @@ import { checkOptions, func, milliseconds, optionsOf, text } from '../client/che
 import type { ClientOptions } from '../client/options.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { NetworkError, UsageError } from '../errors.ts';
-import { stopBudgetMs } from '../gate/cancel.ts';
 import type { RunJournal } from '../gate/events.ts';
-import { usualLimits } from '../gate/limits.ts';
+import { stopBudgetMs, usualLimits } from '../gate/limits.ts';
 import { resolvePolicy } from '../gate/policy.ts';
 import { redactReport } from '../gate/report.ts';
 import type { StartedRun } from '../gate/result-types.ts';
-import { reportStarted, type Start } from '../gate/start.ts';
+import type { Start } from '../gate/start.ts';
 import { type GateOptions, startShape, triggerOption } from './gate-options.ts';
 import { openStart } from './open-gate.ts';
 import { type Session, withSession } from './session.ts';
@@ -49,7 +48,7 @@ export async function planStart(
   }
   if (env === undefined) {
     const own = key === undefined || key === 'auto';
-    const chain = own ? randomKey(retries) : givenKey(key, retries);
+    const chain = own ? randomKey() : givenKey(key, retries);
     return { start: { body, chain, idPointer }, journal: undefined };
   }
   const warn = (message: string) =>
@@ -121,10 +120,9 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
       const reason = cancelReason('abort', env);
       await service.cancel(run.runId, reason, { timeoutMs: stopBudgetMs }).catch(() => {});
     });
-    const idempotencyKey = started.chain.link.key;
-    if (started.kind !== 'started') throw started.kind === 'none' ? signal?.reason : mayExist(idempotencyKey);
-    const known = reportStarted(start.body, started);
-    const { runId, response } = known;
-    return { ...redactReport(known, session.redact), runId, idempotencyKey, response };
+    if (started.kind === 'none') throw signal?.reason;
+    if (started.kind === 'unknown') throw mayExist(started.idempotencyKey);
+    const { runId, idempotencyKey, response } = started.run;
+    return { ...redactReport(started.run, session.redact), runId, idempotencyKey, response };
   });
 }

@@ -4,7 +4,7 @@ import { readPages } from '../client/pages.ts';
 import type { Clock } from '../clock.ts';
 import { env } from '../contract/env.ts';
 import { HttpError, RungateError, UnexpectedResponseError } from '../errors.ts';
-import { surelyRefused } from '../gate/send-create.ts';
+import { surelyRefused } from '../gate/failed-read.ts';
 import { idText, type MemberText, membersOf, objectText, textAt, unquoted } from '../json/text.ts';
 import { type Variable, variableOf } from './copy.ts';
 import { createdAt, isOwn } from './mark.ts';

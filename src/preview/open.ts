@@ -11,9 +11,9 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../errors.ts';
-import { stopBudgetMs } from '../gate/cancel.ts';
 import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import { isLimit } from '../gate/failed-read.ts';
+import { stopBudgetMs } from '../gate/limits.ts';
 import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
 import type { PreviewReport, RunReport } from '../gate/result-types.ts';
 import { bareUrl, shownUrl, toDeployment } from '../transport/address.ts';

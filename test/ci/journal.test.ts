@@ -19,7 +19,6 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../src/ci/journal.ts';
 import type { TriggerBody } from '../../src/contract/run.ts';
-import type { KeyStep } from '../../src/gate/events.ts';
 import { openJournal } from '../without-redaction.ts';
 
 let folder: string;
@@ -49,16 +48,15 @@ const foreign: [string, () => void][] = isRoot
 const place = { base: 'base', job: 'job 1', named: false };
 const open = (change = {}) => openJournal({ path, ...place, ...change }, (problem) => warnings.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
-const step = (key: string): KeyStep => ({ key, trust: 'job' });
 
 describe('the journal of a job', () => {
   it('remembers the runs, their keys and whether they are settled', () => {
     const journal = open();
     expect(journal.runs).toEqual([]);
-    journal.triggering(step('k1'), body);
-    journal.created(step('k1'), { runId: 'r1', appUrl: null });
+    journal.triggering('k1', 0, body);
+    journal.created('k1', 'r1');
     journal.settled('r1');
-    open().triggering(step('k2'), body);
+    open().triggering('k2', 0, body);
     expect(open().runs).toEqual([
       { key: 'k1', retry: 0, base: 'base', job: 'job 1', runId: 'r1', body, settled: true },
       { key: 'k2', retry: 0, base: 'base', job: 'job 1', runId: null, body, settled: false },
@@ -67,15 +65,15 @@ describe('the journal of a job', () => {
   });
 
   it('is readable only by its owner', () => {
-    open().triggering(step('k1'), body);
+    open().triggering('k1', 0, body);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   it('ignores a last line that kill -9 cut off', () => {
-    open().triggering(step('k1'), body);
+    open().triggering('k1', 0, body);
     appendFileSync(path, '{"event":"crea');
     expect(open().runs).toHaveLength(1);
-    open().created(step('k1'), { runId: 'r1', appUrl: null });
+    open().created('k1', 'r1');
     expect(open().runs).toMatchObject([{ key: 'k1', runId: 'r1' }]);
     expect(warnings).toEqual([]);
   });
@@ -83,8 +81,8 @@ describe('the journal of a job', () => {
   it('is readable and writable after a cut at any byte', () => {
     const nested = { projectSlug: 'ü}{"', tags: ['a}', '{"event":"'], more: [{ deep: {} }] };
     const journal = open();
-    journal.triggering(step('k1'), nested as unknown as TriggerBody);
-    journal.created(step('k1'), { runId: 'r1', appUrl: 'https://app.example/}' });
+    journal.triggering('k1', 0, nested as unknown as TriggerBody);
+    journal.created('k1', 'r1');
     journal.settled('r1');
     const whole = readFileSync(path);
     const known = new Set<string>();
@@ -92,7 +90,7 @@ describe('the journal of a job', () => {
       writeFileSync(path, whole.subarray(0, cut));
       const before = open();
       known.add(JSON.stringify(before.runs.map(({ runId, settled }) => [runId, settled])));
-      before.triggering(step('k2'), body);
+      before.triggering('k2', 0, body);
       expect(open().runs.at(-1)).toMatchObject({ key: 'k2', runId: null });
     }
     expect([...known]).toEqual(['[]', '[[null,false]]', '[["r1",false]]', '[["r1",true]]']);
@@ -100,10 +98,10 @@ describe('the journal of a job', () => {
   });
 
   it('has only the runs with the same base, each with the job that was the first to use its key', () => {
-    open().triggering(step('k1'), body);
-    open({ base: 'other' }).triggering(step('k2'), body);
-    open({ job: 'job 2' }).triggering(step('k1'), body);
-    open({ job: 'job 2' }).triggering(step('k3'), body);
+    open().triggering('k1', 0, body);
+    open({ base: 'other' }).triggering('k2', 0, body);
+    open({ job: 'job 2' }).triggering('k1', 0, body);
+    open({ job: 'job 2' }).triggering('k3', 0, body);
     expect(open().runs).toMatchObject([
       { key: 'k1', job: 'job 1' },
       { key: 'k3', job: 'job 2' },
@@ -114,7 +112,7 @@ describe('the journal of a job', () => {
   it('is left as it is with a warning if rungate named the file and it is damaged', () => {
     writeFileSync(path, 'not a journal\n', { mode: 0o600 });
     const journal = open();
-    journal.triggering(step('k1'), body);
+    journal.triggering('k1', 0, body);
     expect(journal.runs).toEqual([]);
     expect(warnings.join()).toMatch(/cannot be used: it is not a journal; rungate continues without it/);
     expect(readFileSync(path, 'utf8')).toBe('not a journal\n');
@@ -139,10 +137,10 @@ describe('the journal of a job', () => {
     it('is not written to, even if it is planted between two lines', () => {
       const target = planted(join(folder, 'target'));
       const journal = open();
-      journal.triggering(step('k1'), body);
+      journal.triggering('k1', 0, body);
       rmSync(path);
       plant(target);
-      journal.created(step('k1'), { runId: 'r1', appUrl: null });
+      journal.created('k1', 'r1');
       journal.settled('r1');
       expect(readFileSync(target, 'utf8')).toBe(evil);
       expect(existsSync(join(folder, 'nothing'))).toBe(false);
@@ -154,7 +152,7 @@ describe('the journal of a job', () => {
   it.skipIf(isRoot)('warns once and goes on if it cannot be written', () => {
     chmodSync(folder, 0o500);
     const journal = open();
-    journal.triggering(step('k1'), body);
+    journal.triggering('k1', 0, body);
     journal.settled('r1');
     expect(warnings).toHaveLength(1);
     chmodSync(folder, 0o700);

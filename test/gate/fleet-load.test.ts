@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limiters, minute, simulateGates, slidingMinute } from '../../bench/fleet-simulation.ts';
-import { stretchAfter } from '../../src/gate/poll.ts';
+import { stretchAfter } from '../../src/gate/reads.ts';
 import { aims, withHub } from './fleet-play.ts';
 
 // More gates: test/long/fleet-load.test.ts.

@@ -86,7 +86,7 @@ describe('the runner', () => {
     const left = await ended;
     expect(left.gates.a).toMatchObject({ end: null, run: { id: 'R' } });
     const second = scene({ now: 13_000, runMs: 0 });
-    const again = second.start({ type: 'resumed', attempt: 1 }, left);
+    const again = second.start({ type: 'resumed', attempt: 1, behindMs: 0 }, left);
     await second.time.run(60_000);
     expect((await again).gates.a?.end).toMatchObject({ verdict: 'passed' });
     expect(second.log).toEqual(['7.25: read']);
@@ -111,6 +111,35 @@ describe('the runner', () => {
     };
     const plan = freshPlan({ attempts: 1, keys: 'silent', depth: 0 }, 1);
     await expect(run(plan, { type: 'time' }, tools)).rejects.toThrow('turn key-a has changed nothing');
+  });
+
+  it('cancels the runs of the other gates after a bug in one', async () => {
+    const time = virtualTime();
+    const cancelled: string[] = [];
+    const work = async (effect: Work, tell: Tell, signal: AbortSignal) => {
+      if (effect.type === 'turn') await tell({ type: 'granted', gate: effect.gate });
+      if (effect.type === 'create') {
+        const { gate, key } = effect;
+        await tell({ type: 'sending', gate });
+        const known = { run: `R${gate}`, appUrl: null, replayed: false, limitedMs: 0 };
+        await tell({ type: 'created', gate, key, ...known });
+      }
+      if (effect.type === 'read') {
+        await tell({ type: 'reading', gate: effect.gate, run: effect.run });
+        await time.clock.sleep(effect.gate === 'a' ? 1_000 : 20_000, signal);
+        throw new Error(`a bug in gate ${effect.gate}`);
+      }
+      if (effect.type !== 'cancel') return;
+      cancelled.push(effect.run);
+      await tell({ type: 'cancelled', gate: effect.gate, run: effect.run, ok: true });
+    };
+    const tools = { clock: time.clock, now: time.clock.now, work, save: async () => {} };
+    const plan = freshPlan({ attempts: 1, keys: 'silent', gates: 2, depth: 0 }, 1);
+    const ended = run(plan, { type: 'time' }, { ...tools, say: () => {}, listen: () => () => {} });
+    const thrown = expect(ended).rejects.toThrow('a bug in gate a');
+    await time.run(60_000);
+    await thrown;
+    expect(cancelled.toSorted()).toEqual(['Ra', 'Rb']);
   });
 
   it('throws what work throws', async () => {

@@ -182,8 +182,8 @@ ${partOfOtherTest('table')}
 
 ## Rules one by one
 
-The rules of a gate also exist as a pure machine: a state that is plain JSON, a function that changes it with each event
-(\`src/gate/decide.ts\`), and one that returns what is to be done (\`src/gate/todo.ts\`). **No command uses the machine yet.** The checker in
+A gate is a [pure machine](architecture.md#how-rungate-gate-works): a state that is plain JSON, a function that changes it with each event
+(\`src/gate/decide.ts\`), and one that returns what is to be done (\`src/gate/todo.ts\`). The checker in
 \`test/gate/checker\` explores it. In small worlds, a service, one or two gates, their processes, the disk and the clock do everything that they can do,
 in every order, up to a limit of steps. No world may break any of the checker's invariants.
 

@@ -368,7 +368,7 @@ export function machine(
       work.then(finish, finish);
       try {
         while (!isDone) {
-          for (let turns = 0; turns < 4; turns += 1) await turn();
+          for (let turns = 0; turns < 12; turns += 1) await turn();
           // Modules that are imported for the first time take real time.
           while (!isDone && [...processes.values()].some(({ waits }) => waits <= 0)) await turn();
           const [first] = events.toSorted((a, b) => a.at - b.at);

@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel';
 import type { StopSignal } from '../../src/errors.ts';
 import type { Io } from '../../src/host/io.ts';
 import type { StateFile } from '../../src/host/state-file.ts';
@@ -72,6 +73,22 @@ const memoryFile = (disk: Disk, path: string): StateFile => ({
     disk.files.set(path, write(edit(text === undefined ? ({} as never) : parse(text))));
   },
 });
+
+/** The requests under way, with the real time until which the virtual time waits for them at most. */
+const underWay = new Map<unknown, number>();
+const watchRequests = (stage: string, act: (request: unknown) => void) =>
+  subscribe(`undici:request:${stage}`, (message) => act((message as { request: unknown }).request));
+watchRequests('create', (request) => underWay.set(request, Date.now() + 2_000));
+// The body of some responses never comes.
+watchRequests('headers', (request) => underWay.set(request, Date.now() + 50));
+watchRequests('trailers', (request) => underWay.delete(request));
+watchRequests('error', (request) => underWay.delete(request));
+
+/** On a busy machine, a request over a real socket takes many turns. */
+async function settled(): Promise<void> {
+  await turns(60);
+  while ([...underWay.values()].some((until) => Date.now() < until)) await turns(20);
+}
 
 /** A process: once it is killed, it reads no file and prints nothing, and no time passes for it. */
 function startProcess(argv: readonly string[], io: Io, stopIt: () => void) {
@@ -198,7 +215,7 @@ export async function openShell({ mock: options, gates, readOnly, stops }: Shell
     const limits = due.flatMap(({ at }) => (typeof at === 'number' ? at : []));
     const isOver = (at: Moment) => typeof at === 'number' && clock.monotonic() - startedAt >= at;
     while (process.ended === undefined && !process.dead) {
-      await turns(60);
+      await settled();
       if (mock.state.runs.size > runsBefore) stopIf((at) => at === 'created');
       // Without a sleep, the process works or loads a module: no time passes.
       if (process.dead || !process.sleeping) continue;

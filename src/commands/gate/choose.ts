@@ -1,8 +1,8 @@
 import { formatDuration } from '../../duration.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
+import { liveRuns, type SavedPlan } from '../../gate/plan/saved.ts';
 import { runService } from '../../gate/service.ts';
 import type { Flags } from '../../options/table.ts';
-import { continued, liveRuns, type SavedGates } from '../../slice/state.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import {
@@ -25,7 +25,7 @@ async function refuseSecondRun(context: Context, { id, reported = [] }: StoredGa
   const { io, output } = context;
   for (const runId of reported) {
     const service = runService(await context.connect(), io.clock.now);
-    if (runId !== null && (await service.readEnd(runId, { timeoutMs: leftReadMs })) !== null) continue;
+    if (runId !== null && (await service.hasEnded(runId, { timeoutMs: leftReadMs }))) continue;
     const run = runId === null ? 'a run that it may have created' : output.excerpt(runId, 80);
     const cancel =
       runId === null ? '' : `cancel it: ${selfName(io)} run cancel ${output.excerpt(runId, 80)}; `;
@@ -64,7 +64,7 @@ function pick({ io, settings }: Context, stored: Stored, fresh: StoredGate, flag
       hint: `to go on with it, run: ${selfName(io)} gate --resume ${found.id}; to start another run with the rules of this command, add --new`,
     });
   const { command } = resume === undefined ? fresh : found;
-  const state = { ...continued(found, io.clock.now()), command };
+  const state = { ...found, command };
   stored.gates[state.id] = state;
   return { state, isKnown, left: undefined };
 }
@@ -96,9 +96,9 @@ export async function choose(
 
 /** Says which gate goes on, or which one `--new` leaves. */
 export async function announce({ io, output }: Context, { state, isKnown, left }: Chosen): Promise<void> {
-  const age = ({ startedAt }: SavedGates) =>
+  const age = ({ startedAt }: SavedPlan) =>
     `${formatDuration(io.clock.now() - startedAt)} ago (${new Date(startedAt).toISOString()})`;
-  const runsIn = (gate: SavedGates) => liveRuns(gate).map(({ runId }) => output.excerpt(runId, 80));
+  const runsIn = (gate: SavedPlan) => liveRuns(gate).map((runId) => output.excerpt(runId, 80));
   if (isKnown) {
     await output.alert(
       `going on with ${runsIn(state).join(', ') || 'the gate'}; the gate began ${age(state)}`,

@@ -1,10 +1,10 @@
 import type { CiContext } from '../../ci/context.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
+import { newSavedPlan } from '../../gate/plan/saved.ts';
 import { type Flags, groupOf, isSecretId, type OptionId, rowOf } from '../../options/table.ts';
 import type { Redact } from '../../redact.ts';
 import type { Setting, Settings } from '../../settings/names.ts';
-import { newGates } from '../../slice/state.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
 import type { CommandGate } from '../run/wait-flags.ts';
@@ -89,7 +89,7 @@ export function newEntry(
     return [name, { needs, advisory, settings: savedSettings(gate.settings, redact), body }];
   });
   return {
-    ...newGates(planned, io.clock.now()),
+    ...newSavedPlan(planned, io.clock.now()),
     place,
     apiUrl,
     account: '',

@@ -1,10 +1,10 @@
 import type { CiContext } from '../../ci/context.ts';
 import { formatDuration } from '../../duration.ts';
 import { RungateError, type StopCause, UsageError } from '../../errors.ts';
+import { goingOn, isOverdue, type PlanStore, type SavedPlan, savePlan } from '../../gate/plan/saved.ts';
+import type { RunReport } from '../../gate/result-types.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { type Flags, flagName, rows } from '../../options/table.ts';
-import { isUnobservedRun, recordIn } from '../../slice/record.ts';
-import { goingOn, isOverdue, type SavedGates } from '../../slice/state.ts';
 import { isLocal } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
@@ -24,7 +24,7 @@ const shortestSliceMs = 5_000;
 const overdueMs = 1_000;
 
 /** Keeps the state here and in the store. If it cannot be written any more, the command says so, and goes on to the end of the gate. */
-async function keeper({ output, io }: Context, store: Store, { state, problem: known }: Chosen) {
+async function keeper({ output }: Context, store: Store, { state, problem: known }: Chosen) {
   let problem: RungateError | null = null;
   let changes = Promise.resolve();
   const giveUp = async (error: unknown) => {
@@ -35,16 +35,16 @@ async function keeper({ output, io }: Context, store: Store, { state, problem: k
     );
   };
   if (known !== undefined) await giveUp(known);
-  const stored = (edit: (state: SavedGates) => void) =>
+  const stored = (edit: (state: SavedPlan) => void) =>
     store.change(({ gates }) => {
       const gate = gates[state.id];
       if (gate === undefined) throw new UnwritableError(`the state of gate ${state.id} has been removed`);
       edit(gate);
-      gate.savedAt = io.clock.now();
     });
   return {
     problem: () => problem,
-    save(edit: (state: SavedGates) => void): Promise<void> {
+    settled: () => changes,
+    save(edit: (state: SavedPlan) => void): Promise<void> {
       edit(state);
       changes = changes.then(() => (problem === null ? stored(edit).catch(giveUp) : undefined));
       return changes;
@@ -90,9 +90,10 @@ function continuing({ state }: Chosen, planned: readonly CommandGate[], { clock 
   const longest = Math.max(...planned.map(({ timeoutMs }) => timeoutMs));
   const gates = planned.map((gate): CommandGate => {
     const { preview, name, timeoutMs } = gate;
-    const going = goingOn(gate, state, clock);
+    const going = goingOn(gate, state);
     if (preview === undefined) return going;
-    const readyTimeoutMs = leftOf(preview.readyTimeoutMs, timeoutMs, state.gates[name]?.begunAt ?? now);
+    const begunAt = state.plan?.gates[name]?.begunAt ?? now;
+    const readyTimeoutMs = leftOf(preview.readyTimeoutMs, timeoutMs, begunAt);
     return { ...going, preview: { ...preview, readyTimeoutMs } };
   });
   return {
@@ -113,7 +114,7 @@ export async function openSlice(
   const { clock } = io;
   if (sliceMs < shortestSliceMs && !isLocal(settings.apiUrl?.value ?? ''))
     throw new UsageError(`--slice is too short: ${formatDuration(sliceMs)}`, {
-      hint: 'use 5 s or more, preferably 45 s: each slice reads the run at least once',
+      hint: 'use 5 s or more, preferably 45 s',
     });
   const began = clock.monotonic();
   const store = openStore(io, ci);
@@ -121,14 +122,25 @@ export async function openSlice(
   await announce(context, chosen);
   const { state } = chosen;
   const kept = await keeper(context, store, chosen);
+  const { redact } = context.output;
+  const planStore: PlanStore = {
+    plan: state.plan,
+    behindMs: Math.max(0, state.savedAt - clock.now()),
+    save: (plan, build) =>
+      kept.save((saved) => {
+        savePlan(saved, plan, redact, clock.now());
+        if (build !== undefined) saved.build = { ...build, error: null };
+      }),
+  };
 
   return {
+    store: planStore,
     ...continuing(chosen, planned, io),
     onStop: stopper(io, async (signal, stop) => {
       await clock.sleep(Math.max(0, began + sliceMs - clock.monotonic()), signal);
       // The next slice would only begin its last read again.
       while (isOverdue(state, clock.now())) await clock.sleep(overdueMs, signal);
-      await kept.save(() => {});
+      await kept.settled();
       if (kept.problem() === null) stop('slice');
     }),
     ...reporters(context, chosen, kept, flags),
@@ -137,19 +149,17 @@ export async function openSlice(
 
 /** Returns the reporters that keep the state up to date, and put the command that goes on into the result. */
 function reporters(
-  { io, output }: Context,
+  { io }: Context,
   { state }: Chosen,
   { save, problem }: Awaited<ReturnType<typeof keeper>>,
   flags: Flags,
 ): { record: Reporter; reported: Reporter } {
   return {
     record: {
-      ...recordIn({ clock: io.clock, redact: output.redact, save: (edit) => void save(edit) }),
       async end(event) {
         // Reports and receipts are about all slices.
         event.startedAt = state.startedAt;
         if (!goesOnAfter(event, flags)) return;
-        await save(() => {});
         const error = problem();
         // No other command will know what this one has seen.
         if (error !== null && event.report.result === 'waiting') throw error;
@@ -171,6 +181,8 @@ function reporters(
     },
   };
 }
+
+const isUnobservedRun = ({ runId, verdict }: RunReport) => runId !== null && verdict === 'unobserved';
 
 /** Returns whether a run exists, or may exist, whose end is unknown. The same command looks for it again. */
 const isUnobserved = (event: EndEvent) => event.error !== null || event.runs().runs.some(isUnobservedRun);

@@ -2,11 +2,11 @@ import { createHash, createHmac } from 'node:crypto';
 import type { CiContext } from '../../ci/context.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { ConfigError, RungateError } from '../../errors.ts';
+import type { SavedPlan } from '../../gate/plan/saved.ts';
 import type { Io } from '../../host/io.ts';
 import type { Flags } from '../../options/table.ts';
 import { findRoot, slicesPath } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
-import type { SavedGates } from '../../slice/state.ts';
 
 /** The settings of a gate without its secrets, and the ids of those that are read again from where they are set. */
 export interface SavedSettings {
@@ -33,7 +33,7 @@ interface SavedCommand {
 }
 
 /** A gate in the store: its progress, and everything that `--resume` needs. It has no secret. */
-export interface StoredGate extends SavedGates {
+export interface StoredGate extends SavedPlan {
   /** A hash of the folder and the CI job of its commands. */
   place: string;
   apiUrl: string;

@@ -3,7 +3,7 @@ import type { Listed } from '../../client/environments.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { createRun } from '../../gate/create.ts';
+import { runIdOf } from '../../gate/run-id.ts';
 import { type RunService, runService } from '../../gate/service.ts';
 import { deleteOwn } from '../../preview/environments.ts';
 import { isOwn } from '../../preview/mark.ts';
@@ -17,13 +17,9 @@ async function idOf(run: JournalRun, service: RunService, context: Context): Pro
   if (run.runId !== null) return run.runId;
   if (run.body === null) return null;
   const idPointer = context.settings['run.idPointer']?.value;
-  const request = { body: run.body as TriggerBody, idempotencyKey: run.key, idPointer };
-  const { signal } = new AbortController();
-  const { clock, random } = context.io;
-  const tools = { service, clock, random, signal };
-  const deadline = clock.monotonic() + timeoutMs;
-  const creation = await createRun(request, { latest: deadline, deadline }, tools);
-  return creation.kind === 'created' ? creation.runId : null;
+  const body = run.body as TriggerBody;
+  const response = await service.trigger(body, { idempotencyKey: run.key, timeoutMs });
+  return runIdOf(response, idPointer, { ...body, idempotencyKey: run.key });
 }
 
 /**
@@ -36,13 +32,12 @@ export async function cancelUnfinished(
 ): Promise<{ code: number; open: readonly JournalRun[] }> {
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
-  const signal = new AbortController().signal;
   let code: number = exitCodes.ok;
   const cancel = async (run: JournalRun): Promise<readonly JournalRun[]> => {
     try {
       const runId = await idOf(run, service, context);
       if (runId === null) return [run];
-      if ((await service.readEnd(runId, { signal, timeoutMs })) !== null) return [];
+      if (await service.hasEnded(runId, { timeoutMs })) return [];
       await service.cancel(runId, 'rungate: the job was stopped before the run ended', { timeoutMs });
       await output.alert(
         `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job left running`,

@@ -25,9 +25,9 @@ interface Moment {
 /** Returns a run as the view shows it. Pure. */
 export function liveRun(run: WatchedRun, moment: Moment): LiveRun {
   const { now, stopping, maxAttempts, policy, advisory, redact } = moment;
-  const { seen, attempts, trouble } = run.progress;
-  const going = run.outcome === null;
-  const { verdict, action } = judge(run.outcome?.verdict ?? null, policy);
+  const { seen, attempts } = run;
+  const going = run.verdict === null;
+  const { verdict, action } = judge(run.verdict, policy);
   const of = attempts <= maxAttempts && Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
   const id = excerpt(redact(run.runId), 200);
   const name = excerpt(redact(run.subject.name ?? run.runId), 200);
@@ -39,7 +39,7 @@ export function liveRun(run: WatchedRun, moment: Moment): LiveRun {
     url: run.appUrl !== null && redact(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
     phase: going ? 'going' : shownAs({ verdict, action: advisory === true ? advised(action) : action }),
     state: verdict ?? excerpt(redact(seen?.state ?? '-'), 80),
-    trouble: going && trouble !== null,
+    trouble: going && run.hasTrouble,
     failed: seen?.failed ?? null,
     blocked: seen?.blocked ?? null,
     attempt: `${attempts}${of}`,

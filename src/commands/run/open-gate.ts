@@ -2,6 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import type { SeenBuild } from '../../gate/deployed/reads.ts';
 import { intervalNote } from '../../gate/limits.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
+import type { PlanStore } from '../../gate/plan/saved.ts';
 import { type OpenOptions, openGate } from '../../library/open-gate.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import type { Flags } from '../../options/table.ts';
@@ -33,6 +34,7 @@ export interface GatePart {
   readonly record: Reporter;
   /** Receives events after them. */
   readonly reported: Reporter;
+  readonly store: PlanStore;
   /** The reads of the version page so far, and how long the wait for the build may still take. */
   readonly build: { seen: SeenBuild | undefined; leftOf(timeoutMs: number): number };
 }
@@ -77,6 +79,7 @@ export async function runGates(
       ...openOptions(context),
       ...(part !== null && { onStop: part.onStop }),
       gates,
+      store: part?.store,
       local,
       env: io.env,
       failFast: flags.failFast === true,

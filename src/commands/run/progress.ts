@@ -34,8 +34,6 @@ export function progressLines(
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const shown = new Map<string, { state: string; at: number }>();
   const startedAt = new Map<string, WatchedRun['startedAt']>();
-  /** The runs that earlier slices have started. */
-  const known = new Set<string>();
   const buildLine = buildLines(io, output);
   const [creates, reads] = [outageLines(io), outageLines(io)];
   let hubIsLost = false;
@@ -61,7 +59,7 @@ export function progressLines(
   return {
     begin() {
       if (live) return;
-      const hasEnded = (name: string) => byName.get(name)?.ended !== undefined;
+      const hasEnded = (name: string) => byName.get(name)?.ended === true;
       for (const { name, needs } of gates) {
         const open = needs.filter((need) => !hasEnded(need));
         if (open.length > 0 && !hasEnded(name)) note({ gate: name }, `waits for ${open.join(', ')}`);
@@ -70,14 +68,9 @@ export function progressLines(
     watch({ runs }) {
       for (const run of runs) startedAt.set(run.runId, run.startedAt);
     },
-    received({ step, run }) {
-      if (step.run !== undefined) known.add(run.runId);
-    },
     created(event) {
       const { runId, appUrl, reattached } = event;
       creates.end(event.gate);
-      // The first line of the slice has named it.
-      if (known.has(runId)) return;
       const what = reattached ? 'attached to the run that was started earlier' : 'created run';
       // The line begins with the name of the gate, if there are several.
       const name = event.gate === undefined ? nameOf(event) : null;

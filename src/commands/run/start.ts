@@ -71,7 +71,7 @@ export async function warnOfReRuns(
 /** Makes the keys of a run, and explains them if `--explain-key` is given. @throws UsageError */
 export async function planStart(
   { io, output, settings }: Context,
-  flags: KeyFlags & { retries?: number | undefined; dryRun?: boolean },
+  flags: KeyFlags & { retries?: number | undefined },
   body: TriggerBody,
   ci: CiContext,
 ): Promise<PlannedStart> {
@@ -99,7 +99,8 @@ export async function planStart(
   const { chain, how, journal } = plan;
   const madeFrom = ingredientLines(plan);
   if (flags.explainKey === true)
-    for (const line of await explanation(plan, madeFrom, ci)) await output.alert(output.excerpt(line, 300));
+    for (const line of await explanation(plan, flags.retries ?? 0, madeFrom, ci))
+      await output.alert(output.excerpt(line, 300));
   return { start: { body, chain, idPointer: settings['run.idPointer']?.value }, journal, how, madeFrom };
 }
 
@@ -119,6 +120,7 @@ function ingredientLines({ made }: PlannedKeys): string[] {
 
 async function explanation(
   { chain, how }: PlannedKeys,
+  retries: number,
   madeFrom: readonly string[],
   ci: CiContext,
 ): Promise<string[]> {
@@ -128,7 +130,7 @@ async function explanation(
   return [
     `idempotency keys of ${ci.provider}, ${reRunOf(ci)}:`,
     `  first ${key} (${how})`,
-    `  then up to ${mostLinks(chain) - 1} more, each a hash of the key before it and the id of the run that had ended under that key`,
+    `  then up to ${mostLinks(chain.attempt, retries) - 1} more, each a hash of the key before it and the id of the run that had ended under that key`,
     `  at last ${chain.spare} (random)`,
     ...madeFrom,
   ];

@@ -1,9 +1,9 @@
-import type { TriggerBody } from '../../contract/run.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import type { RunJournal } from '../../gate/events.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
-import { reportStarted, type Start, type StartedCandidate } from '../../gate/start.ts';
+import type { StartedGate } from '../../gate/plan/started.ts';
+import type { Start } from '../../gate/start.ts';
 import { objectText } from '../../json/text.ts';
 import { openStart } from '../../library/open-gate.ts';
 import { fileIds, type OptionId, rowOf } from '../../options/table.ts';
@@ -119,29 +119,22 @@ async function startOnly(context: Context, start: Start, journal?: RunJournal): 
   const { policy, timeoutMs } = waitRules(settings);
   const lines = progressLines(io, output, [{ name: unnamed, needs: [], advisory: false, start }]);
   const options = { ...openOptions(context), start, journal, policy, timeoutMs };
-  const { kind, chain, stoppedBy } = await openStart(options, [lines], (started) =>
-    printStarted(context, start.body, started),
-  );
-  if (kind === 'unknown')
+  const started = await openStart(options, [lines], (run) => printStarted(context, run));
+  if (started.kind === 'unknown')
     await output.alert(
-      `a run may have been created with the idempotency key ${output.excerpt(chain.link.key)}`,
+      `a run may have been created with the idempotency key ${output.excerpt(started.idempotencyKey)}`,
     );
-  return stoppedBy === null ? exitCodes.ok : exitCodeOfSignal(stoppedBy);
+  return started.stoppedBy === null ? exitCodes.ok : exitCodeOfSignal(started.stoppedBy);
 }
 
-async function printStarted(
-  { output }: Context,
-  body: TriggerBody,
-  started: StartedCandidate,
-): Promise<void> {
-  const { runId, responseText } = started.run;
+async function printStarted({ output }: Context, { run, responseText }: StartedGate): Promise<void> {
   if (wantsJson(output)) {
-    const { reattached: _, ...report } = reportStarted(body, started);
+    const { reattached: _, ...report } = run;
     const texts = Object.entries(report).map(([name, value]) => [name, JSON.stringify(value)] as const);
     // As text, so that numbers keep their digits.
     const members = new Map(texts).set('response', responseText.trim() || 'null');
     await output.response(objectText(members), { head: [], rows: [] });
   } else {
-    await output.result(`${output.excerpt(runId, 1000)}\n`);
+    await output.result(`${output.excerpt(run.runId, 1000)}\n`);
   }
 }

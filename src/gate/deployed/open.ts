@@ -5,10 +5,9 @@ import { type Redact, redactor } from '../../redact.ts';
 import { parseApiUrl, shownUrl, toPage } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import type { GateHooks } from '../gate.ts';
-import { createDeployedCheck, type DeployedCheckOptions } from './check.ts';
 import { type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
 import type { PageReading } from './reads.ts';
+import type { DeployedCheckOptions } from './watch-page.ts';
 
 /** How to reach the version page: with the same certificates and proxies as the service. */
 export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {
@@ -61,7 +60,7 @@ export function openPage(options: PageOptions): OpenPage {
 }
 
 export interface OpenDeployed {
-  hooks: GateHooks;
+  page: DeployedCheckOptions;
   /** Closes every connection, so that nothing keeps the process alive. */
   close(): Promise<void>;
 }
@@ -73,7 +72,8 @@ export function openDeployed(
 ): OpenDeployed {
   const { shown, read, close } = openPage(options);
   const expected = { page: shown, versions: options.expected };
-  return { hooks: createDeployedCheck({ ...options, expected, read }), close };
+  const page = { ...options, expected, read };
+  return { page, close };
 }
 
 /**

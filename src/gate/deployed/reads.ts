@@ -1,7 +1,6 @@
 import { MismatchError, NetworkError, type RungateError } from '../../errors.ts';
-import { bySeverity, judge, type Policy } from '../policy.ts';
-import type { RunOutcome } from '../poll.ts';
 import type { VersionRead } from '../result-types.ts';
+import { agreeing } from '../steps.ts';
 
 /** One read of the version page: the version, or the reason why there is none. */
 export type PageReading =
@@ -24,8 +23,6 @@ export interface SeenBuild {
   readonly build: string | null;
   /** The reads in a row, up to the last one, that showed the expected version. */
   readonly inARow: number;
-  /** The reads after the verdicts that showed a version. */
-  readonly after: number;
   /** The first read since the run was created that showed another version. */
   readonly other: VersionRead | null;
   /** The error of the last read that failed. */
@@ -37,13 +34,9 @@ export const nothingSeen: SeenBuild = {
   last: null,
   build: null,
   inARow: 0,
-  after: 0,
   other: null,
   error: null,
 };
-
-/** Reads in a row that must agree before the run is created: a load balancer may have several builds behind it. */
-const agreeingReads = 3;
 
 const differs = (a: VersionRead, b: VersionRead | null) =>
   b === null || a.text !== b.text || a.matches !== b.matches || a.error !== b.error;
@@ -67,25 +60,16 @@ export function withReading(seen: SeenBuild, phase: Phase, reading: PageReading,
     last,
     build: phase === 'before' ? (version ?? seen.build) : (seen.build ?? version),
     inARow: !last.matches ? 0 : version === seen.build ? seen.inARow + 1 : 1,
-    after: seen.after + (phase === 'after' && !failed ? 1 : 0),
     other: seen.other ?? (isOther ? last : null),
     error: failed ? reading.error : seen.error,
   };
 }
 
-export const isDeployed = ({ inARow }: SeenBuild): boolean => inARow >= agreeingReads;
-
-export const isConfirmed = ({ after }: SeenBuild): boolean => after >= agreeingReads;
+export const isDeployed = ({ inARow }: SeenBuild): boolean => inARow >= agreeing;
 
 /** Returns the first read, every change and the last read. */
 export function reported({ changes, last }: SeenBuild): VersionRead[] {
   return last === null || changes.at(-1) === last ? [...changes] : [...changes, last];
-}
-
-/** Returns whether the runs tested only the expected build; null if that is unknown. */
-export function matchOf(seen: SeenBuild): boolean | null {
-  if (seen.other !== null) return false;
-  return seen.after > 0 ? true : null;
 }
 
 /** The version page and the expected versions, for messages. */
@@ -96,40 +80,16 @@ export interface ExpectedBuild {
   versions: readonly string[];
 }
 
-/**
- * Returns the outcome of a run, from its own `outcome` and from what the reads have shown of the build. Another build
- * outweighs what the run says, and so does an unknown one. But if the policy treats the run's own verdict worse, that one
- * stays: `--on mismatch=warn` does not let a failed run pass. A run that could not be observed stays unobserved, since
- * nothing is known about it at all.
- */
-export function judged(
-  outcome: RunOutcome,
-  seen: SeenBuild,
-  policy: Policy,
-  expected: ExpectedBuild,
-): RunOutcome {
-  const build = buildOutcome(seen, expected);
-  if (build === null) return outcome;
-  const milder = bySeverity(judge(build.verdict, policy).action, judge(outcome.verdict, policy).action);
-  if (milder > 0 || (milder === 0 && outcome.verdict === 'unobserved')) return outcome;
-  return outcome.limit === true ? { ...build, limit: true } : build;
-}
-
-/** Null if the reads showed only the expected build. */
-function buildOutcome(
-  seen: SeenBuild,
+/** Returns why another build was tested, or an unknown one. */
+export function buildProblem(
+  { other, build, error }: SeenBuild,
   { page, versions }: ExpectedBuild,
-): Exclude<RunOutcome, { cause?: never }> | null {
-  const { other, error } = seen;
-  if (other !== null) {
-    const when = other.phase === 'after' ? 'after the run' : 'during the run';
-    const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${anyOf(seen.build === null ? versions : [seen.build])}`;
-    const hint = 'deploy nothing else while a gate waits; deployed.reads in the JSON result has every change';
-    return { verdict: 'mismatch', cause: new MismatchError(message, { hint }) };
-  }
-  if (seen.after > 0) return null;
-  const cause = error ?? new NetworkError('deadline', `${page} was not read after the run`);
-  return { verdict: 'unobserved', cause };
+): RungateError {
+  if (other === null) return error ?? new NetworkError('deadline', `${page} was not read after the run`);
+  const when = other.phase === 'after' ? 'after the run' : 'during the run';
+  const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${anyOf(build === null ? versions : [build])}`;
+  const hint = 'deploy nothing else while a gate waits; deployed.reads in the JSON result has every change';
+  return new MismatchError(message, { hint });
 }
 
 const inQuotes = (text: string | null) => `"${text ?? ''}"`;
@@ -155,7 +115,7 @@ export function neverDeployed(
   const shown = texts.slice(-3).map(inQuotes).join(', ');
   const isJson = texts.at(-1)?.startsWith('{') === true;
   return new MismatchError(
-    `${page} did not show ${anyOf(versions)} in ${agreeingReads} reads in a row within ${waited}: it showed ${shown}`,
+    `${page} did not show ${anyOf(versions)} in ${agreeing} reads in a row within ${waited}: it showed ${shown}`,
     {
       hint: (say) =>
         isJson

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
 import { eitherSignal } from '../../transport/stop.ts';
 import type { Emit } from '../events.ts';
-import { lastReadMs } from '../poll.ts';
+import { lastReadMs } from '../limits.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink } from './hub-link.ts';
 
@@ -54,7 +54,7 @@ export async function turnToRead(
 ): Promise<boolean> {
   const { hub } = tools;
   if (hub !== undefined) {
-    const usual = run.progress.attempts === 0 ? 'first' : 'safety';
+    const usual = run.attempts === 0 ? 'first' : 'safety';
     const grant = (signal: AbortSignal) => hub.granted(run.woken ? 'confirm' : usual, run.runId, signal);
     run.turn = Number.POSITIVE_INFINITY;
     // A last read without a grant may show the end of the run.

@@ -16,7 +16,7 @@ export interface PlanNode {
 }
 
 /** Why gates cannot be put in an order, and the gate and the need to blame. */
-export interface PlanProblem {
+interface PlanProblem {
   readonly gate: string;
   readonly need: string;
   readonly message: string;
@@ -106,58 +106,9 @@ export const gateResults = [...results, 'skipped'] as const;
 /** The result of one gate of several: `skipped` if it never began, `waiting` if it goes on after a slice, else the worst action on its runs. */
 export type GateResult = (typeof gateResults)[number];
 
-/** Why no further gate begins: a signal, or with `--fail-fast` the gate that failed. */
-export type Halt = { by: StopCause } | { failed: string };
-
-interface PlanProgress {
-  /** The gates that have begun, whether or not they have ended. */
-  readonly begun: ReadonlySet<string>;
-  readonly results: ReadonlyMap<string, GateResult>;
-  readonly halt: Halt | null;
-}
-
-export interface Skipped {
-  readonly name: string;
-  /** Why, as a clause. */
-  readonly reason: string;
-  /** The reason is the halt, not a need. */
-  readonly halted: boolean;
-}
-
-const endings = { fail: 'failed', skipped: 'was skipped' } as const;
-
-function skipped({ name, needs }: PlanNode, { results, halt }: PlanProgress): Skipped | null {
-  if (halt !== null) return { name, reason: haltReason(halt), halted: true };
-  for (const need of needs) {
-    const result = results.get(need);
-    if (result === 'fail' || result === 'skipped')
-      return { name, reason: `it needs ${need}, which ${endings[result]}`, halted: false };
-  }
-  return null;
-}
-
-export function haltReason(halt: Halt): string {
+/** Returns why no further gate begins: a signal, or with `--fail-fast` the gate that failed. */
+export function haltReason(halt: { by: StopCause } | { failed: string }): string {
   return 'by' in halt ? `rungate was stopped by ${halt.by}` : `${halt.failed} failed (--fail-fast)`;
-}
-
-/**
- * Returns which gates begin now and which will never begin. A need is met by `pass` and `warn`. Call it again with every
- * change, until it returns nothing more.
- */
-export function nextGates(
-  nodes: readonly PlanNode[],
-  state: PlanProgress,
-): { begin: string[]; skip: Skipped[] } {
-  const begin: string[] = [];
-  const skip: Skipped[] = [];
-  for (const node of nodes) {
-    const { name, needs } = node;
-    if (state.begun.has(name) || state.results.has(name)) continue;
-    const never = skipped(node, state);
-    if (never !== null) skip.push(never);
-    else if (needs.every((need) => state.results.has(need))) begin.push(name);
-  }
-  return { begin, skip };
 }
 
 /** Returns the longest time that gates take which wait for each other, in milliseconds. */

@@ -1,3 +1,4 @@
+import type { Exchange } from '../../client/caller.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
@@ -13,27 +14,33 @@ import type {
   RunReport,
   RunSubject,
 } from '../result-types.ts';
-import type { RunsOptions } from '../retries.ts';
+import type { Start } from '../start.ts';
 import { named, subjectOf } from '../watched-run.ts';
 import type { PlanNode } from './graph.ts';
 
 /** The name of a gate that is the only one and has none. Its events name no gate. */
 export const unnamed = '';
 
-type OwnOptions = keyof Rules | 'start' | 'runIds' | 'names' | 'deadline' | 'soFar';
-
-export interface PlannedGate extends Pick<RunsOptions, OwnOptions>, GateRuns {
-  start?: RunsOptions['start'];
+export interface PlannedGate extends Rules, GateRuns {
+  start?: Start | undefined;
   journal?: RunJournal | undefined;
-  /** Its result, if it has ended in an earlier slice. */
-  ended?: NamedGateReport | undefined;
+  /** Whether it waits for the end of its run; default true. */
+  waits?: boolean | undefined;
+  /** It has ended in an earlier slice. */
+  ended?: boolean | undefined;
 }
 
-export interface PlanOptions extends Omit<RunsOptions, OwnOptions> {
+export interface PlanOptions {
   /** Several gates in any order, whose needs have no problem; or one without a name. */
   gates: readonly PlannedGate[];
   /** Whether the first gate that fails cancels the others. */
   failFast: boolean;
+  /** The shortest wait between two reads that the service may request. */
+  shortestMs: number;
+  /** Whether a stop cancels the runs; `SIGINT`: only Ctrl-C does. The end of a slice never cancels. */
+  cancelOnInterrupt: boolean | 'SIGINT';
+  cancelOnTimeout: boolean;
+  cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
 }
 
 /** An event of one of the gates, or of all of them. */
@@ -48,6 +55,8 @@ export type PlanEvent = GatesEvent | (InnerEvent & { gate?: string });
 export interface GateOutcome {
   entry: NamedGateReport;
   report?: GateReport;
+  /** The response that has named its last run. */
+  response?: Exchange | null;
   /** Why no run could be started. */
   error?: RungateError;
 }

@@ -1,194 +1,272 @@
-import { RungateError, type StopCause, UnexpectedResponseError } from '../../errors.ts';
+import type { Clock } from '../../clock.ts';
+import { RungateError, type Say, type StopCause, sayId } from '../../errors.ts';
+import type { Event } from '../decide.ts';
+import { type DeployedCheckOptions, type WatchedPage, watchPage } from '../deployed/watch-page.ts';
+import type { EffectTools, LiveGate } from '../effect-tools.ts';
+import { doWork } from '../effects.ts';
 import type { Emit } from '../events.ts';
 import type { HubLink, HubUser } from '../fleet/hub-link.ts';
 import { newBudget } from '../fleet/turns.ts';
-import type { GateTools } from '../gate.ts';
-import { runWithRetries } from '../retries.ts';
-import { goesOn } from '../start.ts';
-import { subjectOf } from '../watched-run.ts';
-import { type Halt, haltReason, inOrder, nextGates } from './graph.ts';
+import { run as runMachine, type Tell } from '../runner.ts';
+import { type SayTools, sayGate, sayKnown } from '../say.ts';
+import type { RunService } from '../service.ts';
+import { causeOf, type GateState, type PlanState } from '../state.ts';
+import { subjectOf, type WatchedRun } from '../watched-run.ts';
+import { endOf, isEnded, leftBySlice, ownerOf, partsOf, stoppedBy } from './ends.ts';
+import { type Entry, freshPlan, statesOf } from './fresh.ts';
+import { inOrder } from './graph.ts';
+import type { OutcomeTools } from './outcomes.ts';
 import {
-  endedGate,
-  failedStart,
   type GateOutcome,
-  knownRuns,
   type PlanEvent,
   type PlannedGate,
   type PlanOptions,
   type PlanResult,
-  skippedGate,
   unnamed,
-  waitingGate,
 } from './plan.ts';
+import type { PlanStore } from './saved.ts';
 
-export interface PlanTools extends Omit<GateTools, 'claim' | 'hub' | 'budget' | 'emit'> {
+export interface PlanTools {
+  service: RunService;
+  clock: Clock;
+  /** A number from 0 up to 1. */
+  random(): number;
+  /** Names options in errors; default: by their ids. */
+  say?: Say | undefined;
+  /** Calls the listener when a person or the CI stops the gates. Returns a function that removes the listener. */
+  onStop(listener: (cause: StopCause) => void): () => void;
   emit?: ((event: PlanEvent) => void) | undefined;
   /** Opens a gate's link with the hub. */
   linkHub?(user: HubUser): HubLink | undefined;
+  page?: DeployedCheckOptions | undefined;
+  /** Undefined for gates that end with this command. */
+  store?: PlanStore | undefined;
 }
 
-/** Passes a stop on to the gates that are running, and to those that begin to listen afterwards. */
-function stopper() {
-  const listeners = new Set<(cause: StopCause) => void>();
-  let cause: StopCause | null = null;
-  return {
-    stop(by: StopCause) {
-      if (cause !== null) return;
-      cause = by;
-      for (const listener of listeners) listener(by);
-    },
-    onStop(listener: (by: StopCause) => void) {
-      if (cause === null) listeners.add(listener);
-      else listener(cause);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
-  };
+/** Runs gates, each as soon as its needs are met. A gate that cannot start its run fails; the others go on. */
+export const runPlan = (options: PlanOptions, tools: PlanTools): Promise<PlanResult> =>
+  new RunningPlan(options, tools).run();
+
+interface Live extends LiveGate {
+  stop: AbortController;
+  /** The run of its last create. */
+  lastRun: string | null;
 }
 
-/**
- * Runs gates, each as soon as its needs are met. They share the connections and the limits of the service. A gate that cannot
- * start its run fails; the others go on.
- */
-export async function runPlan(options: PlanOptions, tools: PlanTools): Promise<PlanResult> {
-  const { failFast, ...shared } = options;
-  const { emit, linkHub, ...common } = tools;
-  const gates = inOrder(options.gates);
-  const isNamed = gates.some(({ name }) => name !== unnamed);
-  const budget = isNamed ? newBudget() : undefined;
-  const { stop, onStop } = stopper();
-  const outcomes = new Map<string, GateOutcome>();
-  const running = new Map<string, Promise<void>>();
-  /** The gate of each run. */
-  const owners = new Map<string, string>();
-  const bugs: unknown[] = [];
-  let halt: Halt | null = null;
-  let stoppedBy: StopCause | null = null;
-  let cutShort = false;
-  const halted = () => halt as Halt | null;
+class RunningPlan {
+  readonly #options: PlanOptions;
+  readonly #tools: PlanTools;
+  readonly #gates: readonly PlannedGate[];
+  readonly #isNamed: boolean;
+  readonly #entries: readonly Entry[];
+  readonly #lives: ReadonlyMap<string, Live>;
+  readonly #page: WatchedPage | undefined;
+  /** The runs as the live view shows them, by id. */
+  readonly #watched = new Map<string, WatchedRun>();
+  readonly #outcomes = new Map<string, GateOutcome>();
+  /** Jumps of the wall clock change nothing while this process lives. */
+  readonly #epoch: number;
+  #state: PlanState;
+  #openedBy: Event;
 
-  const end = (outcome: GateOutcome) => {
-    const { entry } = outcome;
-    outcomes.set(entry.name, outcome);
-    // After a bug or a mistake in the settings there is no result.
-    if (isNamed && bugs.length === 0) emit?.({ type: 'gate', gate: entry.name, report: entry });
-  };
-  const giveUp = (failed: string) => {
-    halt ??= { failed };
-    stop('fail-fast');
-  };
+  constructor(options: PlanOptions, tools: PlanTools) {
+    const { clock, store, linkHub } = tools;
+    this.#options = options;
+    this.#tools = tools;
+    this.#gates = inOrder(options.gates);
+    this.#isNamed = this.#gates.some(({ name }) => name !== unnamed);
+    this.#epoch = clock.now() - clock.monotonic();
+    this.#entries = this.#gates.flatMap((gate) => statesOf(gate, options, this.#now()));
+    this.#page = tools.page && watchPage(tools.page);
+    const parts = {
+      pageMs: this.#page?.timeoutMs ?? null,
+      hub: linkHub !== undefined,
+      sliced: store !== undefined,
+    };
+    this.#state = store?.plan ?? freshPlan(this.#entries, options, parts);
+    const attempt = this.#entries[0]?.[2].attempt ?? null;
+    this.#openedBy = store?.plan ? { type: 'resumed', attempt, behindMs: store.behindMs } : { type: 'time' };
+    this.#lives = this.#openLives();
+  }
 
-  /** One run cannot be the result of two gates: the service, or the pointer to the id, is wrong. */
-  const claim = (name: string, runId: string) => {
-    const owner = owners.get(runId) ?? name;
-    owners.set(runId, owner);
-    if (owner === name) return;
-    throw new UnexpectedResponseError(
-      `the service returned run ${runId} for gate ${name}, but that is the run of gate ${owner}`,
-      {
-        field: 'runId',
-        expected: 'a new run',
-        received: `the run of gate ${owner}`,
-        hint: (say) => `if the id is elsewhere in the response, set ${say('run.idPointer')}`,
-      },
-    );
-  };
-
-  async function runOne(gate: PlannedGate): Promise<GateOutcome> {
-    const { name, needs: _needs, advisory: _advisory, journal: _journal, ended: _ended, ...own } = gate;
-    const emitOwn: Emit = (event) => emit?.(isNamed ? { ...event, gate: name } : event);
-    emitOwn({ type: 'begun' });
-    const onChange: HubUser['onChange'] = (error) => emitOwn({ type: 'hub', error });
-    const subject = gate.start === undefined ? null : subjectOf(gate.start.body).name;
-    const hub = linkHub?.({ name: isNamed ? name : subject, onChange });
+  async run(): Promise<PlanResult> {
+    const { clock, store } = this.#tools;
+    const effectTools = this.#effectTools();
+    const sayTools = this.#sayTools();
+    const outcomeTools = this.#outcomeTools();
     try {
-      const report = await runWithRetries(
-        { ...shared, ...own },
-        {
-          ...common,
-          onStop,
-          budget,
-          hooks: tools.hooks?.ofGate(),
-          claim: (runId) => claim(name, runId),
-          emit: emitOwn,
-          hub,
+      this.#state = await runMachine(this.#state, this.#openedBy, {
+        clock,
+        now: this.#now,
+        work: (effect, tell, signal) => doWork(effect, tell, signal, effectTools),
+        save: async (plan) => store?.save(plan, this.#page?.seen()),
+        say: (event, before, after) => {
+          this.#say(event, before, after, sayTools);
+          this.#endGates(after, outcomeTools);
         },
-      );
-      const { interruptedBy } = report;
-      if (interruptedBy !== undefined && interruptedBy !== 'fail-fast') cutShort = true;
-      const cause = halted();
-      return { report, entry: endedGate(gate, report, cause && haltReason(cause)) };
-    } catch (error) {
-      if (!(error instanceof RungateError)) throw error;
-      const known = { ...knownRuns(gate)[0], idempotencyKey: error.facts.idempotencyKey ?? null };
-      return { error, entry: failedStart(gate, known, error) };
+        listen: (tell) => this.#listen(tell),
+      });
     } finally {
-      hub?.close();
+      for (const { hub } of this.#lives.values()) hub?.close();
     }
+    const shown = leftBySlice(this.#state, this.#now());
+    this.#endGates(shown, outcomeTools);
+    return {
+      outcomes: this.#gates.flatMap(({ name }) => this.#outcomes.get(name) ?? []),
+      stoppedBy: stoppedBy(shown, this.#gates, this.#entries),
+      parts: partsOf(this.#state, this.#page),
+    };
   }
 
-  async function runAndEnd(gate: PlannedGate): Promise<void> {
-    try {
-      const outcome = await runOne(gate);
-      end(outcome);
-      if (failFast && outcome.entry.result === 'fail') giveUp(gate.name);
-    } catch (error) {
-      // A bug: the runs of the other gates must not go on without a gate.
-      bugs.push(error);
-      giveUp(gate.name);
-    } finally {
-      running.delete(gate.name);
-    }
-  }
+  readonly #now = () => Math.floor(this.#epoch + this.#tools.clock.monotonic());
+  readonly #monotonic = (at: number) => at - this.#epoch;
+  readonly #gateOf = (name: string) => this.#lives.get(name) as Live;
 
-  const begun = new Set<string>();
-  const begin = (gate: PlannedGate) => {
-    begun.add(gate.name);
-    running.set(gate.name, runAndEnd(gate));
-  };
-  const advance = () => {
-    for (;;) {
-      const results = new Map([...outcomes].map(([name, { entry }]) => [name, entry.result]));
-      // The only gate begins even after a stop: its report has the state of its runs.
-      const next = nextGates(gates, { begun, results, halt: isNamed ? halt : null });
-      for (const gate of gates) if (next.begin.includes(gate.name)) begin(gate);
-      for (const { name, reason, halted: byHalt } of next.skip) {
-        if (byHalt && stoppedBy !== null) cutShort = true;
-        const gate = gates.find((planned) => planned.name === name);
-        if (gate !== undefined)
-          end({ entry: byHalt && stoppedBy === 'slice' ? waitingGate(gate) : skippedGate(gate, reason) });
+  #openLives(): Map<string, Live> {
+    const { emit, linkHub } = this.#tools;
+    const links = new Map<PlannedGate, HubLink | undefined>();
+    const open = ([name, gate]: Entry): [string, Live] => {
+      const emitOwn: Emit = (event) => emit?.(this.#isNamed ? { ...event, gate: gate.name } : event);
+      if (!links.has(gate)) {
+        const subject = gate.start === undefined ? null : subjectOf(gate.start.body).name;
+        const onChange = (error: RungateError | null) => emitOwn({ type: 'hub', error });
+        links.set(gate, linkHub?.({ name: this.#isNamed ? gate.name : subject, onChange }));
       }
-      if (next.skip.length === 0) return;
-    }
-  };
+      const stop = new AbortController();
+      const live: Live = {
+        gate,
+        emit: emitOwn,
+        hub: links.get(gate),
+        state: () => this.#state.gates[name] as GateState,
+        stop,
+        stopped: stop.signal,
+        error: null,
+        response: null,
+        lastRun: null,
+      };
+      return [name, live];
+    };
+    return new Map(this.#entries.map(open));
+  }
 
-  const unsubscribe = tools.onStop((by) => {
-    // A gate that is failing early ends within seconds.
-    if (by === 'slice' && halt !== null) return;
-    stoppedBy = by;
-    halt ??= { by };
-    if (by !== 'slice') emit?.({ type: 'stopping', by });
-    stop(by);
-  });
-  const ended = gates.flatMap((gate) => gate.ended ?? []);
-  for (const entry of ended) {
-    outcomes.set(entry.name, { entry });
-    for (const { runId } of entry.runs) if (runId !== null) owners.set(runId, entry.name);
+  #effectTools(): EffectTools {
+    return {
+      ...this.#tools,
+      budget: newBudget(),
+      limited: this.#isNamed || this.#entries.length > 1,
+      monotonic: this.#monotonic,
+      gateOf: this.#gateOf,
+      usersOf: (key) =>
+        this.#entries.flatMap(([name, , one]) => (one.environment === key ? [this.#gateOf(name)] : [])),
+      watched: (runId) => this.#watched.get(runId) as WatchedRun,
+      isAccepted: () => isAccepted(this.#state),
+      cancelReason: async () => this.#options.cancelReason(causeOf(this.#state)?.by ?? 'timeout'),
+      readPage: async (confirms, signal) => {
+        const [phase, end] = phaseOf(this.#state, confirms);
+        return (await this.#page?.read(phase, end - this.#now(), signal)) ?? { build: null, error: null };
+      },
+      keep: (gate, error) => {
+        if (!(error instanceof RungateError)) throw error;
+        gate.error = error.word(this.#tools.say);
+        return error;
+      },
+    };
   }
-  // A halt would skip the gates that go on, and nothing would cancel their runs.
-  for (const gate of gates) if (gate.ended === undefined && goesOn(gate)) begin(gate);
-  const failed = failFast ? ended.find(({ result }) => result === 'fail') : undefined;
-  if (failed !== undefined) giveUp(failed.name);
-  try {
-    for (advance(); running.size > 0; advance()) await Promise.race(running.values());
-  } finally {
-    unsubscribe();
+
+  #sayTools(): SayTools {
+    const { say = sayId } = this.#tools;
+    return {
+      gateOf: this.#gateOf,
+      monotonic: this.#monotonic,
+      now: this.#now,
+      watched: this.#watched,
+      say,
+    };
   }
-  if (bugs.length > 0) throw bugs[0];
-  return {
-    outcomes: gates.flatMap(({ name }) => outcomes.get(name) ?? []),
-    stoppedBy: cutShort ? stoppedBy : null,
-    parts: tools.hooks?.report(),
-  };
+
+  #outcomeTools(): OutcomeTools {
+    const { say = sayId } = this.#tools;
+    return {
+      live: this.#gateOf,
+      page: this.#page,
+      parts: () => partsOf(this.#state, this.#page),
+      hub: [...this.#lives.values()].some(({ hub }) => hub !== undefined),
+      say,
+      now: this.#now,
+      ownerOf: (name) => ownerOf(this.#state, name, this.#gateOf(name).lastRun),
+    };
+  }
+
+  /** Tells reporters what an event has changed. */
+  #say(event: Event, before: PlanState, after: PlanState, tools: SayTools): void {
+    this.#state = after;
+    const isSaid = event.type === 'stop' && event.by !== 'slice' && event.by !== 'fail-fast';
+    if (isSaid && before.stop === null) this.#tools.emit?.({ type: 'stopping', by: event.by });
+    if (event.type === 'created') this.#gateOf(event.gate).lastRun = event.run;
+    this.#sayKnownRuns(event, before, after, tools);
+    if (retriesIn(after) > retriesIn(before)) this.#page?.again();
+    for (const [name, gate] of Object.entries(after.gates)) {
+      const earlier = before.gates[name];
+      if (earlier !== undefined) sayGate(event, name, earlier, gate, tools);
+      if (causeOf(after) !== null) this.#gateOf(name).stop.abort();
+    }
+  }
+
+  /** Shows the runs that earlier commands started, when their gate begins or goes on. */
+  #sayKnownRuns(event: Event, before: PlanState, after: PlanState, tools: SayTools): void {
+    for (const gate of this.#gates) {
+      const names = this.#entries.filter(([, of]) => of === gate).map(([name]) => name);
+      const states = names.flatMap((name) => after.gates[name] ?? []);
+      const [first = ''] = names;
+      const begins = before.gates[first]?.begunAt === null || event === this.#openedBy;
+      if (begins && states.some(({ begunAt, end, run }) => begunAt !== null && end === null && run !== null))
+        sayKnown(states, this.#gateOf(first), tools);
+    }
+  }
+
+  /** Keeps the outcomes of the gates that have ended, each once. */
+  #endGates(plan: PlanState, tools: OutcomeTools): void {
+    for (const gate of this.#gates) {
+      const own = this.#entries
+        .filter(([, of]) => of === gate)
+        .map(([name]) => [name, plan.gates[name]] as const);
+      if (this.#outcomes.has(gate.name) || !own.every(isEnded)) continue;
+      const outcome = endOf(gate, own, plan, this.#isNamed, tools);
+      this.#outcomes.set(gate.name, outcome);
+      if (this.#isNamed) this.#tools.emit?.({ type: 'gate', gate: gate.name, report: outcome.entry });
+    }
+  }
+
+  /** Reports stops, and what the hub says. */
+  #listen(tell: Tell): () => void {
+    const hubs = new Set([...this.#lives.values()].flatMap(({ hub }) => hub ?? []));
+    const ends = [
+      this.#tools.onStop((by) => void tell({ type: 'stop', by })),
+      ...[...hubs].map((hub) => hub.onWake((run) => void tell({ type: 'woken', run }))),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+}
+
+const retriesIn = ({ gates }: PlanState): number =>
+  Object.values(gates).reduce((sum, { past }) => sum + past.filter(({ mine }) => mine).length, 0);
+
+/** Returns whether the service has accepted the credential: it has created a run. */
+const isAccepted = ({ gates }: PlanState): boolean =>
+  Object.values(gates).some(({ run, past }) => run !== null || past.length > 0);
+
+/** Returns the phase of a read of the version page, and when the wait for it ends. */
+function phaseOf(
+  { gates, page }: PlanState,
+  confirms: readonly string[],
+): ['before' | 'during' | 'after', number] {
+  const open = Object.values(gates).filter(({ begunAt, end }) => begunAt !== null && end === null);
+  if (confirms.length > 0) {
+    const ends = confirms.map((name) => gates[name]?.confirmBy ?? 0);
+    return ['after', Math.max(...ends)];
+  }
+  if (open.some(({ run }) => run !== null)) return ['during', Number.POSITIVE_INFINITY];
+  return ['before', page?.until ?? 0];
 }

@@ -406,6 +406,36 @@ it('several gates with one URL share one environment, which is deleted after the
   expect(own()).toEqual([]);
 });
 
+it('creates an environment although the first of its gates has not begun', async () => {
+  await begin();
+  const file = JSON.stringify({
+    project: 'shop',
+    preview: { baseUrl: url },
+    gates: {
+      first: { process: 'api', preview: { baseUrl: `${url}/b` } },
+      later: { process: 'checkout', needs: ['first'] },
+      now: { process: 'search' },
+    },
+  });
+  const { code } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('gate');
+  expect([code, sent('env.create').length, own()]).toEqual([0, 2, []]);
+});
+
+it('whose environment is refused fails with the error of the service, like every gate that shares it', async () => {
+  await begin({ faults: [always({ kind: 'status', status: 422, endpoint: 'env.create' })] });
+  const gates = { api: { process: 'api' }, web: { process: 'checkout' } };
+  const file = JSON.stringify({ project: 'shop', preview: { baseUrl: url }, gates });
+  const { code, out } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('gate', '--json');
+  const error = { status: 422 };
+  expect([code, JSON.parse(out).gates]).toMatchObject([
+    5,
+    [
+      { exitCode: 5, error },
+      { exitCode: 5, error },
+    ],
+  ]);
+});
+
 describe('--environment beside it', () => {
   const model = () => environments().find(({ key }) => key === 'staging') as StoredEnvironment;
 

@@ -88,7 +88,7 @@ it('names the key of a run that no time is left to look for', async () => {
   createsOfSlice = 2;
   expect((await run(hasty)).code).toBe(75);
   const key = on.mock.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? [])[0];
-  world.clock = { ...on.clock, now: () => on.clock.now() + 591_000 };
+  world.clock = { ...on.clock, now: () => on.clock.now() + 603_000 };
   const { code, out, err } = await run(hasty);
   expect(code).toBe(3);
   expect(err).toContain(`one may exist with the idempotency key ${key}`);
@@ -137,6 +137,7 @@ describe('the command that goes on', () => {
   it('reads a secret in a URL of the project file again, and does not store it', async () => {
     await on.close();
     on = await stage({ outcome: 'failed', duration: 60_000, deployed: 'x' });
+    world.clock = { ...on.clock, sleep: world.clock?.sleep ?? on.clock.sleep };
     readsOfSlice = 1;
     const deployed = { url: `${on.mock.url}/_mock/version?key=word-of-page`, is: 'x' };
     const project = { project: 'shop', process: 'checkout', deployed };

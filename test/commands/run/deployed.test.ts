@@ -169,7 +169,7 @@ describe('the deployed build', () => {
       'is slow once',
       {
         deployed: 'new',
-        faults: [some({ kind: 'stall-headers' }, 1, 1), some({ kind: 'stall-body' }, 5, 1)],
+        faults: [some({ kind: 'stall-headers' }, 1, 1), some({ kind: 'stall-body' }, 2, 1)],
         // In real time.
         flags: ['--request-timeout', '2s'],
       },

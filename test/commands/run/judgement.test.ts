@@ -8,8 +8,11 @@ import type { Context } from '../../../src/commands/context.ts';
 import { liveRun } from '../../../src/commands/run/live.ts';
 import { printGate } from '../../../src/commands/run/result.ts';
 import { scenarios } from '../../../src/commands/selftest/scenarios.ts';
-import { MismatchError, NetworkError } from '../../../src/errors.ts';
-import { endedGate } from '../../../src/gate/plan/plan.ts';
+import { NetworkError } from '../../../src/errors.ts';
+import { finish } from '../../../src/gate/end.ts';
+import { errorData } from '../../../src/gate/error-data.ts';
+import { type OutcomeTools, outcomeOf } from '../../../src/gate/plan/outcomes.ts';
+import { endedGate, type PlannedGate } from '../../../src/gate/plan/plan.ts';
 import {
   type Action,
   actions,
@@ -19,43 +22,49 @@ import {
   type Verdict,
   verdicts,
 } from '../../../src/gate/policy.ts';
-import { firstProgress, type RunOutcome } from '../../../src/gate/poll.ts';
-import { reportGate } from '../../../src/gate/report.ts';
+import { newRun, unobserved } from '../../../src/gate/reads.ts';
 import type { GateReport } from '../../../src/gate/result-types.ts';
-import { decide } from '../../../src/gate/retries.ts';
+import type { End, GateState, RunState, Why } from '../../../src/gate/state.ts';
 import { watch } from '../../../src/gate/watched-run.ts';
 import type { EndEvent } from '../../../src/library/reporter.ts';
 import { gateStatement } from '../../../src/receipt/gate-statement.ts';
 import { commit } from '../../receipt/table.ts';
-import { readStatus } from '../../without-redaction.ts';
 
-const clock = { now: () => 60_000, monotonic: () => 60_000 };
-const lost = new NetworkError('refused', 'no server listens', { hint: 'check the address' });
+const { exitCode: _, ...lost } = errorData(
+  new NetworkError('refused', 'no server listens', { hint: 'check the address' }),
+);
 
-function runWith(verdict: Exclude<Verdict, 'flaky'>) {
-  const outcome: RunOutcome =
-    verdict === 'mismatch'
-      ? { verdict, cause: new MismatchError('another build') }
-      : verdict === 'unobserved'
-        ? { verdict, cause: lost }
-        : { verdict };
-  const seen = readStatus({
-    state: verdict === 'cancelled' ? 'cancelled' : 'completed',
-    failed: verdict === 'failed' ? 1 : 0,
-    blocked: 0,
+function runWith(verdict: Exclude<Verdict, 'flaky'>): RunState {
+  const state = verdict === 'cancelled' ? 'cancelled' : 'completed';
+  return newRun('run_1', {
+    ...{ since: 0, due: 0, reads: 2, endedAt: 30_000, appUrl: 'https://app.example.test/1' },
+    seen: { state, failed: verdict === 'failed' ? 1 : 0, blocked: 0 },
+    outcome: { ...unobserved(null), verdict, ended: true },
   });
-  const run = watch('run_1', 0, { outcome, endedAt: 30_000, appUrl: 'https://app.example.test/1' });
-  return { ...run, progress: { ...firstProgress(), attempts: 2, seen } };
 }
 
 /** Returns the report of a gate whose policy gives the verdict an action, which no option can give `passed`. */
 function reportOf(verdict: Verdict, action: Action): { policy: Policy; report: GateReport } {
   const policy = { ...resolvePolicy(), [verdict]: action };
-  if (verdict !== 'flaky') return { policy, report: reportGate([runWith(verdict)], policy, clock) };
-  const [first, last] = (['failed', 'passed'] as const).map((one) =>
-    reportGate([{ ...runWith(one), retry: one === 'passed' ? 1 : 0 }], policy, clock),
-  );
-  return { policy, report: decide([first, last] as GateReport[], policy) };
+  const [last, past] = verdict === 'flaky' ? (['passed', ['failed']] as const) : ([verdict, []] as const);
+  const error: Why | null =
+    last === 'unobserved' ? { ...lost, exitCode: 7 } : last === 'mismatch' ? 'other-build' : null;
+  const state = {
+    rules: { policy, retries: 1 },
+    run: runWith(last),
+    past: past.map((one) => ({ run: runWith(one), verdict: one, mine: true, late: false, trust: 'random' })),
+    key: null,
+  } as unknown as GateState & { end: End };
+  finish(state, last, 60_000, error);
+  const gate = { name: '', needs: [], advisory: false } as unknown as PlannedGate;
+  const tools = {
+    live: () => ({}),
+    parts: () => ({}),
+    say: String,
+    now: () => 60_000,
+  } as unknown as OutcomeTools;
+  const { report } = outcomeOf({ ...gate, runIds: ['run_1'] }, [['', state]], null, tools);
+  return { policy, report: report as GateReport };
 }
 
 async function printed(report: GateReport): Promise<string[]> {
@@ -106,7 +115,7 @@ async function shownBy(verdict: Verdict, action: Action): Promise<Record<string,
     'the hint': hintOf(run) === null ? 'any' : 'not pass',
     JUnit: /<(?:failure|error|skipped) /.test(junitReport(report)) ? 'not pass' : 'not fail',
     ...(statement !== null && { 'the receipt': results[statement.predicate.result] }),
-    ...(verdict !== 'flaky' && { 'the live view': liveRun(runWith(verdict), moment).phase }),
+    ...(verdict !== 'flaky' && { 'the live view': liveRun(watch('run_1', 0, { verdict }), moment).phase }),
   };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { liveRun } from '../../../src/commands/run/live.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
-import { type WatchedRun, watch as watchRun } from '../../../src/gate/watched-run.ts';
+import { watch as watchRun } from '../../../src/gate/watched-run.ts';
 import type { Io } from '../../../src/host/io.ts';
 import type { Size } from '../../../src/output/live/model.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
@@ -100,10 +100,9 @@ describe('the live view of a wait', () => {
     ['cancelled', 'warn'],
     ['timeout', 'fail'],
   ] as const)('shows a run that %s as %s if the policy lets its counts pass', (verdict, phase) => {
-    const outcome = { verdict } as WatchedRun['outcome'];
     const policy = resolvePolicy({ on: { failed: 'pass', cancelled: 'pass' } });
     const moment = { now: 0, stopping: false, maxAttempts: 1, policy, redact: (text: string) => text };
-    expect(liveRun({ ...watchRun('run_1', 0), outcome }, moment).phase).toBe(phase);
+    expect(liveRun(watchRun('run_1', 0, { verdict }), moment).phase).toBe(phase);
   });
 
   it.each([

@@ -293,7 +293,7 @@ describe('a run that was found, but whose state is unclear at first', () => {
   it('fails the command without --wait if the service never sends a state', async () => {
     await serve({ outcome: ['passed', 'failed'], duration: 1000 });
     await github({ attempt: 1 })(...gate);
-    on.mock.faults.add({ kind: 'reply', text: '{}', endpoint: 'run.status', times: 3 });
+    on.mock.faults.add({ kind: 'reply', text: '{}', endpoint: 'run.status', times: 99 });
     expect((await github({ attempt: 2 })(...trigger)).code).toBe(5);
   });
 });

@@ -2,16 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Exchange } from '../../../src/client/caller.ts';
-import { NetworkError } from '../../../src/errors.ts';
-import { chainOf, linkAfter } from '../../../src/gate/chain.ts';
-import { resolvePolicy } from '../../../src/gate/policy.ts';
-import type { RunService } from '../../../src/gate/service.ts';
-import { startOrAttach } from '../../../src/gate/start.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { fixtures } from '../../ci/provider-fixtures.ts';
-import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
-import { fakeClock } from '../../fake-clock.ts';
+import { asked, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { until } from '../../until.ts';
 
 let on: Stage;
@@ -91,8 +84,8 @@ describe('a run of a derived key', () => {
   });
 
   it.each([
-    [2, 0],
-    [3, 6],
+    [4, 0],
+    [5, 6],
   ])('is read again without --wait after %i foreign responses, and exits with %i', async (times, exit) => {
     await serve({ duration: 60_000 });
     await job('github')(...trigger, '--no-wait');
@@ -137,71 +130,6 @@ describe('a run of a derived key', () => {
     expect(runIds()).toHaveLength(5);
   });
 
-  describe('that the service returns for each key', () => {
-    const chain = chainOf({ key: 'k1', trust: 'shared' }, 2, 0);
-    const start = { body: { projectSlug: 'p', processSlug: 'q' }, chain };
-    const exchange = {
-      value: { runId: 'old' },
-      text: '{"runId":"old"}',
-      headers: {},
-      attempts: 1,
-    } as unknown as Exchange;
-    const passed = { verdict: 'passed' } as const;
-    const starting = (looks: (typeof passed | null)[], stopAt?: string) => {
-      const stop = new AbortController();
-      const service = {
-        async trigger(_body: unknown, { idempotencyKey }: { idempotencyKey: string }) {
-          if (idempotencyKey === stopAt) stop.abort();
-          return exchange;
-        },
-      } as unknown as RunService;
-      const clock = fakeClock();
-      const tools = { service, clock, random: () => 0, signal: stop.signal, policy: resolvePolicy() };
-      const endedEarly = async () => (looks.length > 0 ? (looks.shift() ?? null) : passed);
-      return startOrAttach(start, { latest: 1000, deadline: 1000 }, { ...tools, endedEarly });
-    };
-
-    it('is not used even if a stale status shows it in progress', async () => {
-      await expect(starting([passed, null])).rejects.toThrow(/for every idempotency key/);
-    });
-
-    it('does not hide a signal', async () => {
-      expect(await starting([], linkAfter('k1', 'old'))).toMatchObject({
-        kind: 'none',
-        discarded: [{ runId: 'old' }],
-      });
-    });
-  });
-
-  it.each([
-    ['it sent one request', 1, true],
-    ['its first request got no response', 2, false],
-  ])(
-    'of a random key that the service replays is doubtful unless this command may have started it: %s',
-    async (_name, requests, doubtful) => {
-      const headers = { 'idempotency-replayed': 'true' };
-      const exchange = { value: { runId: 'r' }, text: '{"runId":"r"}', headers } as unknown as Exchange;
-      let sent = 0;
-      const service = {
-        async trigger() {
-          sent += 1;
-          if (sent < requests) throw new NetworkError('broken', 'no response');
-          return exchange;
-        },
-      } as unknown as RunService;
-      const chain = chainOf({ key: 'k', trust: 'random' }, 1, 0);
-      const started = await startOrAttach(
-        { body: { projectSlug: 'p', processSlug: 'q' }, chain },
-        { latest: 60_000, deadline: 60_000 },
-        {
-          ...{ service, clock: fakeClock(), signal: new AbortController().signal, policy: resolvePolicy() },
-          ...{ random: () => 0.5, endedEarly: async () => null },
-        },
-      );
-      expect(started).toMatchObject({ doubtful });
-    },
-  );
-
   it('has its own count of reads', async () => {
     await serve({ outcome: ['passed', 'failed'], duration: 1_000 });
     await job('github')(...gate);
@@ -220,7 +148,7 @@ describe('a run of a derived key', () => {
     const { out } = await job('github')(...trigger, '--no-wait', '--json');
     const [first, own] = runIds();
     expect(JSON.parse(out)).toMatchObject({ runId: own, discarded: [{ runId: first }] });
-    expect(on.clock.sleeps.slice(slept)).toEqual([10_000, 10_000]);
+    expect(on.clock.sleeps.slice(slept)).toEqual([10_500, 10_500]);
   });
 
   it('is not used again if a signal comes during its first read', async () => {
@@ -249,9 +177,16 @@ describe('a run of a derived key', () => {
     const first = JSON.parse((await job('github')(...gate)).out).runs[0].runId;
     const text = JSON.stringify({ runId: first });
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger', times: 9 });
+    const before = asked(on.mock).length;
     const { code, out, err } = await job('github')(...gate);
     expect([code, out]).toEqual([5, '']);
     expect(err).toContain('for every idempotency key');
+    // A later read may be stale.
+    expect(
+      asked(on.mock)
+        .slice(before)
+        .filter((endpoint) => endpoint === 'run.status'),
+    ).toHaveLength(1);
   });
 
   it('is reported as discarded if a signal comes before the next one is created', async () => {
@@ -276,5 +211,56 @@ describe('a run of a derived key', () => {
     const { code, out } = await result;
     expect(code).toBe(143);
     expect(JSON.parse(out).discarded).toMatchObject([{ runId: first }]);
+  });
+});
+
+describe('run trigger without --wait, for a run that another job may have started', () => {
+  const again = async (fault: Fault, onStop: Settings['onStop'] = () => {}) => {
+    await serve({ outcome: 'passed', duration: 600_000 });
+    await job('github')(...trigger, '--no-wait');
+    on.mock.faults.add(fault);
+    const env = { ...envOf('github'), RUNGATE_JOURNAL: join(folder, 'again.journal') };
+    return on.with({ env, onStop })(...trigger, '--no-wait', '--json');
+  };
+  const paused: Fault = {
+    kind: 'patch',
+    merge: { state: 'queued', retryAfterSeconds: 100 },
+    endpoint: 'run.status',
+    times: 99,
+  };
+  const fails = (status: number, fault: object): Fault =>
+    ({ kind: 'status', status, endpoint: 'run.status', ...fault }) as Fault;
+
+  it.each([
+    ['an outage of the first reads', fails(503, { times: 5 })],
+    ['a state that the API does not list, and long waits', paused],
+    ['a rate limit of several minutes', fails(429, { headers: { 'retry-after': '240' } })],
+  ])('attaches to it after %s', async (_name, fault) => {
+    const { code, out, err } = await again(fault);
+    expect([code, err]).toEqual([0, expect.stringContaining('attached to the run')]);
+    expect(runIds()).toEqual([JSON.parse(out).runId]);
+  });
+
+  it('fails if its status cannot be read for a minute', async () => {
+    const { code, out, err } = await again(fails(503, { times: 99 }));
+    expect([code, out]).toEqual([5, '']);
+    expect(JSON.parse(err.trim().split('\n').at(-1) ?? '')).toMatchObject({ error: { status: 503 } });
+    const reads = asked(on.mock).filter((endpoint) => endpoint === 'run.status');
+    expect(reads.length).toBeGreaterThan(5);
+    expect(reads.length).toBeLessThan(15);
+    expect(runIds()).toHaveLength(1);
+  });
+
+  it('fails if its status never comes', async () => {
+    const { code, err } = await again({ kind: 'black-hole', endpoint: 'run.status', times: 99 });
+    expect([code, err]).toEqual([7, expect.stringContaining('showed within 1 min')]);
+  });
+
+  it('prints it if a signal comes during the first read, and cancels nothing', async () => {
+    const { code, out } = await again({ kind: 'black-hole', endpoint: 'run.status' }, (stop) => {
+      void until(() => on.mock.faults.pending === 0).then(() => stop('SIGTERM'));
+    });
+    expect([code, JSON.parse(out).runId]).toEqual([143, runIds()[0]]);
+    expect(asked(on.mock)).not.toContain('run.cancel');
   });
 });

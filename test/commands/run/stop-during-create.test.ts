@@ -109,3 +109,13 @@ it('a signal cancels the runs of several gates, the slow one as well', async () 
   expect(result).toMatchObject({ code: 143, runs: 2, cancelled: 2, creates: 2, keys: 2, cancels: 2 });
   expect(result.tookMs).toBeLessThanOrEqual(5_000);
 });
+
+it('a request that ends too late for another one says how often it was sent', async () => {
+  const service = previewService();
+  const on = machine({ ...service, latency: () => ({ uploadMs: 20, downloadMs: 40_000 }) });
+  const argv = ['gate', ...flags, '--timeout', '35s'];
+  const settings = { env: { RUNGATE_API_URL: origin } };
+  const { code, err } = await on.during(on.launch({ argv, settings }));
+  expect(code).toBe(7);
+  expect(JSON.parse(err).error.hint).toMatch(/; rungate sent the request once in 30 s$/);
+});

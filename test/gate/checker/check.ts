@@ -1,3 +1,4 @@
+import { timeNames } from '../../../src/gate/state.ts';
 import { invariants } from './invariants.ts';
 import { type Machine, type Mode, start, stepsOf, type World } from './world.ts';
 
@@ -11,25 +12,10 @@ export interface Found {
   reached: Set<string>;
 }
 
-const times = new Set([
-  'deadline',
-  'sentAt',
-  'begunAt',
-  'endedAt',
-  'since',
-  'missingSince',
-  'due',
-  'confirmBy',
-  'lastReadBy',
-  'cancelBy',
-  'until',
-  'at',
-]);
-
 /** Two worlds are the same if only the time differs by which everything is shifted. */
 const keyOf = (world: World) =>
   JSON.stringify({ ...world, now: 0 }, (name, value) =>
-    typeof value === 'number' && times.has(name) ? value - world.now : value,
+    typeof value === 'number' && timeNames.has(name) ? value - world.now : value,
   );
 
 /** Explores the worlds of a mode, breadth first, each once. */
@@ -62,10 +48,10 @@ export function check(mode: Mode, machine: Machine, stopAtFirst = false): Found 
             found.violations.set(rule, pathTo(toKey));
         if (stopAtFirst && found.violations.size > 0)
           return { ...found, states: parents.size, open: next.length };
-        for (const { end, run } of Object.values(to.plan?.gates ?? {})) {
+        for (const { end, run, rules } of Object.values(to.plan?.gates ?? {})) {
           if (run?.cancel === 'accepted') found.reached.add('cancelled');
           if (end === null) continue;
-          found.reached.add(String(end.verdict ?? end.by ?? 'skipped'));
+          found.reached.add(String(end.verdict ?? end.by ?? (rules.waits ? 'skipped' : 'started')));
           found.reached.add(`exit ${end.exitCode}`);
         }
         next.push([to, toKey]);

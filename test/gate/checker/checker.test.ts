@@ -13,15 +13,22 @@ import type { Machine } from './world.ts';
 
 const folder = fileURLToPath(new URL('../../../src/gate/', import.meta.url));
 
+/** The steps beyond those of `npm test`. */
+const deeper = Number(process.env.RUNGATE_CHECKER_DEPTH ?? 0);
+
 describe('in every world, the machine breaks no invariant', () => {
   const reached = new Set<string>();
+  const worlds = [['world', 'states', 'steps']];
   test.each(Object.keys(modes) as ModeName[])('%s', (name) => {
-    const found = check(modes[name], { decide, todo });
+    const depth = modes[name].depth + deeper;
+    const found = check({ ...modes[name], depth }, { decide, todo });
+    worlds.push([name, String(found.states), found.open === 0 ? 'all' : String(depth)]);
     for (const what of found.reached) reached.add(what);
     expect(Object.fromEntries(found.violations)).toEqual({});
   });
   afterAll(() => {
     expect([...sometimes].filter((what) => !reached.has(what))).toEqual([]);
+    if (deeper > 0) process.stdout.write(alignedTable(worlds));
   });
 });
 

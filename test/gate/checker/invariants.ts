@@ -1,6 +1,5 @@
-import { stopBudgetMs } from '../../../src/gate/cancel.ts';
-import { lastReadMs } from '../../../src/gate/poll.ts';
-import type { End, GateState } from '../../../src/gate/state.ts';
+import { lastReadMs, stopBudgetMs } from '../../../src/gate/limits.ts';
+import type { End, GateState, PlanState, RunState } from '../../../src/gate/state.ts';
 import { createGraceMs } from '../../../src/gate/steps.ts';
 import type { Machine, Mode, World } from './world.ts';
 
@@ -49,6 +48,18 @@ function mostRuns({ attempts, counts, random, rules, gates = 1 }: Mode): number 
 /** The user names the key or the run, and gets that run, ended or not. */
 const isGiven = ({ mode }: Change) => mode.given === true || mode.existing === true;
 
+/** Gates that end with a run that they have only started. */
+const starts = (change: Change) =>
+  ended(change).flatMap(({ gate: { run, key, rules }, end }) =>
+    !rules.waits && end.verdict === null && end.by === null && run !== null && key !== null
+      ? [{ run, key }]
+      : [],
+  );
+
+/** Three reads did not show whether the run has ended. */
+const isUnclear = ({ reads, unknown, missingSince }: RunState) =>
+  reads >= 3 && (unknown || missingSince !== null);
+
 /** The things that must never happen, each with a function that says whether a step does it. */
 export const invariants: Readonly<Record<string, (change: Change) => boolean>> = {
   'two runs of one gate in progress': ({ to, mode }) =>
@@ -60,7 +71,42 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
   'exit 0 for a run that has not passed': (change) =>
     passes(change).some((one) => runOf(change, one)?.state !== 'passed'),
   'exit 0 without a verdict that the policy lets pass': (change) =>
-    ended(change).some(({ end }) => end.action !== 'fail' && !isPass(end) && end.verdict !== 'cancelled'),
+    ended(change).some(
+      ({ gate, end }) =>
+        end.action !== 'fail' &&
+        !isPass(end) &&
+        end.verdict !== 'cancelled' &&
+        (gate.rules.waits || gate.run === null || end.verdict !== null),
+    ),
+  'a start names a run that had ended unseen, under a key that others may have used': (change) =>
+    !isGiven(change) &&
+    starts(change).some(({ run, key }) => {
+      const isCertain = run.replayed === false || (key.trust === 'random' && run.replayed !== true);
+      const mayFail = key.trust === 'job' && ['failed', 'unobserved'].includes(run.outcome?.verdict ?? '');
+      return !isCertain && !isSeen(change, run.id) && !mayFail && !isUnclear(run);
+    }),
+  'a start ends without a run, a stop or an error': (change) =>
+    ended(change).some(
+      ({ gate: { rules, run, error }, end }) =>
+        !rules.waits && (run === null || end.verdict !== null) && end.by === null && error === null,
+    ),
+  'a start that was stopped ends as if it was not': (change) =>
+    change.to.plan?.stop != null &&
+    ended(change).some(({ gate, end }) => !gate.rules.waits && end.by === null && end.verdict === null),
+  'a start waits longer than a minute for a read': ({ to, machine }) =>
+    Object.values(to.plan?.gates ?? {}).some(
+      ({ rules, run, end }) =>
+        !rules.waits &&
+        run !== null &&
+        end === null &&
+        machine
+          .todo(to.plan as PlanState)
+          .some((effect) => effect.type === 'timer' && effect.at > Math.max(to.now, run.due) + 60_000),
+    ),
+  'a run is cancelled that the gate only starts': ({ to, machine }) =>
+    to.plan !== null &&
+    Object.values(to.plan.gates).some(({ rules }) => !rules.waits) &&
+    machine.todo(to.plan).some(({ type }) => type === 'cancel'),
   'exit 0 by a run of an earlier job that this one never saw in progress': (change) =>
     !isGiven(change) &&
     passes(change).some((one) => {
@@ -138,7 +184,8 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     const { plan, now } = change.to;
     if (plan === null || plan.stop?.by === 'slice') return false;
     const stopAt = plan.stop?.at ?? plan.halt?.at;
-    return gatesOf(change).some(({ end, deadline, run }) => {
+    return gatesOf(change).some(({ end, deadline: at, run }) => {
+      const deadline = run?.readBy ?? at;
       if (end !== null) return false;
       if (stopAt !== undefined) return now > stopAt + stopBudgetMs;
       const isWaiting = run === null || run.outcome === null;
@@ -166,6 +213,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
         gate.run !== null &&
         gate.run.seen !== null &&
         gate.run.outcome?.limit === true &&
+        gate.rules.waits &&
         !change.to.failed &&
         change.mode.page !== true,
     ),
@@ -214,6 +262,7 @@ export const sometimes: readonly string[] = [
     'SIGINT',
     'fail-fast',
     'skipped',
+    'started',
   ],
   ...['exit 0', 'exit 1', 'exit 3', 'exit 5', 'exit 7', 'exit 8', 'exit 130'],
 ];

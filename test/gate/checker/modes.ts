@@ -1,5 +1,8 @@
 import type { Mode } from './world.ts';
 
+/** The run is started, and nothing waits for it. */
+const startOnly = { waits: false, cancelOnInterrupt: false, timeoutMs: 200_000 } as const;
+
 /** The worlds that are explored, by name. The depth is that of `npm test`. */
 export const modes = {
   'stopped or killed': {
@@ -39,7 +42,7 @@ export const modes = {
     existing: true,
     failures: 2,
     stops: ['SIGINT'],
-    depth: 14,
+    depth: 13,
   },
   'one run for every key': { attempts: 1, keys: 'one-run', depth: 18 },
   'one old run for every key': { attempts: 1, keys: 'one-run', random: true, old: true, depth: 12 },
@@ -53,6 +56,41 @@ export const modes = {
     stops: ['slice', 'slice'],
     jumps: 1,
     depth: 20,
+  },
+  'asked again after the end': {
+    attempts: 1,
+    keys: 'reported',
+    again: true,
+    stops: ['SIGINT'],
+    jumps: 1,
+    losses: 1,
+    failures: 1,
+    depth: 13,
+  },
+  'an environment, asked again after the end': {
+    attempts: 1,
+    keys: 'silent',
+    environment: true,
+    again: true,
+    losses: 1,
+    stops: ['SIGINT'],
+    depth: 15,
+  },
+  'stopped, killed, and resumed much later': {
+    attempts: 1,
+    keys: 'silent',
+    kills: 1,
+    stops: ['SIGINT'],
+    jumps: 1,
+    depth: 11,
+  },
+  'a deployed build and a cancel': {
+    attempts: 1,
+    keys: 'silent',
+    page: true,
+    stops: ['SIGINT'],
+    rules: { cancelOnTimeout: true },
+    depth: 21,
   },
   'a hub': { attempts: 1, keys: 'silent', hub: true, wakes: 2, failures: 1, depth: 13 },
   'a deployed build and a retry': {
@@ -88,6 +126,30 @@ export const modes = {
     needs: true,
     stops: ['SIGINT'],
     depth: 14,
+  },
+  'a start in a re-run': { attempts: 2, keys: 'silent', kills: 1, losses: 1, rules: startOnly, depth: 19 },
+  'a start that is stopped': {
+    attempts: 2,
+    keys: 'reported',
+    losses: 1,
+    stops: ['SIGINT'],
+    rules: startOnly,
+    depth: 17,
+  },
+  'a start whose first reads fail': {
+    attempts: 2,
+    keys: 'silent',
+    failures: 3,
+    rules: startOnly,
+    depth: 16,
+  },
+  'a start that finds one old run for every key': {
+    attempts: 1,
+    keys: 'one-run',
+    random: true,
+    old: true,
+    rules: startOnly,
+    depth: 12,
   },
   'gates that fail fast': { attempts: 1, keys: 'silent', gates: 2, failFast: true, depth: 13 },
 } as const satisfies Readonly<Record<string, Omit<Mode, 'name'>>>;

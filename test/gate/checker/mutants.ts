@@ -3,7 +3,7 @@ import type { ModeName } from './modes.ts';
 /** A rule of the machine, and the change that removes it. `mode`: a world in which that is noticed. */
 export interface Mutant {
   rule: string;
-  file: 'decide' | 'steps' | 'keys' | 'end' | 'reads' | 'todo';
+  file: 'decide' | 'steps' | 'keys' | 'end' | 'reads' | 'resume' | 'todo';
   from: string;
   to: string;
   mode: ModeName;
@@ -13,22 +13,22 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'A run that had ended before it was seen does not count under a key that an earlier job may have used.',
     file: 'keys',
-    from: "return key.trust === 'job' && policy[verdict] === 'fail';",
+    from: "return gate.key?.trust === 'job' && gate.rules.policy[verdict] === 'fail';",
     to: 'return true;',
     mode: 'a re-run on a fresh machine',
   },
   {
     rule: "A run that had ended before it was seen never passes a gate under the job's key.",
     file: 'keys',
-    from: "key.trust === 'job' && policy[verdict] === 'fail'",
-    to: "key.trust === 'job'",
+    from: "gate.key?.trust === 'job' && gate.rules.policy[verdict] === 'fail'",
+    to: "gate.key?.trust === 'job'",
     mode: 'stopped or killed',
   },
   {
     rule: 'A random key that finds an old run shows a service that ignores keys.',
     file: 'keys',
-    from: "if (key.trust === 'random') return run.replayed !== true;",
-    to: "if (key.trust === 'random') return true;",
+    from: "key.trust === 'random' && run.replayed !== true",
+    to: "key.trust === 'random'",
     mode: 'one old run for every key',
   },
   {
@@ -54,15 +54,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'A later job has not seen what an earlier one saw.',
-    file: 'decide',
-    from: 'Object.assign(gate.run, { live: false, replayed: null })',
+    file: 'resume',
+    from: 'Object.assign(run, { live: false, replayed: null })',
     to: '{}',
     mode: 'a re-run on the same machine',
   },
   {
     rule: 'A key that an earlier job sent is shared.',
-    file: 'decide',
-    from: "gate.key.trust = 'shared';",
+    file: 'resume',
+    from: "key.trust = 'shared';",
     to: ';',
     mode: 'a re-run on the same machine',
   },
@@ -153,14 +153,14 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'A machine that slept past the deadline reads once more.',
     file: 'steps',
-    from: 'now - deadline >= sleptMs',
+    from: 'now - (gate.lastReadBy ?? deadline) >= sleptMs',
     to: 'false',
     mode: 'a sleeping machine',
   },
   {
     rule: 'A stop finds the run that is being created.',
     file: 'steps',
-    from: '!wasSent || !cancels(gate, cause.by) || now >= cause.at + stopBudgetMs',
+    from: '!wasSent || !seeks(gate, cause.by) || now >= cause.at + stopBudgetMs',
     to: 'true',
     mode: 'stopped or killed',
   },
@@ -254,5 +254,54 @@ export const mutants: readonly Mutant[] = [
     from: 'plan.gates[need]?.end === null',
     to: 'false',
     mode: 'gates that need each other',
+  },
+  {
+    rule: 'A run that is only started is read first if another job may have started it.',
+    file: 'keys',
+    from: 'if (live || isOwn(gate, run)) return true;',
+    to: 'return true;',
+    mode: 'a start in a re-run',
+  },
+  {
+    rule: 'A start goes on with the next key if its run had ended unseen.',
+    file: 'keys',
+    from: 'if (outcome?.ended) return counts(gate, run, outcome);',
+    to: 'if (outcome?.ended) return true;',
+    mode: 'a start in a re-run',
+  },
+  {
+    rule: 'A status that is not clear is read again before a run counts as started.',
+    file: 'keys',
+    from: 'reads >= mostUnclear',
+    to: 'true',
+    mode: 'a start whose first reads fail',
+  },
+  {
+    rule: 'A start names the run that it finds after a stop.',
+    file: 'steps',
+    from: '!gate.rules.waits || cancels(gate, by)',
+    to: 'cancels(gate, by)',
+    mode: 'a start that is stopped',
+  },
+  {
+    rule: 'A start that was stopped ends as stopped.',
+    file: 'steps',
+    from: '!gate.rules.waits && cause === null && isStarted',
+    to: '!gate.rules.waits && isStarted',
+    mode: 'a start that is stopped',
+  },
+  {
+    rule: 'A start whose reads do not show in time whether the run has ended fails.',
+    file: 'reads',
+    from: 'seen !== null && readBy === null',
+    to: 'seen !== null',
+    mode: 'a start whose first reads fail',
+  },
+  {
+    rule: 'The first read of a start has a minute.',
+    file: 'decide',
+    from: 'waits ? null : now + firstReadMs',
+    to: 'null',
+    mode: 'a start whose first reads fail',
   },
 ];

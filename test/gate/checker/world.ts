@@ -45,6 +45,8 @@ export interface Mode {
   kills?: number;
   stops?: readonly ('SIGINT' | 'slice')[];
   jumps?: number;
+  /** Whether a command goes on with gates that have ended. */
+  again?: boolean;
   losses?: number;
   /** Whether reads fail, and how. */
   failures?: number;
@@ -105,6 +107,7 @@ const usual: GateRules = {
   retries: 0,
   cancelOnInterrupt: true,
   cancelOnTimeout: false,
+  waits: true,
 };
 
 function freshGate(mode: Mode, attempt: number, name: string): GateState {
@@ -150,6 +153,7 @@ export function freshPlan(mode: Mode, attempt: number): PlanState {
         : null,
     environments: mode.environment === true ? { env: { step: 'wanted', error: null } } : {},
     hub: mode.hub === true,
+    sliced: false,
     stop: null,
     halt: null,
   };
@@ -242,11 +246,14 @@ function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
     next.now += 3_600_000;
     out.push(['an hour passes', next]);
   }
-  const isOver = world.exited && Object.values(world.disk?.gates ?? {}).every(({ end }) => end !== null);
+  const isOver =
+    mode.again !== true &&
+    world.exited &&
+    Object.values(world.disk?.gates ?? {}).every(({ end }) => end !== null);
   if (world.disk !== null && !isOver && world.attempt > 0) {
     const next = copy(world);
     const attempt = mode.counts === false ? null : world.attempt;
-    run(next, machine, next.disk as PlanState, { type: 'resumed', attempt });
+    run(next, machine, next.disk as PlanState, { type: 'resumed', attempt, behindMs: 0 });
     out.push([`job ${world.attempt} goes on`, next]);
   }
   if (world.attempt < mode.attempts) {
@@ -255,7 +262,7 @@ function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
     next.seenLive = [];
     const attempt = mode.counts === false ? null : next.attempt;
     if (mode.sameDisk === true && world.disk !== null && !isOver)
-      run(next, machine, next.disk as PlanState, { type: 'resumed', attempt });
+      run(next, machine, next.disk as PlanState, { type: 'resumed', attempt, behindMs: 0 });
     else {
       next.disk = null;
       run(next, machine, freshPlan(mode, next.attempt), { type: 'time' });
@@ -526,7 +533,7 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
         fly(`cancel of ${effect.run} fails`, cancelled(false)),
       ];
     }
-    default:
+    case 'timer':
       return [];
   }
 }

@@ -141,7 +141,7 @@ export async function world(options: WorldOptions) {
       const ended = { state: cancelled ? 'cancelled' : 'completed', failed, blocked, appUrl } as const;
       return { reading: { kind: 'ended', ...ended } };
     },
-    readEnd: () => expect.fail('not expected'),
+    hasEnded: () => expect.fail('not expected'),
     async cancel(runId, _reason, { signal, timeoutMs: limit = 30_000 }) {
       const run = runs.find(({ id }) => id === runId) as WorldRun;
       if (run.course.cancel === 'hangs') {
@@ -174,13 +174,13 @@ export async function world(options: WorldOptions) {
         path === null
           ? undefined
           : openJournal({ ...file, path }, { warn: expect.fail, redact: (text) => text });
-      const chain = chainOf(firstKey(ingredients, ci, journal?.runs ?? []), attempt, retries);
+      const chain = chainOf(firstKey(ingredients, ci, journal?.runs ?? []), attempt);
       return {
         ...node,
         start: { body: { projectSlug: 'shop', processSlug: node.name }, chain },
         journal: journal && {
-          triggering: (step, body) => void (isDead() || journal.triggering(step, body)),
-          created: (step, run) => void (isDead() || journal.created(step, run)),
+          triggering: (...request) => void (isDead() || journal.triggering(...request)),
+          created: (key, runId) => void (isDead() || journal.created(key, runId)),
           settled: (runId) => void (isDead() || journal.settled(runId)),
           environment: (...step) => void (isDead() || journal.environment(...step)),
         },

@@ -1,0 +1,78 @@
+import type { TriggerBody } from '../../contract/run.ts';
+import type { Redact } from '../../redact.ts';
+import type { SeenBuild } from '../deployed/reads.ts';
+import type { KeyChain } from '../events.ts';
+import { redactReport } from '../report.ts';
+import type { PlanState } from '../state.ts';
+import type { PlannedGate } from './plan.ts';
+
+/** The progress of a gate, or of several, from one command to the next. Plain JSON, without secrets. Times in milliseconds. */
+export interface SavedPlan {
+  /** Random: the same in all slices. */
+  id: string;
+  /** The start of the first slice. */
+  startedAt: number;
+  savedAt: number;
+  /** The last timeout of a gate that has begun. */
+  endsAt: number;
+  /** Set once a command has reported the end, to the ids of the runs that went on after a timeout; null for an unknown id. */
+  reported?: readonly (string | null)[];
+  /** By gate: the body of the first slice, since git may be at another commit now, and its first key. */
+  starts: Record<string, { body: TriggerBody; chain: KeyChain }>;
+  /** Null until the first command has begun. */
+  plan: PlanState | null;
+  build?: SeenBuild | undefined;
+}
+
+export function newSavedPlan(gates: readonly PlannedGate[], now: number): SavedPlan {
+  const starts = gates.flatMap(({ name, start }): [string, SavedPlan['starts'][string]][] =>
+    start === undefined ? [] : [[name, { body: start.body, chain: start.chain }]],
+  );
+  return {
+    id: crypto.randomUUID().slice(0, 8),
+    startedAt: now,
+    savedAt: now,
+    endsAt: now + Math.max(...gates.map(({ timeoutMs }) => timeoutMs)),
+    starts: Object.fromEntries(starts),
+    plan: null,
+  };
+}
+
+/** Changes what is saved. A run whose id has a secret in it is not saved: its key finds it. */
+export function savePlan(saved: SavedPlan, plan: PlanState, redact: Redact, now: number): void {
+  const safe = redactReport(structuredClone(plan), redact);
+  for (const [name, { run }] of Object.entries(plan.gates)) {
+    const gate = safe.gates[name];
+    if (gate !== undefined && run !== null && run.id !== gate.run?.id) gate.run = null;
+  }
+  const ends = Object.values(plan.gates).map(({ begunAt, rules }) => (begunAt ?? now) + rules.timeoutMs);
+  const startedAt = Math.min(saved.startedAt, now);
+  Object.assign(saved, { plan: safe, startedAt, savedAt: now, endsAt: Math.max(...ends) });
+}
+
+/** The place of a plan's state between two commands. */
+export interface PlanStore {
+  /** Null for a plan that has not begun. */
+  readonly plan: PlanState | null;
+  /** How far the clock was set back since it was saved. */
+  readonly behindMs: number;
+  save(plan: PlanState, build: SeenBuild | undefined): Promise<void>;
+}
+
+/** Returns the gate as its next command runs it. */
+export function goingOn<Gate extends PlannedGate>(gate: Gate, { starts, plan }: SavedPlan): Gate {
+  const saved = starts[gate.name];
+  if (saved === undefined || gate.start === undefined) return gate;
+  const ended = plan?.gates[gate.name]?.end != null;
+  return { ...gate, ended, start: { ...gate.start, ...saved } };
+}
+
+/** Returns whether a gate has reached its timeout, and its last read or cancel is not over. */
+export const isOverdue = ({ plan }: SavedPlan, now: number): boolean =>
+  Object.values(plan?.gates ?? {}).some(
+    ({ deadline, end }) => end === null && deadline !== null && now >= deadline,
+  );
+
+/** Returns the runs that go on, or whose end nobody knows, as far as they are known. */
+export const liveRuns = ({ plan }: SavedPlan): string[] =>
+  Object.values(plan?.gates ?? {}).flatMap(({ run }) => (run === null || run.outcome?.ended ? [] : [run.id]));
