@@ -11,7 +11,7 @@ const left = [
   'receipt/forgeries',
   'reliability/{fuzz,hub-table,odd-responses,table}',
   'settings/processes',
-  'slice/{accidents,kills,tasks}',
+  'slice/{accidents,tasks}',
   'tour/*',
   'webhook/table',
   'e2e/{blocked-output,completion,deployed,hub,hub-behind-nginx,hub-probes,init,library-errors}',

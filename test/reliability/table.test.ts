@@ -193,6 +193,7 @@ ${partOfOtherTest('rules')}
 
 ## More tests
 
+- \`test/simulation\` plays gates with virtual time: several processes, kills, stops, lost and late responses, unusable disks, deleted state, clock jumps and re-runs. \`npm test\` plays 200 seeds, and \`npm run simulate -- --minutes 60\` more. It prints the steps of a failure, and \`npm run simulate -- --seed <n>\` replays them.
 - \`test/long/reliability.test.ts\` plays a thousand waits with random faults (from a seed), and \`kill -9\` at any point of \`run trigger --wait\`.
 - \`test/reliability/fuzz.test.ts\` plays thousands of hostile responses, headers and \`Retry-After\` values.
 - \`test/reliability/bounds.test.ts\` plays responses that are too large, too deep or too long, and checks that the output stays short.

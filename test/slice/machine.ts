@@ -4,7 +4,6 @@ import type { StopSignal } from '../../src/errors.ts';
 import type { Io } from '../../src/host/io.ts';
 import type { Sink } from '../../src/host/sink.ts';
 import type { StateFile } from '../../src/host/state-file.ts';
-import { checkDocuments } from '../cli/documents.ts';
 import { memoryIo, type Settings } from '../cli/harness.ts';
 import { main } from '../cli/main.ts';
 import type { ModelRequest, ModelResponse, Service } from './service.ts';
@@ -12,6 +11,8 @@ import type { ModelRequest, ModelResponse, Service } from './service.ts';
 export const epoch = Date.UTC(2026, 0, 15, 12);
 /** The machine's stale time of a lock, as in `openStateFile`. */
 const staleMs = 3_000;
+/** A process that waits so long without an event waits for ever. */
+const mostIdleTurns = 10_000;
 
 /** The moment at which a process is killed: at one of its steps (a request, a response, a part of a write), or at a time. */
 export type Kill = { step: number } | { afterMs: number };
@@ -38,8 +39,8 @@ export interface Launch {
   onKill?: () => void;
   kill?: Kill | null;
   signal?: { afterMs: number; name: StopSignal } | null | undefined;
-  /** How far the wall clock is wrong, in milliseconds. */
-  skewMs?: number;
+  /** Returns how far the wall clock is wrong, in milliseconds. */
+  skewMs?: () => number;
   settings?: Settings;
 }
 
@@ -78,7 +79,11 @@ export interface Machine {
   files: Record<string, string | Uint8Array>;
   /** The text of the file about gates that go on. */
   state(): string | null;
+  /** Deletes what is stored about gates that go on. */
+  loseState(): void;
   launch(options: Launch): Promise<Ended>;
+  /** Calls back after this time. */
+  later(ms: number, act: () => void): void;
   pause(ms: number): Promise<void>;
   /** Lets time pass until the work is done. */
   during<T>(work: Promise<T>): Promise<T>;
@@ -90,14 +95,14 @@ const never = new Promise<never>(() => {});
 
 /**
  * A machine whose processes run in this process, on virtual time and against a service in memory.
- * @param readOnlyAt when its disk becomes read-only
+ * @param unwritable returns why its disk cannot be written at a time, as the code of an error, or null
  */
 export function machine(
   service: Backend,
   {
     env = {},
-    readOnlyAt = Number.POSITIVE_INFINITY,
-  }: { env?: Record<string, string>; readOnlyAt?: number } = {},
+    unwritable = () => null,
+  }: { env?: Record<string, string>; unwritable?: (now: number) => string | null } = {},
 ): Machine {
   let time = 0;
   let events: Event[] = [];
@@ -154,7 +159,8 @@ export function machine(
     },
     async change(format, edit) {
       if (!step(process)) return never;
-      if (time >= readOnlyAt) throw Object.assign(new Error('EROFS'), { code: 'EROFS' });
+      const code = unwritable(time);
+      if (code !== null) throw Object.assign(new Error(code), { code });
       let [holder, since] = [disk.lock, time];
       while (disk.lock !== null) {
         if (disk.lock !== holder) [holder, since] = [disk.lock, time];
@@ -223,7 +229,8 @@ export function machine(
         settle(() => {
           if (response === null) return fail();
           handler.onResponseStart?.(controller, response.status, response.headers ?? {}, '');
-          handler.onResponseData?.(controller, Buffer.from(JSON.stringify(response.body)));
+          const text = typeof response.body === 'string' ? response.body : JSON.stringify(response.body);
+          handler.onResponseData?.(controller, Buffer.from(text));
           handler.onResponseEnd?.(controller, {});
         });
       });
@@ -235,7 +242,7 @@ export function machine(
     run,
     kill: fate = null,
     signal = null,
-    skewMs = 0,
+    skewMs = () => 0,
     settings = {},
     ...on
   }: Launch) =>
@@ -294,7 +301,7 @@ export function machine(
         out: settings.closed === true ? io.out : sink(out, true),
         err: sink(err, false),
         clock: {
-          now: () => epoch + time + skewMs,
+          now: () => epoch + time + skewMs(),
           monotonic: () => 1_000 + time - startedAt,
           sleep: (ms, by) => sleep(process, ms, by),
         },
@@ -318,12 +325,8 @@ export function machine(
       sender
         .run(process, () => (run === undefined ? main(argv, own) : run(own, id)))
         .then(
-          async (code) => {
-            if (process.dead) return;
-            // Time stands still meanwhile.
-            process.waits = Number.NEGATIVE_INFINITY;
-            if (run === undefined) await checkDocuments(argv, out.text, err.text).catch(reject);
-            process.end({ code });
+          (code) => {
+            if (!process.dead) process.end({ code });
           },
           (error: unknown) => {
             if (!process.dead) reject(error);
@@ -336,7 +339,11 @@ export function machine(
     now: () => time,
     files,
     state: () => disk.text,
+    loseState() {
+      disk.text = null;
+    },
     launch,
+    later: (ms, act) => void at(time + ms, act),
     pause: (ms) => new Promise((resolve) => void at(time + ms, resolve)),
     async during(work) {
       const original = Object.getOwnPropertyDescriptor(Agent.prototype, 'dispatch');
@@ -361,7 +368,7 @@ export function machine(
         timers.get(timer)?.();
         timers.delete(timer);
       }) as never;
-      let isDone = false;
+      let [isDone, idleTurns] = [false, 0];
       const finish = () => {
         isDone = true;
       };
@@ -371,13 +378,19 @@ export function machine(
           for (let turns = 0; turns < 12; turns += 1) await turn();
           // Modules that are imported for the first time take real time.
           while (!isDone && [...processes.values()].some(({ waits }) => waits <= 0)) await turn();
-          const [first] = events.toSorted((a, b) => a.at - b.at);
           if (isDone) break;
+          const first = events.reduce<Event | undefined>(
+            (least, event) => (least === undefined || event.at < least.at ? event : least),
+            undefined,
+          );
           if (first === undefined) {
+            idleTurns += 1;
+            if (idleTurns > mostIdleTurns) throw new Error('a process waits for nothing');
             await turn();
             continue;
           }
-          events = events.filter((event) => event !== first);
+          idleTurns = 0;
+          events.splice(events.indexOf(first), 1);
           time = Math.max(time, first.at);
           first.act();
         }

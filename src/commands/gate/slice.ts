@@ -117,6 +117,9 @@ export async function openSlice(
       hint: 'use 5 s or more, preferably 45 s',
     });
   const began = clock.monotonic();
+  const epoch = clock.now() - began;
+  // As for the plan: if the clock jumps during a slice, its times must stay comparable.
+  const now = () => Math.floor(epoch + clock.monotonic());
   const store = openStore(io, ci);
   const chosen = await choose(context, store, newEntry(context, ci, planned, flags), flags);
   await announce(context, chosen);
@@ -128,7 +131,7 @@ export async function openSlice(
     behindMs: Math.max(0, state.savedAt - clock.now()),
     save: (plan, build) =>
       kept.save((saved) => {
-        savePlan(saved, plan, redact, clock.now());
+        savePlan(saved, plan, redact, now());
         if (build !== undefined) saved.build = { ...build, error: null };
       }),
   };
@@ -139,7 +142,7 @@ export async function openSlice(
     onStop: stopper(io, async (signal, stop) => {
       await clock.sleep(Math.max(0, began + sliceMs - clock.monotonic()), signal);
       // The next slice would only begin its last read again.
-      while (isOverdue(state, clock.now())) await clock.sleep(overdueMs, signal);
+      while (isOverdue(state, now())) await clock.sleep(overdueMs, signal);
       await kept.settled();
       if (kept.problem() === null) stop('slice');
     }),

@@ -1,8 +1,4 @@
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { baseOf, firstKey, jobOf } from '../../../src/ci/idempotency.ts';
-import { openJournal } from '../../../src/ci/journal.ts';
-import { detectCi } from '../../../src/ci/provider.ts';
 import type { Exchange } from '../../../src/client/caller.ts';
 import type { StopCause } from '../../../src/errors.ts';
 import { HttpError, NetworkError } from '../../../src/errors.ts';
@@ -13,8 +9,6 @@ import { runPlan } from '../../../src/gate/plan/run-plan.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
 import type { GatesReport } from '../../../src/gate/result-types.ts';
 import type { RunService } from '../../../src/gate/service.ts';
-import { emitTo, journalReporter } from '../../../src/library/reporter.ts';
-import { redactNothing } from '../../../src/redact.ts';
 import { virtualTime } from '../../virtual-time.ts';
 
 /** How one run of a gate goes. */
@@ -50,12 +44,6 @@ export interface WorldOptions {
   stop?: { at: number; by: StopCause } | null;
   /** The time that the subscription to the hub takes, in milliseconds; default: there is no hub. */
   hubMs?: number;
-  /** The time at which the job is killed and re-run, as by a CI system, in milliseconds. */
-  killAt?: number | null;
-  /** A folder for the journals of the gates; default: there are none, as on another machine. */
-  journals?: string | null;
-  /** Whether the service says if it repeats a response; default true. */
-  saysReplayed?: boolean;
   /** The service has one run for all gates. */
   oneRun?: boolean;
 }
@@ -65,7 +53,7 @@ const counts = { passed: [0, 0], failed: [2, 0], blocked: [0, 1], cancelled: [0,
 /** Runs gates against a service in memory, on a virtual clock. */
 export async function world(options: WorldOptions) {
   const { nodes, courses, failFast = false, retries = 0, strict = false, stop = null } = options;
-  const { timeoutMs = 15 * 60_000, intervalMs = 10_000, hubMs, killAt = null } = options;
+  const { timeoutMs = 15 * 60_000, intervalMs = 10_000, hubMs } = options;
   const time = virtualTime();
   const { clock } = time;
   const now = () => clock.monotonic();
@@ -121,8 +109,7 @@ export async function world(options: WorldOptions) {
         await clock.sleep(Math.min(30_000, limit), signal);
         throw new NetworkError('broken', 'no response');
       }
-      const headers = { 'idempotency-replayed': String(replayed) };
-      return { ...response({ runId: run.id }), headers: options.saysReplayed === false ? {} : headers };
+      return { ...response({ runId: run.id }), headers: { 'idempotency-replayed': String(replayed) } };
     },
     async read(runId, { signal }) {
       reads.push(now());
@@ -155,119 +142,71 @@ export async function world(options: WorldOptions) {
     },
   };
 
-  const place = {
-    provider: 'github' as const,
-    repository: null,
-    runId: '7',
-    job: 'gates',
-    step: null,
-    matrix: null,
-  };
-  let dead = false;
-  const gatesOf = (attempt: number, isDead: () => boolean) =>
-    nodes.map((node): PlannedGate => {
-      const ingredients = { ...place, parallelIndex: null, salt: node.name, body: '' };
-      const path = options.journals ? join(options.journals, node.name) : null;
-      const ci = { ...detectCi({}), ...place, attempt };
-      const file = { base: baseOf(ingredients), job: jobOf(ci), named: false };
-      const journal =
-        path === null
-          ? undefined
-          : openJournal({ ...file, path }, { warn: expect.fail, redact: (text) => text });
-      const chain = chainOf(firstKey(ingredients, ci, journal?.runs ?? []), attempt);
-      return {
-        ...node,
-        start: { body: { projectSlug: 'shop', processSlug: node.name }, chain },
-        journal: journal && {
-          triggering: (...request) => void (isDead() || journal.triggering(...request)),
-          created: (key, runId) => void (isDead() || journal.created(key, runId)),
-          settled: (runId) => void (isDead() || journal.settled(runId)),
-          environment: (...step) => void (isDead() || journal.environment(...step)),
-        },
-        policy: resolvePolicy({ strict }),
-        intervalMs,
-        maxAttempts: Number.POSITIVE_INFINITY,
-        timeoutMs,
-        retries,
-      };
-    });
+  const gates = nodes.map(
+    (node): PlannedGate => ({
+      ...node,
+      start: {
+        body: { projectSlug: 'shop', processSlug: node.name },
+        chain: chainOf({ key: `key of ${node.name}`, trust: 'job' }, 1),
+      },
+      policy: resolvePolicy({ strict }),
+      intervalMs,
+      maxAttempts: Number.POSITIVE_INFINITY,
+      timeoutMs,
+      retries,
+    }),
+  );
   const links = { open: 0 };
   let settled: { report: GatesReport } | { error: unknown } | null = null;
   let endedAt = 0;
   let random = 1;
-  /** Starts a process. Once it is dead, it receives no response. */
-  const start = (attempt: number, isDead: () => boolean) => {
-    const never = new Promise<never>(() => {});
-    const alive = async <T>(call: () => Promise<T>): Promise<T> => {
-      const result = await (isDead() ? never : call());
-      return isDead() ? never : result;
-    };
-    const gates = gatesOf(attempt, isDead);
-    const journals = journalReporter(gates);
-    return runPlan(
-      {
-        gates,
-        failFast,
-        shortestMs: 1000,
-        cancelOnInterrupt: true,
-        cancelOnTimeout: true,
-        cancelReason: () => 'why',
+  const done = runPlan(
+    {
+      gates,
+      failFast,
+      shortestMs: 1000,
+      cancelOnInterrupt: true,
+      cancelOnTimeout: true,
+      cancelReason: () => 'why',
+    },
+    {
+      service,
+      clock,
+      random: () => {
+        random = (random * 16_807) % 2_147_483_647;
+        return random / 2_147_483_647;
       },
-      {
-        service: {
-          ...service,
-          trigger: (...given) => alive(() => service.trigger(...given)),
-          read: (...given) => alive(() => service.read(...given)),
-          cancel: (...given) => alive(() => service.cancel(...given)),
-        },
-        clock,
-        random: () => {
-          random = (random * 16_807) % 2_147_483_647;
-          return random / 2_147_483_647;
-        },
-        onStop(listener) {
-          if (stop !== null) time.at(stop.at, () => isDead() || listener(stop.by));
-          return () => {};
-        },
-        linkHub() {
-          if (hubMs === undefined) return undefined;
-          links.open += 1;
-          return {
-            async watch() {},
-            granted: (_kind, _runId, signal) => clock.sleep(hubMs, signal),
-            onWake: () => () => {},
-            limited() {},
-            close() {
-              links.open -= 1;
-            },
-          };
-        },
-        emit(event) {
-          emitTo([journals], event, redactNothing);
-          if (!isDead()) events.push({ ...event, at: now() });
-        },
+      onStop(listener) {
+        if (stop !== null) time.at(stop.at, () => listener(stop.by));
+        return () => {};
       },
-    ).then(
-      (result) => {
-        if (isDead()) return;
-        settled = { report: severalGates(result) };
-        endedAt = now();
+      linkHub() {
+        if (hubMs === undefined) return undefined;
+        links.open += 1;
+        return {
+          async watch() {},
+          granted: (_kind, _runId, signal) => clock.sleep(hubMs, signal),
+          onWake: () => () => {},
+          limited() {},
+          close() {
+            links.open -= 1;
+          },
+        };
       },
-      (error: unknown) => {
-        if (!isDead()) settled = { error };
+      emit(event) {
+        events.push({ ...event, at: now() });
       },
-    );
-  };
-  let done = start(1, () => dead);
+    },
+  ).then(
+    (result) => {
+      settled = { report: severalGates(result) };
+      endedAt = now();
+    },
+    (error: unknown) => {
+      settled = { error };
+    },
+  );
   const isDone = () => settled !== null;
-  if (killAt !== null) {
-    await time.run(killAt);
-    if (!isDone()) {
-      dead = true;
-      events.length = 0;
-      done = start(2, () => false);
-    }
-  }
   for (let hours = 0; hours < 24 && !isDone(); hours += 1) await time.run(3_600_000);
   if (isDone()) await done;
   return { settled, endedAt, runs, reads, creates, events, hasEnded, links };
