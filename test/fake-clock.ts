@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../src/clock.ts';
+import { isRequestUnderWay } from './requests-under-way.ts';
 
 export interface FakeClock extends Clock {
   /** The requested sleeps, in milliseconds. */
@@ -6,14 +8,14 @@ export interface FakeClock extends Clock {
   advance(ms: number): void;
 }
 
+/** Other work runs for so many turns before time passes, so that a response in transit ends a sleep that waits for it. */
+const usualTurns = 20;
 /**
- * Lets other work run before time passes, so that a response in transit ends a sleep that waits for it. A long sleep is a limit:
- * it also waits for what takes real time, such as a request that hangs until its own timeout.
+ * A long sleep is a limit: it also waits for what takes real time, such as a request that hangs until its own timeout, for so many
+ * turns of 5 ms.
  */
-const turnOf = (ms: number) =>
-  ms < 45_000
-    ? { turns: 20, pass: () => new Promise((resolve) => setImmediate(resolve)) }
-    : { turns: 600, pass: () => new Promise((resolve) => setTimeout(resolve, 5)) };
+const longMs = 45_000;
+const mostTurns = 600;
 
 /** A clock whose sleeps end at once, the earliest first: only sleeping advances it, so that an hour of polling takes milliseconds. */
 export function fakeClock(start = Date.UTC(2026, 0, 15, 12)): FakeClock {
@@ -34,7 +36,6 @@ export function fakeClock(start = Date.UTC(2026, 0, 15, 12)): FakeClock {
     },
     async sleep(ms, signal) {
       signal?.throwIfAborted();
-      const { turns, pass } = turnOf(ms);
       const one = { at: elapsed + ms };
       pending.add(one);
       let onAbort = () => {};
@@ -43,8 +44,9 @@ export function fakeClock(start = Date.UTC(2026, 0, 15, 12)): FakeClock {
       });
       signal?.addEventListener('abort', onAbort, { once: true });
       try {
-        for (let turn = 0, seen = ended; turn < turns || !isFirst(one); turn += 1) {
-          await Promise.race([pass(), aborted]);
+        const isLong = (turn: number) => ms >= longMs && turn < mostTurns && isRequestUnderWay();
+        for (let turn = 0, seen = ended; turn < usualTurns || !isFirst(one) || isLong(turn); turn += 1) {
+          await Promise.race([turn < usualTurns ? nextTurn() : pause(5), aborted]);
           signal?.throwIfAborted();
           // Work that waited for another sleep runs first.
           if (seen !== ended) [turn, seen] = [0, ended];

@@ -63,8 +63,8 @@ export type Event =
     }
   | { type: 'cancelled'; gate: string; run: string; ok: boolean }
   | { type: 'stop'; by: StopCause }
-  /** Another process goes on with the saved state, perhaps in a re-run of the job. `behindMs`: how far the clock was set back since it was saved. */
-  | { type: 'resumed'; attempt: number | null; behindMs: number }
+  /** Another process goes on with the saved state, perhaps in a re-run of the job. `behindMs`: how far the clock was set back since it was saved. `isReported`: a command has reported its end. */
+  | { type: 'resumed'; attempt: number | null; behindMs: number; isReported?: boolean }
   | { type: 'time' };
 
 export const pageEveryMs = 1_000;

@@ -4,20 +4,30 @@ import { type GateState, type PlanState, timeNames } from './state.ts';
 /** Returns a saved plan as another process goes on with it. Pure: `now` is the wall time in milliseconds. */
 export function resumed(
   saved: PlanState,
-  { attempt, behindMs }: { attempt: number | null; behindMs: number },
+  {
+    attempt,
+    behindMs,
+    isReported = false,
+  }: { attempt: number | null; behindMs: number; isReported?: boolean },
   now: number,
 ): PlanState {
   const plan = earlier(saved, behindMs);
   const gates = Object.values(plan.gates);
+  const ends = gates.map(({ end, deadline }) => (end === null ? (deadline ?? 0) : 0));
+  const areSeveral = gates.length > 1;
   // A stop that was cut off is completed; one that was not is over.
-  if (plan.stop?.by === 'slice' || gates.every(({ end }) => end !== null)) plan.stop = null;
+  const isOver = gates.every(({ end }) => end !== null) && !(isReported && areSeveral);
+  if (plan.stop?.by === 'slice' || isOver) plan.stop = null;
   if (plan.stop !== null) plan.stop.at = now;
   for (const gate of gates) {
-    if (gate.run?.cancel === 'wanted') gate.run.cancelBy = null;
-    if (plan.stop === null && !isFinal(gate)) reopen(plan, gate, now);
+    const { run, end } = gate;
+    if (run?.cancel === 'wanted') run.cancelBy = null;
+    // Nothing is started after the end was reported, and no gate could begin that needs one which has failed.
+    const isKept = isReported && (run === null || (areSeveral && end?.action === 'fail'));
+    if (plan.stop === null && !isFinal(gate) && !isKept) reopen(plan, gate, now);
     if (gate.end !== null) continue;
     if (gate.attempt !== attempt) distrust(gate, attempt);
-    readOnceMore(gate, now);
+    readOnceMore(gate, Math.max(now, ...ends), now);
   }
   if (plan.halt !== null && plan.gates[plan.halt.gate]?.end === null) plan.halt = null;
   return plan;
@@ -54,11 +64,11 @@ function distrust(gate: GateState, attempt: number | null): void {
   if (key !== null && key.trust !== 'given' && key.sentAt !== null) key.trust = 'shared';
 }
 
-/** A process that goes on after the timeout still reads its run: it may have ended in time. */
-function readOnceMore(gate: GateState, now: number): void {
+/** A process that goes on after the timeout still reads its run, while other gates go on: it may have ended in time. */
+function readOnceMore(gate: GateState, until: number, now: number): void {
   const { run, deadline } = gate;
   if (run === null || run.outcome !== null || deadline === null || now < deadline) return;
-  gate.lastReadBy = now + lastReadMs;
+  gate.lastReadBy = until + lastReadMs;
   // Not when somebody asks for its verdict, perhaps a day later.
   run.endedAt ??= deadline;
 }

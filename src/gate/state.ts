@@ -237,7 +237,7 @@ export function causeOf({ stop, halt }: PlanState): Cause | null {
 }
 
 /** Returns what must be saved before anything else happens, if it has changed. The rest is only saved with it, and at the end. */
-export function durable({ gates, environments }: PlanState): string {
+export function durable({ gates, environments, page }: PlanState): string {
   const facts = Object.values(gates).map(
     ({ attempt, begunAt, reached, deadline, key, spare, run, past, end }) => ({
       attempt,
@@ -251,5 +251,5 @@ export function durable({ gates, environments }: PlanState): string {
       end,
     }),
   );
-  return JSON.stringify([facts, environments]);
+  return JSON.stringify([facts, environments, page?.other]);
 }

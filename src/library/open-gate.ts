@@ -137,7 +137,8 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
 /** @throws RungateError if nothing could be started, after the reporters have received the end */
 export async function openGate(options: OpenGateOptions, others: readonly Reporter[]): Promise<EndEvent> {
   const { gates, clock, redact } = options;
-  const reporters = [journalReporter(gates), ...others];
+  const journal = journalReporter(gates);
+  const reporters = [journal.reporter, ...others];
   const startedAt = clock.now();
   const single = gates.find(({ name }) => name === unnamed);
   let report: GateReport | GatesReport;
@@ -169,6 +170,7 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     receipt: null,
   };
   await awaitEach(reporters, end);
+  journal.settle();
   if (error !== null) throw error;
   return end;
 }
@@ -192,7 +194,8 @@ export async function openStart(
   const { start, journal, policy, timeoutMs, clock, random, say, onStop, redact } = options;
   const rules = { policy, timeoutMs, intervalMs: unclearMs, maxAttempts: Number.POSITIVE_INFINITY };
   const gate = { name: unnamed, needs: [], advisory: false, start, journal, waits: false, ...rules };
-  const reporters = [journalReporter([gate]), ...others];
+  const recorded = journalReporter([gate]);
+  const reporters = [recorded.reporter, ...others];
   const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
   const caller = await options.connect();
   const service = runService(caller, clock.now);
@@ -214,6 +217,7 @@ export async function openStart(
       await use(started, service);
       emit({ type: 'settled', runId: started.run.runId });
     }
+    recorded.settle();
     return started;
   } finally {
     await hub?.close();

@@ -53,16 +53,29 @@ const inner: Readonly<Record<InnerEvent['type'] | 'close', true>> = {
 const isInner = (event: { type: string }): event is InnerEvent | { type: 'close' } =>
   Object.hasOwn(inner, event.type);
 
-export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'journal'>[]): Reporter {
+/**
+ * Returns a reporter for the journals of gates. `settle` records that the job is done with the runs that have ended: once their result is
+ * reported, since a command that is killed before that has told nobody.
+ */
+export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'journal'>[]): {
+  reporter: Reporter;
+  settle(): void;
+} {
   const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.journal;
+  const settled: { gate?: string | undefined; runId: string }[] = [];
   return {
-    triggering: ({ gate, key, retry, body }) => journalOf(gate)?.triggering(key, retry, body),
-    received: ({ gate, key, runId }) => journalOf(gate)?.created(key, runId),
-    settled: ({ gate, runId }) => journalOf(gate)?.settled(runId),
-    // Several gates share it, and their journals are for one job.
-    environment({ key, step, baseUrl }) {
-      if (step === 'kept') return;
-      gates.find(({ journal }) => journal !== undefined)?.journal?.environment(key, step, baseUrl);
+    reporter: {
+      triggering: ({ gate, key, retry, body }) => journalOf(gate)?.triggering(key, retry, body),
+      received: ({ gate, key, runId }) => journalOf(gate)?.created(key, runId),
+      settled: (event) => void settled.push(event),
+      // Several gates share it, and their journals are for one job.
+      environment({ key, step, baseUrl }) {
+        if (step === 'kept') return;
+        gates.find(({ journal }) => journal !== undefined)?.journal?.environment(key, step, baseUrl);
+      },
+    },
+    settle() {
+      for (const { gate, runId } of settled) journalOf(gate)?.settled(runId);
     },
   };
 }

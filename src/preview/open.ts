@@ -232,7 +232,7 @@ export function openPreviews(tools: PreviewTools) {
       const { name, start, preview } = gate;
       const key = start?.body.environmentKey;
       if (start === undefined || preview === undefined || typeof key !== 'string') return gate;
-      const isForeseeable = start.chain.link.trust !== 'random';
+      const isForeseeable = start.chain.link.trust !== 'random' || gate.isResumed === true;
       const one = all.get(key) ?? { key, preview, isForeseeable };
       all.set(key, one);
       users.set(name, key);

@@ -11,7 +11,7 @@ import { type Act, describeWorld, type World, worldOf } from './world.ts';
 
 export type Report = GateReport | GatesReport;
 
-/** One gate for its user: the commands of a job's attempt, or in a shell all that go on with the same gate. */
+/** One gate for its user: the commands of a job's attempt, or in a shell everything that goes on with the same gate. */
 export interface Scope {
   /** The number of the job, from 1. */
   job: number;
@@ -200,7 +200,7 @@ class Simulation {
     this.fail(`the gate did not end after ${mostCommands} commands`);
   }
 
-  /** What happens before a command. */
+  /** The changes before a command. */
   private async before(act: Act, count: number): Promise<void> {
     const { pauseMs, jumpMs, loses, reRun } = act;
     await this.on.pause(pauseMs);

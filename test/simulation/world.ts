@@ -3,7 +3,7 @@ import { itemSeed, seededRandom } from '../../src/mock/random.ts';
 import type { Course } from '../slice/service.ts';
 import type { Fate } from './service.ts';
 
-/** What happens to one command, and before it. */
+/** The fate of one command, and the changes before it. */
 export interface Act {
   pauseMs: number;
   /** The wall clock jumps by this before the command, and so long after its start. */
@@ -29,7 +29,7 @@ export interface SimulatedGate {
 /** A world and everything that happens in it. Times in milliseconds. */
 export interface World {
   seed: number;
-  /** GitLab does not count the attempts of a job. */
+  /** GitLab does not count re-runs of a job. */
   place: 'shell' | 'github' | 'gitlab';
   sliceMs: number | null;
   timeoutMs: number;

@@ -63,10 +63,7 @@ function pick({ io, settings }: Context, stored: Stored, fresh: StoredGate, flag
     throw new UsageError('the same gate goes on in this work tree, with another policy or other limits', {
       hint: `to go on with it, run: ${selfName(io)} gate --resume ${found.id}; to start another run with the rules of this command, add --new`,
     });
-  const { command } = resume === undefined ? fresh : found;
-  const state = { ...found, command };
-  stored.gates[state.id] = state;
-  return { state, isKnown, left: undefined };
+  return { state: structuredClone(found), isKnown, left: undefined };
 }
 
 /** Chooses the gate, and stores it before anything is sent. @throws UsageError or ConfigError */

@@ -1,11 +1,12 @@
 import type { CiContext } from '../../ci/context.ts';
 import { formatDuration } from '../../duration.ts';
 import { RungateError, type StopCause, UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
 import { goingOn, isOverdue, type PlanStore, type SavedPlan, savePlan } from '../../gate/plan/saved.ts';
 import type { RunReport } from '../../gate/result-types.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { type Flags, flagName, rows } from '../../options/table.ts';
-import { isLocal } from '../../transport/address.ts';
+import { isLocal, parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import type { GatePart } from '../run/open-gate.ts';
@@ -120,6 +121,8 @@ export async function openSlice(
   const epoch = clock.now() - began;
   // As for the plan: if the clock jumps during a slice, its times must stay comparable.
   const now = () => Math.floor(epoch + clock.monotonic());
+  // A URL with a secret in it is refused before it is stored.
+  parseApiUrl(settings.apiUrl?.value ?? '', flags.insecureHttp);
   const store = openStore(io, ci);
   const chosen = await choose(context, store, newEntry(context, ci, planned, flags), flags);
   await announce(context, chosen);
@@ -129,6 +132,7 @@ export async function openSlice(
   const planStore: PlanStore = {
     plan: state.plan,
     behindMs: Math.max(0, state.savedAt - clock.now()),
+    isReported: state.reported !== undefined,
     save: (plan, build) =>
       kept.save((saved) => {
         savePlan(saved, plan, redact, now());
@@ -185,15 +189,20 @@ function reporters(
   };
 }
 
-const isUnobservedRun = ({ runId, verdict }: RunReport) => runId !== null && verdict === 'unobserved';
+/** The exit codes that report no end. */
+const unobservedCodes: readonly number[] = [exitCodes.service, exitCodes.credentials, exitCodes.unreachable];
+
+const isUnobservedRun = ({ verdict }: RunReport) => verdict === 'unobserved';
 
 /** Returns whether a run exists, or may exist, whose end is unknown. The same command looks for it again. */
-const isUnobserved = (event: EndEvent) => event.error !== null || event.runs().runs.some(isUnobservedRun);
+const isUnobserved = (event: EndEvent) =>
+  (event.error !== null && unobservedCodes.includes(event.exitCode)) ||
+  event.runs().runs.some(isUnobservedRun);
 
 /** Returns the ids of the runs that go on after a timeout, or may; null for one that was not found. */
 const leftRuns = (event: EndEvent) =>
-  event.runs().runs.flatMap(({ runId, idempotencyKey, verdict, cancellation }) => {
-    const mayGoOn = verdict === 'timeout' && cancellation !== 'requested';
+  event.runs().runs.flatMap(({ runId, idempotencyKey, state, cancellation }) => {
+    const mayGoOn = state !== 'completed' && state !== 'cancelled' && cancellation !== 'requested';
     return mayGoOn && (runId ?? idempotencyKey) !== null ? [runId] : [];
   });
 

@@ -14,7 +14,7 @@ export interface SavedSettings {
   withheld: readonly string[];
 }
 
-/** The options and settings of the first command of a gate, or of the last one that repeated it. */
+/** The options and settings of the first command of a gate. */
 interface SavedCommand {
   /** Its working directory, from which paths in its options begin. */
   cwd: string;
@@ -88,7 +88,9 @@ export class UnwritableError extends ConfigError {
 
 function parse(text: string): Stored {
   const stored = Object(JSON.parse(text)) as Stored;
-  if (stored.version === format && typeof stored.gates === 'object') return stored;
+  const { check, ...own } = stored as Stored & { check?: string };
+  // Nobody but rungate writes the file: a part of it that was changed or lost is not a state.
+  if (stored.version === format && check === hashOf(own)) return own;
   throw Object.assign(new Error(), { code: 'not a file of this version of rungate' });
 }
 
@@ -132,12 +134,15 @@ export function openStore(io: Io, { temporaryFolder }: CiContext) {
     /** Calls `edit` under the lock of the file. @throws the errors of `edit`, too */
     async change(edit: (stored: Stored) => void): Promise<void> {
       try {
-        await file.change({ parse, write: (stored) => `${JSON.stringify(stored)}\n` }, (data) => {
-          const stored =
-            'gates' in data ? kept(data) : { version: format, salt: crypto.randomUUID(), gates: {} };
-          edit(stored);
-          return stored;
-        });
+        await file.change(
+          { parse, write: (stored) => `${JSON.stringify({ ...stored, check: hashOf(stored) })}\n` },
+          (data) => {
+            const stored =
+              'gates' in data ? kept(data) : { version: format, salt: crypto.randomUUID(), gates: {} };
+            edit(stored);
+            return stored;
+          },
+        );
       } catch (cause) {
         throw unusable('written', cause, UnwritableError);
       }

@@ -28,6 +28,8 @@ export interface PlannedGate extends Rules, GateRuns {
   waits?: boolean | undefined;
   /** It has ended in an earlier slice. */
   ended?: boolean | undefined;
+  /** An earlier slice has begun it. */
+  isResumed?: boolean | undefined;
 }
 
 export interface PlanOptions {

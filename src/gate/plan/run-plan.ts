@@ -85,7 +85,9 @@ class RunningPlan {
     };
     this.#state = store?.plan ?? freshPlan(this.#entries, options, parts);
     const attempt = this.#entries[0]?.[2].attempt ?? null;
-    this.#openedBy = store?.plan ? { type: 'resumed', attempt, behindMs: store.behindMs } : { type: 'time' };
+    this.#openedBy = store?.plan
+      ? { type: 'resumed', attempt, behindMs: store.behindMs, isReported: store.isReported }
+      : { type: 'time' };
     this.#lives = this.#openLives();
   }
 
@@ -208,7 +210,8 @@ class RunningPlan {
     for (const [name, gate] of Object.entries(after.gates)) {
       const earlier = before.gates[name];
       if (earlier !== undefined) sayGate(event, name, earlier, gate, tools);
-      if (causeOf(after) !== null) this.#gateOf(name).stop.abort();
+      // The end of a slice looks for no run.
+      if (![undefined, 'slice'].includes(causeOf(after)?.by)) this.#gateOf(name).stop.abort();
     }
   }
 

@@ -46,6 +46,8 @@ export function savePlan(saved: SavedPlan, plan: PlanState, redact: Redact, now:
     if (gate !== undefined && run !== null && run.id !== gate.run?.id) gate.run = null;
   }
   const ends = Object.values(plan.gates).map(({ begunAt, rules }) => (begunAt ?? now) + rules.timeoutMs);
+  // Another command of the same gate may have seen what this one has not.
+  if (safe.page !== null && saved.plan?.page?.other) safe.page.other = true;
   const startedAt = Math.min(saved.startedAt, now);
   Object.assign(saved, { plan: safe, startedAt, savedAt: now, endsAt: Math.max(...ends) });
 }
@@ -56,6 +58,8 @@ export interface PlanStore {
   readonly plan: PlanState | null;
   /** How far the clock was set back since it was saved. */
   readonly behindMs: number;
+  /** A command has reported its end: it reads its runs again, and starts none. */
+  readonly isReported: boolean;
   save(plan: PlanState, build: SeenBuild | undefined): Promise<void>;
 }
 
@@ -64,7 +68,7 @@ export function goingOn<Gate extends PlannedGate>(gate: Gate, { starts, plan }: 
   const saved = starts[gate.name];
   if (saved === undefined || gate.start === undefined) return gate;
   const ended = plan?.gates[gate.name]?.end != null;
-  return { ...gate, ended, start: { ...gate.start, ...saved } };
+  return { ...gate, ended, isResumed: plan !== null, start: { ...gate.start, ...saved } };
 }
 
 /** Returns whether a gate has reached its timeout, and its last read or cancel is not over. */

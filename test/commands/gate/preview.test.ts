@@ -1,5 +1,8 @@
+import { mkdtempSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredEnvironment } from '../../../src/mock/data/environments.ts';
@@ -510,7 +513,7 @@ it('waits for another page with --ready-url, and checks the build at a path of t
 it('goes on in the same environment after a slice, and deletes it after the last one', async () => {
   await begin({ duration: 100_000 });
   const files: Record<string, string> = {};
-  const run = on.with({ files, env: { HOME: '/home/a' } });
+  const run = on.with({ files, env: { RUNGATE_CONFIG_DIR: mkdtempSync(join(tmpdir(), 'slices-')) } });
   const first = await run(...gate, '--base-url', url, '--slice', '45s', '--json');
   expect([first.code, own().length, sent('env.delete').length]).toEqual([75, 1, 0]);
   let last = first;
