@@ -221,7 +221,12 @@ describe('--resume', () => {
       expect(asked(shell.mock).length).toBe(sent);
       Object.assign(shell.env, good);
     };
-    for (const text of ['', '{', '[]', file.slice(0, -9), file.replace('"version":1', '"version":9')]) {
+    const edits = [
+      file.replace('"version":1', '"version":9'),
+      file.replace('"advisory":false', '"advisory":true'),
+      file.replace('"live":true', '"live":{}'),
+    ];
+    for (const text of ['', '{', '[]', file.slice(0, -9), ...edits]) {
       shell.disk.files.set(path, text);
       await expectRefused();
       shell.disk.files.set(path, file);
@@ -243,6 +248,16 @@ describe('--resume', () => {
     expect((await call(...next)).code).toBe(0);
   });
 
+  it('after a reported end begins no gate that was skipped', async () => {
+    const gates = { web: { process: 'web' }, api: { process: 'api', needs: ['web'] } };
+    await open({ outcome: 'passed', duration: 2 * minute }, { gates });
+    const begun = await call('rungate', 'gate', '--slice', '45s', '--timeout', '1m', '--json');
+    expect((await goOn(begun)).code).toBe(3);
+    await shell.time.run(2 * minute);
+    for (const _again of [1, 2]) expect((await call(...nextOf(begun))).code).toBe(3);
+    expect(runs()).toBe(1);
+  });
+
   it('passes a stored end only if a read confirms it', async () => {
     const gates = { api: { process: 'api' }, web: { process: 'web' } };
     await open({ outcome: 'passed', duration: 20_000 }, { gates });
@@ -255,6 +270,35 @@ describe('--resume', () => {
     expect((await call(...nextOf(begun))).code).toBe(5);
     expect(runs()).toBe(0);
   });
+});
+
+describe('another build', () => {
+  const withPage = () => [
+    ...[...one, '--slice', '45s', '--timeout', '2m', '--deployed-is', 'new'],
+    ...['--deployed-url', `${shell.mock.url}/_mock/version`],
+  ];
+
+  it('that a killed command has seen fails the gate', async () => {
+    const stops = [{ call: 1, at: 25_000, by: 'SIGKILL' as const }];
+    await open({ outcome: 'passed', duration: minute, deployed: 'new,other@10s,new@20s' }, { stops });
+    expect((await call(...withPage())).code).toBe(null);
+    expect((await goOn(await call(...withPage()))).code).toBe(8);
+    expect(runs()).toBe(1);
+  });
+
+  it('does not let the same command start a second run beside the one that goes on', async () => {
+    await open({ outcome: 'stuck', deployed: 'new,other@10s,new@20s' });
+    expect((await goOn(await call(...withPage()))).code).toBe(8);
+    expect((await call(...withPage())).code).toBe(64);
+    expect(runs()).toBe(1);
+  });
+});
+
+it('a password in the address of the service is not stored', async () => {
+  await open({});
+  shell.env.RUNGATE_API_URL = 'https://me:hunter2hunter2@service.test';
+  expect((await call(...one, '--slice', '45s')).code).toBe(78);
+  expect([...shell.disk.files.values()].join()).not.toContain('hunter2');
 });
 
 describe('a state that cannot be written', () => {
