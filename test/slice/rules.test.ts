@@ -222,7 +222,7 @@ describe('--resume', () => {
       Object.assign(shell.env, good);
     };
     const edits = [
-      file.replace('"version":1', '"version":9'),
+      file.replace('"version":2', '"version":9'),
       file.replace('"advisory":false', '"advisory":true'),
       file.replace('"live":true', '"live":{}'),
     ];

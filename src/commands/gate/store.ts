@@ -48,7 +48,7 @@ export interface StoredGate extends SavedPlan {
 
 /** A type, since an interface has no index signature. */
 export type Stored = {
-  version: 1;
+  version: typeof format;
   salt: string;
   /** By their ids. */
   gates: Record<string, StoredGate>;
@@ -56,7 +56,7 @@ export type Stored = {
 
 /** A gate that has ended stays for a day, so that its id can be used again. */
 const keptMs = 24 * 60 * 60_000;
-const format = 1 as const;
+const format = 2 as const;
 
 export const hashOf = (...parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
@@ -86,8 +86,12 @@ export class UnwritableError extends ConfigError {
   static override readonly name = 'ConfigError';
 }
 
+const emptyState = (): Stored => ({ version: format, salt: crypto.randomUUID(), gates: {} });
+
 function parse(text: string): Stored {
   const stored = Object(JSON.parse(text)) as Stored;
+  // The gates of an older build have another shape, so this one does not know them.
+  if (Number(stored.version) === 1) return emptyState();
   const { check, ...own } = stored as Stored & { check?: string };
   // Nobody but rungate writes the file: a part of it that was changed or lost is not a state.
   if (stored.version === format && check === hashOf(own)) return own;
@@ -137,8 +141,7 @@ export function openStore(io: Io, { temporaryFolder }: CiContext) {
         await file.change(
           { parse, write: (stored) => `${JSON.stringify({ ...stored, check: hashOf(stored) })}\n` },
           (data) => {
-            const stored =
-              'gates' in data ? kept(data) : { version: format, salt: crypto.randomUUID(), gates: {} };
+            const stored = 'gates' in data ? kept(data) : emptyState();
             edit(stored);
             return stored;
           },
