@@ -2,15 +2,15 @@ import type { Exchange } from '../client/caller.ts';
 import { limitWait, retryKind } from '../client/retry.ts';
 import { within } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
-import { HttpError, NetworkError, type RungateError } from '../errors.ts';
+import { NetworkError, type RungateError } from '../errors.ts';
 import { parseBody } from '../json/text.ts';
 import { isWrongAddress } from '../transport/network-error.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { Event } from './decide.ts';
 import { type EffectTools, type LiveGate, turnOf } from './effect-tools.ts';
-import { errorData } from './error-data.ts';
-import { foreignLimit, isForeign, surelyRefused } from './failed-read.ts';
-import { stopBudgetMs } from './limits.ts';
+import { errorData, requestedMs as waitRequestedBy } from './error-data.ts';
+import { isForeign, surelyRefused } from './failed-read.ts';
+import { mostAddress, mostForeign, stopBudgetMs } from './limits.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
 import type { Tell, Work } from './runner.ts';
@@ -24,8 +24,6 @@ const outageMs = 5 * 60_000;
 const longestWaitMs = 30_000;
 /** How long a request that a stop finds under way may take before it is sent once more. */
 const graceMs = 3_000;
-/** The number of requests to an address that is probably wrong. */
-const wrongAddressLimit = 4;
 
 /** The requests with one key, and what they have met so far. Times on the monotonic clock. */
 interface Sending {
@@ -197,19 +195,19 @@ async function waitAgain(error: RungateError, began: number, sending: Sending): 
   sending.wrongAddresses = isWrongAddress(error) ? sending.wrongAddresses + 1 : 0;
   sending.foreign = isForeign(error) ? sending.foreign + 1 : 0;
   const mayPass = kind !== 'no' || (sending.foreign > 0 && (mayExist(sending) || tools.isAccepted()));
-  if (!mayPass || sending.wrongAddresses >= wrongAddressLimit || sending.foreign >= foreignLimit) throw error;
+  if (!mayPass || sending.wrongAddresses >= mostAddress || sending.foreign >= mostForeign) throw error;
   const limited = kind === 'limit';
   const latest = tools.monotonic(latestOf(gate.state()));
   if (!limited && sending.failures === 0) sending.outageEnd = now + outageMs;
   const end = limited ? latest : Math.min(latest, sending.outageEnd);
-  const requestedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
+  const requestedMs = waitRequestedBy(error) ?? undefined;
   const waitMs = waitOf(limited, requestedMs, end - now, sending, random);
   if (now + waitMs >= end) {
     addHint(error, whyNot(error, requestedMs, end - now), 'after');
     throw error;
   }
   const { wrongAddresses } = sending;
-  const leftRequests = wrongAddresses === 0 ? undefined : wrongAddressLimit - wrongAddresses;
+  const leftRequests = wrongAddresses === 0 ? undefined : mostAddress - wrongAddresses;
   gate.emit({ type: 'retry', error, waitMs, leftMs: end - now, leftRequests });
   if (limited) gate.hub?.limited(requestedMs ?? 0);
   const either = eitherSignal(signal, gate.stopped);

@@ -9,9 +9,6 @@ import {
 } from '../errors.ts';
 import type { ReadFailure } from './reads.ts';
 
-/** The number of foreign responses in a row that end the wait. */
-export const foreignLimit = 5;
-
 /**
  * Returns whether something else responded for the service, such as a portal or a firewall, and requests no later retry. The
  * service's errors have a text.

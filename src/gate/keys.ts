@@ -11,7 +11,7 @@ import {
 } from './state.ts';
 
 /** Returns whether the run is this gate's for certain, ended or not. */
-function isOwn({ key }: GateState, run: RunState): boolean {
+export function isOwn({ key }: GateState, run: RunState): boolean {
   if (key === null || key.trust === 'given' || run.replayed === false) return true;
   return key.trust === 'random' && run.replayed !== true;
 }

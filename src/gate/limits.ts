@@ -66,5 +66,11 @@ export function resolveLimits(limits: { [Limit in keyof Limits]?: Limits[Limit] 
 /** The time for a stop, in milliseconds. It takes 5 s at most; the rest is for noticing it (a lost parent shows late) and for the report. */
 export const stopBudgetMs = 4_400;
 
+/** So many responses in a row that are not the service's own end a gate, or the creation of its run. */
+export const mostForeign = 5;
+
+/** So many connections that failed before the service ever responded show a wrong address. */
+export const mostAddress = 4;
+
 /** The longest duration of a last read, in milliseconds. */
 export const lastReadMs = 10_000;

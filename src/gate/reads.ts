@@ -1,3 +1,4 @@
+import { mostAddress, mostForeign } from './limits.ts';
 import { verdictOf } from './policy.ts';
 import type { StatusReading } from './run-status.ts';
 import type { ErrorData, GateRules, GateState, Outcome, RunState, Why } from './state.ts';
@@ -33,10 +34,6 @@ export interface Pause {
 const visibleAfterMs = 60_000;
 /** The shortest time between two 404s that end the wait. */
 const missingMs = 10_000;
-/** So many answers in a row that are not the service's own end the gate. */
-const mostForeign = 5;
-/** So many connections that failed before the service ever responded show a wrong address. */
-const mostAddress = 4;
 /** The shortest wait after a failed read. */
 const afterFailureMs = 1_000;
 

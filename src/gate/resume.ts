@@ -1,3 +1,4 @@
+import { isOwn } from './keys.ts';
 import { lastReadMs } from './limits.ts';
 import { type GateState, type PlanState, timeNames } from './state.ts';
 
@@ -12,6 +13,7 @@ export function resumed(
   now: number,
 ): PlanState {
   const plan = earlier(saved, behindMs);
+  plan.reported = isReported;
   const gates = Object.values(plan.gates);
   const ends = gates.map(({ end, deadline }) => (end === null ? (deadline ?? 0) : 0));
   const areSeveral = gates.length > 1;
@@ -22,8 +24,9 @@ export function resumed(
   for (const gate of gates) {
     const { run, end } = gate;
     if (run?.cancel === 'wanted') run.cancelBy = null;
+    const isSure = run !== null && (run.live || isOwn(gate, run));
     // Nothing is started after the end was reported, and no gate could begin that needs one which has failed.
-    const isKept = isReported && (run === null || (areSeveral && end?.action === 'fail'));
+    const isKept = isReported && (!isSure || (areSeveral && end?.action === 'fail'));
     if (plan.stop === null && !isFinal(gate) && !isKept) reopen(plan, gate, now);
     if (gate.end !== null) continue;
     if (gate.attempt !== attempt) distrust(gate, attempt);

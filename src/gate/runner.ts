@@ -27,19 +27,78 @@ interface UnderWay {
   aborter: AbortController;
 }
 
+/** The work under way: starts what the state asks for, and aborts what it no longer does. */
+class Workers {
+  /** The errors of work, by its id. It is not started again. */
+  readonly bugs = new Map<string, unknown>();
+  readonly #underWay = new Map<string, UnderWay>();
+  readonly #work: RunnerTools['work'];
+  readonly #tell: Tell;
+  readonly #onEnd: () => void;
+
+  constructor(work: RunnerTools['work'], tell: Tell, onEnd: () => void) {
+    this.#work = work;
+    this.#tell = tell;
+    this.#onEnd = onEnd;
+  }
+
+  get areIdle(): boolean {
+    return this.#underWay.size === 0;
+  }
+
+  /** Returns the time at which there is more to do. */
+  follow(effects: readonly Effect[], now: number): number {
+    const ids = new Set(effects.map(({ id }) => id));
+    for (const { effect, aborter } of this.#underWay.values()) if (!ids.has(effect.id)) aborter.abort();
+    for (const effect of effects) {
+      const isDue = !('at' in effect) || effect.at <= now;
+      if (effect.type !== 'timer' && isDue && !this.#isBlocked(effect)) this.#start(effect);
+    }
+    return Math.min(...effects.flatMap((effect) => ('at' in effect && effect.at > now ? [effect.at] : [])));
+  }
+
+  abort(): void {
+    for (const { aborter } of this.#underWay.values()) aborter.abort();
+  }
+
+  #start(effect: Work): void {
+    const aborter = new AbortController();
+    this.#underWay.set(effect.id, { effect, aborter });
+    let hasTold = false;
+    const tell: Tell = (event) => {
+      hasTold = true;
+      return this.#tell(event);
+    };
+    this.#work(effect, tell, aborter.signal)
+      .then(() => {
+        // The state would ask for the same work again, for ever.
+        if (!hasTold && !aborter.signal.aborted) throw new Error(`${effect.id} has changed nothing`);
+      })
+      .catch((error: unknown) => {
+        if (!aborter.signal.aborted) this.bugs.set(effect.id, error);
+      })
+      .finally(() => {
+        this.#underWay.delete(effect.id);
+        this.#onEnd();
+      });
+  }
+
+  /** The same work is under way or had a bug, or other work on the same environment is under way. */
+  #isBlocked(effect: Work): boolean {
+    const isPrepared = effect.type === 'remove' && this.#underWay.has(`prepare ${effect.key}`);
+    return this.#underWay.has(effect.id) || this.bugs.has(effect.id) || isPrepared;
+  }
+}
+
 /**
- * Runs a plan until all gates have ended, or a slice has. Starts what the state asks for, and aborts what it no longer does.
+ * Runs a plan until all gates have ended, or a slice has.
  * @param first what has happened to the plan before: `resumed`, or `time` for a new one
  * @throws what work throws, which is a bug, after the plan was stopped
  */
 export async function run(plan: PlanState, first: Event, tools: RunnerTools): Promise<PlanState> {
   const { clock, now, save, say, work } = tools;
-  const underWay = new Map<string, UnderWay>();
-  /** The errors of work, by its id. It is not started again. */
-  const bugs = new Map<string, unknown>();
   let state = plan;
   let changed = new AbortController();
-
   const tell: Tell = async (event) => {
     const before = state;
     state = decide(before, event, now());
@@ -47,68 +106,25 @@ export async function run(plan: PlanState, first: Event, tools: RunnerTools): Pr
     changed.abort();
     if (durable(before) !== durable(state)) await save(state);
   };
-
-  const start = (effect: Work) => {
-    const aborter = new AbortController();
-    underWay.set(effect.id, { effect, aborter });
-    let hasTold = false;
-    const tellOf: Tell = (event) => {
-      hasTold = true;
-      return tell(event);
-    };
-    work(effect, tellOf, aborter.signal)
-      .then(() => {
-        // The state would ask for the same work again, for ever.
-        if (!hasTold && !aborter.signal.aborted) throw new Error(`${effect.id} has changed nothing`);
-      })
-      .catch((error: unknown) => {
-        if (!aborter.signal.aborted) bugs.set(effect.id, error);
-      })
-      .finally(() => {
-        underWay.delete(effect.id);
-        changed.abort();
-      });
-  };
-
-  /** Starts and aborts work. Returns the time at which there is more to do. */
-  const follow = (): number => {
-    const effects = todo(state);
-    const ids = new Set(effects.map(({ id }) => id));
-    for (const { effect, aborter } of underWay.values()) if (!ids.has(effect.id)) aborter.abort();
-    const time = now();
-    const later = effects.flatMap((effect) => ('at' in effect && effect.at > time ? [effect.at] : []));
-    for (const effect of effects) {
-      const isDue = !('at' in effect) || effect.at <= time;
-      if (effect.type === 'timer' || !isDue || bugs.has(effect.id)) continue;
-      if (!isBlocked(effect, underWay)) start(effect);
-    }
-    return Math.min(...later);
-  };
-
+  const workers = new Workers(work, tell, () => changed.abort());
   const forget = tools.listen(tell);
   try {
     await tell(first);
     for (;;) {
       changed = new AbortController();
       // The runs of the other gates must not go on without a gate.
-      if (bugs.size > 0 && causeOf(state) === null) await tell({ type: 'stop', by: 'fail-fast' });
-      const at = follow();
-      if (underWay.size === 0 && isOver(state)) break;
+      if (workers.bugs.size > 0 && causeOf(state) === null) await tell({ type: 'stop', by: 'fail-fast' });
+      const at = workers.follow(todo(state), now());
+      if (workers.areIdle && isOver(state)) break;
       if (await slept(at - now(), changed.signal, clock)) await tell({ type: 'time' });
     }
     await save(state);
-    for (const bug of bugs.values()) throw bug;
+    for (const bug of workers.bugs.values()) throw bug;
     return state;
   } finally {
     forget();
-    for (const { aborter } of underWay.values()) aborter.abort();
+    workers.abort();
   }
-}
-
-/** The same work is under way, or other work on the same environment. */
-function isBlocked(effect: Work, underWay: ReadonlyMap<string, UnderWay>): boolean {
-  const isPrepared = effect.type === 'remove' && underWay.has(`prepare ${effect.key}`);
-  return underWay.has(effect.id) || isPrepared;
 }
 
 /** Returns whether the time is up before the signal. */

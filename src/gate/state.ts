@@ -209,6 +209,8 @@ export interface PlanState {
   hub: boolean;
   /** Its commands may end before its gates do, and the timeouts begin with the gates: they include every wait. */
   sliced: boolean;
+  /** A command has reported the end: runs are read again, and none is started. */
+  reported: boolean;
   /** The cause that stopped the plan, and its time. */
   stop: Cause | null;
   /** The gate that failed first, with `failFast`. */

@@ -185,7 +185,7 @@ function settle(
   if (isCancelling(run, now)) return;
   const judged = withBuild(plan, gate, outcome);
   if (endedUnseen(run) && !counts(gate, run, judged)) passOver(gate, run, judged, now);
-  else if (judged.verdict === 'failed' && mayRetry(gate, now)) retry(plan, gate, run, now);
+  else if (judged.verdict === 'failed' && !plan.reported && mayRetry(gate, now)) retry(plan, gate, run, now);
   else finish(gate, judged.verdict, now, judged.error);
 }
 

@@ -14,13 +14,13 @@ import {
   UnwritableError,
 } from './store.ts';
 
-/** The limit of a read that finds out whether the run of a reported timeout goes on. */
+/** The limit of a read that finds out whether a run goes on whose gate has ended. */
 const leftReadMs = 30_000;
 
 const sameGate = (stored: Stored | null, { identity }: StoredGate) =>
   Object.values(stored?.gates ?? {}).find((gate) => gate.identity === identity);
 
-/** @throws UsageError if a run of a gate that has timed out goes on, or may */
+/** @throws UsageError if a run of a gate that has ended goes on, or may */
 async function refuseSecondRun(context: Context, { id, reported = [] }: StoredGate): Promise<void> {
   const { io, output } = context;
   for (const runId of reported) {
@@ -29,7 +29,7 @@ async function refuseSecondRun(context: Context, { id, reported = [] }: StoredGa
     const run = runId === null ? 'a run that it may have created' : output.excerpt(runId, 80);
     const cancel =
       runId === null ? '' : `cancel it: ${selfName(io)} run cancel ${output.excerpt(runId, 80)}; `;
-    throw new UsageError(`the gate of this command has timed out, and ${run} goes on`, {
+    throw new UsageError(`the gate of this command has ended, but ${run} goes on`, {
       hint: `to see whether it has ended, run: ${selfName(io)} gate --resume ${id}; ${cancel}to start another run, add --new`,
     });
   }
@@ -94,7 +94,7 @@ export async function choose(
 /** Says which gate goes on, or which one `--new` leaves. */
 export async function announce({ io, output }: Context, { state, isKnown, left }: Chosen): Promise<void> {
   const age = ({ startedAt }: SavedPlan) =>
-    `${formatDuration(io.clock.now() - startedAt)} ago (${new Date(startedAt).toISOString()})`;
+    `${formatDuration(Math.max(0, io.clock.now() - startedAt))} ago (${new Date(startedAt).toISOString()})`;
   const runsIn = (gate: SavedPlan) => liveRuns(gate).map((runId) => output.excerpt(runId, 80));
   if (isKnown) {
     await output.alert(

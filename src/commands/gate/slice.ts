@@ -86,8 +86,9 @@ function stopper(
 /** Returns the gates as they go on, with what is left of their times: the timeout includes every wait. */
 function continuing({ state }: Chosen, planned: readonly CommandGate[], { clock }: Context['io']) {
   const now = clock.now();
+  // The clock may have been set back since.
   const leftOf = (ms: number, timeoutMs: number, since: number) =>
-    Math.max(0, Math.min(ms, timeoutMs) - (now - since));
+    Math.max(0, Math.min(ms, timeoutMs) - Math.max(0, now - since));
   const longest = Math.max(...planned.map(({ timeoutMs }) => timeoutMs));
   const gates = planned.map((gate): CommandGate => {
     const { preview, name, timeoutMs } = gate;
@@ -136,7 +137,8 @@ export async function openSlice(
     save: (plan, build) =>
       kept.save((saved) => {
         savePlan(saved, plan, redact, now());
-        if (build !== undefined) saved.build = { ...build, error: null };
+        const other = build?.other ?? saved.build?.other ?? null;
+        if (build !== undefined) saved.build = { ...build, other, error: null };
       }),
   };
 
@@ -199,7 +201,7 @@ const isUnobserved = (event: EndEvent) =>
   (event.error !== null && unobservedCodes.includes(event.exitCode)) ||
   event.runs().runs.some(isUnobservedRun);
 
-/** Returns the ids of the runs that go on after a timeout, or may; null for one that was not found. */
+/** Returns the ids of the runs that may go on, as after a timeout; null for one that was not found. */
 const leftRuns = (event: EndEvent) =>
   event.runs().runs.flatMap(({ runId, idempotencyKey, state, cancellation }) => {
     const mayGoOn = state !== 'completed' && state !== 'cancelled' && cancellation !== 'requested';

@@ -30,28 +30,36 @@ function freshGate(gate: PlannedGate, options: PlanOptions): GateState {
     cancelOnTimeout: options.cancelOnTimeout,
     waits: gate.waits ?? true,
   };
-  const { chain } = start ?? {};
-  const { prepare, ready, body } = start ?? {};
-  return {
+  const { chain, prepare, ready, body } = start ?? {};
+  return newGate({
     needs: [...gate.needs],
     advisory: gate.advisory,
     rules,
     attempt: chain?.attempt ?? null,
-    begunAt: null,
     reached: ready === undefined,
-    deadline: null,
     key: chain === undefined ? null : newKey(chain.link.key, chain.link.trust, chain.link.open),
     spare: chain?.spare ?? null,
     environment: prepare !== undefined ? (body?.environmentKey ?? '') : null,
-    run: null,
-    past: [],
-    pageReads: 0,
-    confirmBy: null,
-    lastReadBy: null,
-    error: null,
-    end: null,
-  };
+  });
 }
+
+/** Returns the state of a gate that has not begun. */
+export const newGate = (known: Omit<GateState, keyof typeof notBegun>): GateState => ({
+  ...known,
+  ...structuredClone(notBegun),
+});
+
+const notBegun = {
+  begunAt: null,
+  deadline: null,
+  run: null,
+  past: [],
+  pageReads: 0,
+  confirmBy: null,
+  lastReadBy: null,
+  error: null,
+  end: null,
+} satisfies Partial<GateState>;
 
 /** Returns the state of a plan that has not begun. `pageMs`: how long to wait for the build; null without a check. */
 export function freshPlan(
@@ -73,6 +81,7 @@ export function freshPlan(
     environments: Object.fromEntries(environments),
     hub,
     sliced,
+    reported: false,
     stop: null,
     halt: null,
   };

@@ -15,7 +15,7 @@ export interface SavedPlan {
   savedAt: number;
   /** The last timeout of a gate that has begun. */
   endsAt: number;
-  /** Set once a command has reported the end, to the ids of the runs that went on after a timeout; null for an unknown id. */
+  /** Set once a command has reported the end, to the ids of the runs that may go on; null for an unknown id. */
   reported?: readonly (string | null)[];
   /** By gate: the body of the first slice, since git may be at another commit now, and its first key. */
   starts: Record<string, { body: TriggerBody; chain: KeyChain }>;

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
 import { decide } from '../../../src/gate/decide.ts';
+import { durable } from '../../../src/gate/state.ts';
 import { todo } from '../../../src/gate/todo.ts';
 import { alignedTable } from '../../docs/aligned-table.ts';
 import { check } from './check.ts';
@@ -21,7 +22,7 @@ describe('in every world, the machine breaks no invariant', () => {
   const worlds = [['world', 'states', 'steps']];
   test.each(Object.keys(modes) as ModeName[])('%s', (name) => {
     const depth = modes[name].depth + deeper;
-    const found = check({ ...modes[name], depth }, { decide, todo });
+    const found = check({ ...modes[name], depth }, { decide, todo, durable });
     worlds.push([name, String(found.states), found.open === 0 ? 'all' : String(depth)]);
     for (const what of found.reached) reached.add(what);
     expect(Object.fromEntries(found.violations)).toEqual({});
@@ -73,7 +74,8 @@ async function without({ file, from, to }: Mutant): Promise<Machine> {
   const contents = source.replace(from, to);
   const { outputFiles } = await build({
     stdin: {
-      contents: "export * from './decide.ts'; export * from './todo.ts';",
+      contents:
+        "export * from './decide.ts'; export * from './todo.ts'; export { durable } from './state.ts';",
       resolveDir: folder,
       loader: 'ts',
     },

@@ -136,8 +136,11 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
   'exit 0 for another build, or one that was not confirmed': (change) =>
     passes(change).some(({ gate }) => {
       const page = change.to.plan?.page ?? null;
-      return page !== null && (page.other || gate.pageReads === 0);
+      return page !== null && (change.to.sawOther || gate.pageReads === 0);
     }),
+  'another build that was seen is not saved': ({ to }) =>
+    to.sawOther && to.disk !== null && to.disk.page?.other !== true,
+  'a run is created after the end was reported': (change) => change.from.reported && sent(change).length > 0,
   'a run is created before the state is saved': (change) =>
     sent(change).some(
       ({ gate, key }) =>

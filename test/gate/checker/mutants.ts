@@ -3,7 +3,7 @@ import type { ModeName } from './modes.ts';
 /** A rule of the machine, and the change that removes it. `mode`: a world in which that is noticed. */
 export interface Mutant {
   rule: string;
-  file: 'decide' | 'steps' | 'keys' | 'end' | 'reads' | 'resume' | 'todo';
+  file: 'decide' | 'steps' | 'keys' | 'end' | 'reads' | 'resume' | 'state' | 'todo';
   from: string;
   to: string;
   mode: ModeName;
@@ -65,6 +65,34 @@ export const mutants: readonly Mutant[] = [
     from: "key.trust = 'shared';",
     to: ';',
     mode: 'a re-run on the same machine',
+  },
+  {
+    rule: 'Another build that was seen is saved.',
+    file: 'state',
+    from: ', page?.other]',
+    to: ']',
+    mode: 'another build during the run',
+  },
+  {
+    rule: 'Nothing is started after the end was reported.',
+    file: 'resume',
+    from: 'const isKept = isReported && ',
+    to: 'const isKept = false && ',
+    mode: 'asked again after the reported end',
+  },
+  {
+    rule: 'No retry is started after the end was reported.',
+    file: 'steps',
+    from: '!plan.reported && ',
+    to: '',
+    mode: 'stopped, and asked again after the reported end',
+  },
+  {
+    rule: 'A run that was never seen in progress is not read again after the end was reported.',
+    file: 'resume',
+    from: '!isSure',
+    to: 'run === null',
+    mode: 'stopped, and asked again after the reported end',
   },
   {
     rule: 'The state is saved before a run is created.',

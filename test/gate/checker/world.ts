@@ -1,13 +1,14 @@
 import type { decide as Decide, Event } from '../../../src/gate/decide.ts';
 import { newKey } from '../../../src/gate/keys.ts';
+import { newGate } from '../../../src/gate/plan/fresh.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
 import { newRun, type ReadFailure, type Reading } from '../../../src/gate/reads.ts';
-import {
-  durable,
-  type ErrorData,
-  type GateRules,
-  type GateState,
-  type PlanState,
+import type {
+  durable as Durable,
+  ErrorData,
+  GateRules,
+  GateState,
+  PlanState,
 } from '../../../src/gate/state.ts';
 import { type Effect, isOver, type todo as Todo } from '../../../src/gate/todo.ts';
 
@@ -15,6 +16,7 @@ import { type Effect, isOver, type todo as Todo } from '../../../src/gate/todo.t
 export interface Machine {
   decide: typeof Decide;
   todo: typeof Todo;
+  durable: typeof Durable;
 }
 
 /** The things that can happen in a world, and how often. */
@@ -28,6 +30,8 @@ export interface Mode {
   /** Whether a re-run finds the disk of the job before it. */
   sameDisk?: boolean;
   page?: boolean;
+  /** Whether the build was deployed before the first step. */
+  deployed?: boolean;
   environment?: boolean;
   gates?: number;
   needs?: boolean;
@@ -45,8 +49,9 @@ export interface Mode {
   kills?: number;
   stops?: readonly ('SIGINT' | 'slice')[];
   jumps?: number;
-  /** Whether a command goes on with gates that have ended. */
+  /** Whether a command goes on with gates that have ended, and whether their end is reported before. */
   again?: boolean;
+  reports?: boolean;
   losses?: number;
   /** Whether reads fail, and how. */
   failures?: number;
@@ -87,6 +92,10 @@ export interface World {
   failed: boolean;
   /** The last process ended by itself. */
   exited: boolean;
+  /** A process has reported the end of all gates. */
+  reported: boolean;
+  /** A process has read another build while a run went on. */
+  sawOther: boolean;
   /** The machine has slept during a wait, and nothing was read since. */
   slept: boolean;
   /** A read did not find the run. */
@@ -120,25 +129,17 @@ function freshGate(mode: Mode, attempt: number, name: string): GateState {
         : counts && attempt === 1
           ? 'job'
           : 'shared';
-  return {
+  const gate = newGate({
     needs: mode.needs === true && name === 'b' ? ['a'] : [],
     advisory: false,
     rules: { ...usual, ...mode.rules },
     attempt: counts ? attempt : null,
-    begunAt: null,
     reached: mode.environment !== true,
-    deadline: null,
     key: mode.existing === true ? null : newKey(`key-${name}`, trust),
     spare: `spare-${name}-${attempt}`,
     environment: mode.environment === true ? 'env' : null,
-    run: mode.existing === true ? newRun('R-old', { since: 0, due: 0 }) : null,
-    past: [],
-    pageReads: 0,
-    confirmBy: null,
-    lastReadBy: null,
-    error: null,
-    end: null,
-  };
+  });
+  return mode.existing === true ? { ...gate, run: newRun('R-old', { since: 0, due: 0 }) } : gate;
 }
 
 export function freshPlan(mode: Mode, attempt: number): PlanState {
@@ -149,11 +150,19 @@ export function freshPlan(mode: Mode, attempt: number): PlanState {
     gates: Object.fromEntries(names.map((name) => [name, freshGate(mode, attempt, name)])),
     page:
       mode.page === true
-        ? { agreed: 0, other: false, until: null, due: 0, error: null, timeoutMs: interval }
+        ? {
+            agreed: mode.deployed === true ? 3 : 0,
+            other: false,
+            until: null,
+            due: 0,
+            error: null,
+            timeoutMs: interval,
+          }
         : null,
     environments: mode.environment === true ? { env: { step: 'wanted', error: null } } : {},
     hub: mode.hub === true,
     sliced: false,
+    reported: false,
     stop: null,
     halt: null,
   };
@@ -183,6 +192,8 @@ export const start = (mode: Mode): World => ({
   build: 'expected',
   failed: false,
   exited: false,
+  reported: false,
+  sawOther: false,
   slept: false,
   missed: false,
   final: false,
@@ -253,7 +264,8 @@ function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
   if (world.disk !== null && !isOver && world.attempt > 0) {
     const next = copy(world);
     const attempt = mode.counts === false ? null : world.attempt;
-    run(next, machine, next.disk as PlanState, { type: 'resumed', attempt, behindMs: 0 });
+    const resumed = { type: 'resumed', attempt, behindMs: 0, isReported: world.reported } as const;
+    run(next, machine, next.disk as PlanState, resumed);
     out.push([`job ${world.attempt} goes on`, next]);
   }
   if (world.attempt < mode.attempts) {
@@ -265,6 +277,7 @@ function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
       run(next, machine, next.disk as PlanState, { type: 'resumed', attempt, behindMs: 0 });
     else {
       next.disk = null;
+      Object.assign(next, { sawOther: false, reported: false });
       run(next, machine, freshPlan(mode, next.attempt), { type: 'time' });
     }
     out.push([`job ${next.attempt} starts`, next]);
@@ -273,7 +286,9 @@ function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
 }
 
 /** Applies an event in the process, and saves what must be saved. */
-function run(world: World, { decide }: Machine, plan: PlanState, event: Event): void {
+function run(world: World, { decide, durable }: Machine, plan: PlanState, event: Event): void {
+  const isUnderWay = Object.values(plan.gates).some((gate) => gate.run !== null && gate.end === null);
+  if (event.type === 'page' && event.build === 'other' && isUnderWay) world.sawOther = true;
   world.plan = decide(plan, event, world.now);
   if (world.disk === null || durable(world.plan) !== durable(world.disk)) world.disk = copy(world.plan);
 }
@@ -294,6 +309,9 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
     next.disk = next.plan;
     next.plan = null;
     next.exited = true;
+    // A run that could not be observed has no end that is reported.
+    const isEnd = ({ end }: GateState) => end !== null && end.verdict !== 'unobserved';
+    next.reported = mode.reports === true && Object.values(plan.gates).every(isEnd);
     out.push(['exits', next]);
     return out;
   }
