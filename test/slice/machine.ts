@@ -91,7 +91,10 @@ export interface Machine {
 
 /** Counts the processes of all machines: the timeout of a request may wake a process that was killed on an earlier one. */
 let launched = 0;
-const never = new Promise<never>(() => {});
+/** Which process sends a request. One for all machines, since each one that was used makes every later promise slower. */
+const sender = new AsyncLocalStorage<Process>();
+/** One promise for all would keep everything of each process that waits for it. */
+const never = () => new Promise<never>(() => {});
 
 /**
  * A machine whose processes run in this process, on virtual time and against a service in memory.
@@ -107,7 +110,6 @@ export function machine(
   let time = 0;
   let events: Event[] = [];
   const processes = new Map<string, Process>();
-  const sender = new AsyncLocalStorage<Process>();
   const files: Machine['files'] = {};
   const disk: { text: string | null; lock: Process | null } = { text: null, lock: null };
   const at = (when: number, act: () => void) => {
@@ -135,7 +137,7 @@ export function machine(
     return !process.dead;
   };
   const sleep = (process: Process, ms: number, signal?: AbortSignal): Promise<void> => {
-    if (process.dead) return never;
+    if (process.dead) return never();
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       process.waits += 1;
@@ -158,7 +160,7 @@ export function machine(
       return disk.text === null ? null : { text: disk.text, exposed: false };
     },
     async change(format, edit) {
-      if (!step(process)) return never;
+      if (!step(process)) return never();
       const code = unwritable(time);
       if (code !== null) throw Object.assign(new Error(code), { code });
       let [holder, since] = [disk.lock, time];
@@ -168,12 +170,12 @@ export function machine(
         await sleep(process, 10);
       }
       disk.lock = process;
-      if (!step(process)) return never;
+      if (!step(process)) return never();
       await sleep(process, 5);
       const text = format.write(edit(disk.text === null ? ({} as never) : format.parse(disk.text)));
-      if (!step(process)) return never;
+      if (!step(process)) return never();
       disk.text = text;
-      if (!step(process)) return never;
+      if (!step(process)) return never();
       disk.lock = null;
     },
   });
@@ -284,9 +286,9 @@ export function machine(
       const sink = (to: { text: string }, isResult: boolean): Sink => ({
         ...{ isTTY: false, columns: undefined, open: true, failure: null },
         async write(text) {
-          if (process.dead || (isResult && !step(process))) return never;
+          if (process.dead || (isResult && !step(process))) return never();
           to.text += text;
-          if (isResult && !step(process)) return never;
+          if (isResult && !step(process)) return never();
         },
       });
       const whole =

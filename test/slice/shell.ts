@@ -53,7 +53,7 @@ export interface Shell {
 export const betweenMs = 1000;
 /** A gate of an hour has fewer. Without a limit, one that never ends would hold the loop until the test times out. */
 const mostCalls = 100;
-const never = new Promise<never>(() => {});
+const never = () => new Promise<never>(() => {});
 
 interface Disk {
   readOnly: boolean;
@@ -89,9 +89,9 @@ function startProcess(argv: readonly string[], io: Io, stopIt: () => void) {
   let printed = '';
   let ended: { code: number } | { error: unknown } | undefined;
   const alive = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (dead) return never;
-    const result = await work().finally(() => (dead ? never : undefined));
-    return dead ? never : result;
+    if (dead) return never();
+    const result = await work().finally(() => (dead ? never() : undefined));
+    return dead ? never() : result;
   };
   const bornAt = io.clock.monotonic();
   const moments = { begins: (_text: string) => {}, printed: (_text: string) => {} };
