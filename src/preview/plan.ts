@@ -1,7 +1,7 @@
 import { expiryOf, whenText } from '../client/credential-problems.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, CredentialError } from '../errors.ts';
 import { longestPathMs, type PlanNode } from '../gate/plan/graph.ts';
 import { parseUrl } from '../parse-url.ts';
 import { parseApiUrl, type Receiver, toDeployment } from '../transport/address.ts';
@@ -93,7 +93,7 @@ export function planPreviews(
 /**
  * Refuses a token that could not delete the environments at the end.
  * @param sliceMs the time after which another command goes on, with its own token
- * @throws ConfigError
+ * @throws CredentialError without a token, ConfigError if it expires too early
  */
 export function checkToken(
   token: string | undefined,
@@ -102,7 +102,7 @@ export function checkToken(
   sliceMs = Number.POSITIVE_INFINITY,
 ): void {
   if (token === undefined)
-    throw new ConfigError(
+    throw new CredentialError(
       'no bearer token is set: rungate creates an environment for the deployment and deletes it, which an API key cannot do',
       { hint: (say) => say('give.bearer') },
     );

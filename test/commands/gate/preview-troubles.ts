@@ -24,7 +24,7 @@ export interface Trouble {
 export const troubles: readonly Trouble[] = [
   {
     what: 'no token',
-    code: 78,
+    code: 6,
     message:
       'no bearer token is set: rungate creates an environment for the deployment and deletes it, which an API key cannot do',
     env: { RUNGATE_TOKEN: undefined },
