@@ -19,7 +19,14 @@ import { ask, askSecret } from './prompt.ts';
 import { pipesReadOnce, readParts, silenceMs, streamFile, streamStdin } from './read-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
-import { appendToFile, createSecretFile, removeFile, type SecretFile, writeWholeFile } from './write-file.ts';
+import {
+  appendToFile,
+  checkWritable,
+  createSecretFile,
+  removeFile,
+  type SecretFile,
+  writeWholeFile,
+} from './write-file.ts';
 
 /** Everything outside the process that a command may use. Tests pass their own. */
 export interface Io {
@@ -65,6 +72,8 @@ export interface Io {
   writeNewFile(path: string, bytes: Uint8Array): void;
   /** Writes a file or replaces it, or a link to it, in one step, and creates its missing parent folders. */
   writeFile(path: string, text: string): void;
+  /** Checks that `writeFile` can write, and changes nothing. @throws a file system error */
+  checkWritable(path: string): void;
   /** Removes a file, or a link to it, if it exists. @throws a file system error */
   removeFile(path: string): void;
   /** Appends the text that `textAfter` returns for the content; the content is empty unless this is a readable regular file. */
@@ -137,6 +146,7 @@ export const systemIo: Io = {
   makeFolder: (path) => makeFolders(path, 0o700),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
   writeFile: (path, text) => writeWholeFile(path, text),
+  checkWritable,
   removeFile,
   appendFile: appendToFile,
   createSecretFile,

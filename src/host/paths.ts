@@ -44,7 +44,7 @@ export function namesInFolder(path: string): string[] | null {
   return isFolder(path) ? readdirSync(path).toSorted() : null;
 }
 
-const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+export const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
  * Creates a folder and its missing parents. Node's recursive mkdir never returns below a folder that cannot have new

@@ -1,20 +1,23 @@
 import {
+  accessSync,
   appendFileSync,
   closeSync,
   constants,
   fstatSync,
+  ftruncateSync,
   lstatSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { makeFolders } from './paths.ts';
+import { isFolder, makeFolders } from './paths.ts';
 
 function draftName(place: string): string {
   return join(dirname(place), `.${basename(place).slice(0, 32)}.${crypto.randomUUID()}`);
@@ -52,9 +55,31 @@ function writeThrough(path: string, text: string, patienceMs = 5000): void {
   }
 }
 
+/** The file is mounted by itself, as a container engine does, so that nothing can be renamed over it. */
+const isMounted = (error: unknown) =>
+  ['EBUSY', 'EXDEV'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/**
+ * Replaces the text of a mounted file in place. It follows no link, and writes to no other file than the one that was seen before.
+ * @throws `error` if that is not possible
+ */
+function writeInPlace(path: string, text: string, before: Stats | undefined, error: unknown): void {
+  if (!isMounted(error) || before?.isFile() !== true) throw error;
+  const file = openSync(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const { dev, ino } = fstatSync(file);
+    if (dev !== before.dev || ino !== before.ino) throw error;
+    ftruncateSync(file);
+    writeFileSync(file, text, { flush: true });
+  } finally {
+    closeSync(file);
+  }
+}
+
 /**
  * Replaces a file in one step and creates its missing parent folders: a reader sees the old text or the new one, whole.
- * A link is replaced, since a checkout may contain links to any file. A device, a pipe and `/dev/stderr` are written to directly.
+ * A link is replaced, since a checkout may contain links to any file. A device, a pipe and `/dev/stderr` are written to directly,
+ * and so is a file that is mounted by itself.
  * @param patienceMs how long the reader of a pipe may pause; default 5 s
  * @throws a file system error, `ENXIO` for a named pipe without a reader, `EAGAIN` for a reader that pauses too long
  */
@@ -65,6 +90,7 @@ export function writeWholeFile(path: string, text: string, patienceMs?: number):
   }
   const stats = statSync(path, { throwIfNoEntry: false });
   const place = resolve(path);
+  const before = lstatSync(place, { throwIfNoEntry: false });
   makeFolders(dirname(place));
   const draft = draftName(place);
   try {
@@ -76,14 +102,54 @@ export function writeWholeFile(path: string, text: string, patienceMs?: number):
     renameSync(draft, place);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error;
+    writeInPlace(place, text, before, error);
   }
 }
 
-/** Removes a regular file or a link to one, never a device or a pipe. @throws a file system error, also for a folder */
+/** Returns the nearest folder that exists, or the file in its place. */
+function existingParent(path: string): string {
+  const parent = dirname(path);
+  return parent === path || statSync(parent, { throwIfNoEntry: false }) !== undefined
+    ? parent
+    : existingParent(parent);
+}
+
+/**
+ * Checks that `writeWholeFile` can write, and leaves a file at the path as it is. A pipe is not opened, since closing it would be the
+ * end for its reader.
+ * @throws the file system error that writing would throw
+ */
+export function checkWritable(path: string): void {
+  if (isFolder(path)) closeSync(openSync(path, constants.O_WRONLY));
+  if (isStream(path)) {
+    accessSync(path, constants.W_OK);
+    return;
+  }
+  const place = resolve(path);
+  // Only a new file shows all: root may write to a read-only folder, and nobody to /proc.
+  const draft = draftName(join(existingParent(place), basename(place)));
+  closeSync(openSync(draft, 'wx'));
+  rmSync(draft);
+  try {
+    accessSync(place, constants.W_OK);
+  } catch (error) {
+    // Any other file is replaced; this one is mounted by itself.
+    if ((error as NodeJS.ErrnoException).code === 'EROFS') throw error;
+  }
+}
+
+/**
+ * Removes a regular file or a link to one, never a device or a pipe. A file that is mounted by itself is emptied.
+ * @throws a file system error, also for a folder
+ */
 export function removeFile(path: string): void {
   const entry = lstatSync(path, { throwIfNoEntry: false });
-  if (entry?.isDirectory() === true || (entry !== undefined && !isStream(path))) unlinkSync(path);
+  if (entry === undefined || (!entry.isDirectory() && isStream(path))) return;
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    writeInPlace(path, '', entry, error);
+  }
 }
 
 function readableContent(path: string): Uint8Array {

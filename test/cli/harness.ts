@@ -62,8 +62,10 @@ export interface Settings {
   program?: Io['program'];
   /** The paths that cannot be removed. */
   unremovable?: readonly string[];
-  /** The paths that cannot be written. */
+  /** The paths that cannot be written when the command ends. */
   unwritable?: readonly string[];
+  /** The paths that are read-only from the start. */
+  readOnly?: readonly string[];
   /** Creates a secret file; by default a real one. */
   createSecretFile?: Io['createSecretFile'];
   /** Starts a program such as a browser; returns false if it cannot be started. */
@@ -153,6 +155,10 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     makeFolder: systemIo.makeFolder,
     writeNewFile: systemIo.writeNewFile,
     writeFile,
+    checkWritable(path) {
+      if (settings.readOnly?.includes(path))
+        throw Object.assign(new Error(`EROFS: ${path}`), { code: 'EROFS' });
+    },
     removeFile(path) {
       if (settings.unremovable?.includes(path))
         throw Object.assign(new Error(`EACCES: ${path}`), { code: 'EACCES' });

@@ -1,5 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -43,9 +51,60 @@ describe.skipIf(!existsSync('/proc/self'))('a path below /proc, where nothing ca
 it('a folder in place of a report is an error with a remedy', async () => {
   const ended = await rungate([...gate, '--junit', folder]);
   expect(ended.err).toMatch(
-    /error: the report .* could not be written: EISDIR.*\n {2}→ it is a folder: name a file/,
+    /error: the report .* cannot be written: EISDIR.*\n {2}→ it is a folder: name a file/,
   );
   expect(ended.code).toBe(78);
+});
+
+const canMount = spawnSync('unshare', ['-rm', 'mount', '--bind', '/bin/true', '/bin/false']).status === 0;
+
+describe.skipIf(!canMount)('a file that is mounted by itself', () => {
+  /** Runs a command with a file of that text mounted as `name`. */
+  async function mounted(name: string, text: string, args: readonly string[], options = 'bind') {
+    const home = mkdtempSync(join(folder, 'mounted-'));
+    const [outside, inside] = [join(home, `outside-${name}`), join(home, name)];
+    for (const path of [outside, inside]) writeFileSync(path, text);
+    const remount = options === 'bind' ? 'true' : `mount -o remount,${options} "$1"`;
+    const script = `mount --bind "$0" "$1" && ${remount} && shift && exec "$@"`;
+    const all = ['-rm', 'sh', '-c', script, outside, inside, ...program, ...args];
+    const env = {
+      RUNGATE_API_URL: mock.url,
+      RUNGATE_API_KEY: mock.apiKey,
+      RUNGATE_CONFIG_DIR: home,
+    };
+    running = start('unshare', all, env, home);
+    const ended = await running.ended;
+    return { ...ended, text: readFileSync(outside, 'utf8') };
+  }
+
+  it('receives the report in place', async () => {
+    const old = 'x'.repeat(100_000);
+    const ended = await mounted('mounted.xml', old, [...gate, '--junit', 'mounted.xml']);
+    expect([ended.code, ended.err]).toEqual([0, expect.not.stringContaining('could not')]);
+    expect(ended.text).toMatch(/^<\?xml.*<\/testsuites>\n$/s);
+  });
+
+  it('does not keep the report of an earlier gate', async () => {
+    const old = 'RUNGATE_RESULT=pass\n';
+    const ended = await mounted('mounted.env', old, [...gate, '--report', 'mounted.env', '--no-such-option']);
+    expect([ended.code, ended.text]).toEqual([64, '']);
+  });
+
+  it('is refused as a report before the run is created if it is read-only', async () => {
+    const before = mock.requests.length;
+    const ended = await mounted('old.json', 'old', [...gate, '--report', 'old.json'], 'bind,ro');
+    expect(ended.err).toMatch(/error: the report old\.json cannot be written: EROFS/);
+    expect([ended.code, ended.text, mock.requests.length]).toEqual([78, 'old', before]);
+  });
+
+  it('is not a matter of permissions as the file of profiles', async () => {
+    const profiles = '{ "version": 1, "profiles": {} }';
+    const ended = await mounted('profiles.json', profiles, ['config', 'set', 'project', 'x']);
+    expect(ended.err).toMatch(
+      /profiles\.json \(EBUSY\)\n {2}→ the file is mounted by itself.*mount its folder/,
+    );
+    expect([ended.code, ended.text]).toEqual([78, profiles]);
+  });
 });
 
 describe.skipIf(process.platform === 'win32')('a named pipe without a reader', () => {

@@ -18,7 +18,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendToFile, createSecretFile, removeFile, writeWholeFile } from '../../src/host/write-file.ts';
+import {
+  appendToFile,
+  checkWritable,
+  createSecretFile,
+  removeFile,
+  writeWholeFile,
+} from '../../src/host/write-file.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -132,6 +138,31 @@ describe('writeWholeFile', () => {
       expect(readdirSync(folder)).toEqual(['log']);
     },
   );
+});
+
+describe('checkWritable', () => {
+  it('leaves an old file as it is, and creates neither a file nor a folder', () => {
+    const path = join(folder, 'report.xml');
+    writeFileSync(path, 'old', { mode: 0o444 });
+    for (const place of [path, join(folder, 'new.xml'), join(folder, 'a', 'b', 'new.xml')])
+      checkWritable(place);
+    expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['report.xml'], 'old']);
+  });
+
+  it.skipIf(process.platform !== 'linux')('does not open a pipe, whose reader would see its end', () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    checkWritable(pipe);
+    checkWritable('/dev/null');
+  });
+
+  it.skipIf(process.platform !== 'linux')('refuses what cannot be written', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => checkWritable(folder)).toThrow('EISDIR');
+    expect(() => checkWritable(join(folder, 'file', 'a', 'b'))).toThrow('ENOTDIR');
+    expect(() => checkWritable('/proc/a/b')).toThrow('ENOENT');
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
 });
 
 describe.skipIf(process.platform === 'win32')('writing to a named pipe', () => {

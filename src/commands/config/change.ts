@@ -39,10 +39,12 @@ export async function changeStore(context: Context, change: (profiles: Profiles)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof RungateError || code === undefined) throw error;
+    const remedies: Readonly<Record<string, string>> = {
+      ELOCKED: `another rungate process holds ${path}.lock; if none is running, remove that file`,
+      EBUSY: 'the file is mounted by itself, so it cannot be replaced: mount its folder instead',
+    };
     const hint =
-      code === 'ELOCKED'
-        ? `another rungate process holds ${path}.lock; if none is running, remove that file`
-        : 'check the permissions of the folder, or set RUNGATE_CONFIG_DIR to another one';
+      remedies[code] ?? 'check the permissions of the folder, or set RUNGATE_CONFIG_DIR to another one';
     throw new ConfigError(`cannot write the profile: ${path} (${code})`, { hint, cause: error });
   }
 }

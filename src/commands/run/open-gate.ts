@@ -13,7 +13,7 @@ import { sayFrom } from '../source-names.ts';
 import { printClosing } from './closing.ts';
 import { deployedOptions } from './deployed.ts';
 import { progressReporters } from './progress.ts';
-import { writeReports } from './reports.ts';
+import { checkFiles, writeReports } from './reports.ts';
 import { printGate } from './result.ts';
 import { asksForBuild, type CommandGate, noHub } from './wait-flags.ts';
 
@@ -54,6 +54,7 @@ export async function runGates(
   part: GatePart | null = null,
 ): Promise<number> {
   const { io, output, settings } = context;
+  checkFiles(context, 'report', [flags.junit ?? [], flags.report ?? []].flat());
   const isOwn = gates.every(({ start }) => start !== undefined);
   const isSliced = flags.slice !== undefined;
   const local = isLocal(settings.apiUrl?.value ?? '');

@@ -15,7 +15,7 @@ import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { isReceipt, textOf } from './older-files.ts';
-import { remedyFor, whyOf } from './reports.ts';
+import { checkFiles, remedyFor, whyOf } from './reports.ts';
 import type { CommandGate } from './wait-flags.ts';
 
 /** Removes the receipt of an earlier gate. `--receipt ci.key` must not remove the key. */
@@ -178,6 +178,11 @@ export function replaceReceipts(context: Context, path: string | undefined, name
   for (const name of names) removeOld(context, fileOf(name));
   return async (now: Context, gates: readonly ReceiptGate[]): Promise<Reporter[]> => {
     const all = gates.map((gate) => ({ name: gate.name, facts: factsOf(now, gate) }));
+    checkFiles(
+      now,
+      'receipt',
+      gates.map(({ name }) => fileOf(name)),
+    );
     const key = await signingKey(now);
     return [
       {

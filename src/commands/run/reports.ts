@@ -2,6 +2,7 @@ import { junitReport } from '../../ci/reports/junit.ts';
 import { azureCommands, githubAnnotations } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
+import { ConfigError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
@@ -23,6 +24,18 @@ function formatted(path: string, event: EndEvent): string {
 /** Returns the line break that is missing if another program left its last line unfinished. */
 function gap(content: Uint8Array): string {
   return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
+}
+
+/** Refuses files that could not be written at the end, which may be an hour later. @throws ConfigError */
+export function checkFiles({ io, output }: Context, what: string, paths: readonly string[]): void {
+  for (const path of paths) {
+    try {
+      io.checkWritable(path);
+    } catch (cause) {
+      const problem = `the ${what} ${output.excerpt(path)} cannot be written: ${whyOf(cause, output)}`;
+      throw new ConfigError(problem, { hint: remedyFor(cause), cause });
+    }
+  }
 }
 
 /** Writes the reports of `--junit` and `--report`. Returns false if one of them could not be written. */
@@ -103,7 +116,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is a file: check the path',
   EACCES: 'name a file that you may write to',
   EPERM: 'name a file that you may write to',
-  EROFS: 'name a file that you may write to',
+  EROFS: 'it is read-only: name a file on another file system',
   ENOSPC: 'free some space on the disk',
 };
 

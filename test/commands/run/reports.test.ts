@@ -132,6 +132,20 @@ describe('a report that cannot be written', () => {
   });
 
   it.each([
+    [['--junit', 'junit.xml'], 'report junit.xml'],
+    [['--report', 'gate.md', '--report', 'gate.json'], 'report gate.json'],
+    [['--receipt', 'receipt.json', '--commit-sha', 'a'.repeat(40)], 'receipt receipt.json'],
+  ])('is refused before the run is created if it is read-only: %j', async (flags, what) => {
+    const result = await gate({}, flags, { readOnly: ['junit.xml', 'gate.json', 'receipt.json'] });
+    expect(result.code).toBe(78);
+    expect(JSON.parse(result.err).error).toMatchObject({
+      message: expect.stringMatching(`^the ${what} cannot be written: EROFS`),
+      hint: expect.stringContaining('read-only'),
+    });
+    expect([on.mock.requests, Object.keys(result.files)]).toEqual([[], []]);
+  });
+
+  it.each([
     ['failed', 1],
     ['stuck', 3],
   ] as const)('keeps the exit code of a run that %s', async (outcome, code) => {
