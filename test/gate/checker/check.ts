@@ -1,4 +1,5 @@
-import { timeNames } from '../../../src/gate/state.ts';
+import { hash } from 'node:crypto';
+import { type PlanState, timeNames } from '../../../src/gate/state.ts';
 import { invariants } from './invariants.ts';
 import { type Machine, type Mode, start, stepsOf, type World } from './world.ts';
 
@@ -6,58 +7,74 @@ export interface Found {
   states: number;
   /** The number of worlds that the bound on the depth left unexplored. */
   open: number;
-  /** Violations, each with a shortest path to it. */
-  violations: Map<string, string[]>;
+  /** The first violation, and a shortest path to it. */
+  violation: { rule: string; path: string[] } | null;
   /** Verdicts, exit codes and other things that happened at least once. */
   reached: Set<string>;
 }
 
 /** Two worlds are the same if only the time differs by which everything is shifted. */
-const keyOf = (world: World) =>
-  JSON.stringify({ ...world, now: 0 }, (name, value) =>
-    typeof value === 'number' && timeNames.has(name) ? value - world.now : value,
-  );
+const keyOf = ({ now, plan, disk, ...world }: World) =>
+  hash('sha1', `${textOf(plan, now)} ${textOf(disk, now)} ${textAt(world, now)}`, 'base64');
 
-/** Explores the worlds of a mode, breadth first, each once. */
-export function check(mode: Mode, machine: Machine, stopAtFirst = false): Found {
+/** Many worlds share a plan. */
+const texts = new WeakMap<PlanState, { text: string; now: number }>();
+
+function textOf(plan: PlanState | null, now: number): string {
+  if (plan === null) return '';
+  const known = texts.get(plan);
+  if (known?.now === now) return known.text;
+  const text = textAt(plan, now);
+  texts.set(plan, { text, now });
+  return text;
+}
+
+const textAt = (value: unknown, now: number) =>
+  JSON.stringify(value).replace(times, (_, name, at) => name + (at - now));
+
+const times = new RegExp(`("(?:${[...timeNames].join('|')})":)(-?[0-9.]+)`, 'g');
+
+const rules = Object.entries(invariants);
+
+/** Explores the worlds of a mode, breadth first, each once, up to the first violation. More than `most` are one. */
+export function check(mode: Mode, machine: Machine, most = Number.POSITIVE_INFINITY): Found {
   const first = start(mode);
-  const found: Found = { states: 0, open: 0, violations: new Map(), reached: new Set() };
+  const reached = new Set<string>();
   const parents = new Map<string, { from: string | null; words: string }>();
   parents.set(keyOf(first), { from: null, words: 'begin' });
   let frontier: [World, string][] = [[first, keyOf(first)]];
-  const pathTo = (key: string) => {
-    const path: string[] = [];
-    for (let at: string | null = key; at !== null; ) {
-      const step = parents.get(at);
-      if (step === undefined) break;
-      path.unshift(step.words);
-      at = step.from;
-    }
-    return path;
-  };
   for (let depth = 0; depth < mode.depth && frontier.length > 0; depth += 1) {
     const next: [World, string][] = [];
     for (const [world, key] of frontier) {
-      const steps = stepsOf(world, mode, machine);
-      for (const [words, to] of steps) {
+      for (const [words, to] of stepsOf(world, mode, machine)) {
         const toKey = keyOf(to);
         if (parents.has(toKey)) continue;
         parents.set(toKey, { from: key, words });
-        for (const [rule, isBroken] of Object.entries(invariants))
-          if (!found.violations.has(rule) && isBroken({ from: world, to, mode, machine }))
-            found.violations.set(rule, pathTo(toKey));
-        if (stopAtFirst && found.violations.size > 0)
-          return { ...found, states: parents.size, open: next.length };
-        for (const { end, run, rules } of Object.values(to.plan?.gates ?? {})) {
-          if (run?.cancel === 'accepted') found.reached.add('cancelled');
-          if (end === null) continue;
-          found.reached.add(String(end.verdict ?? end.by ?? (rules.waits ? 'skipped' : 'started')));
-          found.reached.add(`exit ${end.exitCode}`);
+        const broken = rules.find(([, isBroken]) => isBroken({ from: world, to, mode, machine }));
+        if (broken !== undefined || parents.size > most) {
+          const violation = { rule: broken?.[0] ?? `more than ${most} worlds`, path: pathTo(toKey, parents) };
+          return { states: parents.size, open: next.length, violation, reached };
         }
+        for (const what of reachedIn(to)) reached.add(what);
         next.push([to, toKey]);
       }
     }
     frontier = next;
   }
-  return { ...found, states: parents.size, open: frontier.length };
+  return { states: parents.size, open: frontier.length, violation: null, reached };
+}
+
+function pathTo(key: string, parents: ReadonlyMap<string, { from: string | null; words: string }>): string[] {
+  const path: string[] = [];
+  for (let at = parents.get(key); at !== undefined; at = parents.get(at.from ?? '')) path.unshift(at.words);
+  return path;
+}
+
+function* reachedIn({ plan }: World) {
+  for (const { end, run, rules } of Object.values(plan?.gates ?? {})) {
+    if (run?.cancel === 'accepted') yield 'cancelled';
+    if (end === null) continue;
+    yield String(end.verdict ?? end.by ?? (rules.waits ? 'skipped' : 'started'));
+    yield `exit ${end.exitCode}`;
+  }
 }

@@ -201,8 +201,14 @@ export const start = (mode: Mode): World => ({
 
 export type Step = readonly [words: string, world: World];
 
-// Faster than structuredClone for small objects.
-const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value));
+/** Returns a world that can be changed. A plan never is: the machine returns a new one. */
+const copy = (world: World): World => ({
+  ...world,
+  runs: world.runs.map((run) => ({ ...run })),
+  flight: world.flight.map((one) => ({ ...one })),
+  network: [...world.network],
+  left: { ...world.left, stops: [...world.left.stops] },
+});
 
 /** Returns everything that can happen next. */
 export function stepsOf(world: World, mode: Mode, machine: Machine): Step[] {
@@ -290,7 +296,7 @@ function run(world: World, { decide, durable }: Machine, plan: PlanState, event:
   const isUnderWay = Object.values(plan.gates).some((gate) => gate.run !== null && gate.end === null);
   if (event.type === 'page' && event.build === 'other' && isUnderWay) world.sawOther = true;
   world.plan = decide(plan, event, world.now);
-  if (world.disk === null || durable(world.plan) !== durable(world.disk)) world.disk = copy(world.plan);
+  if (world.disk === null || durable(world.plan) !== durable(world.disk)) world.disk = world.plan;
 }
 
 function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanState): Step[] {
@@ -517,11 +523,10 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
       const { gate } = effect;
       const granted = fly('creating the run has its turn', { type: 'granted', gate });
       if (mode.hub !== true) return [granted];
-      const never: Step = [
-        'the hub never grants it',
-        { ...copy(world), flight: [...copy(world.flight), { effect, result: null }] },
-      ];
-      return [granted, fly('its turn would come too late', { type: 'too-late', gate }), never];
+      const waits = copy(world);
+      waits.flight.push({ effect, result: null });
+      const late = fly('its turn would come too late', { type: 'too-late', gate });
+      return [granted, late, ['the hub never grants it', waits]];
     }
     case 'remove':
       // The request that creates the environment ends first.
