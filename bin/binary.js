@@ -5,6 +5,9 @@ import { getAsset, getRawAsset } from 'node:sea';
 import { Script } from 'node:vm';
 import { version } from '../src/version.ts';
 
+// As in rungate.js: never Node's own 1, which means that the run failed.
+process.exitCode = 70;
+
 const argv = process.argv.slice(2);
 const build = `${version} (binary, Node ${process.versions.node})`;
 
@@ -23,6 +26,7 @@ function printsVersion() {
   if (argv.length !== 1 || !['--version', '-V', 'version'].includes(argv[0])) return false;
   try {
     writeSync(1, `${build}\n`);
+    process.exitCode = 0;
     return true;
   } catch {
     return false;

@@ -16,6 +16,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   let code: number = exitCodes.ok;
   const printed: Printed = { text: '' };
   try {
+    if (io.cwd === '')
+      throw new ConfigError('the working directory of this process was deleted', {
+        hint: 'change to a folder that exists, also if one of the same name exists again: cd "$PWD"',
+      });
     if (writesReports(argv)) removeOlderFiles(ownArguments(argv), io);
     refuseSecrets(argv);
     let decides = false;

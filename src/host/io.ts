@@ -35,6 +35,7 @@ export interface Io {
   /** Whether people read standard output in the log of a job, as in the action. */
   readonly isLog?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The working directory; empty if it was deleted. */
   readonly cwd: string;
   /** Node's name for the operating system. */
   readonly platform: string;
@@ -123,12 +124,20 @@ const silence = `warning: nothing has arrived on standard input for ${silenceMs 
 `;
 const stdin = () => streamStdin(() => void err.write(silence));
 
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '';
+  }
+}
+
 /** The real system. */
 export const systemIo: Io = {
   out,
   err,
   env: process.env,
-  cwd: process.cwd(),
+  cwd: workingDirectory(),
   platform: process.platform,
   program: [process.execPath, process.argv[1] ?? ''],
   version,

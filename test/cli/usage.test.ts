@@ -11,6 +11,14 @@ afterEach(() => on.close());
 
 const wait = ['run', 'wait', 'run_1'] as const;
 
+it('names a working directory that was deleted, whatever the command', async () => {
+  for (const argv of [['gate', '--junit', 'junit.xml'], wait, ['--help']]) {
+    const { code, err } = await cli(argv, { cwd: '', env: { RUNGATE_CONFIG_DIR: 'relative' } });
+    expect(code).toBe(78);
+    expect(err).toMatch(/^error: the working directory of this process was deleted\n {2}→ .*\n$/);
+  }
+});
+
 describe('a usage error exits with 64, sends nothing and suggests a correction', () => {
   it.each<[string, readonly string[], RegExp]>([
     ['an empty process', ['run', 'trigger', '--project', 'shop', '--process', ' '], /--process is empty/],

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
-import { program, type Running, rungate as run, start } from './built.ts';
+import { program, type Running, rungate as run, shellProgram, start } from './built.ts';
 
 let mock: MockServer;
 let folder: string;
@@ -53,6 +53,14 @@ it('a folder in place of a report is an error with a remedy', async () => {
   expect(ended.err).toMatch(
     /error: the report .* cannot be written: EISDIR.*\n {2}→ it is a folder: name a file/,
   );
+  expect(ended.code).toBe(78);
+});
+
+it.skipIf(process.platform === 'win32')('a deleted working directory is an error', async () => {
+  const script = `mkdir gone && cd gone && rmdir ../gone && exec ${shellProgram} gate`;
+  running = start('sh', ['-c', script], {}, folder);
+  const ended = await running.ended;
+  expect(ended.err).toMatch(/^error: the working directory of this process was deleted\n {2}→ .*\n$/);
   expect(ended.code).toBe(78);
 });
 
