@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isBuiltin } from 'node:module';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Options } from 'tsup';
 
@@ -44,9 +45,28 @@ const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/**
+ * For the CommonJS packages that are bundled (commander, undici): Node's own modules without `require` or `import.meta`, so that
+ * users can bundle rungate to CommonJS and load it in Jest. esbuild's `inject` does not replace its own `require`.
+ */
+const builtins: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'builtins',
+  setup(build) {
+    build.onResolve({ filter: /^[\w:/]+$/ }, ({ path, kind, importer }) =>
+      kind === 'require-call' && (path.startsWith('node:') || isBuiltin(path))
+        ? // One for each importer, since what several chunks share would be another file to load.
+          { path, namespace: 'builtin', suffix: `?${basename(importer)}` }
+        : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}');`,
+    }));
+  },
+};
+
 /** tsup bundles every package except the peer, @redis/client, which only a hub on Redis needs. */
 const shared: Options = {
-  esbuildPlugins: [undiciParts, raw],
+  esbuildPlugins: [undiciParts, raw, builtins],
   format: 'esm',
   target: 'node20.18',
   platform: 'node',
@@ -57,15 +77,12 @@ const shared: Options = {
     // For an uncaught error, Node prints the line that threw it, which must not be the whole file. Shorter lines cost kilobytes.
     options.lineLimit = 1600;
   },
-  // CommonJS packages that are bundled (commander, undici) call require() for Node's own modules.
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
-  },
 };
 
 /** A single executable loads scripts, not modules: its first stage, and all of rungate in one file, with the peer. */
-const { banner: _ofModules, ...binary }: Options = {
+const binary: Options = {
   ...shared,
+  esbuildPlugins: [undiciParts, raw],
   format: 'cjs',
   outDir: 'dist/binary',
   noExternal: ['@redis/client'],
@@ -77,9 +94,8 @@ const { banner: _ofModules, ...binary }: Options = {
 };
 
 /** `rungate/webhook`, which runs in every runtime: its files import nothing of Node but what they name themselves. */
-const { banner: _ofNode, ...ofShared } = shared;
 // Not minified: for an uncaught error, Node prints the line that threw it.
-const webhook: Options = { ...ofShared, minify: false };
+const webhook: Options = { ...shared, minify: false };
 const webhookEntries = {
   index: 'src/webhook/web.ts',
   node: 'src/webhook/node.ts',
@@ -95,7 +111,7 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli/start.ts', index: 'src/index.ts' },
-    esbuildPlugins: [undiciParts, raw, oneWebhook],
+    esbuildPlugins: [undiciParts, raw, builtins, oneWebhook],
     splitting: true,
     // The builds that write code run side by side, and each cleans its own folder.
     clean: ['!webhook/**', '!receipt/**', '!action/**', '!binary/**'],

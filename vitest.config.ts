@@ -33,6 +33,7 @@ export const projects = [
       include: ['test/**/*.test.ts'],
       exclude: [
         'test/binary/**',
+        'test/bundlers/**',
         'test/e2e/**',
         'test/image/**',
         'test/importers/**',

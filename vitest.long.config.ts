@@ -3,6 +3,7 @@ import { limits, maxWorkers, reporters } from './vitest.config.ts';
 
 /** The long tests that `.ci/nightly` runs: other programs, failovers, and many random inputs. `.ci/run` runs the others. */
 const nightly = [
+  'bundlers',
   'completion',
   'first-steps',
   'fleet-load',

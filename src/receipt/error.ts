@@ -43,7 +43,7 @@ export class ReceiptError extends Error {
   /** The remedy, as a sentence. */
   readonly hint: string | undefined;
 
-  constructor(code: ReceiptErrorCode, message: string, hint?: string, options?: ErrorOptions) {
+  constructor(code: ReceiptErrorCode, message: string, hint?: string, options?: { cause?: unknown }) {
     super(message, options);
     this.code = code;
     this.hint = hint;

@@ -42,7 +42,7 @@ export class WebhookVerificationError extends Error {
     code: WebhookErrorCode,
     message: string,
     hint?: string,
-    options?: ErrorOptions & { ageSeconds?: number | undefined },
+    options?: { cause?: unknown } & { ageSeconds?: number | undefined },
   ) {
     super(message, options);
     this.code = code;

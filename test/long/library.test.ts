@@ -136,6 +136,14 @@ describe.each(resolutions)('with moduleResolution %s', (_name, resolution) => {
     expect(compileErrors(['consumer.ts'], { ...resolution, skipLibCheck: false })).toEqual([]);
   });
 
+  it('the declarations compile with the library of ES2020', () => {
+    const files = ['index', 'webhook/index', 'webhook/node', 'webhook/replay', 'receipt/index'];
+    const declarations = files.map((name) => `node_modules/rungate/dist/${name}.d.ts`);
+    const options = { ...resolution, lib: ['lib.es2020.d.ts'], skipLibCheck: false };
+    const errors = compileErrors(declarations, options);
+    expect(errors.filter((error) => error.startsWith('/node_modules/rungate/'))).toEqual([]);
+  });
+
   it('the types of the receivers for Express and Fastify compile', () => {
     writeFileSync(join(project, 'frameworks.ts'), frameworks);
     // skipLibCheck, since the declarations of Fastify are not part of this test.

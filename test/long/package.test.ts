@@ -73,6 +73,13 @@ describe('the packed tarball', () => {
     expect(files).not.toContain('binding.gyp');
   });
 
+  it('needs neither import.meta nor require, which a bundle to CommonJS and Jest do not have', () => {
+    for (const file of files.filter((name) => /^dist\/.*\.js$/.test(name))) {
+      const text = readFileSync(join(unpacked, file), 'utf8');
+      expect(text, file).not.toMatch(/\bimport\.meta\b|\bcreateRequire\b|\btypeof require\b/);
+    }
+  });
+
   it('contains no source maps, metafiles, sources or tests', () => {
     expect(files.filter((file) => /\.map$|metafile|^(src|test|dist\/action)\//.test(file))).toEqual([]);
     for (const file of files.filter((name) => name.endsWith('.js'))) {
