@@ -70,8 +70,11 @@ export function pipelineFile({ file, added }: Pipeline, { folder }: Plan): strin
 export const exceptForks =
   "github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository";
 
+/** YAML reads such words as booleans or null, and others than YAML 1.2 more of them. */
+const yamlWords = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
 const quoted = (branch: string) =>
-  /^[A-Za-z][\w./-]*$/.test(branch) ? branch : `'${branch.replaceAll("'", "''")}'`;
+  /^[A-Za-z][\w./-]*$/.test(branch) && !yamlWords.test(branch) ? branch : `'${branch.replaceAll("'", "''")}'`;
 
 /** Returns what stands for a plan in the templates. */
 function valuesOf(plan: Plan): Readonly<Record<string, unknown>> {

@@ -28,7 +28,7 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
 }
 
 /** NaN for anything but an HTTP date. */
-function parseHttpDate(text: string): number {
+export function parseHttpDate(text: string): number {
   return httpDate.test(text) ? Date.parse(text) : Number.NaN;
 }
 

@@ -184,12 +184,12 @@ export async function deleteOwn(
   }
 }
 
-/** Returns the environments that rungate created before a time, oldest first. */
-export async function ownBefore(time: number, caller: Caller): Promise<Listed[]> {
+/** Returns the environments that rungate created, oldest first. */
+export async function ownEnvironments(caller: Caller): Promise<(readonly [createdAt: number, Listed])[]> {
   const own: (readonly [number, Listed])[] = [];
   for await (const environment of listEnvironments(caller)) {
     const at = createdAt(environment);
-    if (at !== null && at <= time) own.push([at, environment]);
+    if (at !== null) own.push([at, environment]);
   }
-  return own.toSorted(([a], [b]) => a - b).map(([, environment]) => environment);
+  return own.toSorted(([a], [b]) => a - b);
 }

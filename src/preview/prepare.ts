@@ -15,6 +15,7 @@ import {
   variablesOf,
 } from './environments.ts';
 import { createdAt, isOwn, previewName } from './mark.ts';
+import { withServiceClock } from './service-clock.ts';
 
 /** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
 export interface Preview {
@@ -108,9 +109,10 @@ function checkFound(environment: Listed, baseUrl: string): void {
 
 /** Creates the environment of a preview, or finds the one that this job created earlier. @throws RungateError or the signal's reason */
 export async function prepareEnvironment(key: string, preview: Preview, tools: PrepareTools): Promise<void> {
-  const { caller, clock, signal, turn, tell } = tools;
+  const { clock, signal, turn, tell } = tools;
   const { baseUrl, version } = preview;
   const model = await modelOf(preview, tools);
+  const { caller, aheadMs } = withServiceClock(tools.caller, clock);
   const found = await environmentsWithKey(key, caller, { ...patient, signal });
   for (const environment of found) checkFound(environment, baseUrl.href);
   let ids = found.map(({ id }) => id);
@@ -118,7 +120,8 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
   else {
     await turn();
     const own = {
-      name: previewName(clock.now(), baseUrl.host),
+      // By our clock, which may be days behind, the environment could look old to `env prune` while it is used.
+      name: previewName(clock.now() + (aheadMs() ?? 0), baseUrl.host),
       key,
       baseUrl: `${bareUrl(baseUrl)}${baseUrl.search}`,
       ...(version !== null && { version }),

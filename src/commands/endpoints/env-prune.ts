@@ -1,10 +1,13 @@
+import type { Caller } from '../../client/caller.ts';
 import type { Listed } from '../../client/environments.ts';
+import type { Clock } from '../../clock.ts';
 import { formatDuration, parseDuration } from '../../duration.ts';
-import { RungateError } from '../../errors.ts';
+import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodeOf, exitCodes, mostSevere } from '../../exit.ts';
 import { parseUrl } from '../../parse-url.ts';
-import { deleteEnvironment, ownBefore } from '../../preview/environments.ts';
+import { deleteEnvironment, ownEnvironments } from '../../preview/environments.ts';
 import { createdAt } from '../../preview/mark.ts';
+import { withServiceClock } from '../../preview/service-clock.ts';
 import { bareUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { confirm } from './call-endpoint.ts';
@@ -28,16 +31,51 @@ function factsOf(environment: Listed) {
   };
 }
 
+/** @throws UsageError without a unit: `1` would be one second, and delete environments in use */
+function minimumAge(text: string): number {
+  const ms = parseDuration('--older-than', text);
+  if (/\d$/.test(text.trim()))
+    throw new UsageError(`--older-than: "${text.trim()}" has no unit`, {
+      hint: `write the unit, as in ${text.trim()}d or ${text.trim()}h`,
+    });
+  return ms;
+}
+
+/** The clocks may differ by this time, in milliseconds. */
+const skewMs = 5 * 60_000;
+
+/** Returns the time by the clock that is behind. @throws ConfigError unless both clocks agree: one of them says how old environments are */
+function earlierTime(now: number, aheadMs: number | null): number {
+  const nothing = 'so rungate deletes nothing';
+  if (aheadMs === null)
+    throw new ConfigError(`the service's responses have no valid Date, ${nothing}`, {
+      hint: 'without it, the age of environments is unknown; a proxy may remove it: see rungate doctor',
+    });
+  if (Math.abs(aheadMs) <= skewMs) return now + Math.min(0, aheadMs);
+  const by = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'behind' : 'ahead of'}`;
+  throw new ConfigError(`this machine's clock is ${by} the service's clock, ${nothing}`, {
+    hint: 'correct the clock, for example with NTP, and run the command again',
+  });
+}
+
+/** Returns the environments that both clocks call old. @throws ConfigError if the clocks differ, and there is anything to judge */
+async function ownOlderThan(ageMs: number, given: Caller, clock: Clock): Promise<Listed[]> {
+  const { caller, aheadMs } = withServiceClock(given, clock);
+  const own = await ownEnvironments(caller);
+  if (own.length === 0) return [];
+  const before = earlierTime(clock.now(), aheadMs()) - ageMs;
+  return own.filter(([at]) => at <= before).map(([, environment]) => environment);
+}
+
 const isSame = (a: Listed) => (b: Listed) => a.id === b.id && a.key === b.key && a.name === b.name;
 
 /** `rungate env prune`: deletes the environments that gates have left. Nothing without a key and a name that only rungate gives. */
 export async function pruneCommand(context: Context, flags: PruneFlags): Promise<number> {
   const { io, output } = context;
-  const ageMs = parseDuration('--older-than', flags.olderThan ?? usualAge);
+  const ageMs = minimumAge(flags.olderThan ?? usualAge);
   const age = formatDuration(ageMs);
   const caller = await context.connect();
-  const before = io.clock.now() - ageMs;
-  const found = await ownBefore(before, caller);
+  const found = await ownOlderThan(ageMs, caller, io.clock);
   if (found.length > 0 && flags.yes !== true) {
     for (const environment of found) {
       const { key, baseUrl, createdAt } = factsOf(environment);
@@ -50,7 +88,7 @@ export async function pruneCommand(context: Context, flags: PruneFlags): Promise
     }
   }
   // A person may take a while to answer.
-  const now = flags.yes === true || found.length === 0 ? found : await ownBefore(before, caller);
+  const now = flags.yes === true || found.length === 0 ? found : await ownOlderThan(ageMs, caller, io.clock);
   const environments = [];
   const codes: number[] = [];
   for (const environment of now.filter((one) => found.some(isSame(one)))) {

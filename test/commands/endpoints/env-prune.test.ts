@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { previewName } from '../../../src/preview/mark.ts';
 import { asked, type Stage, stage } from '../../cli/harness.ts';
 
@@ -113,4 +115,60 @@ it('says that it cannot delete one whose id the service does not list', async ()
   expect(JSON.parse(out).environments).toMatchObject([
     { id: null, deleted: false, error: expect.stringContaining('the service does not list its id') },
   ]);
+});
+
+it.each(['1', '86400', ' 2 '])('refuses the age "%s", which has no unit', async (age) => {
+  await add('rg-0123456789ab', aged(25));
+  const { code, err } = await prune('--older-than', age, '--yes');
+  expect([code, err]).toEqual([64, expect.stringMatching(/--older-than: "\d+" has no unit\n {2}→ .*\dd/)]);
+  expect(asked(on.mock)).not.toContain('env.list');
+});
+
+describe('if the clocks differ', () => {
+  /** Runs prune on a machine whose clock is ahead by some minutes. */
+  const pruneAhead = (minutes: number) => {
+    const now = () => on.clock.now() + minutes * 60_000;
+    return on.with({ clock: { ...on.clock, now } })('env', 'prune', '--yes', '--json');
+  };
+
+  it.each([
+    [6, '6 min ahead of'],
+    [3 * 24 * 60, '72 h ahead of'],
+    [-6, '6 min behind'],
+  ])('by %i minutes, it names that and deletes nothing, with --yes too', async (minutes, by) => {
+    await add('rg-0123456789ab', aged(26));
+    const { code, err } = await pruneAhead(minutes);
+    expect(code).toBe(78);
+    expect(JSON.parse(err).error.message).toContain(`this machine's clock is ${by} the service's clock`);
+    expect(asked(on.mock)).not.toContain('env.delete');
+  });
+
+  it.each([4, -4])('by %i minutes, it deletes what is old by both', async (minutes) => {
+    const old = await add('rg-0123456789ab', aged(24 + 5 / 60));
+    await add('rg-1123456789ab', aged(24 - 3 / 60));
+    await add('rg-2123456789ab', aged(24 + 3 / 60));
+    const { out } = await pruneAhead(minutes);
+    const deleted = JSON.parse(out).environments.map(({ key }: { key: string }) => key);
+    expect(deleted).toEqual(minutes > 0 ? ['rg-0123456789ab', 'rg-2123456789ab'] : ['rg-0123456789ab']);
+    expect(environments().has(old)).toBe(false);
+  });
+
+  it('is not asked if gates have left nothing', async () => {
+    expect((await pruneAhead(600)).code).toBe(0);
+  });
+});
+
+it('deletes nothing if the service does not say the time', async () => {
+  const item = { id: 'env_1', key: 'rg-0123456789ab', name: aged(26), baseUrl: 'https://shop-42.example/' };
+  const text = JSON.stringify({ items: [item] });
+  const service = createServer((_request, response) => {
+    response.sendDate = false;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const { port } = service.address() as AddressInfo;
+  const settings = { env: { RUNGATE_API_URL: `http://127.0.0.1:${port}` } };
+  const { code, err } = await on.with(settings)('env', 'prune', '--yes');
+  service.close();
+  expect([code, err]).toEqual([78, expect.stringContaining('responses have no valid Date')]);
 });

@@ -92,6 +92,17 @@ it('creates an environment for the deployment, runs in it and deletes it', async
   expect(asked(on.mock).slice(0, 3)).toEqual(['env.list', 'env.list', 'env.list']);
 });
 
+it('marks the environment with the time of the service, whatever the clock of the gate', async () => {
+  await begin();
+  const begun = on.clock.now();
+  const now = () => on.clock.now() - 2 * 86_400_000;
+  const clock = { ...on.clock, now };
+  expect((await on.with({ clock })(...gate, '--base-url', url)).code).toBe(0);
+  const [created] = bodies('env.create');
+  const marked = Date.parse(String(created?.name).split(' ')[2] ?? '');
+  expect(Math.abs(marked - begun)).toBeLessThan(60_000);
+});
+
 it('sends no credential to the deployment, and never shows the query of its URL', async () => {
   await begin({
     faults: [

@@ -113,6 +113,9 @@ describe('the workflow for GitHub', () => {
     ['main, if the configured one does not exist', { [configured]: 'trunk', ...local('main') }, 'main'],
     ['main without git', {}, 'main'],
     ['one that YAML would misread', { [originHead]: "origin/#1's" }, "'#1''s'"],
+    ['one that is a boolean in YAML', { [originHead]: 'origin/true' }, "'true'"],
+    ['one that is a boolean in YAML 1.1', { [originHead]: 'origin/On' }, "'On'"],
+    ['one that is null in YAML', { [originHead]: 'origin/null' }, "'null'"],
   ])('starts for pushes to the default branch: %s', async (_what, answers, branch) => {
     expect(await workflowFor(answers)).toContain(
       `on:\n  push:\n    branches: [${branch}]\n  pull_request:\n  merge_group:\n  workflow_dispatch:\n`,
