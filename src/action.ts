@@ -2,9 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argumentRows, argumentsOf, argvOf, inputVariables, variableRows } from './action/inputs.ts';
 import { withheldHint } from './ci/fork.ts';
-import { jobOf } from './ci/idempotency.ts';
 import { environmentsOf, type JournalEvent, readJournal, runsOf } from './ci/journal.ts';
-import { detectCi } from './ci/provider.ts';
 import { githubAnnotation } from './ci/reports/log-commands.ts';
 import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
@@ -28,8 +26,8 @@ export interface Toolkit {
   setSecret(secret: string): void;
 }
 
-/** Returns the environment for the gate: the key and the hub from the inputs, and the path of the journal. */
-function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
+/** Returns the environment for the gate: the key and the hub from the inputs. */
+function environment(toolkit: Toolkit, io: Io): Io['env'] {
   if (toolkit.getInput('api-key') === '')
     throw new ConfigError('the input api-key is empty', {
       hint:
@@ -40,7 +38,7 @@ function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
     (name) => toolkit.getInput(name),
     (secret) => toolkit.setSecret(secret),
   );
-  return { ...io.env, ...variables, RUNGATE_JOURNAL: journal };
+  return { ...io.env, ...variables };
 }
 
 const secretsIn = (toolkit: Toolkit) =>
@@ -73,8 +71,8 @@ export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
     const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${crypto.randomUUID()}.journal`);
     // Saved before a run is started: the post step needs it even if this step is killed.
     toolkit.saveState('journal', journal);
-    const env = environment(toolkit, io, journal);
-    const code = await main(argvOf(read), { ...io, env, isLog: true });
+    const env = environment(toolkit, io);
+    const code = await main(argvOf(read), { ...io, env, journal, isLog: true });
     if (!stopCodes.includes(code)) toolkit.saveState('ended', 'true');
     return code;
   });
@@ -88,11 +86,10 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   const journal = toolkit.getState('journal');
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
   return runStep(toolkit, io, async () => {
-    const job = jobOf(detectCi(io.env));
     const events = eventsOf(journal);
-    const all = runsOf(events).filter((run) => run.job === job);
+    const all = runsOf(events);
     const left = all.filter((run) => !run.settled);
-    const environments = environmentsOf(events, job);
+    const environments = environmentsOf(events);
     if (left.length + environments.length === 0) return exitCodes.ok;
     // The same connection settings as in the main step.
     const inputs = argumentRows.map((row) => [
@@ -100,7 +97,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
       toolkit.getInput(inputName(row) ?? ''),
     ]);
     const { flags, settings } = readGlobals(Object.fromEntries(inputs.filter(([, value]) => value !== '')));
-    const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, flags, settings);
+    const context = await createContext({ ...io, env: environment(toolkit, io) }, flags, settings);
     try {
       const { code, open } = await cancelUnfinished(context, left);
       return environments.length === 0
@@ -122,7 +119,7 @@ function camel(name: string): string {
  */
 function eventsOf(path: string): JournalEvent[] {
   try {
-    return readJournal({ path, named: false });
+    return readJournal(path);
   } catch (error) {
     const problem = `the journal of the main step cannot be used: ${path}: ${(error as Error).message}`;
     const hint = 'a run may still be in progress: look for it in the service, and cancel it there';

@@ -32,7 +32,7 @@ afterEach(async () => {
 /** Leaves the journal of a main step that was killed after it had created its run. */
 async function killedAfterCreate(env: Record<string, string> = {}): Promise<void> {
   on = await stage({ outcome: 'stuck' });
-  await on.with({ env: { ...env, RUNGATE_JOURNAL: journal } })(...trigger, '--wait', '--max-attempts', '1');
+  await on.with({ env, journal })(...trigger, '--wait', '--max-attempts', '1');
   const lines = readFileSync(journal, 'utf8')
     .split('\n')
     .filter((line) => !line.includes('"settled"'));
@@ -56,17 +56,6 @@ async function post(env: Record<string, string> = {}) {
 it('cancels the run of a main step that was killed', async () => {
   await killedAfterCreate();
   expect(await post()).toMatchObject({ code: 0, asked: ['run.status', 'run.cancel'] });
-});
-
-const github = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '2', GITHUB_JOB: 'e2e' };
-it.each<[string, Record<string, string>, string[]]>([
-  ['cancels the run that the same attempt of the job started', github, ['run.status', 'run.cancel']],
-  ['leaves the run of another pipeline', { ...github, GITHUB_RUN_ID: '8' }, []],
-  ['leaves the run of another job', { ...github, GITHUB_JOB: 'smoke' }, []],
-  ['leaves the run of another re-run', { ...github, GITHUB_RUN_ATTEMPT: '1' }, []],
-])('%s', async (_name, env, requests) => {
-  await killedAfterCreate(github);
-  expect(await post(env)).toMatchObject({ code: 0, asked: requests });
 });
 
 it('cancels the run if the last line of the journal lacks its closing brace', async () => {
@@ -110,9 +99,8 @@ describe('the environment of a preview deployment', () => {
   /** Leaves the journal of a main step that was killed while its run went on in the environment. */
   async function killedInPreview(last: (typeof commits)[number] = 'created', query = ''): Promise<string> {
     on = await stage({ outcome: 'stuck', deployed: 'v1' });
-    const env = { RUNGATE_JOURNAL: journal };
     const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--timeout', '1m'];
-    const run = on.with({ env, clock: withLimits(on.clock) });
+    const run = on.with({ journal, clock: withLimits(on.clock) });
     await run(...gate, '--base-url', `${on.mock.url}${query}`, '--ready-url', '/_mock/version');
     const lines = readFileSync(journal, 'utf8').split('\n');
     writeFileSync(

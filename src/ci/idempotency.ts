@@ -115,8 +115,8 @@ export interface KeyRequest {
   /** The expected version and the subjects. */
   builds: readonly string[];
   ci: CiContext;
-  /** The path in RUNGATE_JOURNAL, which the action sets for its post step. */
-  journalPath: string | undefined;
+  /** The journal that the action's post step reads; undefined for one of the job and the place. */
+  journalPath?: string | undefined;
 }
 
 /**
@@ -151,12 +151,12 @@ const howOf: Readonly<Record<'open' | 'job' | 'shared', string>> = {
  * random key, the same in all retries of the request.
  */
 export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys {
-  const { given, how, salt, ci, journalPath = '', retries = 0 } = request;
-  const file = { named: journalPath !== '', job: jobOf(ci) };
-  // These keys do not need a journal, but RUNGATE_JOURNAL requests one. The base is random, so no other gate finds their runs.
+  const { given, how, salt, ci, journalPath, retries = 0 } = request;
+  const job = jobOf(ci);
+  // These keys do not need a journal, but the post step does. The base is random, so no other gate finds their runs.
   const planned = (chain: KeyChain, how: string): PlannedKeys => {
-    const own = { ...file, path: journalPath, base: crypto.randomUUID() };
-    return { chain, how, journal: file.named ? openJournal(own, tools) : undefined };
+    if (journalPath === undefined) return { chain, how };
+    return { chain, how, journal: openJournal({ path: journalPath, job, base: crypto.randomUUID() }, tools) };
   };
   if (given !== undefined && given !== 'auto') return planned(givenKey(given, retries), how);
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt, request.builds);
@@ -166,8 +166,8 @@ export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys 
   }
   const base = baseOf(ingredients);
   const folder = ci.temporaryFolder ?? tmpdir();
-  const path = file.named ? journalPath : join(folder, `rungate-${base.slice(0, 32)}.journal`);
-  const journal = openJournal({ ...file, path, base }, tools);
+  const path = journalPath ?? join(folder, `rungate-${base.slice(0, 32)}.journal`);
+  const journal = openJournal({ path, job, base }, tools);
   const link = firstKey(ingredients, ci, journal.runs);
   return {
     chain: chainOf(link, ci.attempt),

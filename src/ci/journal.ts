@@ -1,10 +1,8 @@
-import { ConfigError } from '../errors.ts';
 import type { RunJournal } from '../gate/events.ts';
 import type { Redact } from '../redact.ts';
-import { excerpt } from '../sanitize.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
 
-/** The place that a run was started from, and the job that did it. Pipelines may share a journal, but not the runs in it. */
+/** The place that a run was started from, and the job that did it. The gates of a job share a journal, but not the runs in it. */
 interface Origin {
   /** Identifies the place in the pipeline and the body, as `baseOf` does. It is random for keys that are not made from them. */
   readonly base: string;
@@ -19,7 +17,7 @@ export type JournalEvent =
   | ({ event: 'triggering'; key: string; retry?: number | undefined; body?: unknown } & Origin)
   | { event: 'created'; key: string; runId: string }
   | { event: 'settled'; runId: string }
-  | { event: 'environment'; key: string; step: RecordedStep; baseUrl: string; job: string };
+  | { event: 'environment'; key: string; step: RecordedStep; baseUrl: string };
 
 /** A run in the journal. Its origin is that of the first process that used the key. */
 export interface JournalRun extends Origin {
@@ -39,7 +37,7 @@ const texts = {
   triggering: ['key', 'base', 'job'],
   created: ['key', 'runId'],
   settled: ['runId'],
-  environment: ['key', 'step', 'baseUrl', 'job'],
+  environment: ['key', 'step', 'baseUrl'],
 } as const satisfies Record<JournalEvent['event'], readonly string[]>;
 
 function isEvent(value: unknown): value is JournalEvent {
@@ -87,9 +85,9 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
 /** An environment with the last step of a job, and the URL of its deployment without the query. */
 export type JournalEnvironment = Extract<JournalEvent, { event: 'environment' }>;
 
-/** Returns the environments that a job created, or may have created, and has not deleted. */
-export function environmentsOf(events: readonly JournalEvent[], job: string): JournalEnvironment[] {
-  const own = events.flatMap((entry) => (entry.event === 'environment' && entry.job === job ? entry : []));
+/** Returns the environments that were created, or may have been, and are not deleted. */
+export function environmentsOf(events: readonly JournalEvent[]): JournalEnvironment[] {
+  const own = events.flatMap((entry) => (entry.event === 'environment' ? entry : []));
   const last = new Map(own.map((entry) => [entry.key, entry]));
   return [...last.values()].filter(({ step }) => step !== 'deleted');
 }
@@ -97,8 +95,6 @@ export function environmentsOf(events: readonly JournalEvent[], job: string): Jo
 /** The file of a journal, and the origin of the runs that this process starts. */
 export interface JournalFile extends Origin {
   readonly path: string;
-  /** Whether the user named the file. Otherwise its name is rungate's own. */
-  readonly named: boolean;
 }
 
 export interface JournalTools {
@@ -113,20 +109,14 @@ export interface Journal extends RunJournal {
   readonly runs: readonly JournalRun[];
 }
 
-/**
- * Reads the events in a file; none if it does not exist.
- * @throws ConfigError if the user named a file that is not a journal; Error with the reason if another one cannot be used
- */
-export function readJournal({ path, named }: Pick<JournalFile, 'path' | 'named'>): JournalEvent[] {
+/** Reads the events in a file; none if it does not exist. @throws Error with the reason if it cannot be used */
+export function readJournal(path: string): JournalEvent[] {
   const events = parseJournal(readOwnFile(path));
-  if (events !== null) return events;
-  if (!named) throw new Error('it is not a journal');
-  throw new ConfigError(`RUNGATE_JOURNAL is not a journal: ${excerpt(path)}`, {
-    hint: 'name a file that does not exist yet, or unset RUNGATE_JOURNAL; the file was left as it is',
-  });
+  if (events === null) throw new Error('it is not a journal');
+  return events;
 }
 
-/** Opens the journal of a job. If it cannot be read or written, rungate warns and continues without it. @throws ConfigError */
+/** Opens the journal of a job. If it cannot be read or written, rungate warns and continues without it. */
 export function openJournal(file: JournalFile, { warn, redact }: JournalTools): Journal {
   const { path, base, job } = file;
   let usable = true;
@@ -139,9 +129,8 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
   };
   let events: JournalEvent[] = [];
   try {
-    events = readJournal(file);
+    events = readJournal(path);
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
     giveUp('used', error);
   }
   const runs = runsOf(events).filter((run) => run.base === base);
@@ -165,6 +154,6 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
       add({ event: 'triggering', key, retry, base, job, ...(hasSecret(body) ? {} : { body }) }),
     created: (key, runId) => add({ event: 'created', key, runId }),
     settled: (runId) => add({ event: 'settled', runId }),
-    environment: (key, step, baseUrl) => add({ event: 'environment', key, step, baseUrl, job }),
+    environment: (key, step, baseUrl) => add({ event: 'environment', key, step, baseUrl }),
   };
 }

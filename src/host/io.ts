@@ -34,6 +34,8 @@ export interface Io {
   readonly err: Sink;
   /** Whether people read standard output in the log of a job, as in the action. */
   readonly isLog?: boolean;
+  /** The file for the runs that this process starts, which the action's post step reads; default: one of the job. */
+  readonly journal?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The working directory; empty if it was deleted. */
   readonly cwd: string;

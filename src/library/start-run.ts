@@ -61,7 +61,6 @@ export async function planStart(
     bodyBytes: JSON.stringify(body),
     builds: [options.deployed?.is ?? [], options.subjects ?? []].flat(),
     ci: detectCi(env),
-    journalPath: env.RUNGATE_JOURNAL,
   };
   const { chain, journal } = planKeys(request, { warn, redact });
   return { start: { body, chain, idPointer }, journal };

@@ -45,7 +45,7 @@ const foreign: [string, () => void][] = isRoot
   ? [['a file of another user', () => chownSync(planted(path), 12_345, 12_345)]]
   : [];
 
-const place = { base: 'base', job: 'job 1', named: false };
+const place = { base: 'base', job: 'job 1' };
 const open = (change = {}) => openJournal({ path, ...place, ...change }, (problem) => warnings.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
 
@@ -109,7 +109,7 @@ describe('the journal of a job', () => {
     expect(open({ base: 'other' }).runs).toMatchObject([{ key: 'k2' }]);
   });
 
-  it('is left as it is with a warning if rungate named the file and it is damaged', () => {
+  it('is left as it is with a warning if it is damaged', () => {
     writeFileSync(path, 'not a journal\n', { mode: 0o600 });
     const journal = open();
     journal.triggering('k1', 0, body);

@@ -40,6 +40,8 @@ export interface Settings {
   isTTY?: boolean;
   /** Whether people read standard output in the log of a job. */
   isLog?: boolean;
+  /** The journal that the post step of the action reads. */
+  journal?: string;
   stdin?: string | Uint8Array;
   /** Whether the reader of stdout has closed the pipe. */
   closed?: boolean;
@@ -115,6 +117,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     out,
     err,
     isLog: settings.isLog ?? false,
+    ...(settings.journal !== undefined && { journal: settings.journal }),
     env: settings.env ?? {},
     cwd: settings.cwd ?? '/nowhere',
     platform: 'linux',

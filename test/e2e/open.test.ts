@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { program, rungate, start } from './built.ts';
@@ -97,21 +97,31 @@ it.skipIf(process.platform === 'win32')(
 it.skipIf(process.getuid?.() !== 0)(
   'a user without an account, as in a container, does not believe the journal of another user',
   async () => {
-    const journal = join(mkdtempSync(join(folder, 'journal-')), 'journal.jsonl');
-    writeFileSync(journal, '');
-    for (const path of [folder, dirname(journal)]) chmodSync(path, 0o755);
-    const asOther = ['setpriv', '--reuid=12345', '--regid=12345', '--clear-groups'];
-    const [file = '', ...args] = [
-      ...asOther,
+    const temporary = mkdtempSync(join(folder, 'job-'));
+    for (const path of [folder, temporary]) chmodSync(path, 0o755);
+    const job = {
+      GITLAB_CI: 'true',
+      CI_PIPELINE_ID: '1',
+      CI_JOB_NAME: 'e2e',
+      CI_JOB_ID: '2',
+      TMPDIR: temporary,
+    };
+    const gate = [
       ...program,
       'gate',
       '--project',
       'shop',
       '--process',
       'checkout',
+      '--commit-sha',
+      'a'.repeat(40),
+      '--ref',
+      'main',
     ];
-    const job = { GITLAB_CI: 'true', CI_PIPELINE_ID: '1', CI_JOB_NAME: 'e2e', CI_JOB_ID: '2' };
-    const { err } = await start(file, args, { ...env, ...job, RUNGATE_JOURNAL: journal }).ended;
+    const run = (command: string[]) => start(command[0] ?? '', command.slice(1), { ...env, ...job }).ended;
+    await run(gate);
+    for (const name of readdirSync(temporary)) chmodSync(join(temporary, name), 0o644);
+    const { err } = await run(['setpriv', '--reuid=12345', '--regid=12345', '--clear-groups', ...gate]);
     expect(err).toMatch(/the journal .* cannot be used: it belongs to another user/);
   },
 );

@@ -30,8 +30,8 @@ const job: Settings = {
     BUILDKITE: 'true',
     BUILDKITE_BUILD_ID: 'b1',
     BUILDKITE_JOB_ID: 'j1',
-    RUNGATE_JOURNAL: join(folder, 'journal'),
   },
+  journal: join(folder, 'journal'),
 };
 const stopped: Settings = { onStop: (stop) => stop('SIGTERM') };
 
@@ -66,9 +66,6 @@ it.each<[string, z.ZodMiniType, readonly string[], MockOptions, Settings?]>([
 it('the JSON of a gate that discarded a run fits the schema of its type', async () => {
   on = await stage({ duration: 30_000, outcome: 'passed' });
   await on.with(job)(...wait);
-  const { out } = await on.with({ env: { ...job.env, RUNGATE_JOURNAL: join(folder, 'other') } })(
-    ...wait,
-    '--json',
-  );
+  const { out } = await on.with({ ...job, journal: join(folder, 'other') })(...wait, '--json');
   expect(gateReport.parse(JSON.parse(out)).discarded).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -130,7 +130,7 @@ test('neither the report of gate() nor its journal contains a key that the servi
     }),
   }));
   const folder = mkdtempSync(join(tmpdir(), 'rungate-library-'));
-  const env = { RUNGATE_JOURNAL: join(folder, 'journal') };
+  const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', RUNNER_TEMP: folder };
   try {
     const report = await gate({
       ...{ apiUrl: 'https://service.example.com', apiKey, transport, clock: fakeClock() },
@@ -138,8 +138,9 @@ test('neither the report of gate() nor its journal contains a key that the servi
     });
     expect(report.result).toBe('fail');
     expect(JSON.stringify(report)).not.toContain(apiKey);
-    expect(readFileSync(env.RUNGATE_JOURNAL, 'utf8')).toContain('triggering');
-    expect(readFileSync(env.RUNGATE_JOURNAL, 'utf8')).not.toContain(apiKey);
+    const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(journal).toEqual([expect.stringContaining('triggering')]);
+    expect(journal.join()).not.toContain(apiKey);
   } finally {
     rmSync(folder, { recursive: true });
   }

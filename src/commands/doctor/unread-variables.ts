@@ -13,7 +13,6 @@ const readNames = [
     return env === undefined ? [] : secret === undefined ? [env] : [env, `${env}_FILE`];
   }),
   'RUNGATE_CONFIG_DIR',
-  'RUNGATE_JOURNAL',
   'RUNGATE_HUB_REDIS_URL',
   'RUNGATE_HUB_REDIS_URL_FILE',
   'RUNGATE_HUB_REDIS_PREFIX',

@@ -92,7 +92,7 @@ export async function planStart(
     bodyBytes: JSON.stringify(body),
     builds: buildsOf(settings),
     ci,
-    journalPath: io.env.RUNGATE_JOURNAL,
+    journalPath: io.journal,
   };
   const warn = (problem: string) => void output.alert(output.excerpt(problem, 400));
   const plan = planKeys(request, { warn, redact: output.redact });

@@ -73,8 +73,8 @@ export function stepEnvironment(
     ',',
   );
   changed.no_proxy = changed.NO_PROXY;
-  // The profile would conflict with the mock, and the journal is for real runs only.
-  const unset = { ...withheld, RUNGATE_PROFILE: undefined, RUNGATE_JOURNAL: undefined };
+  // The profile would conflict with the mock.
+  const unset = { ...withheld, RUNGATE_PROFILE: undefined };
   return { ...env, ...unset, ...changed, TMPDIR: temporary, ...settings, RUNGATE_SELFTEST: scenario };
 }
 

@@ -72,8 +72,8 @@ describe('the turn to create a run', () => {
     const argv = ['gate', '--json', '--no-ci-report'];
     // Each re-run runs on another machine.
     const attempt = (number: string) => {
-      const env = { ...job, GITHUB_RUN_ATTEMPT: number, RUNGATE_JOURNAL: join(folder, number) };
-      return on.start('none', argv, { cwd: '/repo', files, env }).end();
+      const env = { ...job, GITHUB_RUN_ATTEMPT: number };
+      return on.start('none', argv, { cwd: '/repo', files, env, journal: join(folder, number) }).end();
     };
     expect((await attempt('1')).code).toBe(0);
     await on.pass(60_000);

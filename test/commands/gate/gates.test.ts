@@ -198,7 +198,8 @@ describe('the journal that the gates of a job share', () => {
     const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '1' };
     const file = {
       ...fileOf({ a: { process: 'a' }, b: { process: 'b' } }),
-      env: { ...job, RUNGATE_JOURNAL: journal },
+      env: job,
+      journal,
     };
     const argv = ['--timeout', '1m', '--no-ci-report'];
     const first = await gates({ outcome }, file, ...argv);

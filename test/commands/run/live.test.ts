@@ -71,7 +71,7 @@ describe('the live view of a wait', () => {
   it('shows the run in place of one that was discarded', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
     const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_JOB: 'e2e' };
-    const journal = (name: string) => ({ env: { ...env, RUNGATE_JOURNAL: join(folder, name) } });
+    const journal = (name: string) => ({ env, journal: join(folder, name) });
     await on.with(journal('a'))(...trigger, '--wait');
     const { code, written } = await watch([...trigger, '--wait'], journal('b'));
     const [first, own] = on.mock.state.runs.keys();

@@ -173,8 +173,7 @@ async function play(row: Row, saysReplayed: boolean): Promise<string> {
       if (pause > 0) await on.pause(pause * 1000);
       if (sameMachine !== true) folder = mkdtempSync(join(root, 'job-'));
       const kill = diesAfter === undefined ? null : { afterMs: diesAfter * 1000 };
-      const own = { ...env, RUNGATE_JOURNAL: join(folder, 'journal') };
-      started.push(on.launch({ argv, settings: { env: own }, kill }));
+      started.push(on.launch({ argv, settings: { env, journal: join(folder, 'journal') }, kill }));
     }
     return Promise.all(started);
   };

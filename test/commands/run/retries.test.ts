@@ -234,8 +234,7 @@ describe('a re-run job with retries', () => {
   it('leaves every run in the journal, so that the post step can cancel the one in progress', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck'];
     const path = join(folder, 'journal');
-    const env = { RUNGATE_JOURNAL: path };
-    await on.with({ env })(...gate, '--retries', '1', '--max-attempts', '4');
+    await on.with({ journal: path })(...gate, '--retries', '1', '--max-attempts', '4');
     const [first, second] = runsOf(parseJournal(readFileSync(path, 'utf8')) ?? []);
     expect(first).toMatchObject({ runId: runs()[0]?.id, settled: true });
     expect(second).toMatchObject({ runId: runs()[1]?.id, settled: false });

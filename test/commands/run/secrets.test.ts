@@ -134,8 +134,8 @@ async function channels(
   on.mock.faults.add(fault);
   const journal = join(folder, 'journal');
   const files: Record<string, string> = {};
-  const env = { ...given, ...ci, RUNGATE_JOURNAL: journal, ...more };
-  const { out, err } = await on.with({ ...settings, env, files })(
+  const env = { ...given, ...ci, ...more };
+  const { out, err } = await on.with({ ...settings, env, journal, files })(
     ...command,
     ...['--wait', '--timeout', '30s', '--verbose', ...reports, ...options],
   );

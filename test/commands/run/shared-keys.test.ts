@@ -33,7 +33,7 @@ let jobs = 0;
 /** Runs a job on its own machine: it shares the derived key with the other jobs, but not the journal. */
 const job = (place: string) => {
   jobs += 1;
-  return on.with({ env: { ...envOf(place), RUNGATE_JOURNAL: join(folder, `${jobs}.journal`) } });
+  return on.with({ env: envOf(place), journal: join(folder, `${jobs}.journal`) });
 };
 
 /** The service does not send Idempotency-Replayed. */
@@ -155,9 +155,9 @@ describe('a run of a derived key', () => {
     await serve({ outcome: ['passed', 'failed'] });
     await job('github')(...gate);
     let stop: (signal: 'SIGTERM') => void = () => {};
-    const env = { ...envOf('github'), RUNGATE_JOURNAL: join(folder, 'stopped.journal') };
     const command = on.with({
-      env,
+      env: envOf('github'),
+      journal: join(folder, 'stopped.journal'),
       onStop: (handler) => {
         stop = handler;
       },
@@ -193,9 +193,9 @@ describe('a run of a derived key', () => {
     await serve({ outcome: 'passed' });
     const first = JSON.parse((await job('github')(...gate)).out).runs[0].runId;
     let stop: (signal: 'SIGTERM') => void = () => {};
-    const env = { ...envOf('github'), RUNGATE_JOURNAL: join(folder, 'between.journal') };
     const command = on.with({
-      env,
+      env: envOf('github'),
+      journal: join(folder, 'between.journal'),
       onStop: (handler) => {
         stop = handler;
       },
@@ -219,8 +219,11 @@ describe('run trigger without --wait, for a run that another job may have starte
     await serve({ outcome: 'passed', duration: 600_000 });
     await job('github')(...trigger, '--no-wait');
     on.mock.faults.add(fault);
-    const env = { ...envOf('github'), RUNGATE_JOURNAL: join(folder, 'again.journal') };
-    return on.with({ env, onStop })(...trigger, '--no-wait', '--json');
+    return on.with({ env: envOf('github'), journal: join(folder, 'again.journal'), onStop })(
+      ...trigger,
+      '--no-wait',
+      '--json',
+    );
   };
   const paused: Fault = {
     kind: 'patch',

@@ -388,13 +388,12 @@ describe('the environment of the step', () => {
     expect(seen).toMatchObject({ HOME: '/home/me', RUNGATE_PROJECT: 'shop', RUNGATE_SELFTEST: 'passed' });
   });
 
-  it('has no profile, no journal, no secret files, and no hub, even if the project file has one', () => {
+  it('has no profile, no secret files, and no hub, even if the project file has one', () => {
     const { io } = memoryIo({
       env: {
         RUNGATE_API_KEY_FILE: '/key',
         RUNGATE_TOKEN_FILE: '/key',
         RUNGATE_PROFILE: 'production',
-        RUNGATE_JOURNAL: '/real/journal',
         RUNGATE_HUB_TOKEN: 'x',
         RUNGATE_HUB_TOKEN_FILE: '/x',
       },
