@@ -24,7 +24,7 @@ export interface Ingredients
 }
 
 /** The journal's facts about a run that this job started earlier from the same place with the same body. */
-export type Remembered = Pick<JournalRun, 'key' | 'retry' | 'runId' | 'settled' | 'job'>;
+export type Remembered = Pick<JournalRun, 'key' | 'past' | 'runId' | 'settled' | 'job'>;
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -71,7 +71,7 @@ export function baseOf(ingredients: Ingredients): string {
 export const randomKey = (): KeyChain => chainOf({ key: crypto.randomUUID(), trust: 'random' }, 1);
 
 /**
- * Returns the first key of a gate in CI. It is that of the run which the job left in progress, or of the failed run that it retries;
+ * Returns the first key of a gate in CI. It is that of the run which the job left in progress, with the runs before it;
  * or the one after the last run of the job; or else a hash of the place and the body, without the number of the re-run: a re-run
  * job finds every run that it has started.
  */
@@ -85,9 +85,7 @@ export function firstKey(
   if (open !== undefined) {
     const isNumbered = attempt !== null || jobId !== null;
     const trust = isNumbered && open.job === jobOf(ci) ? 'job' : 'shared';
-    const before = remembered.slice(0, remembered.indexOf(open) + 1);
-    const { key } = before.findLast(({ retry }) => retry === 0) ?? open;
-    return { key, trust, open: true };
+    return { key: open.key, trust, open: true, past: open.past };
   }
   const last = remembered.at(-1);
   const key = last === undefined ? baseOf(ingredients) : linkAfter(last.key, last.runId ?? '');

@@ -1,4 +1,6 @@
 import type { RunJournal } from '../gate/events.ts';
+import { redactReport } from '../gate/report.ts';
+import type { PastRun } from '../gate/state.ts';
 import type { Redact } from '../redact.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
 
@@ -14,7 +16,7 @@ type RecordedStep = Parameters<RunJournal['environment']>[1];
 
 /** One line of a journal. Lines are only appended, so that concurrent processes cannot damage each other's lines. */
 export type JournalEvent =
-  | ({ event: 'triggering'; key: string; retry?: number | undefined; body?: unknown } & Origin)
+  | ({ event: 'triggering'; key: string; past?: readonly PastRun[]; body?: unknown } & Origin)
   | { event: 'created'; key: string; runId: string }
   | { event: 'settled'; runId: string }
   | { event: 'environment'; key: string; step: RecordedStep; baseUrl: string };
@@ -22,8 +24,8 @@ export type JournalEvent =
 /** A run in the journal. Its origin is that of the first process that used the key. */
 export interface JournalRun extends Origin {
   readonly key: string;
-  /** The number of the gate's runs that had failed before it. */
-  readonly retry: number;
+  /** The gate's runs under the keys before it. */
+  readonly past: readonly PastRun[];
   /** The job is done with the run: it saw the run end, or it only had to start it. */
   settled: boolean;
   /** Null until the service has responded with it. */
@@ -70,8 +72,8 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   const byKey = new Map<string, JournalRun>();
   for (const entry of events) {
     if (entry.event === 'triggering') {
-      const { key, retry = 0, base, job, body = null } = entry;
-      if (!byKey.has(key)) byKey.set(key, { key, retry, base, job, runId: null, body, settled: false });
+      const { key, past = [], base, job, body = null } = entry;
+      if (!byKey.has(key)) byKey.set(key, { key, past, base, job, runId: null, body, settled: false });
     } else if (entry.event === 'created') {
       const run = byKey.get(entry.key);
       if (run !== undefined) run.runId = entry.runId;
@@ -150,8 +152,15 @@ export function openJournal(file: JournalFile, { warn, redact }: JournalTools): 
   };
   return {
     runs,
-    triggering: (key, retry, body) =>
-      add({ event: 'triggering', key, retry, base, job, ...(hasSecret(body) ? {} : { body }) }),
+    triggering: (key, past, body) =>
+      add({
+        event: 'triggering',
+        key,
+        base,
+        job,
+        past: redactReport(past, redact),
+        ...(hasSecret(body) ? {} : { body }),
+      }),
     created: (key, runId) => add({ event: 'created', key, runId }),
     settled: (runId) => add({ event: 'settled', runId }),
     environment: (key, step, baseUrl) => add({ event: 'environment', key, step, baseUrl }),

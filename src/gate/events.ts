@@ -1,13 +1,8 @@
 import type { TriggerBody } from '../contract/run.ts';
 import type { RungateError, StopCause } from '../errors.ts';
 import type { DiscardedRun } from './result-types.ts';
+import type { PastRun, Trust } from './state.ts';
 import type { WatchedRun } from './watched-run.ts';
-
-/**
- * Tells who may have used a key. `given`: the user gave it; the gate gets its run, ended or not. `random`: only this gate. `job`: only jobs that the CI does not distinguish from this one. `shared`: this job before its
- * re-run, too.
- */
-export type Trust = 'given' | 'random' | 'job' | 'shared';
 
 /** The idempotency key of a gate's first run. */
 export interface KeyStep {
@@ -15,6 +10,8 @@ export interface KeyStep {
   trust: Trust;
   /** This job has used it, and has not seen its run end. */
   open?: true | undefined;
+  /** The gate's runs under the keys before it. */
+  past?: readonly PastRun[] | undefined;
 }
 
 /** The idempotency keys of a gate: the first one, and what the others follow from. Plain JSON. */
@@ -28,8 +25,8 @@ export interface KeyChain {
 
 /** Records the runs that this job starts, so they can be found again even after a crash. */
 export interface RunJournal {
-  /** Called before the request is sent. `retry`: the number of the gate's runs that have failed before it. */
-  triggering(key: string, retry: number, body: TriggerBody): void;
+  /** Called before the request is sent. `past`: the gate's runs under the keys before it. */
+  triggering(key: string, past: readonly PastRun[], body: TriggerBody): void;
   created(key: string, runId: string): void;
   /** Called when the job is done with the run: it has ended, or nothing waits for it. */
   settled(runId: string): void;
@@ -132,7 +129,7 @@ export type InnerEvent =
   /** The gate waits for these runs from now on, which change in place. */
   | { type: 'watch'; runs: readonly WatchedRun[] }
   /** The request that creates a run is sent next. */
-  | { type: 'triggering'; key: string; retry: number; body: TriggerBody }
+  | { type: 'triggering'; key: string; past: readonly PastRun[]; body: TriggerBody }
   /** The response names the run. */
   | { type: 'received'; key: string; runId: string }
   /** The gate is done with the run: it has ended, or nothing waits for it. */

@@ -1,6 +1,5 @@
 import { linkAfter, mostLinks, soonestMs } from './chain.ts';
 import { finish, isJoinedRetry } from './end.ts';
-import type { Trust } from './events.ts';
 import {
   type GateState,
   type KeyState,
@@ -8,6 +7,7 @@ import {
   type PlanState,
   type RunState,
   retriesIn,
+  type Trust,
 } from './state.ts';
 
 /** Returns whether the run is this gate's for certain, ended or not. */

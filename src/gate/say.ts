@@ -51,7 +51,7 @@ function sayRequest({ key: before }: GateState, state: GateState, { gate, emit }
   const { key: after } = state;
   const known = before?.key === after?.key ? (before?.requests ?? 0) : 0;
   if (after === null || known !== 0 || after.requests !== 1 || gate.start === undefined) return;
-  emit({ type: 'triggering', key: after.key, retry: retriesIn(state.past), body: gate.start.body });
+  emit({ type: 'triggering', key: after.key, past: state.past, body: gate.start.body });
 }
 
 function sayCreated(

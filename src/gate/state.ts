@@ -1,5 +1,4 @@
 import type { ErrorReport, StopCause } from '../errors.ts';
-import type { Trust } from './events.ts';
 import type { Rules } from './limits.ts';
 import type { Action, Verdict } from './policy.ts';
 
@@ -39,6 +38,12 @@ export interface GateRules extends Omit<Rules, 'maxAttempts' | 'retries'> {
   /** Whether the gate waits for the end of its run. Otherwise it ends as soon as it has one. */
   waits: boolean;
 }
+
+/**
+ * Tells who may have used a key. `given`: the user gave it; the gate gets its run, ended or not. `random`: only this gate. `job`: only jobs that the CI does not distinguish from this one. `shared`: this job before its
+ * re-run, too.
+ */
+export type Trust = 'given' | 'random' | 'job' | 'shared';
 
 /** One link of the chain of keys. */
 export interface KeyState {

@@ -65,7 +65,7 @@ export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'jour
   const settled: { gate?: string | undefined; runId: string }[] = [];
   return {
     reporter: {
-      triggering: ({ gate, key, retry, body }) => journalOf(gate)?.triggering(key, retry, body),
+      triggering: ({ gate, key, past, body }) => journalOf(gate)?.triggering(key, past, body),
       received: ({ gate, key, runId }) => journalOf(gate)?.created(key, runId),
       settled: (event) => void settled.push(event),
       // Several gates share it, and their journals are for one job.

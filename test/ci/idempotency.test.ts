@@ -13,6 +13,7 @@ import {
 import { detectCi } from '../../src/ci/provider.ts';
 import { linkAfter } from '../../src/gate/chain.ts';
 import type { KeyStep } from '../../src/gate/events.ts';
+import type { PastRun } from '../../src/gate/state.ts';
 
 const ci: CiContext = {
   ...detectCi({}),
@@ -84,9 +85,15 @@ describe('the base of a key', () => {
 });
 
 describe('the chain of keys of a start', () => {
-  const run = (key: string, runId: string | null, settled: boolean, job = '', retry = 0): Remembered => ({
+  const run = (
+    key: string,
+    runId: string | null,
+    settled: boolean,
+    job = '',
+    past: PastRun[] = [],
+  ): Remembered => ({
     key,
-    retry,
+    past,
     runId,
     settled,
     job,
@@ -103,19 +110,20 @@ describe('the chain of keys of a start', () => {
 
   it('begins with the run that this job left in progress', () => {
     const job = jobOf(ci);
-    expect(first({}, [run('k', 'r', false, job)])).toEqual({ key: 'k', trust: 'job', open: true });
+    expect(first({}, [run('k', 'r', false, job)])).toEqual({ key: 'k', trust: 'job', open: true, past: [] });
     expect(first({}, [run('k', 'r', false)])).toMatchObject({ key: 'k', trust: 'shared' });
     expect(first({ attempt: null }, [run('k', null, false, job)])).toMatchObject({ trust: 'shared' });
   });
 
-  it('begins with the failed run whose retry this job left in progress', () => {
+  it('begins with the retry that this job left in progress, and knows the failed run before it', () => {
     const job = jobOf(ci);
+    const past = [{ verdict: 'failed', mine: true } as PastRun];
     const runs = [
       run('discarded', 'r0', true, job),
       run('k', 'r', true, job),
-      run('retry', null, false, job, 1),
+      run('retry', null, false, job, past),
     ];
-    expect(first({}, runs)).toMatchObject({ key: 'k', trust: 'job' });
+    expect(first({}, runs)).toEqual({ key: 'retry', trust: 'job', open: true, past });
   });
 
   it('begins with the link after the last run of the job, which a re-run reaches by walking the chain', () => {

@@ -53,24 +53,24 @@ describe('the journal of a job', () => {
   it('remembers the runs, their keys and whether they are settled', () => {
     const journal = open();
     expect(journal.runs).toEqual([]);
-    journal.triggering('k1', 0, body);
+    journal.triggering('k1', [], body);
     journal.created('k1', 'r1');
     journal.settled('r1');
-    open().triggering('k2', 0, body);
+    open().triggering('k2', [], body);
     expect(open().runs).toEqual([
-      { key: 'k1', retry: 0, base: 'base', job: 'job 1', runId: 'r1', body, settled: true },
-      { key: 'k2', retry: 0, base: 'base', job: 'job 1', runId: null, body, settled: false },
+      { key: 'k1', past: [], base: 'base', job: 'job 1', runId: 'r1', body, settled: true },
+      { key: 'k2', past: [], base: 'base', job: 'job 1', runId: null, body, settled: false },
     ]);
     expect(warnings).toEqual([]);
   });
 
   it('is readable only by its owner', () => {
-    open().triggering('k1', 0, body);
+    open().triggering('k1', [], body);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   it('ignores a last line that kill -9 cut off', () => {
-    open().triggering('k1', 0, body);
+    open().triggering('k1', [], body);
     appendFileSync(path, '{"event":"crea');
     expect(open().runs).toHaveLength(1);
     open().created('k1', 'r1');
@@ -81,7 +81,7 @@ describe('the journal of a job', () => {
   it('is readable and writable after a cut at any byte', () => {
     const nested = { projectSlug: 'ü}{"', tags: ['a}', '{"event":"'], more: [{ deep: {} }] };
     const journal = open();
-    journal.triggering('k1', 0, nested as unknown as TriggerBody);
+    journal.triggering('k1', [], nested as unknown as TriggerBody);
     journal.created('k1', 'r1');
     journal.settled('r1');
     const whole = readFileSync(path);
@@ -90,7 +90,7 @@ describe('the journal of a job', () => {
       writeFileSync(path, whole.subarray(0, cut));
       const before = open();
       known.add(JSON.stringify(before.runs.map(({ runId, settled }) => [runId, settled])));
-      before.triggering('k2', 0, body);
+      before.triggering('k2', [], body);
       expect(open().runs.at(-1)).toMatchObject({ key: 'k2', runId: null });
     }
     expect([...known]).toEqual(['[]', '[[null,false]]', '[["r1",false]]', '[["r1",true]]']);
@@ -98,10 +98,10 @@ describe('the journal of a job', () => {
   });
 
   it('has only the runs with the same base, each with the job that was the first to use its key', () => {
-    open().triggering('k1', 0, body);
-    open({ base: 'other' }).triggering('k2', 0, body);
-    open({ job: 'job 2' }).triggering('k1', 0, body);
-    open({ job: 'job 2' }).triggering('k3', 0, body);
+    open().triggering('k1', [], body);
+    open({ base: 'other' }).triggering('k2', [], body);
+    open({ job: 'job 2' }).triggering('k1', [], body);
+    open({ job: 'job 2' }).triggering('k3', [], body);
     expect(open().runs).toMatchObject([
       { key: 'k1', job: 'job 1' },
       { key: 'k3', job: 'job 2' },
@@ -112,7 +112,7 @@ describe('the journal of a job', () => {
   it('is left as it is with a warning if it is damaged', () => {
     writeFileSync(path, 'not a journal\n', { mode: 0o600 });
     const journal = open();
-    journal.triggering('k1', 0, body);
+    journal.triggering('k1', [], body);
     expect(journal.runs).toEqual([]);
     expect(warnings.join()).toMatch(/cannot be used: it is not a journal; rungate continues without it/);
     expect(readFileSync(path, 'utf8')).toBe('not a journal\n');
@@ -137,7 +137,7 @@ describe('the journal of a job', () => {
     it('is not written to, even if it is planted between two lines', () => {
       const target = planted(join(folder, 'target'));
       const journal = open();
-      journal.triggering('k1', 0, body);
+      journal.triggering('k1', [], body);
       rmSync(path);
       plant(target);
       journal.created('k1', 'r1');
@@ -152,7 +152,7 @@ describe('the journal of a job', () => {
   it.skipIf(isRoot)('warns once and goes on if it cannot be written', () => {
     chmodSync(folder, 0o500);
     const journal = open();
-    journal.triggering('k1', 0, body);
+    journal.triggering('k1', [], body);
     journal.settled('r1');
     expect(warnings).toHaveLength(1);
     chmodSync(folder, 0o700);

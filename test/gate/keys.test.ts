@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { linkAfter } from '../../src/gate/chain.ts';
-import type { Trust } from '../../src/gate/events.ts';
 import { newKey, passOver, retry } from '../../src/gate/keys.ts';
 import { newRun, unobserved } from '../../src/gate/reads.ts';
-import type { GateState, KeyState, Outcome, PlanState } from '../../src/gate/state.ts';
+import type { GateState, KeyState, Outcome, PlanState, Trust } from '../../src/gate/state.ts';
 
 const plan = { page: null } as PlanState;
 

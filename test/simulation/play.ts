@@ -19,6 +19,8 @@ export interface Scope {
   killed: Set<string>;
   /** The runs in the results of earlier commands. */
   named: Set<string>;
+  /** The output of its commands. */
+  said: string;
   /** The overlaps that are checked. */
   overlaps: number;
   commands: number;
@@ -87,6 +89,7 @@ const newScope = (job: number, overlaps = 0): Scope => ({
   ids: new Set(),
   killed: new Set(),
   named: new Set(),
+  said: '',
   commands: 0,
   begunAt: Number.POSITIVE_INFINITY,
   pausedMs: 0,
@@ -195,7 +198,8 @@ class Simulation {
       for (const run of namedRuns(played)) this.scope.named.add(run);
       if (count >= acts.length) return this.repeat(played);
       // If its end was not saved, the same command goes on with the same gate.
-      if (!isUnclear(played) && !played.scope.lost) this.leave(this.scope.job);
+      const isRefused = played.ended.code === exitCodes.usage;
+      if (isRefused || (!isUnclear(played) && !played.scope.lost)) this.leave(this.scope.job);
     }
     this.fail(`the gate did not end after ${mostCommands} commands`);
   }
@@ -243,6 +247,7 @@ class Simulation {
     const ended = await on.launch({ argv, kill, signal, settings, skewMs: () => this.skewMs });
     const { code, out, startedAt, endedAt } = ended;
     scope.ids.add(ended.id);
+    scope.said += out + ended.err;
     scope.commands += 1;
     const own = service.sent.get(ended.id);
     scope.begunAt = Math.min(scope.begunAt, own?.creates[0] ?? Number.POSITIVE_INFINITY);

@@ -258,6 +258,17 @@ describe('--resume', () => {
     expect(runs()).toBe(1);
   });
 
+  it('removes the report of an earlier end, whatever it ends with', async () => {
+    await open({ outcome: 'passed', duration: 20_000 });
+    const begun = await call(...plain, '--junit', 'end.xml');
+    expect(begun.code).toBe(0);
+    const [id = ''] = Object.keys(JSON.parse([...shell.disk.files.values()].join()).gates);
+    expect(Object.keys(shell.files)).toContain('end.xml');
+    shell.mock.faults.add({ kind: 'stall-body', endpoint: 'run.status', times: Infinity });
+    expect((await call('rungate', 'gate', '--resume', id)).code).toBe(75);
+    expect(Object.keys(shell.files)).not.toContain('end.xml');
+  });
+
   it('passes a stored end only if a read confirms it', async () => {
     const gates = { api: { process: 'api' }, web: { process: 'web' } };
     await open({ outcome: 'passed', duration: 20_000 }, { gates });

@@ -7,7 +7,8 @@ import { type Flags, type OptionRow, rows } from '../../options/table.ts';
 import { echoed } from '../../suggest.ts';
 import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
-import { givenOptions, type ReadFlags, readValues } from '../options.ts';
+import { argumentsOf, givenOptions, type ReadFlags, readValues } from '../options.ts';
+import { fileRows, removeOlderFiles } from '../run/older-files.ts';
 import { restored } from './entry.ts';
 import { checkAccount, openStore, placeOf, type Stored, type StoredGate } from './store.ts';
 
@@ -33,7 +34,8 @@ function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
 }
 
 /**
- * Returns the options with which `--resume` goes on: those of the first command, with the output that this one asks for.
+ * Returns the options with which `--resume` goes on: those of the first command, with the output that this one asks for. Reports of
+ * an earlier end are removed, as those of a command line with these options are.
  * @throws UsageError or ConfigError
  */
 export function storedOptions(io: Io, given: Flags): ReadFlags {
@@ -46,6 +48,10 @@ export function storedOptions(io: Io, given: Flags): ReadFlags {
       },
     );
   const { flags } = storedGate(io, given.resume ?? '').gate.command;
+  removeOlderFiles(
+    argumentsOf(flags, (row) => fileRows.includes(row)),
+    io,
+  );
   const { json: _json, format: _format, ...others } = flags;
   const choosesFormat = given.json !== undefined || given.format !== undefined;
   return readValues({ ...(choosesFormat ? others : flags), ...given });

@@ -31,7 +31,7 @@ function freshGate(gate: PlannedGate, options: PlanOptions): GateState {
     waits: gate.waits ?? true,
   };
   const { chain, prepare, ready, body } = start ?? {};
-  return newGate({
+  const state = newGate({
     needs: [...gate.needs],
     advisory: gate.advisory,
     rules,
@@ -41,6 +41,7 @@ function freshGate(gate: PlannedGate, options: PlanOptions): GateState {
     spare: chain?.spare ?? null,
     environment: prepare !== undefined ? (body?.environmentKey ?? '') : null,
   });
+  return { ...state, past: structuredClone([...(chain?.link.past ?? [])]) };
 }
 
 /** Returns the state of a gate that has not begun. */

@@ -17,7 +17,7 @@ import { reportStop, reportUncreated, seconds, unknownRun } from '../report.ts';
 import type { Cancellation, GateReport, RunReport, RunSubject } from '../result-types.ts';
 import { discardedRun } from '../say.ts';
 import { lateError, lostError } from '../start.ts';
-import { type End, type GateState, type Reason, type RunState, retriesIn } from '../state.ts';
+import { type End, type GateState, type PastRun, type Reason, type RunState, retriesIn } from '../state.ts';
 import { named, subjectOf } from '../watched-run.ts';
 import { endedGate, failedStart, type GateOutcome, knownRuns, type PlannedGate } from './plan.ts';
 
@@ -47,7 +47,7 @@ export function outcomeOf(
   const error = first && gate.start !== undefined ? thrownBy(...first, tools) : null;
   if (error !== null) {
     const known = { ...knownRuns(gate)[0], idempotencyKey: error.facts.idempotencyKey ?? null };
-    return { error, entry: failedStart(gate, known, error) };
+    return { error, entry: failedStart(gate, known, error, discardedIn(first?.[1].past ?? [], tools)) };
   }
   const report = reportOf(gate, states, tools);
   const response = first && tools.live(first[0]).response;
@@ -74,6 +74,9 @@ function thrownBy(name: string, gate: Ended, tools: OutcomeTools): RungateError 
   return cause;
 }
 
+const discardedIn = (past: readonly PastRun[], { say }: OutcomeTools) =>
+  past.filter(({ mine }) => !mine).map((one) => discardedRun(one, say));
+
 function reportOf(
   gate: PlannedGate,
   states: readonly (readonly [string, Ended])[],
@@ -84,9 +87,7 @@ function reportOf(
     runs: runsOf(gate, name, state, index, tools),
   }));
   const runs = parts.flatMap((part) => part.runs);
-  const discarded = states.flatMap(([, { past }]) =>
-    past.filter(({ mine }) => !mine).map((one) => discardedRun(one, tools.say)),
-  );
+  const discarded = states.flatMap(([, { past }]) => discardedIn(past, tools));
   const deciding = parts.flatMap(({ state, runs: own }) => own[state.end.decides] ?? own.slice(-1));
   const base: GateReport = {
     schemaVersion: 1,
@@ -222,7 +223,7 @@ function errorOf(name: string, state: GateState, reason: Reason, tools: OutcomeT
   const { rules, past, key, run } = state;
   const { timeoutMs } = rules;
   const { say, page, hub } = tools;
-  const discarded = past.filter(({ mine }) => !mine).map((one) => discardedRun(one, say));
+  const discarded = discardedIn(past, tools);
   const worded = (): RungateError => {
     switch (reason) {
       case 'late':

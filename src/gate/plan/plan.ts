@@ -8,6 +8,7 @@ import { advised, worst } from '../policy.ts';
 import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun } from '../report.ts';
 import type {
   Cancellation,
+  DiscardedRun,
   GateReport,
   GatesReport,
   NamedGateReport,
@@ -131,9 +132,16 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
 /**
  * Returns the report of a gate that could not start a run. No policy lets it pass.
  * @param known the facts about the run, with its idempotency key, by which a lost run can be found
+ * @param discarded the runs that were found before
  */
-export function failedStart(node: PlanNode, known: Partial<RunReport>, error: RungateError): NamedGateReport {
-  return { ...endedGate(node, reportUncreated([known], error), null), error: reportError(error) };
+export function failedStart(
+  node: PlanNode,
+  known: Partial<RunReport>,
+  error: RungateError,
+  discarded: DiscardedRun[] = [],
+): NamedGateReport {
+  const report = { ...reportUncreated([known], error), ...(discarded.length > 0 && { discarded }) };
+  return { ...endedGate(node, report, null), error: reportError(error) };
 }
 
 /** Returns the report of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */

@@ -218,6 +218,20 @@ describe('the journal that the gates of a job share', () => {
     expect(again).toEqual(first);
   });
 
+  it('names the runs that were discarded before a gate could not start another one', async () => {
+    const gates = fileOf({ a: { process: 'a' }, b: { process: 'b' } });
+    on = await stage({ outcome: 'passed', duration: 20_000 });
+    const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '2' };
+    const run = (journal: string) =>
+      on?.with({ ...gates, env: job, journal: join(folder, journal) })('gate', '--json', '--no-ci-report');
+    const first = JSON.parse((await run('first'))?.out ?? '');
+    on.mock.faults.add({ kind: 'status', status: 400, endpoint: 'run.trigger', skip: 2, times: 9 });
+    const { gates: again } = JSON.parse((await run('second'))?.out ?? '');
+    expect(again.map(({ discarded }: Gate & { discarded: object }) => discarded)).toMatchObject(
+      first.gates.map(({ runs }: Gate) => [{ runId: runs[0]?.runId }]),
+    );
+  });
+
   it('says which runs have ended, so that the post step does not cancel them and a re-run job starts new ones', async () => {
     const { first, again, text } = await play('passed');
     for (const runId of [...first, ...again])

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../../src/ci/journal.ts';
 import type { Outcome } from '../../../src/mock/runs.ts';
-import { type Stage, stage, trigger } from '../../cli/harness.ts';
+import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;
 let folder: string;
@@ -220,11 +220,13 @@ describe('a re-run job with retries', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('attaches by the journal of the same machine, too', async () => {
+  it('goes on with the retry in the journal of the same machine, and knows the run that failed before it', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck'];
     await jobWith(github(1, folder), '--max-attempts', '4');
+    const before = asked(on.mock).length;
     const again = await jobWith(github(1, folder), '--max-attempts', '1');
     expect(runs()).toHaveLength(2);
+    expect(asked(on.mock).slice(before)).toEqual(['run.trigger', 'run.status']);
     expect(again.report.runs).toMatchObject([
       { runId: runs()[0]?.id, verdict: 'failed' },
       { runId: runs()[1]?.id, retry: 1, reattached: true },
