@@ -99,7 +99,7 @@ export async function startMock(options: MockOptions = {}): Promise<MockServer> 
     const record = log.add(exchange, clock.now());
     const isVersion = versions.owns(path);
     const handle = async () => (isVersion ? versions.respond(path, method) : service(exchange));
-    const fault = faults.take(isVersion ? versionTarget : record.endpoint);
+    const fault = faults.take(isVersion ? versionTarget : record.endpoint, exchange.headers['user-agent']);
     if (fault === undefined) {
       const response = await handle();
       record.status = response.status;

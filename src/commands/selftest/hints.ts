@@ -70,7 +70,8 @@ function createsNoRun({ results }: Evidence): boolean {
 }
 
 const hints = {
-  tooLong: 'the step did not end in time: let the gate wait instead of a loop, or raise --time-limit',
+  tooLong:
+    "the step was still running at the limit: raise --time-limit above your step's own timeout, and give a loop without one a limit",
   noWait: 'the step does not wait for every run that it starts: use rungate gate, or run wait with every id',
   allowed: 'an --on option, a setting or an advisory gate lets this verdict pass: remove it',
   again:

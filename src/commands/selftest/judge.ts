@@ -10,7 +10,8 @@ const isOneSlice = (text: string) => /--slice\b/.test(text) && !/\b(?:until|whil
 
 export interface StepJudgement {
   readonly result: StepResult;
-  readonly ok: boolean;
+  /** `unknown`: the step was still running at the time limit, and might have ended as expected later. */
+  readonly verdict: 'ok' | 'wrong' | 'unknown';
   /** The cause and the remedy; for a scenario that is ok, a warning. */
   readonly hint: string | null;
 }
@@ -61,6 +62,7 @@ export function judgeSteps(
   return results.map((result) => {
     const symptom = symptomOf(text, result, results);
     const hint = symptom === null ? null : symptomHint(symptom, { text, policy, result, results });
-    return { result, ok: symptom === null || symptom === 'several runs' || symptom === 'lenient', hint };
+    const isRight = symptom === null || symptom === 'several runs' || symptom === 'lenient';
+    return { result, verdict: isRight ? 'ok' : symptom === 'timed out' ? 'unknown' : 'wrong', hint };
   });
 }

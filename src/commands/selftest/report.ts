@@ -16,11 +16,11 @@ function selftestTable(judgements: readonly StepJudgement[]): Table {
     // The hint is on standard error, too.
     optional: 1,
     head: ['SCENARIO', 'EXPECTED', 'EXIT', 'VERDICT', 'SECONDS', 'RUNS', 'HINT'],
-    rows: judgements.map(({ result, ok, hint }) => {
+    rows: judgements.map(({ result, verdict, hint }) => {
       const { name, expected } = result.scenario;
-      const right = hint === null ? 'ok' : 'warning';
       const runs = String(result.runsCreated);
-      return [name, expected, got(result), ok ? right : 'WRONG', result.seconds.toFixed(1), runs, hint ?? ''];
+      const shown = verdict === 'ok' && hint !== null ? 'warning' : verdict === 'wrong' ? 'WRONG' : verdict;
+      return [name, expected, got(result), shown, result.seconds.toFixed(1), runs, hint ?? ''];
     }),
   };
 }
@@ -28,11 +28,11 @@ function selftestTable(judgements: readonly StepJudgement[]): Table {
 function selftestReport(judgements: readonly StepJudgement[]) {
   return {
     schemaVersion: 1,
-    ok: judgements.every(({ ok }) => ok),
-    scenarios: judgements.map(({ result, ok, hint }) => {
+    ok: judgements.every(({ verdict }) => verdict === 'ok'),
+    scenarios: judgements.map(({ result, verdict, hint }) => {
       const { scenario, exitCode, seconds, runsCreated } = result;
       const { name, expected } = scenario;
-      return { name, expected, exitCode, ok, seconds, runsCreated, hint };
+      return { name, expected, exitCode, ok: verdict === 'ok', verdict, seconds, runsCreated, hint };
     }),
   };
 }
@@ -52,6 +52,8 @@ export async function reportStep(output: Output, result: StepResult): Promise<vo
   for (const line of ending(result.output, Number.POSITIVE_INFINITY)) await output.alert(line);
 }
 
+const marks = { ok: ['warn', '!'], unknown: ['warn', '? UNKNOWN:'], wrong: ['bad', '✗ WRONG:'] } as const;
+
 /** Summarises what the scenarios showed, and which kind was not run. */
 function conclusion(judgements: readonly StepJudgement[]): string {
   const run = new Set(judgements.map(({ result }) => result.scenario.expected));
@@ -69,20 +71,22 @@ function conclusion(judgements: readonly StepJudgement[]): string {
 export async function printJudgements(output: Output, judgements: readonly StepJudgement[]): Promise<void> {
   await output.data(selftestReport(judgements), selftestTable(judgements));
   let lastHint: string | null = null;
-  for (const { result, ok, hint } of judgements) {
-    if (ok && hint === null) continue;
+  for (const { result, verdict, hint } of judgements) {
+    if (verdict === 'ok' && hint === null) continue;
     const { name, expected } = result.scenario;
-    const [tone, mark] = ok ? (['warn', '!'] as const) : (['bad', '✗ WRONG:'] as const);
+    const [tone, mark] = marks[verdict];
     await output.alert(
       `${output.paint(tone, mark)} ${name}: expected ${expected}, the step exited with ${got(result)}`,
     );
     if (hint !== null && hint !== lastHint) await output.alert(`  ${output.paint('dim', '→')} ${hint}`);
     lastHint = hint;
-    if (ok || output.verbose) continue;
+    if (verdict === 'ok' || output.verbose) continue;
     for (const line of ending(result.output, lastLines)) await output.alert(line);
   }
-  const wrong = judgements.filter(({ ok }) => !ok).length;
-  if (wrong > 0)
-    await output.alert(output.paint('bad', `${wrong} of ${judgements.length} scenarios are wrong`));
+  const counts = (['wrong', 'unknown'] as const).flatMap((kind) => {
+    const count = judgements.filter(({ verdict }) => verdict === kind).length;
+    return count === 0 ? [] : `${count} of ${judgements.length} scenarios are ${kind}`;
+  });
+  if (counts.length > 0) await output.alert(output.paint('bad', counts.join(', ')));
   else await output.note(`${output.paint('good', '✓')} ${conclusion(judgements)}`);
 }

@@ -26,7 +26,7 @@ import { runScenario, type StepSetup, writeShims } from './step.ts';
 export function defineSelftest(command: Command, bind: Bind): void {
   command
     .description(
-      'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1.',
+      'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1, also if a step was still running at the time limit.',
     )
     .argument(
       '<command...>',
@@ -40,7 +40,10 @@ export function defineSelftest(command: Command, bind: Bind): void {
       `the expected result for a cancelled run: ${expectations.join(', ')} (default: red for a strict step, otherwise any)`,
     )
     .option('--scenario <name>', `${scenarioNames.join(', ')} (repeatable; default: all)`, collect)
-    .option('--time-limit <duration>', 'stop the step after this time in each scenario (default 60s)')
+    .option(
+      '--time-limit <duration>',
+      'stop the step after this time in each scenario, whose verdict is then unknown (default 60s)',
+    )
     .option('--parallel <n>', 'the number of scenarios to run at the same time (default 1)');
   examples(command, 'rungate selftest -- ./ci/gate.sh');
   completes(command, '--cancelled', expectations);
@@ -180,7 +183,7 @@ async function selftestCommand(
     );
     const judgements = judgeSteps(text, policySettings(context.settings), results);
     await printJudgements(output, judgements);
-    return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;
+    return judgements.every(({ verdict }) => verdict === 'ok') ? exitCodes.ok : exitCodes.failed;
   } finally {
     unsubscribe();
     if (!folder.remove())

@@ -100,11 +100,13 @@ async function startScenario(io: Io, scenario: Scenario): Promise<MockServer> {
   const mock = await startMock({ clock: io.clock, retryAfterSeconds, duration: runMs, ...newCredentials() });
   mock.state.plan.outcomeOf = outcomeOf(scenario);
   if (service === 'refused') mock.state.credentials.clear();
-  // As in `timeout`, the gate ends at once: it reads no earlier than the service asks.
-  const headers = { 'retry-after': String(never) };
   const always = Number.POSITIVE_INFINITY;
-  if (service === 'broken')
-    mock.faults.add({ kind: 'status', status: 500, headers, endpoint: 'run.status', times: always });
+  const broken = { kind: 'status', status: 500, endpoint: 'run.status', times: always } as const;
+  if (service === 'broken') {
+    // As in `timeout`, the gate ends at once: it reads no earlier than the service asks. Others, such as `curl --retry`, would sleep.
+    mock.faults.add({ ...broken, headers: { 'retry-after': String(never) }, userAgent: 'rungate' });
+    mock.faults.add({ ...broken, headers: { 'retry-after': '1' } });
+  }
   if (service === 'lost') {
     mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     mock.faults.add({ kind: 'refused', forMs: always, endpoint: 'run.trigger' });

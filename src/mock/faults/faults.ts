@@ -18,6 +18,8 @@ export interface FaultWhen {
    * the version page.
    */
   endpoint?: EndpointName | typeof versionTarget | undefined;
+  /** For faults of requests: affects only those whose `User-Agent` begins with this. */
+  userAgent?: string | undefined;
   /** For faults of deliveries: affects only this event; by default every event that the kind affects. */
   event?: EventType | undefined;
   /** The number of requests or deliveries that it affects; default 1, Infinity for all. */
@@ -86,10 +88,11 @@ export class Faults {
   }
 
   /** Counts a request and returns the fault that affects it, if any: the first one added that applies. */
-  take(endpoint: FaultWhen['endpoint'] | null): Fault | undefined {
+  take(endpoint: FaultWhen['endpoint'] | null, userAgent = ''): Fault | undefined {
     return this.#take(
       (fault) =>
         !isDeliveryKind(fault.kind) &&
+        userAgent.startsWith(fault.userAgent ?? '') &&
         (fault.endpoint === endpoint || (fault.endpoint === undefined && endpoint !== versionTarget)),
     );
   }

@@ -69,6 +69,7 @@ describe('selftest', () => {
       expected: 'green',
       exitCode: 0,
       ok: true,
+      verdict: 'ok',
       seconds: expect.any(Number),
       runsCreated: 1,
       hint: null,
@@ -180,12 +181,26 @@ describe('selftest', () => {
     });
   });
 
-  it('rejects a step that exceeded the time limit, whatever its exit code', async () => {
+  it('asks only rungate to wait for years in broken', async () => {
+    const seen: (string | null)[] = [];
+    const play = async (_gate: unknown, { env }: GroupOptions) => {
+      const url = `${env.RUNGATE_API_URL}/api/ci/runs/run_1`;
+      for (const agent of ['curl/8.5.0', 'rungate'])
+        seen.push((await fetch(url, { headers: { 'user-agent': agent } })).headers.get('retry-after'));
+      return { code: 1 };
+    };
+    await selftest(play, { words: ['--scenario', 'broken'] });
+    expect(seen).toEqual(['1', '1000000000']);
+  });
+
+  it('does not judge a step that was still running at the time limit, and does not pass', async () => {
     const result = await selftest(async () => ({ code: null, signal: 'SIGTERM', stopped: true }), {
       words: ['--time-limit', '5m'],
     });
     expect(result.code).toBe(1);
-    expect(result.out).toMatch(/failed\tred\t143 \(stopped\)\tWRONG\t\S+\t0\t.*--time-limit/);
+    expect(result.out).toMatch(/failed\tred\t143 \(stopped\)\tunknown\t\S+\t0\t.*raise --time-limit/);
+    expect(result.err).toMatch(/\? UNKNOWN: failed: .*[\s\S]*9 of 9 scenarios are unknown\n$/);
+    expect(result.err).not.toContain('WRONG');
   });
 
   it('shows the output of the step only with --verbose, and sanitised', async () => {
@@ -575,14 +590,14 @@ describe('a step that slices', () => {
     judgeSteps(script, usualPolicy, results(changes)).filter(({ hint }) => hint?.includes('--slice'));
 
   it('is wrong without a loop, although its runs end within the first slice', () => {
-    expect(verdicts(sliced)).toMatchObject([{ ok: false, result: { scenario: { name: 'passed' } } }]);
+    expect(verdicts(sliced)).toMatchObject([{ verdict: 'wrong', result: { scenario: { name: 'passed' } } }]);
     expect(verdicts(`set +e\n${sliced}\nwhile [ $? -eq 75 ]; do ${sliced}; done`)).toEqual([]);
   });
 
   it('is wrong if it ends with 75, wherever its options are', () => {
     const all = verdicts('make gate', { exitCode: 75 });
     expect(all).toHaveLength(results().length);
-    expect(all.every(({ ok }) => ok)).toBe(false);
+    expect(all.every(({ verdict }) => verdict === 'wrong')).toBe(true);
   });
 });
 
