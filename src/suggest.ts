@@ -1,5 +1,5 @@
 /** Returns the edit distance: how many letters must be changed, inserted, removed or swapped. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
@@ -19,7 +19,7 @@ function distance(a: string, b: string): number {
 }
 
 /** Normalizes a name, so that `api-url`, `API_URL` and `apiUrl` are equal. */
-const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+export const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Returns the name that was probably meant, or null if none is similar. */
 export function nearest(name: string, names: readonly string[]): string | null {

@@ -37,6 +37,25 @@ const synonyms: ReadonlyMap<string, readonly string[]> = new Map([
   ['set', ['update']],
 ]);
 
+/** Options of other tools, with the option that a command needs for the hint. */
+const otherOptions: readonly (readonly [word: string, needs: string, hint: string])[] = [
+  ['--retry', '--retries', 'did you mean --retries?'],
+  [
+    '--url',
+    '--base-url',
+    'write --api-url <url> for the service, or --base-url <url> for a preview deployment',
+  ],
+  ['--url', '--field', 'write --field url=<value> for a field, or --api-url <url> for the service'],
+  ['--url', '--api-url', 'did you mean --api-url?'],
+  ['--key', '--api-url', 'set RUNGATE_API_KEY in the environment: every process can read the command line'],
+  ['--markdown', '--report', 'write --report <file>.md'],
+  [
+    '--summary',
+    '--report',
+    'write --report <file>.md; in GitHub Actions, rungate writes the job summary anyway',
+  ],
+];
+
 const namesIn = ({ commands }: Command) => commands.map((command) => command.name());
 
 /** Returns all commands below a group. */
@@ -87,6 +106,8 @@ function optionHint(command: Command, word: string): string | null {
   if (/^(?:-o|--output)$/.test(word) && !names.includes('--output-file'))
     return 'write --json or --format <format>';
   if (/^--(?:no-)?colou?r$/.test(word)) return 'set NO_COLOR=1 in the environment for output without colours';
+  const other = otherOptions.find(([name, needs]) => name === word && names.includes(needs));
+  if (other !== undefined) return other[2];
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
   // Some requests may have fields that are not in the API, so any name could be one.
@@ -134,7 +155,10 @@ export async function explain(
     const shown = echoed(word).replace(/^"|"$/g, "'");
     const hint =
       kind === 'command' ? await commandHint(command, word, everyCommand) : optionHint(command, word);
-    return hinted(`unknown ${kind} ${shown}`, hint);
+    const all = kind === 'option' ? ' --all' : '';
+    return new UsageError(`unknown ${kind} ${shown}`, {
+      hint: [hint ?? [], `${help}${all}`].flat().join(' — '),
+    });
   }
   if (code === 'commander.excessArguments') {
     const most = command.registeredArguments.length;

@@ -14,6 +14,7 @@ import { emptySecretHints, guardCredentials, withheldSecretHint } from './config
 import { readCa } from './config/project-file.ts';
 import { loadSettings, type SettingSources, type SourceOptions } from './config/sources.ts';
 import { sayAlso, sayFrom } from './source-names.ts';
+import { unreadVariables } from './unread-variables.ts';
 
 /** Returns one line for `--verbose`, without headers and bodies, which may contain secrets. */
 function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
@@ -92,6 +93,18 @@ async function speakOf(
   if (exposed) await output.alert(exposedNote(profilesFile ?? ''));
 }
 
+/** Warns of what cannot or will not be read: then the settings are others than the user thinks. */
+async function speakOfUnread(io: Io, { unreadable }: SettingSources, output: Output): Promise<void> {
+  const warn = async (problem: string, remedy: string | undefined) => {
+    await output.alert(`${output.paint('warn', 'warning:')} ${problem}`);
+    await output.alert(`  → ${remedy}`);
+  };
+  if (unreadable !== null)
+    await warn(`${sanitize(unreadable.message)}; rungate continues without a profile`, unreadable.hint);
+  const unread = unreadVariables(io);
+  if (unread !== null) await warn(unread.problem, unread.remedy);
+}
+
 const exposedNote = (path: string) =>
   `other users may be able to read your secrets: run chmod 600 ${sanitize(path)}`;
 
@@ -159,12 +172,7 @@ export async function createContext(
   });
   const callers: Caller[] = [];
   let caller: Caller | undefined;
-  if (sources.unreadable !== null && options.showsUnreadable !== true) {
-    await output.alert(
-      `${output.paint('warn', 'warning:')} ${sanitize(sources.unreadable.message)}; rungate continues without a profile`,
-    );
-    await output.alert(`  → ${sources.unreadable.hint}`);
-  }
+  if (options.showsUnreadable !== true) await speakOfUnread(io, sources, output);
 
   async function open(
     own: Settings,

@@ -38,6 +38,13 @@ it.each<[string, string]>([
   ['run status run_1 -o json', 'write --json or --format <format>'],
   ['keys create --output token', 'did you mean --output-file?'],
   ['run status run_1 --no-color', 'set NO_COLOR=1'],
+  ['gate --retry 2', 'did you mean --retries?'],
+  ['gate --url https://a.example', 'write --api-url <url> for the service, or --base-url <url>'],
+  ['run status run_1 --url https://a.example', 'did you mean --api-url?'],
+  ['gate --key secret-word', 'set RUNGATE_API_KEY in the environment'],
+  ['gate --markdown a.md', 'write --report <file>.md'],
+  ['gate --summary', 'write --report <file>.md'],
+  ['gate --bogus', 'see rungate gate --help --all'],
 ])('suggests the equivalent of a command or option of another tool: %s', async (line, hint) => {
   const { code, out, err } = await cli(line.split(' '));
   expect({ code, out }).toEqual({ code: 64, out: '' });

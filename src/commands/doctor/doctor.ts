@@ -15,6 +15,7 @@ import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/open-gate.ts';
 import { sayFrom } from '../source-names.ts';
+import { unreadVariables } from '../unread-variables.ts';
 import {
   check,
   checkArea,
@@ -34,7 +35,6 @@ import {
 } from './checks.ts';
 import { isAnswer, type Probe, type ProbeResult, probes, sendProbe } from './probes.ts';
 import { checkSelection } from './selection.ts';
-import { checkVariables } from './unread-variables.ts';
 
 export function defineDoctor(command: Command, bind: Bind): void {
   command.description(
@@ -74,7 +74,8 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   yield check('version', 'ok', `rungate ${io.version}`);
   yield checkSettings(settings, sources);
   yield* checkFileGates(sources);
-  yield* checkVariables(io);
+  const unread = unreadVariables(io);
+  if (unread !== null) yield check('variables', 'warn', unread.problem, unread.remedy);
   yield checkCredentials(settings, sources);
   const ci = await ciContext(io);
   yield checkCi(ci);
