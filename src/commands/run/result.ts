@@ -189,7 +189,8 @@ async function printEnd(end: EndEvent, context: Context): Promise<void> {
       await print(`  ${describeOther(other)}`);
     await output.refused(run.error?.body);
   }
-  if (output.oneScreen) {
+  // In a log, the line of a single run that did not fail already says the result.
+  if (output.oneScreen || (gates !== undefined && report.result !== 'fail')) {
     const shown = shownGate(report);
     const { tone, symbol } = marks[shown];
     await printer(shown)(output.paint(tone, `${symbol} ${headline(report)}${meaning(report, gates)}`));

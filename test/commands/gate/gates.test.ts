@@ -57,6 +57,14 @@ describe('rungate gate', () => {
     ]);
   });
 
+  it.each([
+    [['passed'], [], '✓ gate passed\n'],
+    [['cancelled', 'passed'], ['--no-strict'], '! gate passed with 1 warning\n'],
+  ] as const)('ends the log with one line about the result: %j', async (outcome, flags, line) => {
+    const { code, err } = await gates({ outcome: [...outcome] }, fileOf(usual), ...flags);
+    expect([code, err.endsWith(`\n${line}`)], err).toEqual([0, true]);
+  });
+
   it('skips a gate whose need failed, and lets an advisory gate only warn', async () => {
     const { code, report, err } = await gates({ outcome: 'failed' });
     expect(code).toBe(1);
