@@ -77,12 +77,13 @@ describe.concurrent('selftest detects a wrong pipeline step', () => {
   });
 
   it.each(Object.entries(wrong))('%s', async (name, expected) => {
-    // A limit only for the steps that never end.
-    const limit = endless.includes(name) ? ['--time-limit', '8s'] : [];
+    // A limit only for the steps that never end, and there only scenarios that reach it on every machine.
+    const isEndless = endless.includes(name);
+    const limit = isEndless ? ['--time-limit', '8s'] : [];
     const script = join(fixtures, 'wrong', `${name}.sh`);
     const tried = scenarios
       .map((one): string => one.name)
-      .filter((one) => shown.includes(one) || one === expected.in[0]);
+      .filter((one) => (shown.includes(one) && (!isEndless || expected.in.includes(one))) || one === expected.in[0]);
     const ended = await selftest(['--json', '--parallel', '4', ...limit, ...only(tried), '--', script]).ended;
     expect(ended.code).toBe(1);
     const { ok, scenarios: ran } = report(ended);
