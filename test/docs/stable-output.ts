@@ -5,7 +5,6 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/--resume [0-9a-f]{8}\b/g, '--resume <id>'],
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
-  [/\battempt \d+/g, 'attempt <n>'],
   [/"(attempts|elapsedSeconds)": [\d.]+/g, '"$1": <n>'],
   [/\b(time|timestamp|duration)=(['"])[^'"]*\2/g, '$1=<time>'],
   // The column SECONDS of the selftest, whose width depends on its content.

@@ -42,7 +42,7 @@ export function liveRun(run: WatchedRun, moment: Moment): LiveRun {
     trouble: going && run.hasTrouble,
     failed: seen?.failed ?? null,
     blocked: seen?.blocked ?? null,
-    attempt: `${attempts}${of}`,
+    reads: `${attempts}${of}`,
     elapsedMs: (run.endedAt ?? now) - run.startedAt,
     nextMs: going && !stopping ? Math.max(0, run.due - now, run.turn - now) : null,
   };
@@ -63,7 +63,7 @@ const noRun = {
   trouble: false,
   failed: null,
   blocked: null,
-  attempt: '',
+  reads: '',
   elapsedMs: null,
   nextMs: null,
 } as const;

@@ -26,7 +26,7 @@ function endOf({ result, reason, runs }: NamedGateReport): string {
 export function progressLines(
   io: Pick<Io, 'clock'>,
   output: Output,
-  gates: readonly (GateRuns & Partial<Pick<PlannedGate, 'maxAttempts' | 'ended'>>)[],
+  gates: readonly (GateRuns & Partial<Pick<PlannedGate, 'ended'>>)[],
   live = false,
 ): Reporter {
   const { excerpt, paint } = output;
@@ -42,9 +42,10 @@ export function progressLines(
   const note = (event: OfGate, text: string) => void output.note(named(event, text));
   /** Shows the line with `--quiet`, too. */
   const alert = (event: OfGate, text: string) => void output.alert(named(event, text));
-  const attempt = ({ gate = unnamed, attempts }: OfGate & { attempts: number }) => {
-    const most = byName.get(gate)?.maxAttempts ?? Number.POSITIVE_INFINITY;
-    return `attempt ${attempts}${attempts <= most && Number.isFinite(most) ? `/${most}` : ''}`;
+  /** Returns the time since a run's start. */
+  const elapsed = (runId: string) => {
+    const now = clock.monotonic();
+    return formatDuration(now - (startedAt.get(runId) ?? now));
   };
   /** Returns the name of a run, or null if it only has an id. */
   const nameOf = ({ gate = unnamed, runId }: OfGate & { runId: string }) => {
@@ -119,16 +120,15 @@ export function progressLines(
       if (!changed && !woken && now - last.at < heartbeatMs) return;
       shown.set(runId, { state, at: now });
       const what = excerpt(state, 40);
-      const elapsed = formatDuration(now - (startedAt.get(runId) ?? now));
-      const news = changed ? what : `still ${what} after ${elapsed}`;
+      const news = `${changed ? '' : 'still '}${what} after ${elapsed(runId)}`;
       const counts = `${failed ?? '?'} failed, ${blocked ?? '?'} blocked`;
       const why = woken ? '; woken by a webhook' : '';
-      note(event, `${shortName(event)}: ${news} (${counts}; ${attempt(event)}${why})`);
+      note(event, `${shortName(event)}: ${news} (${counts}${why})`);
     },
     trouble(event) {
-      const { error, nextMs } = event;
-      if (nextMs === null || !reads.isDue(event.runId)) return;
-      const next = `retrying in ${formatDuration(nextMs)} (${attempt(event)})`;
+      const { runId, error, nextMs } = event;
+      if (nextMs === null || !reads.isDue(runId)) return;
+      const next = `retrying in ${formatDuration(nextMs)} (${elapsed(runId)} since the start)`;
       note(event, `${shortName(event)}: ${excerpt(error.message)}; ${next}`);
     },
     deployed(event) {

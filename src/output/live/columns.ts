@@ -78,7 +78,7 @@ const state: Column = {
 const details: readonly Column[] = [
   { head: 'FAILED', cell: (run) => countCell(run.failed, 'bad'), dropped: 7 },
   { head: 'BLOCKED', cell: (run) => countCell(run.blocked, 'warn'), dropped: 6 },
-  { head: 'ATTEMPT', cell: (run) => ({ text: run.attempt }), dropped: 4 },
+  { head: 'READS', cell: (run) => ({ text: run.reads }), dropped: 4 },
   {
     head: 'ELAPSED',
     cell: ({ elapsedMs }) => ({ text: elapsedMs === null ? '' : clockTime(elapsedMs) }),

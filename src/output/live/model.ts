@@ -27,7 +27,7 @@ export interface LiveRun {
   failed: number | null;
   blocked: number | null;
   /** `3/60`, or `3` if only the time is limited. */
-  attempt: string;
+  reads: string;
   /** Null if the gate has no run. */
   elapsedMs: number | null;
   /** Milliseconds until the next status read; 0 during a read; Infinity if only the hub knows; null after the last one. */

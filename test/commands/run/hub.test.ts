@@ -31,7 +31,7 @@ describe('a gate with a hub', () => {
     await on.pass(1000);
     expect(running.result).toMatchObject({ code: 0 });
     expect(running.result?.err).toContain(
-      'completed (0 failed, 0 blocked; attempt 2/60; woken by a webhook)',
+      'completed after 1 min 1 s (0 failed, 0 blocked; woken by a webhook)',
     );
     expect(granted(hub)).toEqual(['create', 'first', 'confirm']);
     await until(async () => (await openStreams(hub)) === 0);

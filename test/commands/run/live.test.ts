@@ -116,8 +116,7 @@ describe('the live view of a wait', () => {
     const { code, written } = await watch(['run', 'wait', id, ...flags], settings);
     expect(code).toBe(0);
     expect(written).not.toContain('\u001b');
-    if (flags.length === 0)
-      expect(written).toContain(`${id}: in_progress (0 failed, 0 blocked; attempt 1/60)`);
+    if (flags.length === 0) expect(written).toContain(`${id}: in_progress after 0 ms (0 failed, 0 blocked)`);
     else expect(written).toBe('');
   });
 

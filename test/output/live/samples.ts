@@ -15,7 +15,7 @@ export function run(fields: Partial<LiveRun> = {}): LiveRun {
     trouble: false,
     failed: 0,
     blocked: 0,
-    attempt: '3/60',
+    reads: '3/60',
     elapsedMs: 32_000,
     nextMs: 8000,
     ...fields,
@@ -50,7 +50,7 @@ export const anyRun: fc.Arbitrary<LiveRun> = fc.record({
   trouble: fc.boolean(),
   failed: count,
   blocked: count,
-  attempt: fc.tuple(fc.nat(), fc.nat()).map(([n, of]) => `${n}/${of}`),
+  reads: fc.tuple(fc.nat(), fc.nat()).map(([n, of]) => `${n}/${of}`),
   elapsedMs: fc.nat({ max: 1e9 }),
   nextMs: fc.option(fc.nat({ max: 1e8 })),
 });

@@ -52,8 +52,8 @@ describe('the live view of', () => {
   it('one run has the elapsed time, a heading and a row', () => {
     expect(shown([run()], 80)).toEqual([
       'waiting for 1 run · 1:05',
-      '  RUN               STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
-      '• run_79e0tee2vbs7  in_progress       0        0     3/60     0:32        8 s',
+      '  RUN               STATE        FAILED  BLOCKED  READS  ELAPSED  NEXT POLL',
+      '• run_79e0tee2vbs7  in_progress       0        0   3/60     0:32        8 s',
     ]);
   });
 
@@ -68,13 +68,13 @@ describe('the live view of', () => {
     ];
     expect(shown(runs, 80)).toEqual([
       '3 of 6 running · 1 passed, 1 failed, 1 cancelled · 1:05',
-      '  RUN  STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
-      '• a    in_progress       1        0     3/60  1:02:05        now',
-      '✓ b    passed            0        0     3/60     0:32',
-      '✗ c    failed           12        3     3/60     0:32',
-      '! d    cancelled         0        0     3/60     0:32',
-      '! e    in_progress       -        -     3/60     0:32       1:30',
-      '• f    in_progress       0        0     3/60     0:32     by hub',
+      '  RUN  STATE        FAILED  BLOCKED  READS  ELAPSED  NEXT POLL',
+      '• a    in_progress       1        0   3/60  1:02:05        now',
+      '✓ b    passed            0        0   3/60     0:32',
+      '✗ c    failed           12        3   3/60     0:32',
+      '! d    cancelled         0        0   3/60     0:32',
+      '! e    in_progress       -        -   3/60     0:32       1:30',
+      '• f    in_progress       0        0   3/60     0:32     by hub',
     ]);
   });
 
@@ -86,12 +86,12 @@ describe('the live view of', () => {
   });
 
   it.each([
-    [140, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL URL'],
-    [80, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL'],
-    [69, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL'],
-    [68, 'RUN STATE FAILED BLOCKED ATTEMPT NEXT POLL'],
-    [60, 'RUN STATE FAILED BLOCKED ATTEMPT NEXT POLL'],
-    [59, 'RUN STATE FAILED BLOCKED NEXT POLL'],
+    [140, 'RUN STATE FAILED BLOCKED READS ELAPSED NEXT POLL URL'],
+    [80, 'RUN STATE FAILED BLOCKED READS ELAPSED NEXT POLL'],
+    [67, 'RUN STATE FAILED BLOCKED READS ELAPSED NEXT POLL'],
+    [66, 'RUN STATE FAILED BLOCKED READS NEXT POLL'],
+    [58, 'RUN STATE FAILED BLOCKED READS NEXT POLL'],
+    [57, 'RUN STATE FAILED BLOCKED NEXT POLL'],
     [51, 'RUN STATE FAILED BLOCKED NEXT POLL'],
     [50, 'RUN STATE FAILED BLOCKED'],
     [40, 'RUN STATE FAILED BLOCKED'],
@@ -106,18 +106,18 @@ describe('the live view of', () => {
 
   it('a run with a name has an ID column if the names do not need to be shortened for it', () => {
     const named = run({ name: 'shop / checkout', id: 'run_79e0tee2vbs7', url: null });
-    expect(shown([named], 94).slice(1)).toEqual([
-      '  RUN              ID                STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
-      '• shop / checkout  run_79e0tee2vbs7  in_progress       0        0     3/60     0:32        8 s',
+    expect(shown([named], 92).slice(1)).toEqual([
+      '  RUN              ID                STATE        FAILED  BLOCKED  READS  ELAPSED  NEXT POLL',
+      '• shop / checkout  run_79e0tee2vbs7  in_progress       0        0   3/60     0:32        8 s',
     ]);
-    expect(shown([named], 93)[2]).toBe(
-      '• shop / checkout  in_progress       0        0     3/60     0:32        8 s',
+    expect(shown([named], 91)[2]).toBe(
+      '• shop / checkout  in_progress       0        0   3/60     0:32        8 s',
     );
   });
 
   it('a long name shortens it in the middle, since ids often differ only at the end', () => {
-    expect(shown([run({ name: '0b7c1f2a-9d1e-4c55-8d55-1e2f3a4b5c6d' })], 80)[2]).toBe(
-      '• 0b7c1f2a-…f3a4b5c6d  in_progress       0        0     3/60     0:32        8 s',
+    expect(shown([run({ name: '0b7c1f2a-9d1e-4c55-8d55-1e2f3a4b5c6d' })], 78)[2]).toBe(
+      '• 0b7c1f2a-…f3a4b5c6d  in_progress       0        0   3/60     0:32        8 s',
     );
     expect(shown([run()], 20)[2]).toBe('• run_…bs7  in_prog…');
   });
