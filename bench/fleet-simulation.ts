@@ -390,8 +390,9 @@ async function gate(
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
   const { timeoutMs, maxAttempts } = options;
   const own = {
-    ...{ name: unnamed, needs: [], advisory: false, policy: strict, intervalMs: 10 * second },
-    ...{ timeoutMs, maxAttempts, start: { body, chain: chainOf({ key: runId, trust: 'random' }, 1) } },
+    ...{ name: unnamed, needs: [], advisory: false },
+    rules: { policy: strict, intervalMs: 10 * second, timeoutMs, maxAttempts },
+    start: { body, chain: chainOf({ key: runId, trust: 'random' }, 1) },
   };
   const report = await runPlan(
     {

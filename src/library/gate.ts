@@ -39,7 +39,7 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
   const rules = gateRules(options);
   const { trigger, runIds, env } = options;
   for (const runId of runIds ?? []) checkRunId(runId);
-  const node = { name: unnamed, needs: [], advisory: false, ...rules };
+  const node = { name: unnamed, needs: [], advisory: false, rules };
   return withSession(options, [rules.intervalMs], async (session) => {
     if (trigger === undefined && options.preview !== undefined)
       throw new UsageError('preview needs trigger: the runs of runIds already have an environment');

@@ -49,7 +49,8 @@ export const gatesOptions = option.optionsOf<GatesOptions>({
 });
 
 /** A gate with its place in the order and its rules. */
-export interface CheckedGate extends PlanNode, Rules {
+export interface CheckedGate extends PlanNode {
+  rules: Rules;
   trigger: TriggerBody;
   preview: RuleOptions['preview'];
 }
@@ -77,7 +78,7 @@ function checkGate(all: option.Checked<GatesOptions>, name: string, given: Named
     const rest = remainingOverrides(set((all.on ?? {}) as Overrides), { strict, on });
     const { gates: _, failFast, onProgress, ...shared } = all;
     const options = { ...shared, ...own, on: { ...rest, ...on } as GateOverrides };
-    return { name, needs, advisory, ...gateRules(options), trigger, preview: options.preview };
+    return { name, needs, advisory, rules: gateRules(options), trigger, preview: options.preview };
   });
 }
 

@@ -18,11 +18,11 @@ async function planGate(
   options: Checked<GatesOptions>,
   session: Session,
 ): Promise<PreviewGate> {
-  const { name, retries } = gate;
+  const { name, rules } = gate;
   const { env, idempotencySalt: salt } = options;
   // Two gates with the same run need different keys, as on the command line.
   const idempotencySalt = env === undefined ? salt : [salt, `gate ${name}`].filter(Boolean).join(', ');
-  const plan = { ...options, idempotencySalt, retries };
+  const plan = { ...options, idempotencySalt, retries: rules.retries };
   const { start, journal } = await planStart(body, plan, session, name);
   const input = { params: {}, body: start.body };
   inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, options));
@@ -54,7 +54,7 @@ async function planGate(
 export async function gates(given: GatesOptions): Promise<GatesReport> {
   const options = checkOptions(gatesOptions, given, 'gates');
   const checked = checkedGates(options);
-  const intervals = checked.map(({ intervalMs }) => intervalMs);
+  const intervals = checked.map(({ rules }) => rules.intervalMs);
   return withSession<GatesEvent, GatesReport>(options, intervals, async (session) => {
     const own = planCallPreviews(checked, options, session);
     const planned = await Promise.all(

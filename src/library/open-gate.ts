@@ -193,7 +193,7 @@ export async function openStart(
 ): Promise<Started> {
   const { start, journal, policy, timeoutMs, clock, random, say, onStop, redact } = options;
   const rules = { policy, timeoutMs, intervalMs: unclearMs, maxAttempts: Number.POSITIVE_INFINITY };
-  const gate = { name: unnamed, needs: [], advisory: false, start, journal, waits: false, ...rules };
+  const gate = { name: unnamed, needs: [], advisory: false, start, journal, waits: false, rules };
   const recorded = journalReporter([gate]);
   const reporters = [recorded.reporter, ...others];
   const emit = (event: PlanEvent) => emitTo(reporters, event, redact);

@@ -1,7 +1,7 @@
 import { placeOf } from '../ci/idempotency.ts';
 import { detectCi } from '../ci/provider.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { usualDeployedMs } from '../gate/limits.ts';
+import { type Rules, usualDeployedMs } from '../gate/limits.ts';
 import type { PlanNode } from '../gate/plan/graph.ts';
 import type { GatePreview } from '../options/library-options.ts';
 import { checkToken, type PlannedPreview, planPreviews } from '../preview/plan.ts';
@@ -12,7 +12,7 @@ import { completeBody } from './start-run.ts';
 interface Given extends PlanNode {
   trigger: TriggerBody;
   preview: GatePreview | undefined;
-  timeoutMs: number;
+  rules: Rules;
 }
 
 /** The options of a call that concern its previews. */
@@ -34,9 +34,9 @@ export function planCallPreviews(
     return gates.map(({ trigger }) => ({ body: trigger, preview: undefined }));
   const { env = {}, idempotencyKey: given, idempotencySalt: salt = null, insecureHttp, deployed } = options;
   const deployedMs = deployed === undefined ? 0 : (deployed.timeoutMs ?? usualDeployedMs);
-  const asked = gates.map(({ trigger, preview, timeoutMs, ...node }) => ({
+  const asked = gates.map(({ trigger, preview, rules, ...node }) => ({
     ...node,
-    waitMs: timeoutMs + deployedMs,
+    waitMs: rules.timeoutMs + deployedMs,
     body: completeBody(trigger, options.env),
     settings: preview,
   }));

@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { HttpError, NetworkError, type NetworkFault, UnexpectedResponseError } from '../../src/errors.ts';
 import { errorData, requestedMs } from '../../src/gate/error-data.ts';
 import { failureOf } from '../../src/gate/failed-read.ts';
-import { resolvePolicy } from '../../src/gate/policy.ts';
 import {
   addFailure,
   addReading,
@@ -13,6 +12,7 @@ import {
 } from '../../src/gate/reads.ts';
 import type { ErrorData, GateRules, RunState } from '../../src/gate/state.ts';
 import { readStatus } from '../without-redaction.ts';
+import { gateRulesOf } from './rules.ts';
 
 /** A status or an error, and the wait that the response requests. */
 export type Result = { retryAfterMs: number | null } & (
@@ -35,17 +35,7 @@ export interface Play extends Partial<GateRules & WaitLimits> {
   createdAt?: number | null;
 }
 
-const rules: GateRules = {
-  policy: resolvePolicy(),
-  intervalMs: 10_000,
-  shortestMs: 1000,
-  timeoutMs: 3_600_000,
-  maxReads: null,
-  retries: 0,
-  cancelOnInterrupt: false,
-  cancelOnTimeout: false,
-  waits: true,
-};
+const rules = gateRulesOf();
 
 export function status(json: unknown, retryAfterMs: number | null = null): Result {
   const reading = readStatus(json);

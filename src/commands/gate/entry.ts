@@ -73,9 +73,8 @@ export function newEntry(
     ...[gate.name, askedBody(gate)],
     ...[gate.preview?.baseUrl, gate.preview?.copyVariables],
   ]);
-  const rules = planned.map(({ needs, advisory, policy, retries, intervalMs, timeoutMs, maxAttempts }) => [
-    ...[needs, advisory, Object.entries(policy).toSorted()],
-    ...[retries, intervalMs, timeoutMs, maxAttempts],
+  const rules = planned.map(({ needs, advisory, rules: { policy, ...limits } }) => [
+    ...[needs, advisory, Object.entries(policy).toSorted(), Object.entries(limits).toSorted()],
   ]);
   const { idempotencyKey, idempotencySalt, failFast, cancelOnTimeout, cancelOnInterrupt } = flags;
   const [place, apiUrl] = [placeOf(io, ci), settings.apiUrl?.value ?? ''];

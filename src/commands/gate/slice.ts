@@ -89,13 +89,13 @@ function continuing({ state }: Chosen, planned: readonly CommandGate[], { clock 
   // The clock may have been set back since.
   const leftOf = (ms: number, timeoutMs: number, since: number) =>
     Math.max(0, Math.min(ms, timeoutMs) - Math.max(0, now - since));
-  const longest = Math.max(...planned.map(({ timeoutMs }) => timeoutMs));
+  const longest = Math.max(...planned.map(({ rules }) => rules.timeoutMs));
   const gates = planned.map((gate): CommandGate => {
-    const { preview, name, timeoutMs } = gate;
+    const { preview, name, rules } = gate;
     const going = goingOn(gate, state);
     if (preview === undefined) return going;
     const begunAt = state.plan?.gates[name]?.begunAt ?? now;
-    const readyTimeoutMs = leftOf(preview.readyTimeoutMs, timeoutMs, begunAt);
+    const readyTimeoutMs = leftOf(preview.readyTimeoutMs, rules.timeoutMs, begunAt);
     return { ...going, preview: { ...preview, readyTimeoutMs } };
   });
   return {

@@ -31,7 +31,7 @@ export async function printClosing(
     if (gate === undefined || left.length === 0) continue;
     // The wait would not know that an earlier run failed.
     const hadFailed = runs.some(({ verdict, decides }) => verdict === 'failed' && decides === false);
-    if (hadFailed && gate.policy.flaky === 'fail') continue;
+    if (hadFailed && gate.rules.policy.flaky === 'fail') continue;
     const title = name === unnamed ? '' : `${name}: `;
     const shown = report.deployed?.reads.findLast(({ matches }) => matches)?.text ?? undefined;
     const command = waitCommandLine(gate, left, shown, flags, output, platform);
@@ -75,7 +75,7 @@ const namesOf = (runs: readonly RunReport[]) =>
  * @param shown the expected version as the page showed it, which may be the digest of a subject
  */
 function waitCommandLine(
-  { name, policy, settings, timeoutMs, intervalMs }: CommandGate,
+  { name, settings, rules: { policy, timeoutMs, intervalMs } }: CommandGate,
   runs: readonly RunReport[],
   shown: string | undefined,
   flags: Flags,

@@ -77,7 +77,7 @@ function gateRows(
   const row = { ...noRun, gate: gate.name };
   if (report?.result === 'skipped') return [{ ...row, phase: 'skipped', state: 'skipped' }];
   if (runs.length > 0) {
-    const { retries = 0 } = gate;
+    const { retries = 0 } = gate.rules;
     return runs.map((watched) => {
       const run = { ...rowOf(watched), gate: gate.name };
       // The run of a retry is created later, perhaps when the limit of creates permits it.
@@ -116,7 +116,8 @@ export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate
     const now = io.clock.monotonic();
     const ended = new Set([...states.values()].flatMap(({ gate, report }) => (report ? gate.name : [])));
     const runs = [...states.values()].flatMap((state) => {
-      const { maxAttempts, policy, advisory } = state.gate;
+      const { advisory, rules } = state.gate;
+      const { maxAttempts, policy } = rules;
       const moment = { now, stopping, redact, maxAttempts, policy, advisory };
       const rowOf = (run: WatchedRun) => liveRun(run, moment);
       return isNamed ? gateRows(state, ended, rowOf) : state.runs.map(rowOf);

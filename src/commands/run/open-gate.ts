@@ -19,7 +19,7 @@ import { asksForBuild, type CommandGate, noHub } from './wait-flags.ts';
 
 /** Returns the warnings about short intervals, each once. @throws UsageError or ConfigError below 1 s */
 function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<string> {
-  const notes = gates.flatMap(({ settings: { interval }, intervalMs, name }) => {
+  const notes = gates.flatMap(({ settings: { interval }, rules: { intervalMs }, name }) => {
     if (interval?.origin === 'flag') return intervalNote('--interval', intervalMs, local) ?? [];
     const setting = name === unnamed ? 'the setting interval' : `the setting interval of gate ${name}`;
     return intervalNote(setting, intervalMs, local, ConfigError) ?? [];

@@ -199,8 +199,8 @@ export function replaceReceipts(context: Context, path: string | undefined, name
 }
 
 /** Returns a gate with the facts about its build. */
-export const receiptGate = ({ name, policy, start, preview }: CommandGate): ReceiptGate => ({
+export const receiptGate = ({ name, rules, start, preview }: CommandGate): ReceiptGate => ({
   name,
-  policy,
+  policy: rules.policy,
   build: { ...start?.body, ...(preview !== undefined && { baseUrl: bareUrl(preview.baseUrl) }) },
 });

@@ -80,7 +80,7 @@ export function gateOf(
     needs: [],
     advisory: false,
     settings,
-    ...waitRules(settings),
+    rules: waitRules(settings),
     start,
     journal,
     runIds,

@@ -45,6 +45,8 @@ export async function waitCommand(
   // Another job may have started the runs, so their environment is unknown.
   const gate = gateOf(context.settings, { runIds, names: flags.name });
   // Only a receipt needs the facts of the build: git takes time.
-  const receipt = await openReceipts?.(context, [{ ...gate, build: runFacts(await ciContext(context.io)) }]);
+  const receipt = await openReceipts?.(context, [
+    { name: unnamed, policy: gate.rules.policy, build: runFacts(await ciContext(context.io)) },
+  ]);
   return runGates(context, [gate], flags, receipt);
 }

@@ -18,7 +18,8 @@ export function statesOf(gate: PlannedGate, options: PlanOptions, now: number): 
 }
 
 function freshGate(gate: PlannedGate, options: PlanOptions): GateState {
-  const { start, policy, intervalMs, timeoutMs, maxAttempts, retries = 0 } = gate;
+  const { start } = gate;
+  const { policy, intervalMs, timeoutMs, maxAttempts, retries = 0 } = gate.rules;
   const rules: GateRules = {
     policy,
     intervalMs,

@@ -22,7 +22,8 @@ import type { PlanNode } from './graph.ts';
 /** The name of a gate that is the only one and has none. Its events name no gate. */
 export const unnamed = '';
 
-export interface PlannedGate extends Rules, GateRuns {
+export interface PlannedGate extends GateRuns {
+  rules: Rules;
   start?: Start | undefined;
   journal?: RunJournal | undefined;
   /** Whether it waits for the end of its run; default true. */

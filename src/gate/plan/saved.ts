@@ -32,7 +32,7 @@ export function newSavedPlan(gates: readonly PlannedGate[], now: number): SavedP
     id: crypto.randomUUID().slice(0, 8),
     startedAt: now,
     savedAt: now,
-    endsAt: now + Math.max(...gates.map(({ timeoutMs }) => timeoutMs)),
+    endsAt: now + Math.max(...gates.map(({ rules }) => rules.timeoutMs)),
     starts: Object.fromEntries(starts),
     plan: null,
   };

@@ -8,6 +8,7 @@ import type { RunReport } from '../../../src/gate/result-types.ts';
 import type { EndEvent } from '../../../src/library/reporter.ts';
 import type { Flags } from '../../../src/options/table.ts';
 import type { Output } from '../../../src/output/output.ts';
+import { rulesOf } from '../../gate/rules.ts';
 
 /** Returns the lines after a gate whose last run has not ended in time. */
 async function linesAfter(
@@ -22,8 +23,8 @@ async function linesAfter(
   const lines: string[] = [];
   const run = unknownRun({ runId, name: 'shop / web', state: 'in_progress', verdict: 'timeout' });
   const gate = {
-    ...{ name, needs: [], advisory: false, settings, policy: resolvePolicy({ strict: true, on }) },
-    ...{ timeoutMs: 60_000, intervalMs: 10_000, maxAttempts: Number.POSITIVE_INFINITY },
+    ...{ name, needs: [], advisory: false, settings },
+    rules: rulesOf({ policy: resolvePolicy({ strict: true, on }), timeoutMs: 60_000 }),
   } satisfies CommandGate;
   const runs = [...earlier, run];
   const parts = { schemaVersion: 1, result: 'fail', exitCode: 3 } as const;

@@ -1,7 +1,6 @@
 import type { decide as Decide, Event } from '../../../src/gate/decide.ts';
 import { newKey } from '../../../src/gate/keys.ts';
 import { newGate } from '../../../src/gate/plan/fresh.ts';
-import { resolvePolicy } from '../../../src/gate/policy.ts';
 import { newRun, type ReadFailure, type Reading } from '../../../src/gate/reads.ts';
 import type {
   durable as Durable,
@@ -11,6 +10,7 @@ import type {
   PlanState,
 } from '../../../src/gate/state.ts';
 import { type Effect, isOver, type todo as Todo } from '../../../src/gate/todo.ts';
+import { gateRulesOf } from '../rules.ts';
 
 /** The functions that are explored: those of the source, or a mutant's. */
 export interface Machine {
@@ -107,17 +107,7 @@ export interface World {
 export const interval = 10_000;
 export const timeout = 30_000;
 
-const usual: GateRules = {
-  policy: resolvePolicy(),
-  intervalMs: interval,
-  shortestMs: 1_000,
-  timeoutMs: timeout,
-  maxReads: null,
-  retries: 0,
-  cancelOnInterrupt: true,
-  cancelOnTimeout: false,
-  waits: true,
-};
+const usual = gateRulesOf({ intervalMs: interval, timeoutMs: timeout, cancelOnTimeout: false });
 
 function freshGate(mode: Mode, attempt: number, name: string): GateState {
   const counts = mode.counts !== false;

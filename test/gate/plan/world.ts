@@ -10,6 +10,7 @@ import { resolvePolicy } from '../../../src/gate/policy.ts';
 import type { GatesReport } from '../../../src/gate/result-types.ts';
 import type { RunService } from '../../../src/gate/service.ts';
 import { virtualTime } from '../../virtual-time.ts';
+import { rulesOf } from '../rules.ts';
 
 /** How one run of a gate goes. */
 export interface Course {
@@ -149,11 +150,7 @@ export async function world(options: WorldOptions) {
         body: { projectSlug: 'shop', processSlug: node.name },
         chain: chainOf({ key: `key of ${node.name}`, trust: 'job' }, 1),
       },
-      policy: resolvePolicy({ strict }),
-      intervalMs,
-      maxAttempts: Number.POSITIVE_INFINITY,
-      timeoutMs,
-      retries,
+      rules: rulesOf({ policy: resolvePolicy({ strict }), intervalMs, timeoutMs, retries }),
     }),
   );
   const links = { open: 0 };
