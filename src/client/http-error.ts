@@ -36,6 +36,12 @@ export function isHtml(text: string): boolean {
   return /^\s*<(!doctype html|html|head|body)\b/i.test(text);
 }
 
+/** Returns the content coding because of which a text cannot be read, for messages. */
+export function unknownCoding({ headers, text }: RawReply): string | undefined {
+  const coding = headers['content-encoding'] ?? 'identity';
+  return coding === 'identity' || isHtml(text) ? undefined : `content-encoding ${oneLine(coding, 100)}`;
+}
+
 /** Characters. A page's title is near its start, so the rest of a large body is not searched. */
 const longestHead = 16 * 1024;
 
@@ -167,8 +173,9 @@ export function refusal(
   const text = hidden ? '' : response.text;
   const { error, details } = explanation(text);
   const { fact, hint } = explainStatus(status, request, now);
-  const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
-  const reason = encoded ? '' : [error ?? gist(text), details?.text].filter((part) => part).join(': ');
+  const reason = [error ?? unknownCoding({ ...response, text }) ?? gist(text), details?.text]
+    .filter((part) => part)
+    .join(': ');
   const why = reason === '' ? '' : `: ${oneLine(reason, 500)}`;
   const plain =
     request.url.protocol === 'http:' && status === 400 && plainHttpOnTls.test(text.slice(0, longestHead));

@@ -134,7 +134,7 @@ export function prepareRequest(
   if (contentType !== undefined) headers['content-type'] = contentType;
   if (sender.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': sender.userAgent });
   headers.accept = 'application/json';
-  // Responses are small, and an uncompressed one cannot be a decompression bomb.
+  // Responses are small.
   headers['accept-encoding'] = 'identity';
   if (key !== undefined) headers['idempotency-key'] = key;
   Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, sender));

@@ -5,7 +5,7 @@ import { UnexpectedResponseError, type Wording } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
-import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
+import { gist, isHtml, mayHaveNewSecret, refusal, unknownCoding } from './http-error.ts';
 import { type Page, readPage } from './list.ts';
 import { mismatchError } from './schema-mismatch.ts';
 
@@ -34,20 +34,6 @@ function unreadable(request: PreparedRequest, response: RawReply, received: stri
     hint: isHtml(response.text)
       ? (say) => `check ${say('apiUrl')}: it may not be the URL of the service`
       : lookHint(request),
-  });
-}
-
-function checkEncoding(request: PreparedRequest, response: RawReply): void {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase();
-  if (encoding === undefined || encoding === '' || encoding === 'identity') return;
-  const expected = 'an uncompressed response';
-  const received = `content-encoding ${oneLine(encoding, 100)}`;
-  throw new UnexpectedResponseError(`${responseTo(request)}: expected ${expected}, received ${received}`, {
-    field: '',
-    expected,
-    received,
-    status: response.status,
-    hint: 'rungate did not request compression: check the proxies on the way',
   });
 }
 
@@ -102,7 +88,9 @@ function parse(
       return { value: text, mismatches: [], text: JSON.stringify(text), isJson: false };
     // The parser's message would quote the response, which may contain a secret.
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
-    throw unreadable(request, response, hidden ? 'text' : gist(redact(text)));
+    const coding = unknownCoding(response);
+    const received = coding === undefined ? gist(redact(text)) : `${coding}, although rungate requested none`;
+    throw unreadable(request, response, hidden ? 'text' : received);
   }
 }
 
@@ -126,7 +114,6 @@ export function parseResponse(
 ): ParsedResponse {
   if (response.status < 200 || response.status > 299)
     throw refusal(request, response, now, mayHaveNewSecret(endpoint, response.status));
-  checkEncoding(request, response);
   const read = parse(request, endpoint, response, redact);
   if (!check) return read;
   const { value } = read;

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { UnexpectedResponseError } from '../errors.ts';
 import type { Receiver } from './address.ts';
+import { decodeContent } from './content-coding.ts';
 import { networkError, ProxyFault, proxyError } from './network-error.ts';
 import type { Stop } from './stop.ts';
 import type { PreparedRequest, RawReply } from './transport.ts';
@@ -25,6 +26,9 @@ const decoder = new TextDecoder();
 const maxErrorBytes = 1024 * 1024;
 
 const isSuccess = (status: number) => status >= 200 && status < 300;
+
+const limitOf = ({ status }: Head, { maxBodyBytes }: Hop) =>
+  isSuccess(status) ? maxBodyBytes : Math.min(maxBodyBytes, maxErrorBytes);
 
 /** Joins the values of a header that occurs several times. */
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
@@ -50,6 +54,20 @@ function tooLarge(status: number, limit: number, body: Uint8Array): UnexpectedRe
   });
 }
 
+type Head = Omit<RawReply, 'text'>;
+
+const replyOf = (head: Head, body: Uint8Array): RawReply => ({ ...head, text: decoder.decode(body) });
+
+/** @throws UnexpectedResponseError for a success whose content is too large */
+async function decodedReply(head: Head, body: Uint8Array, limit: number): Promise<RawReply> {
+  const { 'content-encoding': coding = '', ...headers } = head.headers;
+  const content = await decodeContent(coding, body, limit);
+  if (content === null) return replyOf(head, body);
+  const isTooLarge = content === 'too large';
+  if (isTooLarge && isSuccess(head.status)) throw tooLarge(head.status, limit, new Uint8Array());
+  return replyOf({ ...head, headers }, isTooLarge ? new Uint8Array() : content);
+}
+
 /** When the response arrives, a longer body may still be in transit, so its connection is not reused. */
 const longBody = 16 * 1024;
 
@@ -70,7 +88,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
   const { url } = hop;
   if (hop.stop.called) return Promise.reject(hop.reason(false));
   return new Promise((resolve, reject) => {
-    let head: Omit<RawReply, 'text'> = { status: 0, headers: {} };
+    let head: Head = { status: 0, headers: {} };
     let body = new CollectedBytes(0);
     let sending: Dispatcher.DispatchController | undefined;
     const settle = (outcome: () => void) => {
@@ -81,7 +99,13 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       settle(() => reject(hop.reason(sending !== undefined)));
       sending?.abort(new Error('stopped'));
     };
-    const finish = () => settle(() => resolve({ ...head, text: decoder.decode(body.bytes()) }));
+    const finish = () => {
+      const isPlain = head.headers['content-encoding'] === undefined;
+      const response = isPlain
+        ? replyOf(head, body.bytes())
+        : decodedReply(head, body.bytes(), limitOf(head, hop));
+      settle(() => resolve(response));
+    };
     // undici frees the connection in the next turn of the event loop; a request sent earlier would open another one.
     const finishFree = () => queueMicrotask(() => setImmediate(finish));
     hop.stop.onCall = stop;
@@ -94,8 +118,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       onResponseStart(controller, status, headers) {
         if (status === 101) controller.abort(new Error('it switched to another protocol'));
         head = { status, headers: joined(headers) };
-        const limit = hop.maxBodyBytes;
-        body = new CollectedBytes(isSuccess(status) ? limit : Math.min(limit, maxErrorBytes));
+        body = new CollectedBytes(limitOf(head, hop));
       },
       onResponseData(controller, chunk) {
         if (hop.onData !== undefined && isSuccess(head.status)) {
@@ -113,7 +136,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
         // An oversized error response is still the service's error.
         if (isSuccess(head.status))
           settle(() => reject(tooLarge(head.status, hop.maxBodyBytes, body.bytes())));
-        else finish();
+        else settle(() => resolve(replyOf(head, body.bytes())));
         controller.abort(new Error('too large'));
       },
       onResponseEnd: finishFree,

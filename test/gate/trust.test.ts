@@ -165,10 +165,14 @@ describe('a response passes the gate', () => {
     ],
   );
   const status = parts([200, 201, 203], [206, 301, 304, 400, 404, 408, 429, 500, 503]);
-  const headers = parts<Record<string, string>>(
-    [{}, { 'content-encoding': 'identity' }, { 'retry-after': '0' }, { 'content-type': 'text/html' }],
-    [{ 'content-encoding': 'gzip' }, { 'content-encoding': 'br, gzip' }],
-  );
+  const headers = fc
+    .constantFrom<Record<string, string>>(
+      {},
+      { 'content-encoding': 'utf-8' },
+      { 'retry-after': '0' },
+      { 'content-type': 'text/html' },
+    )
+    .map((part): Part<Record<string, string>> => [part, true]);
 
   it('only if it is whole, valid, completed, with both counts 0 and without another run id', async () => {
     const response = fc.record({

@@ -121,9 +121,9 @@ describe('a hostile response', () => {
     expect(err).toContain('at most 1048576 bytes');
   });
 
-  it('of 100 MB does not match the API', async () => {
+  it.each(['huge', 'gzip-bomb'] as const)('of 100 MB does not match the API: %s', async (kind) => {
     on = await stage();
-    on.mock.faults.add({ kind: 'huge', endpoint: 'env.list' });
+    on.mock.faults.add({ kind, endpoint: 'env.list' });
     const { code, err } = await on.rungate('env', 'list');
     expect(code).toBe(5);
     expect(err).toContain('too large');

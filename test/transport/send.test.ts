@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
@@ -112,12 +112,58 @@ describe('a response', () => {
     expect(error.message).toContain('at most 1000 bytes');
   });
 
-  test('with a content encoding is not decompressed', async () => {
-    const { url } = await serve(({ response }) => {
-      response.setHeader('content-encoding', 'gzip');
-      response.end(gzipSync('{}'));
+  const coded = async (coding: string, body: Uint8Array, status = 200) =>
+    serve(({ response }) => {
+      response.writeHead(status, { 'content-encoding': coding });
+      response.end(body);
     });
-    expect((await open().send(request(url), patient)).headers['content-encoding']).toBe('gzip');
+  const text = JSON.stringify({ state: 'in_progress' });
+
+  test.each([
+    ['gzip', gzipSync(text)],
+    ['x-gzip', gzipSync(text)],
+    [' GZip ', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['deflate', deflateRawSync(text)],
+    ['br', brotliCompressSync(text)],
+  ])('is decoded if it has the content coding %s', async (coding, body) => {
+    const { url } = await coded(coding, body);
+    const response = await open().send(request(url), patient);
+    expect(response.text).toBe(text);
+    expect(response.headers).not.toHaveProperty('content-encoding');
+  });
+
+  test.each([
+    ['has an unknown coding', 'utf-8', Buffer.from(text)],
+    ['has several codings', 'gzip, br', Buffer.from(text)],
+    ['only claims its coding', 'gzip', Buffer.from(text)],
+    ['is cut off', 'gzip', gzipSync(text).subarray(0, -9)],
+  ])('is not decoded if it %s', async (_, coding, body) => {
+    const { url } = await coded(coding, body);
+    const response = await open().send(request(url), patient);
+    expect(response).toMatchObject({
+      text: new TextDecoder().decode(body),
+      headers: { 'content-encoding': coding },
+    });
+  });
+
+  test('without a body has nothing to decode', async () => {
+    const { url } = await coded('gzip', new Uint8Array());
+    expect(await open().send(request(url), patient)).toMatchObject({ status: 200, text: '' });
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)('that becomes too large when it is decoded is one too: %s', async (coding, code) => {
+    const bomb = code(Buffer.alloc(5000, 0x20));
+    const [good, bad] = [await coded(coding, bomb), await coded(coding, bomb, 503)];
+    const small = open({ maxBodyBytes: 1000 });
+    const error = await rejection(small.send(request(good.url), patient), UnexpectedResponseError);
+    expect(error).toMatchObject({ unreadable: false, status: 200 });
+    expect(error.message).toContain('at most 1000 bytes');
+    expect(await small.send(request(bad.url), patient)).toMatchObject({ status: 503, text: '' });
   });
 });
 

@@ -1,7 +1,9 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { gate, gates } from '../../../src/index.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { type Stage, stage } from '../../cli/harness.ts';
+import { serve } from '../../transport/serve.ts';
 
 let on: Stage;
 afterEach(() => on.close());
@@ -262,5 +264,29 @@ describe('run wait: a 404', () => {
     const id = await createRun();
     for (let skip = 1; skip < 16; skip += 2) add(missing, { skip });
     expect((await on.rungate('run', 'wait', id)).code).toBe(0);
+  });
+});
+
+describe('a proxy that adds a content coding', () => {
+  it.each<[string, (body: string) => string | Uint8Array]>([
+    ['gzip', (body) => gzipSync(body)],
+    ['utf-8', (body) => body],
+  ])('does not disturb a gate that also reads a version page: %s', async (coding, code) => {
+    await open({ deployed: 'v7' });
+    const { url } = await serve(async ({ seen: { method, url: path, headers, body }, response }) => {
+      const { 'x-api-key': key = '', 'idempotency-key': id = 'none' } = headers;
+      const sent = {
+        'content-type': 'application/json',
+        'x-api-key': String(key),
+        'idempotency-key': String(id),
+      };
+      const init = { method, headers: sent, ...(method === 'POST' && { body }) };
+      const own = await fetch(on.mock.url + path, init);
+      response.writeHead(own.status, { 'content-encoding': coding }).end(code(await own.text()));
+    });
+    const deployed = ['--deployed-url', `${url}/_mock/version`, '--deployed-is', 'v7'];
+    const { code: exitCode, err } = await on.rungate('gate', ...checkout, '--api-url', url, ...deployed);
+    expect(err).not.toContain('content-encoding');
+    expect(exitCode).toBe(0);
   });
 });
