@@ -11,6 +11,7 @@ import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
 import { sayInLibrary } from '../options/spelling.ts';
 import { artifactsOf, versionsOf } from '../subject.ts';
 import { isLocal, parseApiUrl, querySecrets } from '../transport/address.ts';
+import { onAbort } from '../transport/stop.ts';
 import type { GateOptions } from './gate-options.ts';
 import type { OpenGateOptions, OpenOptions } from './open-gate.ts';
 import type { Reporter } from './reporter.ts';
@@ -158,17 +159,7 @@ export function observerOf<Event = GateEvent>(options: {
     },
     onStop(listener: (cause: StopCause) => void): () => void {
       const aborting = [options.signal, broken.signal].filter((signal) => signal !== undefined);
-      const onAbort = () => {
-        remove();
-        listener(causeOf(aborting.find(({ aborted }) => aborted)?.reason));
-      };
-      // The option `signal` of addEventListener would leave the listener there after a garbage collection, in Node 20.
-      const remove = () => {
-        for (const signal of aborting) signal.removeEventListener('abort', onAbort);
-      };
-      if (aborting.some(({ aborted }) => aborted)) onAbort();
-      else for (const signal of aborting) signal.addEventListener('abort', onAbort);
-      return remove;
+      return onAbort(aborting, (reason) => listener(causeOf(reason)));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
@@ -365,6 +366,24 @@ describe('stopping a call', () => {
       'stopped',
     );
     expect(seen).toEqual([]);
+  });
+
+  test('adds one listener to a signal, however many calls use it, and leaves none behind', async () => {
+    const { url, seen } = await serve(() => {});
+    const { exchange } = connect(url);
+    const stop = new AbortController();
+    const { signal } = stop;
+    const pending = Array.from({ length: 20 }, () => status(exchange, { signal }));
+    await until(() => seen.length > 0);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    stop.abort('stopped');
+    for (const { reason } of (await Promise.allSettled(pending)) as PromiseRejectedResult[])
+      expect(reason).toBe('stopped');
+
+    const { exchange: answered } = connect((await steps(ok)).url);
+    const { signal: lasting } = new AbortController();
+    await Promise.all([1, 2, 3].map(() => status(answered, { signal: lasting })));
+    expect(getEventListeners(lasting, 'abort')).toEqual([]);
   });
 
   test('close ends the calls in progress and refuses new ones', async () => {

@@ -239,6 +239,15 @@ it('gates leave no listener on the signal, even after a garbage collection', asy
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
+it('gates that run in parallel add one listener to their signal', async () => {
+  await play({ duration: 0 });
+  const { signal } = new AbortController();
+  const counts = new Set<number>();
+  const onProgress = () => counts.add(getEventListeners(signal, 'abort').length);
+  await Promise.all([1, 2, 3].map(() => run({ signal, onProgress })));
+  expect(Math.max(...counts)).toBe(1);
+});
+
 describe('onProgress of gates', () => {
   it('receives the name of the gate with each event, and the result of each gate', async () => {
     await play({ outcome: 'failed', duration: 0 });

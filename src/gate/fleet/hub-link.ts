@@ -1,7 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
-import { untilAborted } from '../../transport/stop.ts';
+import { onAbort, untilAborted } from '../../transport/stop.ts';
 import { Alone } from './alone.ts';
 import type { GrantRequest, HubClient, HubEvent, RequestClass } from './protocol.ts';
 
@@ -63,13 +62,11 @@ async function following<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const own = new AbortController();
-  const stop = () => own.abort(signals.find((signal) => signal.aborted)?.reason);
-  for (const signal of signals) signal.addEventListener('abort', stop);
-  if (signals.some((signal) => signal.aborted)) stop();
+  const release = onAbort(signals, (reason) => own.abort(reason));
   try {
     return await work(own.signal);
   } finally {
-    for (const signal of signals) signal.removeEventListener('abort', stop);
+    release();
     own.abort();
   }
 }
@@ -79,13 +76,6 @@ const patienceMs = 3 * 60_000;
 
 const stuck = () =>
   new NetworkError('broken', 'the hub grants no request', { hint: 'check the log of the hub' });
-
-/** Returns a controller for a signal that many waiting runs may listen to, without a warning of Node's. */
-function manyMayListen(): AbortController {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
-}
 
 interface Gate {
   readonly user: HubUser;
@@ -100,10 +90,10 @@ export class HubLinks {
   readonly #now: () => number;
   readonly #alone = new Alone();
   readonly #gates = new Set<Gate>();
-  readonly #closing = manyMayListen();
+  readonly #closing = new AbortController();
   #hub: 'unknown' | 'here' | 'lost' = 'unknown';
   /** Aborted and renewed when the hub is lost, and when it is here. */
-  #changed = manyMayListen();
+  #changed = new AbortController();
   /** Ends the stream in use. Null before the first one. */
   #stream: AbortController | null = null;
   /** When the stream in use became ready. */
@@ -233,7 +223,7 @@ export class HubLinks {
     if (this.#hub === to) return;
     this.#hub = to;
     const changed = this.#changed;
-    this.#changed = manyMayListen();
+    this.#changed = new AbortController();
     changed.abort();
   }
 
