@@ -58,7 +58,7 @@ export type Event =
   | {
       type: 'environment';
       key: string;
-      step: 'creating' | 'ready' | 'failed' | 'deleted' | 'kept';
+      step: 'creating' | 'ready' | 'failed' | 'deleted' | 'kept' | 'none';
       error: ErrorData | null;
     }
   | { type: 'cancelled'; gate: string; run: string; ok: boolean }

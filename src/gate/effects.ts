@@ -6,6 +6,7 @@ import { failureOf, isUnsent } from './failed-read.ts';
 import { turnToRead } from './fleet/turns.ts';
 import { waitEndOf } from './reads.ts';
 import type { Tell, Work } from './runner.ts';
+import type { Removal } from './start.ts';
 import { latestOf } from './steps.ts';
 
 type Of<Type extends Work['type']> = Extract<Work, { type: Type }>;
@@ -36,8 +37,7 @@ export async function doWork(
     case 'prepare':
       return prepare(effect, tell, signal, tools);
     case 'remove':
-      // The previews are deleted when all gates have ended.
-      return tell({ type: 'environment', key: effect.key, step: 'deleted', error: null });
+      return remove(effect, tell, tools);
   }
 }
 
@@ -136,7 +136,7 @@ async function prepare(
   tools: EffectTools,
 ): Promise<void> {
   const users = tools.usersOf(key);
-  const turnInTime = async () => {
+  const turn = async () => {
     for (;;) {
       const user = mostPatient(users);
       if (await turnOf(user, signal, tools)) return true;
@@ -145,12 +145,24 @@ async function prepare(
     }
   };
   try {
-    await users[0]?.gate.start?.prepare?.(turnInTime, signal);
+    const creating = () => tell({ type: 'environment', key, step: 'creating', error: null });
+    await users[0]?.gate.start?.environment?.prepare({ turn, creating }, signal);
     await tell({ type: 'environment', key, step: 'ready', error: null });
   } catch (cause) {
     if (signal.aborted) return;
     const [error] = users.map((user) => tools.keep(user, cause));
     await tell({ type: 'environment', key, step: 'failed', error: error ? errorData(error) : null });
+  }
+}
+
+async function remove({ key }: Of<'remove'>, tell: Tell, { usersOf }: EffectTools): Promise<void> {
+  const users = usersOf(key);
+  const hadRun = users.map((user) => user.state()).some(({ run, past }) => run !== null || past.length > 0);
+  let { step, error }: Removal = { step: 'kept', error: null };
+  try {
+    ({ step, error } = (await users[0]?.gate.start?.environment?.remove(hadRun)) ?? { step: 'none', error });
+  } finally {
+    await tell({ type: 'environment', key, step, error: error && errorData(error) });
   }
 }
 

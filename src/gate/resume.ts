@@ -51,9 +51,11 @@ function reopen({ environments }: PlanState, gate: GateState, now: number): void
   const { run, environment, key } = gate;
   Object.assign(gate, { end: null, error: null, pageReads: 0, confirmBy: null, lastReadBy: null });
   const prepared = environment === null ? undefined : environments[environment];
-  // One that may exist is looked for again.
-  if (prepared !== undefined && run === null && key?.sentAt === null)
-    prepared.step = prepared.step === 'deleted' || prepared.step === 'wanted' ? 'wanted' : 'creating';
+  // One that may exist is looked for again before a run is created in it.
+  const isNeeded = run === null && key?.sentAt === null;
+  if (prepared !== undefined && isNeeded)
+    prepared.step = ['deleted', 'wanted', 'none'].includes(prepared.step) ? 'wanted' : 'creating';
+  else if (prepared?.step === 'kept') prepared.step = 'ready';
   if (run === null) return;
   Object.assign(run, { outcome: null, trouble: null, failures: 0, foreign: 0, missingSince: null, due: now });
   if (run.cancel !== 'accepted') Object.assign(run, { cancel: 'no', cancelBy: null });

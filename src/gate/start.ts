@@ -1,7 +1,7 @@
 import { ceilings } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
-import { TimeoutError } from '../errors.ts';
+import { type RungateError, TimeoutError } from '../errors.ts';
 import type { KeyChain } from './events.ts';
 import type { DiscardedRun } from './result-types.ts';
 
@@ -14,11 +14,29 @@ export interface Start {
   idPointer?: string | undefined;
   /** Waits until a run can be created, with its own limit. After the first time it returns at once. */
   ready?(signal: AbortSignal): Promise<void>;
-  /**
-   * Creates what a run needs, within the gate's timeout. After the first time it returns at once.
-   * @param turn waits for the turn of a request that creates something; false: it comes too late
-   */
-  prepare?(turn: () => Promise<boolean>, signal: AbortSignal): Promise<void>;
+  environment?: StartEnvironment | undefined;
+}
+
+export interface EnvironmentTools {
+  /** Waits for the turn of a request that creates something; false: it comes too late. */
+  turn(): Promise<boolean>;
+  /** The request that creates it is sent next. */
+  creating(): Promise<void>;
+}
+
+/** `kept`: a run may go on in it, or `error` says why it could not be deleted. `none`: there was none. */
+export interface Removal {
+  step: 'deleted' | 'kept' | 'none';
+  error: RungateError | null;
+}
+
+/** The environment of a preview deployment, which several gates may share. */
+export interface StartEnvironment {
+  baseUrl: string;
+  /** Creates it, or finds the one that the job created before, within the gate's timeout. */
+  prepare(tools: EnvironmentTools, signal: AbortSignal): Promise<void>;
+  /** Deletes it when no run goes on in it. `hadRun`: whether one has. */
+  remove(hadRun: boolean): Promise<Removal>;
 }
 
 /** Returns the error of a start whose create would have come too late, perhaps since it discarded runs first. */

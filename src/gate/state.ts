@@ -196,9 +196,12 @@ export interface PageState {
   timeoutMs: number;
 }
 
-/** The environment of a preview deployment. `creating`: it may exist. `kept`: it was not deleted, since a run may go on in it. */
+/**
+ * The environment of a preview deployment. `creating`: it may exist. `kept`: it was not deleted, perhaps since a run may go on in
+ * it. `none`: when its gates had ended, there was none.
+ */
 export interface EnvironmentState {
-  step: 'wanted' | 'creating' | 'ready' | 'failed' | 'deleting' | 'deleted' | 'kept';
+  step: 'wanted' | 'creating' | 'ready' | 'failed' | 'deleting' | 'deleted' | 'kept' | 'none';
   error: ErrorData | null;
 }
 

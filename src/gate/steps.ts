@@ -214,15 +214,15 @@ export function withBuild(
   };
 }
 
-/** An environment is deleted when its gates have ended, unless a run may go on in it. */
+/** An environment is deleted when its gates have ended, unless a run may go on in it. The job may have left one before its re-run. */
 function closeEnvironment(plan: PlanState, key: string, environment: EnvironmentState): void {
   const users = Object.values(plan.gates).filter((gate) => gate.environment === key);
-  if (!['creating', 'ready', 'failed'].includes(environment.step)) return;
+  if (!['wanted', 'creating', 'ready', 'failed'].includes(environment.step)) return;
   if (users.every(({ end }) => end !== null)) environment.step = users.some(mayGoOn) ? 'kept' : 'deleting';
 }
 
 /** Returns whether a run of an ended gate may still go on. */
-function mayGoOn({ run, key }: GateState): boolean {
+export function mayGoOn({ run, key }: GateState): boolean {
   if (run === null) return key !== null && key.sentAt !== null;
   if (run.cancel === 'accepted') return false;
   return !run.outcome?.ended;

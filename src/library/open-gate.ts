@@ -100,7 +100,7 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
     await awaitEach(reporters, { type: 'begin' });
     page = await openBuildCheck(options, emit);
     previews = await openPreviewsOf(options, caller, emit);
-    const result = await runPlan(
+    return await runPlan(
       {
         gates: previews === undefined ? gates : gates.map(previews.attach),
         failFast,
@@ -122,9 +122,6 @@ async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[
         emit,
       },
     );
-    if (previews === undefined) return result;
-    const reports = await previews.removeAll(result.outcomes);
-    return reports.length === 0 ? result : { ...result, parts: { ...result.parts, previews: reports } };
   } finally {
     await previews?.end();
     await page?.close();

@@ -1,4 +1,4 @@
-import type { Caller } from '../client/caller.ts';
+import type { Caller, CallOptions } from '../client/caller.ts';
 import type { Listed } from '../client/environments.ts';
 import type { ExchangeEvent } from '../client/options.ts';
 import { type Clock, within } from '../clock.ts';
@@ -14,8 +14,8 @@ import {
 import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import { isLimit } from '../gate/failed-read.ts';
 import { stopBudgetMs } from '../gate/limits.ts';
-import type { GateOutcome, PlannedGate } from '../gate/plan/plan.ts';
-import type { PreviewReport, RunReport } from '../gate/result-types.ts';
+import type { PlannedGate } from '../gate/plan/plan.ts';
+import type { EnvironmentTools, Removal, StartEnvironment } from '../gate/start.ts';
 import { bareUrl, shownUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
@@ -48,31 +48,20 @@ interface Open {
   /** The job, or an earlier slice, may have created it before: the key is not random. */
   isForeseeable: boolean;
   created?: Promise<void> | undefined;
+  /** Ends the waits, but no request that creates something. */
+  readonly ended: AbortController;
   /** The last step; undefined if nothing was created or found. */
   step?: 'creating' | 'created' | 'found' | undefined;
 }
 
-class LateTurn extends TimeoutError {
-  static override readonly name = 'TimeoutError';
-}
+type DeletingOptions = CallOptions & { signal: AbortSignal };
 
 /** The time for deleting the environment of a gate that has ended, in milliseconds. */
 const deleteMs = 60_000;
 /** The same time with the waits for a rate limit, in milliseconds. */
 const longestDeleteMs = 10 * 60_000;
 
-/** Whether a run may still use its environment: its end was not seen, and no cancellation was accepted. */
-function mayGoOn({ runId, state, cancellation, idempotencyKey }: RunReport): boolean {
-  if (runId === null && idempotencyKey === null) return false;
-  return state !== 'completed' && state !== 'cancelled' && cancellation !== 'requested';
-}
-
-/** Returns the runs that may still use an environment; of a run without a known id, its idempotency key. */
-function liveRuns({ entry, error }: GateOutcome): string[] {
-  // An error before the run is created has no run.
-  if (error !== undefined && error.facts.runMayExist !== true) return [];
-  return entry.runs.filter(mayGoOn).map(({ runId, idempotencyKey }) => runId ?? String(idempotencyKey));
-}
+const nothing: Removal = { step: 'none', error: null };
 
 /** Rejects with the signal's reason as soon as it is aborted. */
 async function rejectIfAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
@@ -86,42 +75,52 @@ export function openPreviews(tools: PreviewTools) {
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const transport = httpTransport({ caPem, proxy, to: toDeployment });
   const all = new Map<string, Open>();
-  const users = new Map<string, string>();
-  /** Ends the waits, but no request that creates something. Not a gate's own signal, since several share the work. */
+  /** Ends the waits for the deployments. Not a gate's own signal, since several share them. */
   const preparing = new AbortController();
-  const deleting = new AbortController();
-  const closed = new AbortController();
   let stopEnd = Number.POSITIVE_INFINITY;
-  let isClosing = false;
-
-  let [deleteEnd, longestEnd] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  const endDeleting = async () => {
-    const end = () => Math.min(deleteEnd, stopEnd);
-    try {
-      for (let now = clock.monotonic(); now < end(); now = clock.monotonic())
-        await clock.sleep(end() - now, closed.signal);
-      deleting.abort(new TimeoutError('the time for deleting it was over'));
-    } catch {
-      // It is closed.
-    }
-  };
+  const deletions = new Set<() => void>();
   const unsubscribe = onStop((by) => {
     stopEnd = Math.min(stopEnd, clock.monotonic() + stopBudgetMs);
-    preparing.abort(new StoppedError(by));
-    if (isClosing) void endDeleting();
+    const reason = new StoppedError(by);
+    preparing.abort(reason);
+    for (const { ended } of all.values()) ended.abort(reason);
+    for (const shorten of deletions) shorten();
   });
 
-  const deletingOptions = {
-    signal: deleting.signal,
-    limitTimeoutMs: longestDeleteMs,
-    onRetry(error: RungateError, waitMs: number) {
-      if (isLimit(error)) deleteEnd = Math.min(deleteEnd + waitMs, longestEnd);
-    },
-  };
+  /** Does the work of a deletion, whose time a rate limit extends and a stop shortens. */
+  async function inTime<T>(work: (options: DeletingOptions) => Promise<T>): Promise<T> {
+    const [timeUp, done] = [new AbortController(), new AbortController()];
+    const longest = clock.monotonic() + longestDeleteMs;
+    let own = clock.monotonic() + deleteMs;
+    const watch = async () => {
+      const end = () => Math.min(own, stopEnd);
+      try {
+        for (let now = clock.monotonic(); now < end(); now = clock.monotonic())
+          await clock.sleep(end() - now, done.signal);
+        timeUp.abort(new TimeoutError('the time for deleting it was over'));
+      } catch {
+        // It is done.
+      }
+    };
+    const shorten = () => void watch();
+    deletions.add(shorten);
+    shorten();
+    try {
+      return await work({
+        signal: timeUp.signal,
+        limitTimeoutMs: longestDeleteMs,
+        onRetry(error: RungateError, waitMs: number) {
+          if (isLimit(error)) own = Math.min(own + waitMs, longest);
+        },
+      });
+    } finally {
+      deletions.delete(shorten);
+      done.abort();
+    }
+  }
 
-  function tell(one: Open, step: EnvironmentStep, error: RungateError | null = null, runs: string[] = []) {
-    const baseUrl = bareUrl(one.preview.baseUrl);
-    emit({ type: 'environment', step, key: one.key, baseUrl, error, runs });
+  function tell(one: Open, step: EnvironmentStep, error: RungateError | null = null) {
+    emit({ type: 'environment', step, key: one.key, baseUrl: bareUrl(one.preview.baseUrl), error, runs: [] });
   }
 
   const pages = new Map<string, Promise<void>>();
@@ -142,8 +141,8 @@ export function openPreviews(tools: PreviewTools) {
     return waited;
   }
 
-  async function create(one: Open, turn: () => Promise<boolean>): Promise<void> {
-    const { signal } = preparing;
+  async function create(one: Open, { turn, creating }: EnvironmentTools): Promise<void> {
+    const { signal } = one.ended;
     try {
       await prepareEnvironment(one.key, one.preview, {
         caller,
@@ -152,11 +151,15 @@ export function openPreviews(tools: PreviewTools) {
         async turn() {
           if (await turn()) return;
           signal.throwIfAborted();
-          throw new LateTurn('the environment was not created: its turn in the limits came too late', {
+          throw new TimeoutError('the environment was not created: its turn in the limits came too late', {
             hint: 'set a longer timeout, or start fewer gates at the same time',
           });
         },
-        tell(step) {
+        async tell(step) {
+          if (step === 'creating') {
+            await creating();
+            signal.throwIfAborted();
+          }
           one.step = step;
           tell(one, step);
         },
@@ -171,32 +174,14 @@ export function openPreviews(tools: PreviewTools) {
     }
   }
 
-  /** Creates the environment once. A gate whose own turn comes in time does not fail because that of another gate did not. */
-  async function created(one: Open, turn: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const isFirst = one.created === undefined;
-      one.created ??= create(one, turn);
-      const { created } = one;
-      try {
-        return await rejectIfAborted(created, signal);
-      } catch (error) {
-        if (!(error instanceof LateTurn) || isFirst) throw error;
-        if (one.created === created) one.created = undefined;
-      }
-    }
-  }
-
-  /** Returns whether the environment was deleted; null if there is none. */
-  async function removed(one: Open, outcomes: readonly GateOutcome[]): Promise<boolean | null> {
+  /** Deletes the environment if it is this job's. */
+  async function remove(one: Open, hadRun: boolean, options: DeletingOptions): Promise<Removal> {
     const { key, isForeseeable } = one;
-    const runs = outcomes.flatMap(liveRuns);
-    const keep = (error: RungateError | null) => {
-      tell(one, 'kept', error, runs);
-      return false;
+    const keep = (error: RungateError | null): Removal => {
+      tell(one, 'kept', error);
+      return { step: 'kept', error };
     };
-    if (runs.length > 0) return keep(null);
-    const hadRun = outcomes.some(({ entry }) => entry.runs.some(({ runId }) => runId !== null));
-    if (one.step === undefined && !hadRun && !isForeseeable) return null;
+    if (one.step === undefined && !hadRun && !isForeseeable) return nothing;
     try {
       // A stop does not end the request that creates it.
       const settled = Promise.resolve(one.created).catch(() => {});
@@ -204,15 +189,14 @@ export function openPreviews(tools: PreviewTools) {
       const isOurs = (environment: Listed) => isOwn(environment, one.preview.baseUrl.href);
       // The job may have created it before its re-run, or in an earlier slice, and its run may go on.
       if (!hadRun && (one.step === undefined || one.step === 'found')) {
-        const found =
-          one.step === 'found' || (await environmentsWithKey(key, caller, deletingOptions)).some(isOurs);
-        return found ? keep(null) : null;
+        const found = one.step === 'found' || (await environmentsWithKey(key, caller, options)).some(isOurs);
+        return found ? keep(null) : nothing;
       }
-      const deletion = await deleteOwn(key, isOurs, { caller, clock }, deletingOptions);
+      const deletion = await deleteOwn(key, isOurs, { caller, clock }, options);
       // Another process of the job has deleted what this one has found.
       if (deletion === 'deleted' || (deletion === 'missing' && one.step === 'found')) {
         tell(one, 'deleted');
-        return true;
+        return { step: 'deleted', error: null };
       }
       const problem = {
         missing: `${one.step === 'creating' ? 'it may have been created, but ' : ''}the service does not list it`,
@@ -222,53 +206,36 @@ export function openPreviews(tools: PreviewTools) {
       return keep(new UnexpectedResponseError(problem, facts));
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      return one.step === undefined && !hadRun ? null : keep(error.word(say));
+      return one.step === undefined && !hadRun ? nothing : keep(error.word(say));
     }
   }
 
   return {
-    /** Returns the gate with a start that waits for the deployment and creates the environment. */
+    /** Returns the gate with a start that waits for the deployment, and creates and deletes the environment. */
     attach<Gate extends PreviewGate>(gate: Gate): Gate {
-      const { name, start, preview } = gate;
+      const { start, preview } = gate;
       const key = start?.body.environmentKey;
       if (start === undefined || preview === undefined || typeof key !== 'string') return gate;
       const isForeseeable = start.chain.link.trust !== 'random' || gate.isResumed === true;
-      const one = all.get(key) ?? { key, preview, isForeseeable };
+      const one = all.get(key) ?? { key, preview, isForeseeable, ended: new AbortController() };
       all.set(key, one);
-      users.set(name, key);
-      return {
-        ...gate,
-        start: {
-          ...start,
-          ready: (signal: AbortSignal) => rejectIfAborted(pageReady(preview), signal),
-          prepare: (turn: () => Promise<boolean>, signal: AbortSignal) => created(one, turn, signal),
+      const environment: StartEnvironment = {
+        baseUrl: bareUrl(preview.baseUrl),
+        prepare(tools, signal) {
+          one.created ??= create(one, tools);
+          return rejectIfAborted(one.created, signal);
+        },
+        remove(hadRun) {
+          one.ended.abort(new TimeoutError('the gates have ended'));
+          return inTime((options) => remove(one, hadRun, options));
         },
       };
-    },
-
-    /**
-     * Deletes the environments of gates that have ended, unless a run may go on in them. The exit code stays that of the gates.
-     * Returns a report on each environment that exists or existed.
-     */
-    async removeAll(outcomes: readonly GateOutcome[]): Promise<PreviewReport[]> {
-      isClosing = true;
-      preparing.abort(new TimeoutError('the gates have ended'));
-      longestEnd = clock.monotonic() + longestDeleteMs;
-      deleteEnd = clock.monotonic() + deleteMs;
-      void endDeleting();
-      const reports = [...all.values()].map(async (one): Promise<PreviewReport[]> => {
-        const own = outcomes.filter(({ entry }) => users.get(entry.name) === one.key);
-        // The next slice needs it.
-        if (own.some(({ entry }) => entry.result === 'waiting')) return [];
-        const deleted = await removed(one, own);
-        const { key, preview } = one;
-        return deleted === null ? [] : [{ environmentKey: key, baseUrl: bareUrl(preview.baseUrl), deleted }];
-      });
-      return (await Promise.all(reports)).flat();
+      const ready = (signal: AbortSignal) => rejectIfAborted(pageReady(preview), signal);
+      return { ...gate, start: { ...start, ready, environment } };
     },
 
     async end(): Promise<void> {
-      closed.abort();
+      preparing.abort(new TimeoutError('the gates have ended'));
       unsubscribe();
       await transport.close();
     },

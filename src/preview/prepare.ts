@@ -34,7 +34,7 @@ interface PrepareTools extends Tools {
   /** Waits for the turn of a request that creates something. */
   turn(): Promise<void>;
   /** `creating`: the request is sent next. */
-  tell(step: 'creating' | 'created' | 'found'): void;
+  tell(step: 'creating' | 'created' | 'found'): Promise<void>;
 }
 
 interface Model {
@@ -116,7 +116,7 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
   const found = await environmentsWithKey(key, caller, { ...patient, signal });
   for (const environment of found) checkFound(environment, baseUrl.href);
   let ids = found.map(({ id }) => id);
-  if (found.length > 0) tell('found');
+  if (found.length > 0) await tell('found');
   else {
     await turn();
     const own = {
@@ -128,9 +128,9 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
     };
     const fields = Object.entries(own).map(([name, value]): MemberText => [name, JSON.stringify(value)]);
     const others = copied(model.fields, ['name', 'key', 'baseUrl', 'version']);
-    tell('creating');
+    await tell('creating');
     ids = [await createEnvironment(key, baseUrl.href, [...fields, ...others], tools)];
-    tell('created');
+    await tell('created');
   }
   if (model.variables.length === 0) return;
   for (const id of ids) await addVariables(id ?? (await createdId(key, tools)), model.variables, tools);

@@ -82,3 +82,17 @@ export function partsOf({ gates }: PlanState, page: WatchedPage | undefined): Pa
     ended.length > 0 && ended.every(({ pageReads, end }) => pageReads > 0 && (end?.by ?? null) === null);
   return { deployed: page.report(isConfirmed) };
 }
+
+/** Returns the environments of previews that exist or existed, whose gates have ended. */
+export function previewsOf(
+  { environments }: PlanState,
+  gates: readonly PlannedGate[],
+): Pick<GateReport, 'previews'> {
+  const starts = new Map(gates.map(({ start }) => [start?.body.environmentKey, start?.environment]));
+  const previews = Object.entries(environments).flatMap(([key, { step }]) =>
+    step === 'deleted' || step === 'kept'
+      ? [{ environmentKey: key, baseUrl: starts.get(key)?.baseUrl ?? '', deleted: step === 'deleted' }]
+      : [],
+  );
+  return previews.length === 0 ? {} : { previews };
+}

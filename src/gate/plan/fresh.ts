@@ -31,7 +31,7 @@ function freshGate(gate: PlannedGate, options: PlanOptions): GateState {
     cancelOnTimeout: options.cancelOnTimeout,
     waits: gate.waits ?? true,
   };
-  const { chain, prepare, ready, body } = start ?? {};
+  const { chain, environment, ready, body } = start ?? {};
   const state = newGate({
     needs: [...gate.needs],
     advisory: gate.advisory,
@@ -40,7 +40,7 @@ function freshGate(gate: PlannedGate, options: PlanOptions): GateState {
     reached: ready === undefined,
     key: chain === undefined ? null : newKey(chain.link.key, chain.link.trust, chain.link.open),
     spare: chain?.spare ?? null,
-    environment: prepare !== undefined ? (body?.environmentKey ?? '') : null,
+    environment: environment !== undefined ? (body?.environmentKey ?? '') : null,
   });
   return { ...state, past: structuredClone([...(chain?.link.past ?? [])]) };
 }

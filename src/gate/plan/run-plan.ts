@@ -11,8 +11,9 @@ import { run as runMachine, type Tell } from '../runner.ts';
 import { type SayTools, sayGate, sayKnown } from '../say.ts';
 import type { RunService } from '../service.ts';
 import { causeOf, type GateState, type PlanState, retriesIn } from '../state.ts';
+import { mayGoOn } from '../steps.ts';
 import { subjectOf, type WatchedRun } from '../watched-run.ts';
-import { endOf, isEnded, leftBySlice, ownerOf, partsOf, stoppedBy } from './ends.ts';
+import { endOf, isEnded, leftBySlice, ownerOf, partsOf, previewsOf, stoppedBy } from './ends.ts';
 import { type Entry, freshPlan, statesOf } from './fresh.ts';
 import { inOrder } from './graph.ts';
 import type { OutcomeTools } from './outcomes.ts';
@@ -116,7 +117,7 @@ class RunningPlan {
     return {
       outcomes: this.#gates.flatMap(({ name }) => this.#outcomes.get(name) ?? []),
       stoppedBy: stoppedBy(shown, this.#gates, this.#entries),
-      parts: partsOf(this.#state, this.#page),
+      parts: { ...partsOf(this.#state, this.#page), ...previewsOf(this.#state, this.#gates) },
     };
   }
 
@@ -206,6 +207,7 @@ class RunningPlan {
     if (isSaid && before.stop === null) this.#tools.emit?.({ type: 'stopping', by: event.by });
     if (event.type === 'created') this.#gateOf(event.gate).lastRun = event.run;
     this.#sayKnownRuns(event, before, after, tools);
+    this.#sayKept(before, after);
     if (allRetries(after) > allRetries(before)) this.#page?.again();
     for (const [name, gate] of Object.entries(after.gates)) {
       const earlier = before.gates[name];
@@ -224,6 +226,19 @@ class RunningPlan {
       const begins = before.gates[first]?.begunAt === null || event === this.#openedBy;
       if (begins && states.some(({ begunAt, end, run }) => begunAt !== null && end === null && run !== null))
         sayKnown(states, this.#gateOf(first), tools);
+    }
+  }
+
+  /** Names the runs that may go on in environments that are not deleted. */
+  #sayKept(before: PlanState, after: PlanState): void {
+    for (const [key, { step }] of Object.entries(after.environments)) {
+      if (step !== 'kept' || before.environments[key]?.step === 'kept') continue;
+      const users = this.#entries.filter(([, , { environment }]) => environment === key);
+      const states = users.flatMap(([name]) => after.gates[name] ?? []).filter(mayGoOn);
+      if (states.length === 0) continue;
+      const runs = states.map(({ run, key: link }) => run?.id ?? String(link?.key));
+      const baseUrl = users[0]?.[1].start?.environment?.baseUrl ?? '';
+      this.#tools.emit?.({ type: 'environment', step: 'kept', key, baseUrl, error: null, runs });
     }
   }
 

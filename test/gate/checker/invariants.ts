@@ -56,6 +56,13 @@ const starts = (change: Change) =>
       : [],
   );
 
+/** The environment could not be deleted, or no answer has shown the end of a run in it. */
+const isKept = ({ gates, environments: { env } }: PlanState): boolean => {
+  const mayRun = ({ run, key }: GateState) =>
+    run === null ? key?.sentAt != null : run.cancel !== 'accepted' && run.outcome?.ended !== true;
+  return env?.step === 'kept' && (env.error !== null || Object.values(gates).some(mayRun));
+};
+
 /** Three reads did not show whether the run has ended. */
 const isUnclear = ({ reads, unknown, missingSince }: RunState) =>
   reads >= 3 && (unknown || missingSince !== null);
@@ -172,7 +179,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     to.environment &&
     from.flight.length === 0 &&
     Object.values(from.plan.gates).every(({ end }) => end !== null) &&
-    from.plan.environments.env?.step !== 'kept',
+    !isKept(from.plan),
   'an open gate without an effect, or without a timer': (change) => {
     const { plan, now } = change.to;
     if (plan === null || plan.stop?.by === 'slice') return false;

@@ -50,6 +50,13 @@ export const modes = {
     stops: ['SIGINT'],
     depth: 15,
   },
+  'an environment that was kept': {
+    attempts: 1,
+    keys: 'silent',
+    environment: true,
+    again: true,
+    depth: 22,
+  },
   'a sleeping machine': { attempts: 1, keys: 'silent', failures: 1, jumps: 1, depth: 12 },
   'another build during the run': {
     attempts: 1,

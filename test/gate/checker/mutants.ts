@@ -237,8 +237,8 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'An environment that is being created when its gates end is deleted, too.',
     file: 'steps',
-    from: "['creating', 'ready', 'failed']",
-    to: "['ready', 'failed']",
+    from: "['wanted', 'creating', 'ready', 'failed']",
+    to: "['wanted', 'ready', 'failed']",
     mode: 'an environment and a cancel',
   },
   {
@@ -247,6 +247,13 @@ export const mutants: readonly Mutant[] = [
     from: "users.some(mayGoOn) ? 'kept' : 'deleting'",
     to: "'deleting'",
     mode: 'an environment',
+  },
+  {
+    rule: 'An environment that was kept for a run is deleted when a later process has seen the end of the run.',
+    file: 'resume',
+    from: "else if (prepared?.step === 'kept') prepared.step = 'ready';",
+    to: '',
+    mode: 'an environment that was kept',
   },
   {
     rule: 'A cancel that was not accepted leaves the run going.',

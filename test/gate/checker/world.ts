@@ -521,15 +521,7 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
     case 'remove':
       // The request that creates the environment ends first.
       if (world.flight.some((one) => one.effect.type === 'prepare')) return [];
-      return [
-        fly(
-          'deletes the environment',
-          { type: 'environment', key: effect.key, step: 'deleted', error: null },
-          (next) => {
-            next.environment = false;
-          },
-        ),
-      ];
+      return removeSteps(world, effect.key, fly);
     case 'cancel': {
       const cancelled = (ok: boolean): Event => ({
         type: 'cancelled',
@@ -595,6 +587,24 @@ function createSteps(
   run(again, machine, again.plan as PlanState, { type: 'sending', gate });
   out.push([`${effect.id} arrives, response lost, sent again`, again]);
   return out;
+}
+
+/** The end of an environment whose gates have ended. */
+function removeSteps(
+  world: World,
+  key: string,
+  fly: (words: string, event: Event, change?: (next: World) => void) => Step,
+): Step[] {
+  const told = (step: 'deleted' | 'kept' | 'none', error: ErrorData | null = null): Event => ({
+    ...{ type: 'environment', key, step, error },
+  });
+  if (!world.environment) return [fly('finds no environment', told('none'))];
+  return [
+    fly('deletes the environment', told('deleted'), (next) => {
+      next.environment = false;
+    }),
+    fly('cannot delete the environment', told('kept', failure)),
+  ];
 }
 
 /** The request for the environment on its way. */
