@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { noList } from '../commands/no-list.ts';
+import { count } from '../count.ts';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { fullName, type Misuse } from './command.ts';
@@ -165,8 +166,8 @@ export async function explain(
     const extra = command.args[most] ?? '';
     // Any other argument may be a secret.
     const isShown = /^[–—−]|^.{0,2}$/.test(extra);
-    const count = most === 0 ? 'no arguments' : most === 1 ? '1 argument' : `${most} arguments`;
-    const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${fullName(command)} takes ${count}`;
+    const takes = most === 0 ? 'no arguments' : count(most, 'argument');
+    const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${fullName(command)} takes ${takes}`;
     return hinted(`unexpected argument: ${what}`, argumentHint(command, extra, argv));
   }
   if (code === 'missingCommand') return hinted(message, `the commands are ${namesIn(command).join(', ')}`);

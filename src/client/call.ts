@@ -1,7 +1,14 @@
 import pRetry, { type RetryContext } from 'p-retry';
 import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { HttpError, NetworkError, RungateError, redactResponse, UnexpectedResponseError } from '../errors.ts';
+import {
+  HttpError,
+  NetworkError,
+  RungateError,
+  redactResponse,
+  UnexpectedResponseError,
+  type Wording,
+} from '../errors.ts';
 import type { Redact } from '../redact.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
@@ -9,7 +16,7 @@ import { errorBody } from './error-body.ts';
 import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
 import { noBody, type ParsedResponse, parseResponse } from './response.ts';
-import { backoff, limitWait, responseLost, retryKind } from './retry.ts';
+import { backoff, limitWait, mayLeadToResult, responseLost, retryKind } from './retry.ts';
 
 export interface CallContext {
   /** The limits of `CallOptions`, with defaults. Waits for a rate limit count only against `limitTimeoutMs`. */
@@ -25,6 +32,8 @@ export interface CallContext {
   /** Called before the wait for a retry. The retry waits for the promise it returns, too; if it rejects, the call fails at once. */
   onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
+
+const requestTimeoutHint: Wording = (say) => `${say('requestTimeout')} sets the timeout of one request`;
 
 /** Node's timers may fire a few milliseconds early. */
 const earlyMs = 5;
@@ -103,9 +112,10 @@ class Call {
     let response: RawReply | undefined;
     try {
       const timeoutMs = Math.min(limits.requestTimeoutMs, left);
+      const timeoutHint = timeoutMs < left ? requestTimeoutHint : undefined;
       // If one kept-alive connection died silently, all may have: each request would use another one of them.
       const fresh = this.#lost || !this.request.repeatable;
-      response = await transport.send(this.request, { signal, timeoutMs, fresh });
+      response = await transport.send(this.request, { signal, timeoutMs, timeoutHint, fresh });
       if (response.status < 200 || response.status > 299)
         response = { ...response, text: redactResponse(response.text, redact) };
       const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check, redact });
@@ -130,7 +140,8 @@ class Call {
       const newSecret = mayHaveNewSecret(this.endpoint, response?.status ?? error.status ?? 500);
       error.body = body === undefined ? undefined : errorBody(body, this.context.redact, newSecret);
     }
-    if (error instanceof NetworkError && !error.unsent && !this.request.repeatable)
+    const mayHaveEffect = mayLeadToResult(error) || (error instanceof NetworkError && !error.unsent);
+    if (mayHaveEffect && !this.request.repeatable)
       error.hint = error.hint === undefined ? mayHaveActed : `${error.hint}; ${mayHaveActed}`;
   }
 
@@ -243,7 +254,8 @@ class Call {
     if (waitMs === undefined) return error;
     const requested = error instanceof HttpError && error.retryAfterMs !== undefined;
     const why = `${requested ? 'the service requests a wait of' : 'the next request would be in'} ${span(waitMs)}`;
-    const reason = `${why}, but the call has only ${span(leftMs)} left`;
+    const reason =
+      leftMs > 0 ? `${why}, but the call has only ${span(leftMs)} left` : 'the call has no time left';
     error.hint = error.hint === undefined ? reason : `${error.hint}; ${reason}`;
     return error;
   }

@@ -1,4 +1,5 @@
 import { defaultPageSize } from '../contract/fields.ts';
+import { count as counted } from '../count.ts';
 import { hasNext, type Page, type PageQuery } from './list.ts';
 
 /** Why a list is not whole: a sentence, and the field that says so. */
@@ -132,8 +133,8 @@ export class PageSequence {
     if (more === true || this.isGuess) return { fresh, next: number + 1 };
     // Items that came during the read may have been missed.
     if (!hasShrunk && received < firstCount) {
-      const text = `the list ended after ${received} of ${firstCount} items`;
-      return ended(fresh, 'hasNextPage', text, `${firstCount} items`, `${received} items`);
+      const text = `the list ended after ${received} of ${counted(firstCount, 'item')}`;
+      return ended(fresh, 'hasNextPage', text, counted(firstCount, 'item'), counted(received, 'item'));
     }
     const { totalPages = 0 } = page;
     if (!hasShrunk && Number.isNaN(received + firstCount) && number < totalPages) {

@@ -113,6 +113,10 @@ export function retryKind(error: unknown, request: Retryable): RetryKind {
   return error instanceof UnexpectedResponseError && error.unreadable ? again : 'no';
 }
 
+/** Returns whether the response may lead to what the request has created: a 303 does, and many services send a 302 instead. */
+export const mayLeadToResult = (error: unknown): boolean =>
+  error instanceof HttpError && (error.status === 302 || error.status === 303);
+
 /** Returns whether the request may have taken effect although its response was lost. */
 export function responseLost(error: unknown): boolean {
   if (error instanceof NetworkError) return error.fault === 'broken';

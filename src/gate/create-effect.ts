@@ -154,6 +154,10 @@ async function onceMore(first: Promise<Exchange>, sending: Sending): Promise<Exc
 
 const mayExist = ({ gate }: Sending): boolean => gate.state().key?.sentAt != null;
 
+/** Returns how many requests before the one that got the error may have started a run. */
+const unsureBefore = (error: RungateError, { gate }: Sending): number =>
+  (gate.state().key?.unsure ?? 0) - (surelyRefused(error) ? 0 : 1);
+
 function created(response: Exchange, { name, key, start, limitedMs }: Sending): Event {
   return {
     type: 'created',
@@ -194,7 +198,9 @@ async function waitAgain(error: RungateError, began: number, sending: Sending): 
   const kind = retryKindOf(error, key);
   sending.wrongAddresses = isWrongAddress(error) ? sending.wrongAddresses + 1 : 0;
   sending.foreign = isForeign(error) ? sending.foreign + 1 : 0;
-  const mayPass = kind !== 'no' || (sending.foreign > 0 && (mayExist(sending) || tools.isAccepted()));
+  // Something else than the service may have responded, but only a service that has accepted a request before is known to be there.
+  const isKnown = unsureBefore(error, sending) > 0 || tools.isAccepted();
+  const mayPass = kind !== 'no' || (sending.foreign > 0 && isKnown);
   if (!mayPass || sending.wrongAddresses >= mostAddress || sending.foreign >= mostForeign) throw error;
   const limited = kind === 'limit';
   const latest = tools.monotonic(latestOf(gate.state()));

@@ -56,8 +56,8 @@ export type GateEvent =
       leftMs: number;
       leftRequests?: number | undefined;
     }
-  /** `reattached`: an earlier request with the same key started the run. */
-  | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean }
+  /** `reattached`: an earlier request with the same key started the run; null if that is unknown. */
+  | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean | null }
   /** The run had ended before its first clear status read, so another job may have started it. The gate starts another run instead. */
   | ({ type: 'discarded' } & DiscardedRun)
   /** The run failed, so the gate starts another one: retry number `retry` of at most `retries`. */

@@ -1,3 +1,4 @@
+import { mayLeadToResult } from '../client/retry.ts';
 import {
   ConfigError,
   CredentialError,
@@ -52,5 +53,6 @@ export const isUnsent = (error: unknown): boolean =>
 export function surelyRefused(error: unknown): boolean {
   if (error instanceof NetworkError) return error.unsent;
   if (isUnsent(error)) return true;
+  if (mayLeadToResult(error)) return false;
   return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
 }

@@ -98,16 +98,14 @@ export function useSpare(gate: GateState, now: number): void {
   gate.spare = null;
 }
 
-/** Returns whether an earlier run of the job may have started the run of the gate's key. */
-export function isEarlier(gate: GateState): boolean {
+/** Returns whether the job has probably started the run of the gate's key earlier; null if the key does not tell. */
+export function isEarlier(gate: GateState): boolean | null {
   const { key, past, attempt, rules } = gate;
-  const { retries } = rules;
   if (key === null) return false;
-  return (
-    key.open ||
-    isJoinedRetry(gate) ||
-    (key.trust === 'shared' && past.length < ((attempt ?? 2) - 1) * (1 + retries))
-  );
+  if (key.open || isJoinedRetry(gate)) return true;
+  if (key.trust === 'given') return null;
+  if (key.trust !== 'shared') return false;
+  return attempt === null ? null : past.length < (attempt - 1) * (1 + rules.retries);
 }
 
 export function addRequest(key: KeyState, now: number): void {

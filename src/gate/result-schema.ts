@@ -78,8 +78,8 @@ const subject = {
 };
 const appUrl = field(textOrNull(), "The URL of the run's page; null if the service sent none.");
 const reattached = field(
-  z.boolean(),
-  'Whether an earlier request with the same key started the run, as by this job before its re-run.',
+  z.nullable(z.boolean()),
+  'Whether an earlier request with the same key started the run, as by this job before its re-run. Null if neither the service nor the CI says.',
 );
 
 export const runSubject = result(

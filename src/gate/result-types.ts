@@ -85,8 +85,8 @@ export interface RunReport {
   endedAt?: string;
   /** The key of the request that created the run; null if the gate created none. */
   idempotencyKey: string | null;
-  /** Whether an earlier request with the same key started the run, as by this job before its re-run. */
-  reattached: boolean;
+  /** Whether an earlier request with the same key started the run, as by this job before its re-run. Null if neither the service nor the CI says. */
+  reattached: boolean | null;
   /** The number of the retry that started the run. */
   retry?: number;
   /** The time until the next read, if the deadline came before that read. */
@@ -212,8 +212,8 @@ export interface StartedRun {
   appUrl: string | null;
   /** The key of the request that created the run. */
   idempotencyKey: string;
-  /** Whether an earlier request with the same key started the run, as by this job before its re-run. */
-  reattached: boolean;
+  /** Whether an earlier request with the same key started the run, as by this job before its re-run. Null if neither the service nor the CI says. */
+  reattached: boolean | null;
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
   /** The response of the service, whose fields are not specified; null if it was empty. */

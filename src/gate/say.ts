@@ -63,7 +63,7 @@ function sayCreated(
 ): void {
   const { key } = before;
   if (key === null || gate.start === undefined) return;
-  const reattached = run?.reattached ?? replayed === true;
+  const reattached = run === null ? replayed : run.reattached;
   const startedAt = monotonic(run?.since ?? key.sentAt ?? 0);
   emit({ type: 'received', key: key.key, runId });
   if (run?.id !== runId) {

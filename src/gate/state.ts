@@ -82,8 +82,8 @@ export interface RunState {
   since: number;
   /** Whether an earlier request with the key started it; null if the service does not say. */
   replayed: boolean | null;
-  /** An earlier request with the key has started it, as far as that is known. */
-  reattached: boolean;
+  /** An earlier request with the key has started it; null if that is unknown. */
+  reattached: boolean | null;
   /** This gate has seen it in progress. */
   live: boolean;
   /** Status reads, without those that the rate limit refused. */

@@ -163,13 +163,18 @@ const unreachable =
   (say) =>
     `check ${address(say)} and the network, and whether you need a proxy`;
 
-export function timeoutError(url: URL, started: boolean, timeoutMs: number, to: Receiver): NetworkError {
-  if (started) {
-    const hint: Wording = (say) => `${say('requestTimeout')} sets the timeout of one request`;
+/** @param hint the remedy for a slow response */
+export function timeoutError(
+  url: URL,
+  started: boolean,
+  timeoutMs: number,
+  to: Receiver,
+  hint?: Wording,
+): NetworkError {
+  if (started)
     return new NetworkError('broken', `no complete response from ${url.host} within ${span(timeoutMs)}`, {
       hint,
     });
-  }
   return new NetworkError('connect', `no connection to ${url.host} within ${span(timeoutMs)}`, {
     hint: unreachable(to),
   });

@@ -116,7 +116,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   }
 
   return {
-    async send(request, { signal, timeoutMs, fresh = false, onData }) {
+    async send(request, { signal, timeoutMs, timeoutHint, fresh = false, onData }) {
       signal?.throwIfAborted();
       if (closed !== null) throw closed;
       const { url } = request;
@@ -130,7 +130,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       const reason = (started: boolean) => {
         if (stop.reason !== timedOut) return stop.reason;
         return proxy === null || started
-          ? timeoutError(url, started, timeoutMs, to)
+          ? timeoutError(url, started, timeoutMs, to, timeoutHint)
           : proxyTimeout(url, proxy, timeoutMs);
       };
       try {

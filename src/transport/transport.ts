@@ -1,4 +1,5 @@
 import type { Method } from '../contract/endpoint.ts';
+import type { Wording } from '../errors.ts';
 
 /** A complete request: sending it again sends the same bytes. */
 export interface PreparedRequest {
@@ -31,6 +32,8 @@ export interface SendOptions {
   signal?: AbortSignal | undefined;
   /** The time limit of the whole request, from connecting to the last byte of the body, redirects included. */
   timeoutMs: number;
+  /** The remedy for a response that is not complete within that time. */
+  timeoutHint?: Wording | undefined;
   /** Use a new connection: the service may reset a reused one during the request. */
   fresh?: boolean | undefined;
   /**

@@ -190,6 +190,14 @@ describe('DELETE requests', () => {
     },
   );
 
+  test.each([302, 303])('says that a %i may lead to what a request has created', async (code) => {
+    const { url } = await steps(failWith(code, { location: '/api/environments/env_1' }));
+    const error = await rejection(connect(url).exchange('env.create', { json: '{}' }), HttpError);
+    expect(error.hint).toMatch(
+      /; the service may have acted on the request: check that before you send it again$/,
+    );
+  });
+
   test('reports a 404 after a lost response to any other method', async () => {
     const { url } = await steps(reset, failWith(404));
     expect((await rejection(status(connect(url).exchange), HttpError)).status).toBe(404);
@@ -309,6 +317,39 @@ describe('Retry-After', () => {
 });
 
 describe('the timeout of a call', () => {
+  test('is the reason if it is over when the service requests no wait', async () => {
+    const { exchange, clock } = connect('https://h.example', {
+      transport: {
+        async send(_request, { timeoutMs }) {
+          clock.advance(timeoutMs);
+          return { status: 503, headers: { 'retry-after': '0' }, text: '{"error":"later"}' };
+        },
+        async close() {},
+      },
+    });
+    const error = await rejection(status(exchange, { timeoutMs: 20_000 }), HttpError);
+    expect(error.hint).toBe('try again later; the call has no time left');
+  });
+
+  test.each([
+    [120_000, true],
+    [30_000, false],
+    [10_000, false],
+  ])('of %i ms names the timeout of a request only if that is shorter: %s', async (timeoutMs, isNamed) => {
+    const hints: unknown[] = [];
+    const { exchange } = connect('https://h.example', {
+      transport: {
+        async send(_request, { timeoutHint }) {
+          hints.push(timeoutHint);
+          return { status: 200, headers: {}, text: JSON.stringify(running) };
+        },
+        async close() {},
+      },
+    });
+    await status(exchange, { timeoutMs });
+    expect(hints.map((hint) => hint !== undefined)).toEqual([isNamed]);
+  });
+
   test('limits the time of each request', async () => {
     const timeouts: number[] = [];
     const { exchange, clock } = connect('https://h.example', {

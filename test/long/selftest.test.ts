@@ -83,7 +83,9 @@ describe.concurrent('selftest detects a wrong pipeline step', () => {
     const script = join(fixtures, 'wrong', `${name}.sh`);
     const tried = scenarios
       .map((one): string => one.name)
-      .filter((one) => (shown.includes(one) && (!isEndless || expected.in.includes(one))) || one === expected.in[0]);
+      .filter(
+        (one) => (shown.includes(one) && (!isEndless || expected.in.includes(one))) || one === expected.in[0],
+      );
     const ended = await selftest(['--json', '--parallel', '4', ...limit, ...only(tried), '--', script]).ended;
     expect(ended.code).toBe(1);
     const { ok, scenarios: ran } = report(ended);

@@ -307,6 +307,8 @@ describe('send', () => {
     const error = await rejection(open().send(request(`http://${host}`), { timeoutMs: 1000 }), NetworkError);
     expect(error.fault).toBe('broken');
     expect(error.message).toMatch(/^no complete response from \S+ within 1 s$/);
+    // Only the caller knows which setting the time comes from.
+    expect(error.hint).toBeUndefined();
   });
 
   test('passes on the body of a success as it arrives, and keeps that of an error', async () => {

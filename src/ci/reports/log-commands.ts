@@ -1,8 +1,9 @@
+import { count } from '../../count.ts';
 import { shownAs } from '../../gate/policy.ts';
 import { decidingRuns } from '../../gate/report.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
-import { count, headline, messageLines, othersOf } from './wording.ts';
+import { headline, messageLines, othersOf } from './wording.ts';
 
 // Commands that a CI system reads from a job's log, one per line.
 

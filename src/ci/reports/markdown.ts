@@ -1,9 +1,10 @@
+import { count } from '../../count.ts';
 import { bySeverity, shownAs } from '../../gate/policy.ts';
 import { decidingRuns, shownGate, verdictText } from '../../gate/report.ts';
 import type { GateReport, RunReport } from '../../gate/result-types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
-import { count, describeOther, describeOutcome, describeRun, headline, hintOf, othersOf } from './wording.ts';
+import { describeOther, describeOutcome, describeRun, headline, hintOf, othersOf } from './wording.ts';
 
 /** The limit of GitHub for a step's summary, and of Buildkite for an annotation, in bytes of UTF-8. */
 export const markdownLimit = 1024 * 1024;

@@ -1,3 +1,4 @@
+import { count } from '../../count.ts';
 import { formatDuration } from '../../duration.ts';
 import { exitCodes } from '../../exit.ts';
 import { shownAs } from '../../gate/policy.ts';
@@ -141,8 +142,4 @@ export function headline(report: GateReport): string {
     return `the runs passed the gate, but a report could not be written (exit ${report.exitCode})`;
   const warned = runs.filter((run) => shownAs(run) === 'warn').length;
   return shownGate(report) === 'pass' ? 'gate passed' : `gate passed with ${count(warned, 'warning')}`;
-}
-
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,6 @@
 import type { Caller, Exchange } from '../../client/caller.ts';
 import { type ExactSummary, listExact, readExactSummary } from '../../client/exact-orders.ts';
+import { count } from '../../count.ts';
 import { exitCodes } from '../../exit.ts';
 import { compare, parseDecimal, type Verification, verifySummary } from '../../money.ts';
 import { renderJson } from '../../output/json.ts';
@@ -44,7 +45,7 @@ async function observe(caller: Caller): Promise<ObservedSummary> {
 }
 
 const none = null;
-const orders = (count: number) => (count === 1 ? '1 order' : `${count} orders`);
+const orders = (number: number) => count(number, 'order');
 
 function verificationTable({ summary, verification }: ObservedSummary): Table {
   const { orderCount, totalRevenue, byCurrency } = verification;

@@ -1,4 +1,5 @@
 import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
+import { count } from '../../count.ts';
 import { formatDuration } from '../../duration.ts';
 import { type GateRuns, knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import { decidingRuns } from '../../gate/report.ts';
@@ -72,7 +73,11 @@ export function progressLines(
     created(event) {
       const { runId, appUrl, reattached } = event;
       creates.end(event.gate);
-      const what = reattached ? 'attached to the run that was started earlier' : 'created run';
+      const what = reattached
+        ? 'attached to the run that was started earlier'
+        : reattached === null
+          ? 'run'
+          : 'created run';
       // The line begins with the name of the gate, if there are several.
       const name = event.gate === undefined ? nameOf(event) : null;
       const parts = [
@@ -84,8 +89,7 @@ export function progressLines(
     retry(event) {
       const { error, waitMs, leftMs, leftRequests } = event;
       if (!creates.isDue(event.gate)) return;
-      const requests = leftRequests === 1 ? '1 more request' : `${leftRequests} more requests`;
-      const limit = leftRequests === undefined ? formatDuration(leftMs) : requests;
+      const limit = leftRequests === undefined ? formatDuration(leftMs) : count(leftRequests, 'more request');
       note(
         event,
         `creating the run failed: ${excerpt(error.message)}; retrying in ${formatDuration(waitMs)}, for up to ${limit}`,

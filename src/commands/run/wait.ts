@@ -1,4 +1,5 @@
 import { runFacts } from '../../ci/context.ts';
+import { count } from '../../count.ts';
 import { UsageError } from '../../errors.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { checkRunId } from '../../gate/run-id.ts';
@@ -17,7 +18,6 @@ export type NamedWaitFlags = Flags & { name?: string[] };
 function checkNames(names: readonly string[], runIds: readonly string[]): void {
   for (const name of names) filled('--name', name);
   if (names.length !== runIds.length) {
-    const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
     throw new UsageError(`--name: ${count(names.length, 'name')} for ${count(runIds.length, 'run')}`, {
       hint: 'give --name once for each run, in the order of the ids',
     });

@@ -1,3 +1,4 @@
+import { count } from '../../count.ts';
 import { UsageError } from '../../errors.ts';
 import { trim } from '../../webhook/headers.ts';
 
@@ -66,9 +67,9 @@ function capturedBody(rest: Buffer, headers: HeaderPairs, note: (line: string) =
   if (!/^\d{1,15}$/.test(value)) throw invalidCapture('its Content-Length is not a number');
   const missing = Number(value) - rest.length;
   if (missing > 0) {
-    throw invalidCapture(`the body is ${missing} bytes shorter than its Content-Length of ${value}`);
+    throw invalidCapture(`the body is ${count(missing, 'byte')} shorter than its Content-Length of ${value}`);
   }
-  if (missing < 0) note(`ignored what follows the ${value} bytes of the Content-Length`);
+  if (missing < 0) note(`ignored what follows the ${count(Number(value), 'byte')} of the Content-Length`);
   return rest.subarray(0, Number(value));
 }
 

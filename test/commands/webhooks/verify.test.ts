@@ -211,6 +211,11 @@ describe('webhooks verify --request-file', () => {
     ['with too many headers', `${head}${'X-A: b\r\n'.repeat(50_000)}`, /no blank line/],
     ['with a line that is not a header', `POST / HTTP/1.1\r\nwhat\r\n\r\n${body}`, /line 2 is neither/],
     ['that is cut off', `${head}Content-Length: ${length + 5}\r\n\r\n${body}`, /5 bytes shorter than/],
+    [
+      'of which a byte is missing',
+      `${head}Content-Length: ${length + 1}\r\n\r\n${body}`,
+      /1 byte shorter than/,
+    ],
     ['with an invalid length', `${head}Content-Length: -1\r\n\r\n${body}`, /not a number/],
     [
       'with a chunked body',
