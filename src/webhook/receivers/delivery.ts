@@ -1,7 +1,7 @@
 import { ownCopy } from '../../own-options.ts';
 import { badOption, WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readDeliveryHeaders } from '../headers.ts';
-import type { Verified } from '../options.ts';
+import { isBytes, type Verified } from '../options.ts';
 import { verify } from '../web.ts';
 import { type Delivery, type ReceiveOptions, type RefusalStatus, statusOf } from './public.ts';
 
@@ -18,6 +18,12 @@ export function tooLarge(maxBytes: number): WebhookVerificationError {
     `the body has more than ${maxBytes} bytes`,
     'see maxBytes',
   );
+}
+
+/** Returns the raw body that a framework or a plugin kept beside the parsed one. */
+export function keptBody({ rawBody }: { readonly rawBody?: unknown }): Uint8Array | undefined {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  return isBytes(rawBody) ? rawBody : undefined;
 }
 
 /** Returns the error for a body whose sender, or connection, ended before it. */

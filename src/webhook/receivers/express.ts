@@ -39,7 +39,7 @@ export interface ExpressOptions<
 }
 
 const remedy =
-  "mount the webhook before express.json(), or give its route express.raw({ type: '*/*' }) instead of a parser";
+  "mount the webhook before express.json(), or give its route express.raw({ type: '*/*' }) instead of a parser; in Nest, create the app with { rawBody: true }";
 
 /** Responds to the sender's mistakes with an empty body, and passes all others to the app. */
 function respond(error: unknown, _request: unknown, response: ExpressResponse): void {

@@ -1,4 +1,5 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
+import { badOption } from '../error.ts';
 import { deliver, incomplete, notRaw, reportErrors, tooLarge } from './delivery.ts';
 import type { Delivery, ReceiveOptions } from './public.ts';
 
@@ -36,6 +37,18 @@ async function readAll(stream: NonNullable<FetchRequest['body']>, maxBytes: numb
   }
 }
 
+async function received(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
+  const instead =
+    'pass the Request (in Hono, c.req.raw), or use rungate/webhook/node-http for a request of Node';
+  if (typeof request?.headers?.get !== 'function')
+    badOption(`receive did not get a Request of the Fetch API: ${instead}`, instead);
+  const { body, bodyUsed, headers } = request;
+  return deliver(headers, options, (maxBytes) => {
+    if (bodyUsed || body?.locked) throw notRaw(remedy);
+    return body === null ? new Uint8Array() : readAll(body, maxBytes);
+  });
+}
+
 /**
  * Reads and verifies a `Request` of the Fetch API: Workers, Deno, Bun, Hono (`c.req.raw`), route handlers of Next.
  * Consumes the body of the request; afterwards only the delivery has it.
@@ -56,10 +69,5 @@ async function readAll(stream: NonNullable<FetchRequest['body']>, maxBytes: numb
  * ```
  */
 export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
-  const { body, bodyUsed, headers } = request;
-  const delivered = deliver(headers, options, (maxBytes) => {
-    if (bodyUsed || body?.locked) throw notRaw(remedy);
-    return body === null ? new Uint8Array() : readAll(body, maxBytes);
-  });
-  return reportErrors(options, delivered);
+  return reportErrors(options, received(request, options));
 }

@@ -1,7 +1,7 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
-import { WebhookVerificationError } from '../error.ts';
+import { badOption, WebhookVerificationError } from '../error.ts';
 import { isBytes } from '../options.ts';
-import { deliver, incomplete, notRaw, tooLarge, type VerificationOptions } from './delivery.ts';
+import { deliver, incomplete, keptBody, notRaw, tooLarge, type VerificationOptions } from './delivery.ts';
 import type { Delivery } from './public.ts';
 
 /** The part of an `IncomingMessage` that the receiver uses, with the properties that frameworks add. */
@@ -12,7 +12,22 @@ export interface IncomingRequest {
   iterator(options?: { destroyOnReturn?: boolean }): AsyncIterable<unknown>;
   /** A body that middleware has read: bytes are raw, anything else was parsed. */
   body?: unknown;
+  /** The raw body, if a framework kept it: bytes, or text. */
   rawBody?: unknown;
+}
+
+const isStream = (one: unknown) => typeof (one as Partial<IncomingRequest> | null)?.iterator === 'function';
+
+/** Refuses a framework's own request object, from which no body can be read, and names what to pass. */
+function checkRequest(given: unknown): void {
+  const { req, raw, rawBody } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  if (isStream(given) || keptBody({ rawBody }) !== undefined) return;
+  const instead = isStream(req)
+    ? "pass the object's req; in Koa, ctx.req"
+    : isStream(raw)
+      ? "pass the object's raw; in Fastify, mount webhook() of rungate/webhook/fastify; in Nest, create the app with { rawBody: true }"
+      : 'pass the request of node:http, or use rungate/webhook/fetch for a Request of the Fetch API';
+  badOption(`receive did not get a request of Node: ${instead}`, instead);
 }
 
 /** @param remedy the hint of the error for a body that is no longer raw */
@@ -38,7 +53,8 @@ export async function readStream(
 
 /** Returns the raw body: the bytes that a framework kept, or those of the stream. */
 async function rawBody(request: IncomingRequest, maxBytes: number, remedy: string): Promise<Uint8Array> {
-  if (isBytes(request.rawBody)) return request.rawBody;
+  const kept = keptBody(request);
+  if (kept !== undefined) return kept;
   if (request.readableDidRead !== true && request.readableEnded !== true) {
     return readStream(request, maxBytes, remedy);
   }
@@ -49,10 +65,11 @@ async function rawBody(request: IncomingRequest, maxBytes: number, remedy: strin
   throw notRaw(remedy);
 }
 
-export function receiveIncoming(
+export async function receiveIncoming(
   request: IncomingRequest,
   options: VerificationOptions,
   remedy: string,
 ): Promise<Delivery> {
+  checkRequest(request);
   return deliver(request.headers, options, (maxBytes) => rawBody(request, maxBytes, remedy));
 }

@@ -6,7 +6,7 @@ export * from './public.ts';
 export type { IncomingRequest };
 
 const remedy =
-  'pass the request before anything reads it; if a framework parses bodies, turn that off for this route (in Next: export const config = { api: { bodyParser: false } })';
+  'pass the request before anything reads it; if a framework parses bodies, turn that off for this route (in Next: export const config = { api: { bodyParser: false } }), or keep the raw body (in Nest: create the app with { rawBody: true })';
 
 /**
  * Reads and verifies a request of `node:http`, `node:https` or `node:http2`. After an error, respond with

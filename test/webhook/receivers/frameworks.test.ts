@@ -12,7 +12,7 @@ import * as onNode from '../../../src/webhook/receivers/node-http.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { until } from '../../until.ts';
 import { headersFor, listen, now, post, secret } from './sending.ts';
-import { echo, express4, withExpress, withNode } from './starts.ts';
+import { echo, express4, withExpress, withFastify, withNode } from './starts.ts';
 
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
@@ -89,6 +89,64 @@ test('Fastify verifies before validation, and keeps the parsers of the rest of t
   expect([strict.status, strict.body.toString()]).toEqual([400, '']);
 });
 
+describe('Fastify with webhook() in a nested scope', () => {
+  const inner = 'whsec_inner';
+
+  async function nested(): Promise<string> {
+    const app = fastify();
+    app.register(async (outer) => {
+      onFastify.webhook(outer, options);
+      outer.post('/outer', async (request) => onFastify.deliveryOf(request).json());
+      outer.register(async (scope) => {
+        onFastify.webhook(scope, { ...options, secrets: inner });
+        scope.post('/inner', async (request) => onFastify.deliveryOf(request).json());
+        scope.register(async (deeper) => {
+          deeper.post('/deeper', async (request) => onFastify.deliveryOf(request).json());
+        });
+      });
+    });
+    await app.ready();
+    return listen(app.routing);
+  }
+
+  test.each([
+    ['/outer', secret, inner],
+    ['/inner', inner, secret],
+    ['/deeper', inner, secret],
+  ])('%s accepts only the secret of the nearest one', async (path, right, wrong) => {
+    const url = (await nested()).replace('/hook', path);
+    const status = async (key: string) => (await post(url, '{}', headersFor('{}', { key }))).status;
+    expect([await status(right), await status(wrong)]).toEqual([200, 401]);
+    expect((await post(url, '{}', [])).status).toBe(400);
+  });
+
+  test('a second webhook() in the same scope is a bad_option', async () => {
+    const app = fastify();
+    onFastify.webhook(app, options);
+    expect(() => onFastify.webhook(app, { ...options, secrets: inner })).toThrow(
+      expect.objectContaining({ code: 'bad_option', hint: 'register a scope for each' }),
+    );
+    await app.close();
+  });
+});
+
+test.each([
+  ['bytes', (bytes: Buffer) => bytes],
+  ['text', String],
+])('Fastify uses the rawBody that a plugin kept as %s', async (_kind, kept) => {
+  const start = withFastify((scope, given) => {
+    onFastify.webhook(scope, given);
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+      Object.assign(request, { rawBody: kept(body as Buffer) });
+      done(null, JSON.parse(String(body)));
+    });
+  });
+  const { send } = await start(options);
+  const body = '{ "größe": 1 }';
+  expect(await send(body, headersFor(body))).toEqual({ status: 200, body: Buffer.from(body) });
+  expect((await send('{}', headersFor(body))).status).toBe(401);
+});
+
 describe('the Fetch API', () => {
   const requestOf = (body: ReadableStream) =>
     new Request('https://example.test/', { method: 'POST', body, duplex: 'half' });
@@ -109,6 +167,65 @@ describe('the Fetch API', () => {
     const body = new ReadableStream({ pull: (controller) => controller.error(cause) });
     const received = onFetch.receive(requestOf(body), options);
     await expect(received).rejects.toMatchObject({ code: 'body_incomplete', cause });
+  });
+});
+
+describe("a framework's own request object", () => {
+  /** Sends a delivery to a server, and returns the error of a receiver that gets an object made from the request. */
+  async function errorFor(
+    make: (request: IncomingMessage) => unknown,
+    receive = onNode.receive,
+  ): Promise<unknown> {
+    const errors: unknown[] = [];
+    const url = await listen(async (request, response) => {
+      await receive(make(request) as never, options).catch((error: unknown) => errors.push(error));
+      response.end();
+    });
+    await post(url, '{}', headersFor('{}'));
+    return errors[0];
+  }
+  const fetchReceive = onFetch.receive as unknown as typeof onNode.receive;
+
+  test.each([
+    ["Koa's context", (req) => ({ req, request: { req, headers: req.headers } }), /in Koa, ctx\.req/],
+    ["Koa's request", (req) => ({ req, headers: req.headers }), /in Koa, ctx\.req/],
+    [
+      "Fastify's request",
+      (raw) => ({ raw, headers: raw.headers }),
+      /webhook\/fastify; in Nest, .*rawBody: true/,
+    ],
+    ['a Request', () => new Request('http://x.test'), /use rungate\/webhook\/fetch/],
+    ['nothing', () => undefined, /pass the request of node:http/],
+  ] satisfies [string, (request: IncomingMessage) => unknown, RegExp][])(
+    'node-http refuses %s as bad_option, and names what to pass',
+    async (_what, make, remedy) => {
+      expect(await errorFor(make)).toMatchObject({ code: 'bad_option', hint: expect.stringMatching(remedy) });
+      expect(console.error).toHaveBeenCalledWith(expect.stringMatching(remedy));
+    },
+  );
+
+  test.each([
+    ['a request of Node', (request) => request],
+    ["Hono's request", (request) => ({ raw: request, header: () => undefined })],
+    ['nothing', () => undefined],
+  ] satisfies [string, (request: IncomingMessage) => unknown][])(
+    'fetch refuses %s as bad_option, and names what to pass',
+    async (_what, make) => {
+      const hint = expect.stringMatching(/in Hono, c\.req\.raw.*rungate\/webhook\/node-http/);
+      expect(await errorFor(make, fetchReceive)).toMatchObject({ code: 'bad_option', hint });
+    },
+  );
+
+  test('node-http accepts one of Nest on Fastify that kept the raw body', async () => {
+    const app = fastify();
+    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, rawBody, done) => {
+      Object.assign(request, { rawBody });
+      done(null, JSON.parse(String(rawBody)));
+    });
+    app.post('/hook', async (request) => (await onNode.receive(request as never, options)).json());
+    await app.ready();
+    const { body } = await post(await listen(app.routing), '{ "a": 1 }', headersFor('{ "a": 1 }'));
+    expect(JSON.parse(body.toString())).toEqual({ a: 1 });
   });
 });
 
