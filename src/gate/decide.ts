@@ -18,7 +18,7 @@ import {
   wake,
 } from './reads.ts';
 import { resumed } from './resume.ts';
-import type { ErrorData, GateState, PlanState, RunState } from './state.ts';
+import type { EnvironmentState, ErrorData, GateState, KeyState, PlanState, RunState } from './state.ts';
 import { advance, awaitsBuild, waitsForBuild } from './steps.ts';
 
 /** Something that has happened. Waits in milliseconds. */
@@ -78,54 +78,22 @@ export function decide(plan: PlanState, event: Event, now: number): PlanState {
 }
 
 function apply(plan: PlanState, event: Event, now: number): void {
-  const gate = 'gate' in event ? plan.gates[event.gate] : undefined;
+  if ('gate' in event) {
+    applyToGate(plan, plan.gates[event.gate] as GateState, event, now);
+    return;
+  }
   switch (event.type) {
-    case 'sending':
-      if (gate?.key) addRequest(gate.key, now);
-      return;
-    case 'refused':
-      if (gate?.key?.key === event.key) addRefusal(gate.key);
-      return;
-    case 'granted':
-      if (gate?.key) gate.key.granted = true;
-      return;
-    case 'too-late':
-      if (gate?.run === null && gate.end === null) finish(gate, 'timeout', now, 'late');
-      else if (gate?.run?.outcome === null) gate.run.outcome = atTheLimit(gate.run);
-      return;
-    case 'created':
-      if (gate !== undefined) addRun(plan, gate, event, now);
-      return;
-    case 'create-failed':
-      if (gate !== undefined) addCreateFailure(plan, gate, event, now);
-      return;
-    case 'read':
-    case 'read-failed':
-      if (gate?.run?.id === event.run && gate.run.outcome === null && gate.end === null)
-        addRead(plan, gate, gate.run, event, now);
-      return;
-    case 'reading':
-      if (gate?.run?.id === event.run) beginRead(gate.run);
-      if (plan.page !== null) plan.page.due ??= now;
-      return;
     case 'page':
       addPageRead(plan, event, now);
       return;
     case 'woken':
       for (const { run } of Object.values(plan.gates)) if (run?.id === event.run) wake(run, now);
       return;
-    case 'reached':
-      if (gate === undefined || gate.end !== null) return;
-      if (event.error === null) gate.reached = true;
-      else finish(gate, 'unobserved', now, event.error);
-      return;
-    case 'environment': {
-      const environment = plan.environments[event.key];
-      if (environment !== undefined) Object.assign(environment, { step: event.step, error: event.error });
-      return;
-    }
-    case 'cancelled':
-      if (gate?.run?.id === event.run) gate.run.cancel = event.ok ? 'accepted' : 'failed';
+    case 'environment':
+      Object.assign(plan.environments[event.key] as EnvironmentState, {
+        step: event.step,
+        error: event.error,
+      });
       return;
     case 'stop':
       // A person may stop what the end of a slice would only leave.
@@ -133,6 +101,52 @@ function apply(plan: PlanState, event: Event, now: number): void {
       return;
     case 'resumed':
     case 'time':
+      return;
+  }
+}
+
+function applyToGate(
+  plan: PlanState,
+  gate: GateState,
+  event: Extract<Event, { gate: string }>,
+  now: number,
+): void {
+  switch (event.type) {
+    case 'sending':
+      addRequest(gate.key as KeyState, now);
+      return;
+    case 'refused':
+      if (gate.key?.key === event.key) addRefusal(gate.key);
+      return;
+    case 'granted':
+      (gate.key as KeyState).granted = true;
+      return;
+    case 'too-late':
+      if (gate.run === null && gate.end === null) finish(gate, 'timeout', now, 'late');
+      else if (gate.run?.outcome === null) gate.run.outcome = atTheLimit(gate.run);
+      return;
+    case 'created':
+      addRun(plan, gate, event, now);
+      return;
+    case 'create-failed':
+      addCreateFailure(plan, gate, event, now);
+      return;
+    case 'reading':
+      if (gate.run?.id === event.run) beginRead(gate.run);
+      if (plan.page !== null) plan.page.due ??= now;
+      return;
+    case 'read':
+    case 'read-failed':
+      if (gate.run?.id === event.run && gate.run.outcome === null && gate.end === null)
+        addRead(plan, gate, gate.run, event, now);
+      return;
+    case 'reached':
+      if (gate.end !== null) return;
+      if (event.error === null) gate.reached = true;
+      else finish(gate, 'unobserved', now, event.error);
+      return;
+    case 'cancelled':
+      if (gate.run?.id === event.run) gate.run.cancel = event.ok ? 'accepted' : 'failed';
       return;
   }
 }
