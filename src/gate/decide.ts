@@ -99,9 +99,6 @@ function apply(plan: PlanState, event: Event, now: number): void {
       // A person may stop what the end of a slice would only leave.
       if (plan.stop === null || plan.stop.by === 'slice') plan.stop = { by: event.by, at: now };
       return;
-    case 'resumed':
-    case 'time':
-      return;
   }
 }
 

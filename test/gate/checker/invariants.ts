@@ -180,6 +180,23 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     from.flight.length === 0 &&
     Object.values(from.plan.gates).every(({ end }) => end !== null) &&
     !isKept(from.plan),
+  'work that has changed nothing is done again at once': ({ from, to, machine }) => {
+    if (to.plan === null || JSON.stringify(from.plan) !== JSON.stringify(to.plan)) return false;
+    const isOn = (world: World, id: string) => world.flight.some(({ effect }) => effect.id === id);
+    // A read that its deadline cuts ends with it.
+    const done = from.flight.filter(
+      ({ effect, result }) => result !== null && effect.type !== 'read' && !isOn(to, effect.id),
+    );
+    const due = machine.todo(to.plan).filter((effect) => !('at' in effect) || effect.at <= to.now);
+    return done.some(({ effect }) => due.some(({ id }) => id === effect.id));
+  },
+  'a later stop moves the end of an earlier one, or is not heard in a slice that ends': ({ from, to }) => {
+    if (from.left.stops.length === to.left.stops.length || to.plan === null) return false;
+    const [before, after] = [from.plan?.stop, to.plan.stop];
+    const by = from.left.stops.find((_, index) => from.left.stops[index] !== to.left.stops[index]);
+    if (before != null && before.by !== 'slice') return after?.at !== before.at || after.by !== before.by;
+    return after?.by !== by;
+  },
   'an open gate without an effect, or without a timer': (change) => {
     const { plan, now } = change.to;
     if (plan === null || plan.stop?.by === 'slice') return false;

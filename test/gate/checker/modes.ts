@@ -36,7 +36,7 @@ export const modes = {
   'retries and a stop': {
     attempts: 1,
     keys: 'reported',
-    stops: ['SIGINT'],
+    stops: ['SIGINT', 'SIGTERM'],
     rules: { retries: 1 },
     depth: 14,
   },

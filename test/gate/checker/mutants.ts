@@ -256,6 +256,20 @@ export const mutants: readonly Mutant[] = [
     mode: 'an environment that was kept',
   },
   {
+    rule: 'A second stop does not move the end of the first.',
+    file: 'decide',
+    from: "if (plan.stop === null || plan.stop.by === 'slice') plan.stop",
+    to: 'plan.stop',
+    mode: 'retries and a stop',
+  },
+  {
+    rule: 'A stop is heard although a slice ends.',
+    file: 'decide',
+    from: "if (plan.stop === null || plan.stop.by === 'slice')",
+    to: 'if (plan.stop === null)',
+    mode: 'stopped or killed',
+  },
+  {
     rule: 'A cancel that was not accepted leaves the run going.',
     file: 'steps',
     from: "if (run.cancel === 'accepted') return false;",

@@ -47,7 +47,7 @@ export interface Mode {
   hub?: boolean;
   wakes?: number;
   kills?: number;
-  stops?: readonly ('SIGINT' | 'slice')[];
+  stops?: readonly ('SIGINT' | 'SIGTERM' | 'slice')[];
   jumps?: number;
   /** Whether a command goes on with gates that have ended, and whether their end is reported before. */
   again?: boolean;
