@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { argumentRows, argumentsOf, argvOf, inputVariables, variableRows } from './action/inputs.ts';
+import { argumentRows, argumentsOf, argvOf, inputVariables, secretInputs } from './action/inputs.ts';
 import { withheldHint } from './ci/fork.ts';
 import { environmentsOf, type JournalEvent, readJournal, runsOf } from './ci/journal.ts';
 import { githubAnnotation } from './ci/reports/log-commands.ts';
@@ -41,18 +41,16 @@ function environment(toolkit: Toolkit, io: Io): Io['env'] {
   return { ...io.env, ...variables };
 }
 
-const secretsIn = (toolkit: Toolkit) =>
-  variableRows
-    .filter(({ secret }) => secret !== undefined)
-    .map((row) => toolkit.getInput(inputName(row) ?? ''));
-
 /** Runs a step. An error of rungate becomes an annotation and an exit code; any other error is a bug and is thrown. */
 async function runStep(toolkit: Toolkit, io: Io, step: () => Promise<number>): Promise<number> {
   try {
     return await step();
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    redactError(error, redactor([...secretsIn(toolkit), ...proxySecrets(io.env)]));
+    redactError(
+      error,
+      redactor([...secretInputs((name) => toolkit.getInput(name)), ...proxySecrets(io.env)]),
+    );
     const { message, hint } = reportError(error);
     const text = hint === null ? message : `${message}; ${hint}`;
     await io.err.write(`${githubAnnotation('error', 'rungate', text)}\n`);

@@ -199,3 +199,9 @@ export function redactor(secrets: readonly string[]): Redact {
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   return redactor(secrets)(text);
 }
+
+/** Returns what may be secret in the value of a header: all of it, without its scheme, and each longer part. */
+export function headerSecrets(value: string): string[] {
+  const parts = value.split(/[\s,;=]+/).filter((part) => part.length >= 8);
+  return [value, value.replace(/^\S+ /, ''), ...parts];
+}

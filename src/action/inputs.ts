@@ -1,14 +1,15 @@
 import { UsageError } from '../errors.ts';
-import { flagName, inputName, type OptionRow, optionIds, rowOf } from '../options/table.ts';
+import { secretParts } from '../options/secret-parts.ts';
+import { flagName, inputName, isSecretId, type OptionRow, optionIds, rowOf } from '../options/table.ts';
 import { splitNames } from '../options/types.ts';
 
 type ReadInput = (name: string) => string;
 
-const rowsWithInput = optionIds.map(rowOf).filter((row) => inputName(row) !== null);
+const idsWithInput = optionIds.filter((id) => inputName(rowOf(id)) !== null);
 
-/** The options that the action passes on as arguments, and those that it passes on as variables. */
-export const argumentRows = rowsWithInput.filter(({ flag }) => flag !== undefined);
-export const variableRows = rowsWithInput.filter(({ flag }) => flag === undefined);
+/** The options that the action passes on as arguments; it passes on the others as variables. */
+export const argumentRows = idsWithInput.map(rowOf).filter(({ flag }) => flag !== undefined);
+export const variableIds = idsWithInput.filter((id) => rowOf(id).flag === undefined);
 
 /** The inputs that are not options: the names of gates, and the matrix cell. */
 export const ownInputs = {
@@ -61,17 +62,25 @@ export function argvOf(read: ReadInput): string[] {
   return ['gate', ...options, ...(names.length === 0 ? [] : ['--', ...names])];
 }
 
+/** Returns the secrets in the inputs, and their parts. */
+export const secretInputs = (read: ReadInput): string[] =>
+  variableIds.filter(isSecretId).flatMap((id) => secretParts(id, read(nameOfInput(rowOf(id)))));
+
+/** The shortest part of a secret that the log masks by itself: masking a word would garble it. */
+const shortestMask = 8;
+
 /** The variables that no argument may have, or that have no option. `setSecret` receives each secret. */
 export function inputVariables(
   read: ReadInput,
   setSecret: (secret: string) => void,
 ): Record<string, string | undefined> {
-  const entries = variableRows.flatMap((row): [string, string | undefined][] => {
-    const { env = '', secret } = row;
-    const value = read(nameOfInput(row));
+  const entries = variableIds.flatMap((id): [string, string | undefined][] => {
+    const { env = '' } = rowOf(id);
+    const value = read(nameOfInput(rowOf(id)));
     if (value === '') return [];
-    if (secret === undefined) return [[env, value]];
-    setSecret(value);
+    if (!isSecretId(id)) return [[env, value]];
+    const parts = secretParts(id, value).filter(({ length }) => length >= shortestMask);
+    for (const part of new Set([value, ...parts])) setSecret(part);
     return [
       [env, value],
       [`${env}_FILE`, undefined],

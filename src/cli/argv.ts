@@ -11,6 +11,8 @@ const secretFlags: Readonly<Record<string, string>> = {
   '--tenant-secret': 'RUNGATE_TENANT_SECRET',
   '--receipt-key': 'RUNGATE_RECEIPT_KEY',
   '--hub-token': 'RUNGATE_HUB_TOKEN',
+  '--header': 'RUNGATE_HEADERS',
+  '--headers': 'RUNGATE_HEADERS',
 };
 
 /** Returns the arguments before `--`; the rest belongs to another command. */

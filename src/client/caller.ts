@@ -3,7 +3,7 @@ import { isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { RungateError, redactError, type Say, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
-import { type Redact, redactor } from '../redact.ts';
+import { headerSecrets, type Redact, redactor } from '../redact.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
@@ -11,6 +11,7 @@ import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest, Transport } from '../transport/transport.ts';
 import { bodySecrets } from './body-secrets.ts';
 import { call } from './call.ts';
+import { checkExtraHeaders } from './headers.ts';
 import type { Caller, CallerInput, CallerOptions, CallOptions, ClientOptions } from './options.ts';
 import { counted, Pace } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
@@ -62,10 +63,11 @@ async function withFile(name: string, input: CallerInput): Promise<CallerInput> 
 
 /** Returns a redactor for the secrets in the options, and for others. */
 export function ownRedactor(
-  { apiKey, token, proxyEnv }: ClientOptions,
+  { apiKey, token, headers = {}, proxyEnv }: ClientOptions,
   others: readonly (string | undefined)[] = [],
 ): Redact {
-  const secrets = [apiKey, token, ...others].filter((secret) => secret !== undefined);
+  const sent = [apiKey, token, ...Object.values(headers).flatMap(headerSecrets)];
+  const secrets = [...sent, ...others].filter((secret) => secret !== undefined);
   return redactor([...secrets, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
 }
 
@@ -80,7 +82,9 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
   const ownsTransport = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy });
+  const { caPem, certPem, keyPem } = options;
+  const wire = options.transport ?? httpTransport({ caPem, certPem, keyPem, proxy });
+  const sender = { ...options, headers: checkExtraHeaders('headers', options.headers ?? {}) };
   const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   // A service on this machine need not have the documented limits.
   const pace = options.pace === false || isLocal(options.apiUrl) ? null : new Pace();
@@ -93,7 +97,7 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, key?: string): PreparedRequest {
     const idempotencyKey = key ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
     base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
-    return prepareRequest(name, endpoint, { ...input, idempotencyKey }, base, options);
+    return prepareRequest(name, endpoint, { ...input, idempotencyKey }, base, sender);
   }
 
   async function inPace(limits: Pace, name: string, method: string, signal: AbortSignal): Promise<void> {

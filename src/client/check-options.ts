@@ -49,6 +49,7 @@ export function objectWith<Value>(what: string, ...methods: (keyof Value)[]): Op
 export const text = z.string('expected a string');
 export const texts = z.array(text, 'expected an array of strings');
 export const flag = z.boolean('expected true or false');
+export const headers = plain(z.record(z.string(), text));
 export const record = plain(z.record(z.string(), z.optional(text)));
 export const milliseconds = number(
   'a finite number of milliseconds above 0',

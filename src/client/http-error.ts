@@ -110,6 +110,9 @@ const plainHttpOnTls =
 /** The remedy if a request that must not be repeated may have taken effect. */
 export const mayHaveActed = 'the service may have acted on the request: check that before you send it again';
 
+/** The responses of nginx to a request without a client certificate, or with one that it does not trust. */
+const noCertificate = /No required SSL certificate was sent|The SSL certificate error/;
+
 interface Explanation {
   fact: string;
   hint?: Wording | undefined;
@@ -159,6 +162,16 @@ function explainStatus(status: number, request: PreparedRequest, now: number): E
   return { fact, hint: (say) => `check ${say('apiUrl')}` };
 }
 
+/** Returns the remedy for the page of a web server that refuses the connection, or undefined. */
+function connectionHint({ url }: PreparedRequest, status: number, text: string): Wording | undefined {
+  const head = status === 400 ? text.slice(0, longestHead) : '';
+  if (noCertificate.test(head))
+    return (say) => `the service requires a client certificate: check ${say('certFile')}`;
+  return url.protocol === 'http:' && plainHttpOnTls.test(head)
+    ? (say) => `use https:// instead of http:// in ${say('apiUrl')}`
+    : undefined;
+}
+
 /**
  * @param now wall-clock milliseconds since the epoch, for a `Retry-After` date
  * @param hidden show no text of the body
@@ -177,8 +190,6 @@ export function refusal(
     .filter((part) => part)
     .join(': ');
   const why = reason === '' ? '' : `: ${oneLine(reason, 500)}`;
-  const plain =
-    request.url.protocol === 'http:' && status === 400 && plainHttpOnTls.test(text.slice(0, longestHead));
   // An HTML page instead of JSON probably does not come from the service, unless a server before it is busy.
   const elsewhere: Wording | false =
     isHtml(text) &&
@@ -195,6 +206,6 @@ export function refusal(
     details: details?.value,
     requestId: requestId(headers),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
-    hint: plain ? (say) => `use https:// instead of http:// in ${say('apiUrl')}` : elsewhere || hint,
+    hint: connectionHint(request, status, text) ?? (elsewhere || hint),
   });
 }

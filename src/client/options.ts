@@ -30,6 +30,15 @@ export interface ClientOptions extends Pick<LibraryOptions, (typeof clientRows)[
   transport?: Transport | undefined;
   /** Certificates (PEM) to trust in addition to Node's (see `trustAlso`). */
   caPem?: string | undefined;
+  /** The certificate (PEM) with which the client authenticates itself in TLS. It is never shown to a proxy. */
+  certPem?: string | undefined;
+  /** The certificate's private key (PEM); default: `certPem` contains it. */
+  keyPem?: string | undefined;
+  /**
+   * Extra headers of the requests to the service, such as those that a gateway in front of it needs. They are never sent elsewhere, and
+   * their values are redacted.
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
   /**
    * The environment with the proxy variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (either case), for example
    * `process.env`. Default: none; the library does not read the environment on its own.
@@ -52,6 +61,9 @@ export const clientShape: option.Shape<ClientOptions> = {
   random: z.optional(option.func<() => number>()),
   transport: z.optional(option.objectWith<Transport>('a transport: { send, close }', 'send', 'close')),
   caPem: z.optional(option.text),
+  certPem: z.optional(option.text),
+  keyPem: z.optional(option.text),
+  headers: z.optional(option.headers),
   proxyEnv: z.optional(option.record),
   userAgent: z.optional(option.text),
   pace: z.optional(option.flag),

@@ -4,6 +4,7 @@ import { type Say, UsageError } from '../errors.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
+import { setHeaders } from './headers.ts';
 import { looseFields } from './schema-mismatch.ts';
 
 export interface RequestInput {
@@ -23,11 +24,9 @@ export interface RequestInput {
 /** The options of a client that its requests show. */
 export interface Sender extends Credentials {
   readonly userAgent?: string | undefined;
+  /** Checked (`checkExtraHeaders`), with their names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
-
-/** Headers of the connection: by setting one, a caller could split the request in two. */
-const connectionHeaders =
-  /^(host|connection|content-length|transfer-encoding|upgrade|expect|keep-alive|te|trailer|proxy-.*)$/;
 
 /** Methods that HTTP defines as safe to repeat. */
 const safe: readonly string[] = ['GET', 'PUT', 'DELETE'];
@@ -85,21 +84,6 @@ function checkBody(
   return text;
 }
 
-export function setHeaders(
-  all: Record<string, string>,
-  name: string,
-  headers: Readonly<Record<string, string>>,
-): void {
-  for (const [key, value] of Object.entries(headers)) {
-    const lower = key.toLowerCase();
-    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || connectionHeaders.test(lower)) {
-      throw new UsageError(`${name}: ${JSON.stringify(key)} cannot be set as a header`);
-    }
-    if (!/^[\x20-\x7e]*$/.test(value)) throw new UsageError(`${name}: header ${lower} must be visible ASCII`);
-    all[lower] = value;
-  }
-}
-
 function checkKey(name: string, endpoint: Endpoint, key: string): void {
   if (!endpoint.keyed) throw new UsageError(`${name} takes no idempotency key`);
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
@@ -133,6 +117,7 @@ export function prepareRequest(
   const contentType = typeof body === 'string' ? 'application/json' : input.contentType;
   if (contentType !== undefined) headers['content-type'] = contentType;
   if (sender.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': sender.userAgent });
+  Object.assign(headers, sender.headers);
   headers.accept = 'application/json';
   // Responses are small.
   headers['accept-encoding'] = 'identity';

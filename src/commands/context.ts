@@ -1,19 +1,20 @@
 import { type Caller, type CallerOptions, createCaller, type ExchangeEvent } from '../client/caller.ts';
+import { checkExtraHeaders, parseHeaders } from '../client/headers.ts';
 import { formatDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
+import { secretParts } from '../options/secret-parts.ts';
 import type { Flags } from '../options/table.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { redactor } from '../redact.ts';
 import { sanitize } from '../sanitize.ts';
-import { receiptKeySecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { parseApiUrl, querySecrets } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
+import { readCa, readIdentity } from './config/certificates.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
-import { readCa } from './config/project-file.ts';
 import { loadSettings, type SettingSources, type SourceOptions } from './config/sources.ts';
-import { sayAlso, sayFrom } from './source-names.ts';
+import { sayAlso, sayFrom, sourceName } from './source-names.ts';
 import { unreadVariables } from './unread-variables.ts';
 
 /** Returns one line for `--verbose`, without headers and bodies, which may contain secrets. */
@@ -70,6 +71,17 @@ async function connectionOf(
       ? (event) => void output.note(traceExchange(event, output.excerpt))
       : undefined,
   };
+}
+
+/** Returns the extra headers of the requests to the service. @throws ConfigError */
+function headersOf({ headers }: Settings): Record<string, string> {
+  if (headers === undefined) return {};
+  const what = sourceName('headers', headers);
+  try {
+    return checkExtraHeaders(what, parseHeaders(what, headers.value.join('\n')));
+  } catch (cause) {
+    throw cause instanceof UsageError ? new ConfigError(cause.message, { hint: cause.hint, cause }) : cause;
+  }
 }
 
 const credentialNames = { apiKey: 'API key', token: 'bearer token' } as const;
@@ -155,7 +167,8 @@ export async function createContext(
     settings.tenantSecret?.value,
     ...(settings.webhookSecrets?.value ?? []),
     ...(settings.hubTokens?.value ?? []),
-    ...receiptKeySecrets(settings.receiptKey?.value ?? ''),
+    ...secretParts('headers', settings.headers?.value.join('\n') ?? ''),
+    ...secretParts('receiptKey', settings.receiptKey?.value ?? ''),
     ...sources.withheld.map(({ secret }) => secret),
     ...proxySecrets(io.env),
     ...[settings, ...sources.gates.map((gate) => gate.settings)].flatMap((own) => [
@@ -185,6 +198,8 @@ export async function createContext(
     if (apiUrl === undefined) throw missingApiUrl(io);
     const options = {
       ...(await connectionOf(io, own, globals, output)),
+      ...(await readIdentity(io, globals)),
+      headers: headersOf(own),
       apiUrl: apiUrl.value,
       apiKey: own.apiKey?.value,
       token: own.token?.value,

@@ -102,7 +102,7 @@ export const sharedShape: option.Shape<SharedGateOptions> = {
   deployed: z.optional(
     option.optionsOf<GateDeployed>({
       ...option.rowShape('deployed.', ['url', 'pointer', 'is', 'timeoutMs']),
-      headers: z.optional(option.plain(z.record(z.string(), option.text))),
+      headers: z.optional(option.headers),
     }),
   ),
   ...option.rowShape('', [...cancelRows, 'subjects']),

@@ -143,6 +143,21 @@ export const rows = {
     input: true,
     help: 'additional trusted certificate authorities (PEM)',
   },
+  certFile: {
+    ...global,
+    type: text,
+    flag: '--cert-file <file>',
+    input: true,
+    help: 'client certificate for the service (PEM)',
+  },
+  keyFile: {
+    ...global,
+    type: text,
+    flag: '--key-file <file>',
+    input: true,
+    help: "the client certificate's private key (PEM)",
+    note: 'default: in --cert-file',
+  },
   insecureHttp: {
     ...global,
     type: onOff,
@@ -591,6 +606,13 @@ export const rows = {
     library: 'token',
     libraryHelp: "A user session's bearer token.",
     help: 'bearer token of a user session',
+  },
+  headers: {
+    type: lines,
+    secret: 'variable',
+    env: 'RUNGATE_HEADERS',
+    input: 'headers',
+    help: 'extra headers of the requests to the service, one "Name: value" in each line',
   },
   webhookSecrets: {
     type: lines,

@@ -27,6 +27,8 @@ const inLibrary: Phrases = {
   query: (key) => `query key ${key}`,
   trust: 'caPem or NODE_EXTRA_CA_CERTS',
   deployedHeaderFile: 'deployed.headers',
+  certFile: 'certPem',
+  keyFile: 'keyPem',
   environment: 'trigger.environmentKey',
   'give.key': 'pass an API key of the service as apiKey; an unset environment variable is undefined',
   'give.bearer':

@@ -1,8 +1,8 @@
 import { ConfigError } from '../errors.ts';
 import { InvalidValue, jsonOf, readValue } from '../options/read.ts';
+import { secretParts } from '../options/secret-parts.ts';
 import { type OptionId, optionIds, rowOf, rows, secretIds } from '../options/table.ts';
-import { linesIn, type OptionType } from '../options/types.ts';
-import { base64Forms } from '../redact.ts';
+import type { OptionType } from '../options/types.ts';
 import { echoed } from '../suggest.ts';
 import type { SettingName, SettingSource, SomeSettings } from './names.ts';
 
@@ -89,23 +89,6 @@ function secretOf(type: OptionType<unknown>, text: string): unknown {
   return Array.isArray(value) && value.length === 0 ? undefined : value;
 }
 
-/**
- * Returns the secret parts of a receipt key: all but its BEGIN and END lines. They include each line, the base64 without line
- * breaks, which may be spaces or `\n`, and the key in hex and base64.
- */
-export function receiptKeySecrets(pem: string): string[] {
-  return pem.split(/-----(?:BEGIN|END) [^-]*-----/).flatMap((part) => {
-    const pieces = part.split(/(?:\s|\\[nr])+/);
-    const base64 = pieces.join('');
-    const der = Buffer.from(base64, 'base64');
-    const bytes = [der, der.subarray(-32)].flatMap((key) => [key.toString('hex'), ...base64Forms(key)]);
-    // A short piece tells nothing about the key, and may be a word of a comment.
-    // A part that no encoding of a URL changes is found however often it was encoded.
-    const plain = base64.split(/[+/=]/);
-    return [part.trim(), base64, ...bytes, ...[...pieces, ...plain].filter(({ length }) => length >= 16)];
-  });
-}
-
 /** Returns every secret in the environment, so that messages can be redacted. Secrets that are not valid settings count too. */
 export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): string[] {
   return secretIds.flatMap((id) => {
@@ -116,14 +99,6 @@ export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): s
     } catch {
       // A message about it redacts what the variable has.
     }
-    // A variable with several secrets: redact each of them, too, in every form that a setting has.
-    return texts
-      .filter((text) => text !== undefined)
-      .flatMap((text) => {
-        if (id === 'receiptKey') return receiptKeySecrets(text);
-        // Several secrets, or one with whitespace that a message may leave out.
-        const secrets = linesIn(text);
-        return [text, ...secrets, ...secrets.map((secret) => secret.trim())];
-      });
+    return texts.filter((text) => text !== undefined).flatMap((text) => secretParts(id, text));
   });
 }

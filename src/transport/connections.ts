@@ -82,8 +82,10 @@ function proxyAgent(
 export interface ConnectionsOptions {
   /** The proxy in front of the service, or null. */
   proxy: URL | null;
-  /** Custom certificate authorities; undefined uses the ones that Node trusts. */
+  /** The authorities and the client certificate for the service; undefined uses the authorities that Node trusts. */
   context: SecureContext | undefined;
+  /** The authorities for the proxy, which never sees the client certificate. */
+  proxyContext: SecureContext | undefined;
   /** The time limit for each step of opening a connection, in milliseconds. */
   timeoutMs: number;
 }
@@ -98,16 +100,22 @@ export interface Connections {
   end(): void;
 }
 
-export function openConnections({ proxy, context, timeoutMs }: ConnectionsOptions): Connections {
+export function openConnections({
+  proxy,
+  context,
+  proxyContext,
+  timeoutMs,
+}: ConnectionsOptions): Connections {
   const sockets = new Set<Socket>();
-  const tls = {
+  const tlsWith = (secureContext: SecureContext | undefined) => ({
     timeout: timeoutMs,
     autoSelectFamilyAttemptTimeout: addressMs,
     // Otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would send the credentials to any certificate.
     rejectUnauthorized: true,
-    ...(context && { secureContext: context }),
-  };
-  const connector = buildConnector(tls) as Connector;
+    ...(secureContext && { secureContext }),
+  });
+  const tls = tlsWith(context);
+  const connector = buildConnector(proxy === null ? tls : tlsWith(proxyContext)) as Connector;
   // Destroying an agent does not close a connection that is still being opened.
   const connect: Connector = (target, callback) => {
     // Only the timer of a request keeps the process alive; an abandoned connection must not.

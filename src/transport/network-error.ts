@@ -61,7 +61,7 @@ function otherHost(cause: unknown, host: string, { address }: Receiver): [string
   return [`is for another host: ${hosts}`, hint];
 }
 
-/** Whether the peer closed the connection without sending a byte, as a TLS port does when it receives plain HTTP. */
+/** Whether the peer closed the connection without sending a byte, as a TLS port does when it receives plain HTTP, or no certificate. */
 function sentNothing(cause: unknown): boolean {
   const { socket } = cause as { socket?: { bytesRead?: number } };
   return socket?.bytesRead === 0;
@@ -78,16 +78,26 @@ export const isContinue = (cause: unknown): boolean =>
 
 type Fault = readonly [fault: NetworkFault, message: string, hint: Wording | undefined];
 
+/** The alerts of a server that requires a client certificate, or that refused it. */
+const certificateAlert = /_ALERT_(HANDSHAKE_FAILURE|UNKNOWN_CA|ACCESS_DENIED|.*CERTIFICATE.*)$/;
+
+/** Only the service gets a client certificate. */
+const clientCertificate = ({ server }: Receiver): Wording | undefined =>
+  server === 'service'
+    ? (say) => `the service may require a client certificate: check ${say('certFile')}`
+    : undefined;
+
 function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Receiver): Fault {
   const { host, hostname } = url;
   if (handshake.test(code)) {
     const plain = isLoopback(hostname) ? ', or use http:// instead of https://' : '';
     const isPlain = /wrong version number|packet length too long|unknown protocol/.test(text);
+    const byAlert = certificateAlert.test(code) ? clientCertificate(to) : undefined;
     const hint: Wording = (say) =>
       isPlain
         ? `the server at that port does not speak TLS: check the port in ${to.address(say)}${plain}`
         : `check the host and port in ${to.address(say)}: the server there does not speak TLS as expected`;
-    return ['tls', `no TLS connection to ${host}: ${plainly(text)}`, hint];
+    return ['tls', `no TLS connection to ${host}: ${plainly(text)}`, byAlert ?? hint];
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const [problem, hint] = otherHost(cause, hostname, to);
@@ -116,7 +126,8 @@ function brokenFault(name: string, text: string, cause: unknown, url: URL, to: R
   const hint: Wording = (say) =>
     `if this port expects TLS, use https:// instead of http:// in ${to.address(say)}`;
   const mayBeTls = url.protocol === 'http:' && (!isHttp || sentNothing(cause));
-  return ['broken', `${what}: ${text}`, mayBeTls ? hint : undefined];
+  const isRefused = url.protocol === 'https:' && text === closed && sentNothing(cause);
+  return ['broken', `${what}: ${text}`, mayBeTls ? hint : isRefused ? clientCertificate(to) : undefined];
 }
 
 /** The local remedy if nothing listens, by the server. */

@@ -17,6 +17,10 @@ export interface TransportOptions {
   maxBodyBytes?: number | undefined;
   /** Certificates (PEM) to trust in addition to those that Node trusts (`trustAlso`). */
   caPem?: string | undefined;
+  /** The client's certificate (PEM). It is shown to the target, never to a proxy. */
+  certPem?: string | undefined;
+  /** Its private key (PEM); default: `certPem` contains it. */
+  keyPem?: string | undefined;
   /** Returns the proxy for a URL (`proxyFor`), or null for a direct connection. Default: always direct. */
   proxy?: ((target: URL) => URL | null) | undefined;
   /** Default: the service. */
@@ -83,12 +87,17 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   const running = new Set<Stop>();
   let closed: UsageError | null = null;
   const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
-  const { to = toService } = options;
+  const { to = toService, certPem, keyPem = certPem } = options;
+  if (certPem === undefined && keyPem !== undefined)
+    throw new UsageError((say) => `${say('keyFile')} has no effect without ${say('certFile')}`);
   const trust = caPem === undefined ? undefined : trustAlso(caPem);
-  trust?.catch(() => {});
+  const identity = certPem === undefined ? undefined : { certPem, keyPem: keyPem ?? certPem };
+  const own = identity === undefined ? trust : trustAlso(caPem, identity);
+  for (const context of [trust, own]) context?.catch(() => {});
 
   async function open(proxy: URL | null): Promise<Connections> {
-    const connections = openConnections({ proxy, context: await trust, timeoutMs });
+    const [context, proxyContext] = [await own, await trust];
+    const connections = openConnections({ proxy, context, proxyContext, timeoutMs });
     opened.add(connections);
     if (closed !== null) connections.end();
     return connections;

@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, type Wording } from '../errors.ts';
 
 const block =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
@@ -32,16 +32,51 @@ interface NewerTls {
   getCACertificates?: (type: 'default') => string[];
 }
 
+/** A certificate (PEM) with which the client authenticates itself, and its private key. */
+export interface Identity {
+  certPem: string;
+  keyPem: string;
+}
+
+/** Returns what is wrong with a private key, or with its certificate. @param code the error code of OpenSSL */
+function keyProblem(code: string, { keyPem }: Identity): [problem: string, hint: Wording] {
+  if (!/PRIVATE KEY-----/.test(keyPem))
+    return [
+      'the client certificate has no private key in PEM',
+      (say) => `give the file of the key with ${say('keyFile')}`,
+    ];
+  if (/ENCRYPTED/.test(keyPem))
+    return [
+      'the private key of the client certificate is encrypted',
+      'decrypt it into a file that only you can read: openssl pkey -in <file> -out <file>',
+    ];
+  if (code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH')
+    return [
+      'the private key belongs to another client certificate',
+      (say) => `check ${say('certFile')} and ${say('keyFile')}; the client's own certificate comes first`,
+    ];
+  return ['the private key of the client certificate cannot be read', 'copy it again with every line'];
+}
+
 /**
- * Returns a context that trusts these certificates in addition to those that Node trusts. Before 22.15, Node does not
- * expose the certificates of NODE_EXTRA_CA_CERTS, so the caller must add them to `caPem`.
- * @throws ConfigError if the text contains no certificate, or one that cannot be read
+ * Returns a context that trusts these certificates in addition to those that Node trusts, and authenticates itself with the identity.
+ * Before 22.15, Node does not expose the certificates of NODE_EXTRA_CA_CERTS, so the caller must add them to `caPem`.
+ * @throws ConfigError if a text contains no certificate, or one that cannot be read, or if the key does not belong to the identity
  */
-export async function trustAlso(caPem: string): Promise<SecureContext> {
-  await checkPem(caPem);
+export async function trustAlso(caPem: string | undefined, identity?: Identity): Promise<SecureContext> {
+  if (caPem !== undefined) await checkPem(caPem);
+  if (identity !== undefined) await checkPem(identity.certPem, 'the client certificate');
   // Loaded here, so that it costs time only when custom certificates are configured.
   const tls: typeof import('node:tls') & NewerTls = await import('node:tls');
-  return tls.createSecureContext({
-    ca: [...(tls.getCACertificates?.('default') ?? tls.rootCertificates), caPem],
-  });
+  const ca =
+    caPem === undefined
+      ? undefined
+      : [...(tls.getCACertificates?.('default') ?? tls.rootCertificates), caPem];
+  try {
+    return tls.createSecureContext({ ca, cert: identity?.certPem, key: identity?.keyPem });
+  } catch (cause) {
+    if (identity === undefined) throw cause;
+    const [problem, hint] = keyProblem(String((cause as NodeJS.ErrnoException).code), identity);
+    throw new ConfigError(problem, { hint, cause });
+  }
 }

@@ -1,11 +1,8 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
@@ -18,12 +15,12 @@ import { signSync } from '../../src/webhook/node.ts';
 import { freePort } from '../free-port.ts';
 import { request } from '../gate/fleet/fake-hub.ts';
 import { isRedisMissing, startRedis } from '../hub/redis.ts';
+import { isNginxMissing, startNginx } from '../nginx.ts';
 import { until } from '../until.ts';
 import { type Running, rungate } from './built.ts';
 
 const execute = promisify(execFile);
-// `.ci/run` requires nginx. Elsewhere the tests are skipped without it.
-const isMissing = isRedisMissing || (!process.env.REQUIRE_TOOLS && spawnSync('nginx', ['-v']).status !== 0);
+const isMissing = isRedisMissing || isNginxMissing;
 const pem = (name: string) => fileURLToPath(new URL(`../transport/tls/${name}`, import.meta.url));
 const ca = readFileSync(pem('ca.pem'), 'utf8');
 const documented = readFileSync(new URL('../../docs/hub/nginx.conf', import.meta.url), 'utf8');
@@ -31,39 +28,16 @@ const secret = 'whook-Secret-0123456789';
 const token = 'token-of-the-gates-0123456789';
 
 /** Runs nginx with docs/hub/nginx.conf, on free ports and with a certificate of the tests. Returns its URL. */
-async function startNginx(ports: readonly [number, number]): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'rungate-nginx-'));
-  const port = await freePort();
-  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  const paths = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`);
-  const config = documented
-    .replace('127.0.0.1:4020', `127.0.0.1:${ports[0]}`)
-    .replace('127.0.0.1:4021', `127.0.0.1:${ports[1]}`)
-    .replace('listen 443', `listen 127.0.0.1:${port}`)
-    .replace('hub.example.com', 'localhost')
-    .replace('/etc/ssl/hub.pem', pem('server.pem'))
-    .replace('/etc/ssl/hub.key', pem('server.key'))
-    // Where Debian's nginx writes needs its user.
-    .replace('http {', `http { ${paths.join(' ')}`);
-  writeFileSync(join(folder, 'nginx.conf'), config);
-  const own = `daemon off; pid ${join(folder, 'pid')}; error_log stderr emerg;`;
-  const nginx = spawn('nginx', ['-c', join(folder, 'nginx.conf'), '-e', 'stderr', '-g', own], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const exited = once(nginx, 'exit');
-  onTestFinished(async () => {
-    nginx.kill('SIGTERM');
-    await exited;
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const listens = () =>
-    new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
-      socket.once('connect', () => socket.destroy());
-    });
-  await until(listens);
-  return `https://localhost:${port}`;
-}
+const startDocumented = (ports: readonly [number, number]): Promise<string> =>
+  startNginx((port) =>
+    documented
+      .replace('127.0.0.1:4020', `127.0.0.1:${ports[0]}`)
+      .replace('127.0.0.1:4021', `127.0.0.1:${ports[1]}`)
+      .replace('listen 443', `listen 127.0.0.1:${port}`)
+      .replace('hub.example.com', 'localhost')
+      .replace('/etc/ssl/hub.pem', pem('server.pem'))
+      .replace('/etc/ssl/hub.key', pem('server.key')),
+  );
 
 /** Runs the built hub at a port until the test ends. Returns a function that restarts it, as an operator does. */
 async function startHub(port: number, redisUrl: string): Promise<{ restart(): Promise<void> }> {
@@ -143,7 +117,7 @@ async function twoHubs() {
   onTestFinished(() => redis.stop());
   const ports = [await freePort(), await freePort()] as const;
   const hubs = await Promise.all(ports.map((port) => startHub(port, redis.url)));
-  return { hubs, url: await startNginx(ports) };
+  return { hubs, url: await startDocumented(ports) };
 }
 
 it.skipIf(isMissing)('docs/hub/nginx.conf serves gates and deliveries, and nothing else', async () => {

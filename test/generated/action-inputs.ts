@@ -1,5 +1,5 @@
-import { argumentRows, ownInputs, variableRows } from '../../src/action/inputs.ts';
-import { gateRow, inputName, type OptionRow, sentence } from '../../src/options/table.ts';
+import { argumentRows, ownInputs, variableIds } from '../../src/action/inputs.ts';
+import { gateRow, inputName, type OptionRow, rowOf, sentence } from '../../src/options/table.ts';
 
 /** Returns the inputs as action.yml declares them: the required ones first, those about the connection last. */
 function declaredInputs(): string {
@@ -13,7 +13,7 @@ function declaredInputs(): string {
       ...(value === undefined ? [] : [`    default: ${quoted(value)}`]),
     ].join('\n');
   const place = (row: OptionRow) => (isRequired(row) ? 0 : row.group === 'Global options:' ? 2 : 1);
-  const rows = [...argumentRows, ...variableRows].toSorted((a, b) => place(a) - place(b));
+  const rows = [...argumentRows, ...variableIds.map(rowOf)].toSorted((a, b) => place(a) - place(b));
   const entries = rows.map((row) => {
     const about = sentence(gateRow(row));
     const isList = row.type.kind === 'list' || row.type.kind === 'overrides';

@@ -92,12 +92,12 @@ const kindsOf = (names: Partial<Record<Kind, string>>): Kinds =>
     Object.entries(names).flatMap(([kind, list]) => list.split(' ').map((name) => [name, kind as Kind])),
   );
 const client = kindsOf({
-  text: 'apiUrl apiKey token caPem userAgent providerModelField',
+  text: 'apiUrl apiKey token caPem certPem keyPem userAgent providerModelField',
   object: 'auth clock transport',
   flag: 'insecureHttp pace',
   ms: 'requestTimeoutMs callTimeoutMs',
   function: 'random onExchange',
-  fields: 'proxyEnv',
+  fields: 'proxyEnv headers',
 });
 const policy = kindsOf({
   flag: 'strict',

@@ -2,12 +2,13 @@ import { expect, it } from 'vitest';
 import { memoryIo } from '../cli/harness.ts';
 import { main } from '../cli/main.ts';
 
-it('a command of mock exec gets no hub, even if the project file or the environment has one', async () => {
+it('a command of mock exec gets no hub and no headers of the service, even if the environment has them', async () => {
   const { io } = memoryIo({
     env: {
       RUNGATE_HUB_URL: 'https://hub.example',
       RUNGATE_HUB_TOKEN: 'x',
       RUNGATE_HUB_TOKEN_FILE: undefined,
+      RUNGATE_HEADERS: 'X-Gate: x',
     },
   });
   const seen: Readonly<Record<string, string | undefined>>[] = [];
@@ -18,4 +19,5 @@ it('a command of mock exec gets no hub, even if the project file or the environm
   expect(await main(['mock', 'exec', '--', 'gate'], { ...io, run })).toBe(0);
   expect(seen[0]?.RUNGATE_HUB_URL).toBe('none');
   expect(seen[0]?.RUNGATE_HUB_TOKEN).toBe(undefined);
+  expect(seen[0]?.RUNGATE_HEADERS).toBe(undefined);
 });

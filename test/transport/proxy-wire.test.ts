@@ -1,6 +1,7 @@
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCaller } from '../../src/client/caller.ts';
 import { api } from '../../src/contract/index.ts';
@@ -33,6 +34,16 @@ function read(port: number, proxyEnv: Record<string, string>, caPem: string | nu
   onTestFinished(() => caller.close());
   const response = caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
   return { response, requests: () => requests };
+}
+
+/** Listens on a free port until the test ends. */
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 test('reuses one CONNECT tunnel with proxy credentials and a private CA for all requests', async () => {
@@ -168,12 +179,7 @@ test.each([
     connects += 1;
     client.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const HTTPS_PROXY = `https://${host}:${(server.address() as AddressInfo).port}`;
+  const HTTPS_PROXY = `https://${host}:${await listening(server)}`;
   const { response, requests } = read(443, { HTTPS_PROXY }, `${pem('ca.pem')}\n${pem('service-ca.pem')}`);
   const error = await rejection(response, NetworkError);
   expect(error).toMatchObject({ fault: 'tls', unsent: true });
@@ -283,12 +289,7 @@ test('uses an https proxy and verifies its certificate with the same CAs', async
     });
     for (const socket of [client, upstream]) socket.on('error', () => {});
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const HTTPS_PROXY = `https://u:p@localhost:${(server.address() as AddressInfo).port}`;
+  const HTTPS_PROXY = `https://u:p@localhost:${await listening(server)}`;
   const both = `${pem('ca.pem')}\n${pem('service-ca.pem')}`;
   expect((await read(port, { HTTPS_PROXY }, both).response).status).toBe(200);
   expect(connects).toEqual([`${serviceHost}:${port} Basic ${Buffer.from('u:p').toString('base64')}`]);
@@ -297,4 +298,44 @@ test('uses an https proxy and verifies its certificate with the same CAs', async
   expect(untrusted.message).toContain('proxy');
   expect(untrusted).toMatchObject({ fault: 'tls', unsent: true });
   expect(connects).toHaveLength(1);
+});
+
+test('shows neither the client certificate nor the extra headers to a proxy', async () => {
+  const subjectOf = (socket: unknown) => (socket as TLSSocket).getPeerCertificate().subject?.CN;
+  const service = createTlsServer(
+    {
+      ...{ key: pem('service.key'), cert: pem('service.pem'), ca: pem('ca.pem') },
+      requestCert: true,
+    },
+    (request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(request.headers['x-gate'] === 'pass' ? done : '"without the header"');
+    },
+  );
+  const servicePort = await listening(service);
+  const connects: { headers: readonly string[]; certificate: unknown }[] = [];
+  const tls = { key: pem('server.key'), cert: pem('server.pem'), ca: pem('ca.pem') };
+  const proxy = createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: false });
+  proxy.on('connect', (request, client, head) => {
+    connects.push({ headers: Object.keys(request.headers), certificate: subjectOf(request.socket) });
+    const upstream = connect(servicePort, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.write(head);
+      upstream.pipe(client).pipe(upstream);
+    });
+    for (const socket of [client, upstream]) socket.on('error', () => {});
+  });
+  const caller = createCaller({
+    apiUrl: `https://${serviceHost}:${servicePort}`,
+    apiKey: 'key-1',
+    caPem: `${pem('ca.pem')}\n${pem('service-ca.pem')}`,
+    certPem: pem('server.pem'),
+    keyPem: pem('server.key'),
+    headers: { 'X-Gate': 'pass' },
+    proxyEnv: { HTTPS_PROXY: `https://localhost:${await listening(proxy)}` },
+  });
+  onTestFinished(() => caller.close());
+  const { value } = await caller.exchange('run.status', api['run.status'], { params: { runId: 'r' } });
+  expect(value).toEqual(JSON.parse(done));
+  expect(connects).toEqual([{ headers: expect.not.arrayContaining(['x-gate']), certificate: undefined }]);
 });

@@ -1,11 +1,14 @@
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
 import { openPage } from '../../src/gate/deployed/open.ts';
 import { openHub } from '../../src/gate/fleet/open-hub.ts';
+import { sayInCommands } from '../../src/options/spelling.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -119,6 +122,74 @@ test.each(['', `${pem('server.key')}`, '\u{fffd}\u0002', 'hello\n'])(
     expect(error.hint).toBeTruthy();
   },
 );
+
+describe('a client certificate', () => {
+  const identity = { certPem: pem('server.pem'), keyPem: pem('server.key') };
+
+  /** Starts a server that demands a client certificate of the CA. */
+  async function demanding(maxVersion: 'TLSv1.2' | 'TLSv1.3'): Promise<string> {
+    const tls = { key: pem('server.key'), cert: pem('server.pem'), ca: pem('ca.pem') };
+    const server = createServer({ ...tls, requestCert: true, maxVersion }, (request, response) =>
+      response.end((request.socket as TLSSocket).getPeerCertificate().subject.CN),
+    );
+    return `https://localhost:${await serve(server)}/`;
+  }
+
+  describe.each(['TLSv1.2', 'TLSv1.3'] as const)('with %s', (version) => {
+    test.each([
+      ['in two files', identity],
+      ['with its key in one', { certPem: `${identity.keyPem}\n${identity.certPem}` }],
+    ])('is shown to a server that demands one: %s', async (_, options) => {
+      const transport = open({ caPem: pem('ca.pem'), ...options });
+      const url = await demanding(version);
+      for (const fresh of [false, true])
+        expect((await transport.send(get(url), { ...patient, fresh })).text).toBe('localhost');
+    });
+
+    test('that is missing is a cause that the error suggests', async () => {
+      const request = open({ caPem: pem('ca.pem') }).send(get(await demanding(version)), patient);
+      const error = await rejection(request, NetworkError);
+      expect(error.word(sayInCommands).hint).toBe(
+        'the service may require a client certificate: check --cert-file',
+      );
+    });
+  });
+
+  test.each([
+    ['is not PEM', { certPem: 'x' }, 'the client certificate contains no certificate in PEM'],
+    ['has no key', { certPem: identity.certPem }, 'the client certificate has no private key in PEM'],
+    [
+      'has the key of another one',
+      { certPem: identity.certPem, keyPem: pem('expired.key') },
+      'the private key belongs to another client certificate',
+    ],
+    [
+      'has an encrypted key',
+      {
+        certPem: identity.certPem,
+        keyPem: createPrivateKey(identity.keyPem)
+          .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' })
+          .toString(),
+      },
+      'the private key of the client certificate is encrypted',
+    ],
+    [
+      'has a damaged key',
+      { certPem: identity.certPem, keyPem: identity.keyPem.slice(0, 200) },
+      'the private key of the client certificate cannot be read',
+    ],
+  ])('that %s is a configuration error', async (_, options, message) => {
+    const error = await rejection(open(options).send(get('https://localhost:1/'), patient), ConfigError);
+    expect(error.message).toBe(message);
+    expect(error.hint).toBeTruthy();
+  });
+
+  test('has a key that is nothing without it', () => {
+    expect(() => httpTransport({ keyPem: identity.keyPem })).toThrow(
+      'keyFile has no effect without certFile',
+    );
+  });
+});
 
 describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate still stops', () => {
   /** Starts a server whose certificate nobody trusts, and counts its requests. */

@@ -24,8 +24,8 @@ function refuseForFork(
  * @throws ConfigError before anything is sent
  */
 export function guardCredentials(io: Io, settings: Settings): void {
-  const { caFile, apiKey, token } = settings;
-  if (apiKey === undefined && token === undefined) return;
+  const { caFile, apiKey, token, headers } = settings;
+  if ([apiKey, token, headers].every((secret) => secret === undefined)) return;
   if (caFile?.origin === 'project file' && [apiKey, token].some((key) => key?.origin === 'profile')) {
     throw new ConfigError(
       "caFile in the project file must not decide where your profile's credentials are sent",
@@ -62,12 +62,12 @@ const originOf = (address = '') => parseUrl(address)?.origin ?? null;
  * RUNGATE_API_URL, one from a profile only to the service it was saved for (checked by `loadSettings`).
  * @throws ConfigError before anything is sent
  */
-export function guardOwnAddress(io: Io, { apiUrl, caFile, apiKey, token }: Settings): void {
+export function guardOwnAddress(io: Io, { apiUrl, caFile, apiKey, token, headers }: Settings): void {
   const origin = originOf(io.env.RUNGATE_API_URL?.trim());
   const isOwn = origin !== null && origin === originOf(apiUrl?.value) && caFile?.origin !== 'project file';
   if (
     isOwn ||
-    [apiKey, token].every((credential) => credential === undefined || credential.origin === 'profile')
+    [apiKey, token, headers].every((secret) => secret === undefined || secret.origin === 'profile')
   )
     return;
   throw new ConfigError('the credentials and the URL of the service come from different sources', {

@@ -1,44 +1,15 @@
 import { dirname, join, resolve } from 'node:path';
-import type { SecureContext } from 'node:tls';
 import { ConfigError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { findProjectFile, findRoot, maxFileBytes } from '../../settings/locate.ts';
-import type { Settings } from '../../settings/names.ts';
 import { readProjectFile, type Section, sectionFor } from '../../settings/project-file.ts';
-import { checkPem, trustAlso } from '../../transport/trust.ts';
-import { sourceName } from '../source-names.ts';
-
-function readCaPem(io: Io, path: string, source: string): string {
-  try {
-    return new TextDecoder().decode(readRegularFile(io, path));
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`the CA file cannot be read: ${path} (${code ?? message})`, {
-      hint: `check ${source}`,
-      cause,
-    });
-  }
-}
-
-/**
- * Returns the checked certificates of `--ca-file`, even if the connection does not need them. Before Node 22.15, authorities
- * of one connection replace NODE_EXTRA_CA_CERTS, so both are returned.
- * @throws ConfigError
- */
-export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): Promise<string> {
-  const pem = readCaPem(io, setting.value, sourceName('caFile', setting));
-  await checkPem(pem, `the CA file ${setting.value}`);
-  const extra = io.env.NODE_EXTRA_CA_CERTS;
-  return extra === undefined || extra === '' ? pem : `${pem}\n${readCaPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
-}
-
-/** Returns what a TLS connection trusts with `--ca-file`; undefined without it. @throws ConfigError */
-export async function secureContextOf(io: Io, { caFile }: Settings): Promise<SecureContext | undefined> {
-  return caFile && trustAlso(await readCa(io, caFile));
-}
 
 /** Reads only regular files: a pipe or a device such as `/dev/zero` might never end. @throws a file system error, or Error */
-function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: string, mostBytes?: number): Uint8Array {
+export function readRegularFile(
+  io: Pick<Io, 'inspect' | 'readFile'>,
+  path: string,
+  mostBytes?: number,
+): Uint8Array {
   if (!io.inspect(path).isFile) throw new Error('not a file');
   return io.readFile(path, mostBytes);
 }

@@ -9,7 +9,7 @@ import { passwordsOf } from '../../hub/redis-address.ts';
 import { serveHub } from '../../hub/server.ts';
 import { redactor } from '../../redact.ts';
 import { type Bind, examples } from '../binding.ts';
-import { secureContextOf } from '../config/project-file.ts';
+import { secureContextOf } from '../config/certificates.ts';
 import type { Context } from '../context.ts';
 import { addOptions } from '../options.ts';
 import {

@@ -169,6 +169,8 @@ async function execCommand(context: Context, command: readonly string[], flags: 
 export const withheld = {
   RUNGATE_API_KEY_FILE: undefined,
   RUNGATE_TOKEN_FILE: undefined,
+  RUNGATE_HEADERS: undefined,
+  RUNGATE_HEADERS_FILE: undefined,
   RUNGATE_HUB_URL: noHub,
   RUNGATE_HUB_TOKEN: undefined,
   RUNGATE_HUB_TOKEN_FILE: undefined,

@@ -1,6 +1,7 @@
 import { runFacts } from '../../ci/context.ts';
+import { checkHeaders, parseHeaders } from '../../client/headers.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { type PageOptions, parseHeaders } from '../../gate/deployed/open.ts';
+import type { PageOptions } from '../../gate/deployed/open.ts';
 import { type Flags, groupOf } from '../../options/table.ts';
 import { artifactsOf, versionsOf } from '../../subject.ts';
 import { ciContext } from '../ci-context.ts';
@@ -24,7 +25,7 @@ async function readHeaderFile(context: Context, path: string): Promise<Record<st
       cause,
     });
   }
-  return parseHeaders(headerOption, text);
+  return checkHeaders(headerOption, parseHeaders(headerOption, text));
 }
 
 /** Returns how to read the version page, whose URL is set. */

@@ -1,6 +1,6 @@
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
-import { secureContextOf } from '../config/project-file.ts';
+import { secureContextOf } from '../config/certificates.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { createDeliveries, type ListenOptions } from './deliveries.ts';

@@ -1,7 +1,6 @@
 import type { ExchangeEvent } from '../../client/options.ts';
-import { setHeaders } from '../../client/request.ts';
-import { redactError, UsageError } from '../../errors.ts';
-import { type Redact, redactor } from '../../redact.ts';
+import { redactError } from '../../errors.ts';
+import { headerSecrets, type Redact, redactor } from '../../redact.ts';
 import { parseApiUrl, shownUrl, toPage } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
@@ -33,9 +32,7 @@ export function openPage(options: PageOptions): OpenPage {
   const { pointer, expected, headers, insecureHttp, caPem, proxyEnv } = options;
   const url = parseApiUrl(options.url, insecureHttp, toPage);
   // The page may repeat the headers of its request.
-  const redactHeaders = redactor(
-    Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ /, '')]),
-  );
+  const redactHeaders = redactor(Object.values(headers).flatMap(headerSecrets));
   const redact: Redact = (text) => options.redact(redactHeaders(text));
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const transport = httpTransport({ caPem, proxy, to: toPage });
@@ -74,31 +71,4 @@ export function openDeployed(
   const expected = { page: shown, versions: options.expected };
   const page = { ...options, expected, read };
   return { page, close };
-}
-
-/**
- * Parses the headers of the requests for the version page: one `Name: value` in each line, as curl's `--header @file` takes them.
- * @param what the subject of errors, which never contain a value
- * @throws UsageError
- */
-export function parseHeaders(what: string, text: string): Record<string, string> {
-  const pairs = text.split(/\r?\n/).flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    const colon = line.indexOf(':');
-    if (colon > 0) return [[line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const];
-    throw new UsageError(`${what}: line ${index + 1} is not a header`, {
-      hint: 'write one header in each line, such as Authorization: Bearer <token>',
-    });
-  });
-  return checkHeaders(what, Object.fromEntries(pairs));
-}
-
-/** Returns the headers with their names in lower case. @throws UsageError for one that cannot be sent */
-export function checkHeaders(
-  what: string,
-  headers: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const checked: Record<string, string> = {};
-  setHeaders(checked, what, headers);
-  return checked;
 }

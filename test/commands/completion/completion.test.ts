@@ -96,6 +96,7 @@ describe('completion', () => {
       ...plain,
       'apiKey',
       'token',
+      'headers',
       'webhookSecrets',
       'tenantSecret',
       'hubTokens',
