@@ -33,15 +33,20 @@ function parseProxy({ name, value }: Variable): URL {
   const example = `write it as ${name}=http://proxy.example.com:3128`;
   const problem = (what: string, hint = example) => new ConfigError(`${name} ${what}`, { hint });
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const credentials = text.slice(text.indexOf('://') + 3, Math.max(0, text.lastIndexOf('@')));
+  const notEncoded = () =>
+    problem(
+      'contains a user name or password that is not percent-encoded',
+      `${example}, with % in the user name or password as %25, # as %23, / as %2F, ? as %3F, \\ as %5C and @ as %40`,
+    );
+  // A URL parser would take a part of the password for the host.
+  if (/[/\\?#]/.test(credentials)) throw notEncoded();
   const url = parseUrl(text);
   if (url === null) throw problem('is not a valid proxy URL');
   if (!/^https?:$/.test(url.protocol)) {
     throw problem('must begin with http:// or https://: rungate supports no other kind of proxy');
   }
-  if (!decodes(url.username) || !decodes(url.password)) {
-    const hint = `${example}, with a % in the user name or password as %25`;
-    throw problem('contains a user name or password that is not percent-encoded', hint);
-  }
+  if (!decodes(url.username) || !decodes(url.password)) throw notEncoded();
   return url;
 }
 

@@ -37,6 +37,18 @@ describe('proxyFor', () => {
     },
   );
 
+  test.each(['/', '\\', '?', '#'])(
+    'refuses a password with a %s as it is, and shows no part of it',
+    (mark) => {
+      // A URL parser takes the text between the first @ and the mark for the host.
+      for (const value of [`http://user:p@secret${mark}w@proxy.test:3128`, `us${mark}er:secret@proxy.test`]) {
+        const { message, hint } = thrown(() => proxyOrigin(https, { HTTPS_PROXY: value }), ConfigError);
+        expect(message).toBe('HTTPS_PROXY contains a user name or password that is not percent-encoded');
+        expect(hint).not.toContain('secret');
+      }
+    },
+  );
+
   test('ignores an unusable address when no proxy is needed', () => {
     expect(proxyOrigin('http://127.0.0.1/', { HTTP_PROXY: 'http://' })).toBeNull();
   });
