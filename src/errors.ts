@@ -287,13 +287,19 @@ export function redactError<Thrown extends RungateError>(error: Thrown, redact: 
 
 /** An error as data, as `--json` prints it on stderr or inside a run. */
 export interface ErrorReport {
+  /** The stable name of the error: `usage`, `config`, `not_found`, `rate_limited` and so on. */
   code: string;
+  /** The problem, for people. */
   message: string;
+  /** The status code, if the service responded. */
   status: number | null;
+  /** The method of the request; null if the error is about none. */
   method: string | null;
+  /** The path of the request's URL; null if the error is about none. */
   path: string | null;
   /** The details of the service's error: text, or any other JSON. */
   details: unknown;
+  /** The remedy, for people; null if none is known. */
   hint: string | null;
   /** The redacted body of the refused response, at most 64 KiB. */
   body: string | null;

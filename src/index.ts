@@ -2,10 +2,19 @@ export type { CallOptions, ClientOptions } from './client/caller.ts';
 export { createClient, type ServiceClient } from './client/create-client.ts';
 export type { Credentials } from './client/credentials.ts';
 export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
+export { fieldsOf, otherFields } from './client/fields.ts';
 export type { ExchangeEvent } from './client/options.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Method } from './contract/endpoint.ts';
-export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
+export type {
+  CreatedRun,
+  CreatedRunFields,
+  ProcessBody,
+  RunState,
+  TagsBody,
+  TriggerBody,
+  TriggerFields,
+} from './contract/run.ts';
 export type * from './contract/service-types.ts';
 export type * from './contract/types.ts';
 export {
@@ -47,7 +56,15 @@ export type {
   VersionRead,
 } from './gate/result-types.ts';
 export { gate } from './library/gate.ts';
-export type { GateDeployed, GateOptions, RuleOptions, SharedGateOptions } from './library/gate-options.ts';
+export type {
+  ExistingRunsOptions,
+  GateDeployed,
+  GateOptions,
+  NewRunOptions,
+  OneGateOptions,
+  RuleOptions,
+  SharedGateOptions,
+} from './library/gate-options.ts';
 export { gates } from './library/gates.ts';
 export type { GatesOptions, NamedGate } from './library/gates-options.ts';
 export { type Mock, type MockDelivery, type MockFaults, type MockRun, startMock } from './library/mock.ts';

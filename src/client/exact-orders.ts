@@ -7,12 +7,16 @@ import { mismatchError } from './schema-mismatch.ts';
 
 /** An order of the list, with its total as the decimal text from the response; other fields as in `orders.list`. */
 export interface ExactOrder {
+  /** The order's id. */
   id: string;
+  /** The customer's display name. */
   customer: string;
+  /** The amount in units of `currency`, as decimal text. */
   total: string;
+  /** ISO 4217 code. */
   currency: string;
+  /** When it was placed, ISO 8601. */
   placedAt: string;
-  [field: string]: unknown;
 }
 
 /** The summary, with its revenue as the decimal text from the response. */

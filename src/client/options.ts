@@ -23,6 +23,7 @@ const clientRows = [
 export interface ClientOptions extends Pick<LibraryOptions, (typeof clientRows)[number]> {
   /** The timeout of one call, with its retries and their waits; default 2 min. */
   callTimeoutMs?: number | undefined;
+  /** The source of time; default: the clock of this machine. */
   clock?: Clock | undefined;
   /** A number from 0 up to 1. */
   random?: (() => number) | undefined;
@@ -44,6 +45,7 @@ export interface ClientOptions extends Pick<LibraryOptions, (typeof clientRows)[
    * `process.env`. Default: none; the library does not read the environment on its own.
    */
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The `User-Agent` of the requests; default: none. */
   userAgent?: string | undefined;
   /**
    * Set to false to read the pages of a list without pauses. Default: keep to the documented 60 reads a minute, unless the
@@ -127,8 +129,11 @@ export interface Exchange extends ParsedResponse {
 export type ExchangeEvent =
   | {
       type: 'request';
+      /** The endpoint's name: `run.status`. */
       endpoint: string;
+      /** The HTTP method. */
       method: string;
+      /** The path without its query. */
       path: string;
       /** 1 for the first. */
       request: number;
@@ -136,9 +141,20 @@ export type ExchangeEvent =
       status?: number;
       /** The stable code of the error, if it failed. */
       code?: string;
+      /** The duration of the request, in milliseconds. */
       elapsedMs: number;
     }
-  | { type: 'wait'; endpoint: string; request: number; waitMs: number; reason: string };
+  | {
+      type: 'wait';
+      /** The endpoint's name: `run.status`. */
+      endpoint: string;
+      /** The number of the request before the wait; 0 before the first. */
+      request: number;
+      /** In milliseconds. */
+      waitMs: number;
+      /** Why the next request waits. */
+      reason: string;
+    };
 
 export type CallerInput = Omit<RequestInput, 'idempotencyKey'>;
 

@@ -1,19 +1,23 @@
 // Generated from src/contract by `npm run generate`; do not edit. A test fails while it is stale.
-import type { TriggerBody } from '../contract/run.ts';
+import type { CreatedRun, TriggerBody } from '../contract/run.ts';
 import type {
+  CancelFields,
+  CreatedKey,
   Delivery,
   Environment,
   EnvironmentFields,
   EnvListQuery,
   EnvVarsListQuery,
+  KeyFields,
   Observation,
   ObservationsListQuery,
   ObservationsSearchQuery,
   Order,
-  OrderListItem,
+  OrderList,
   OrderSummary,
   Variable,
   Webhook,
+  WebhookFields,
   WebhooksDeliveriesListQuery,
   WebhooksListQuery,
 } from '../contract/service-types.ts';
@@ -36,7 +40,7 @@ import type { CallOptions } from './options.ts';
 export interface ServiceClient {
   readonly orders: {
     /** List the orders of the account: `GET /api/orders.json`, with a bearer token or an API key. */
-    list(options?: CallOptions): Promise<{ orders: OrderListItem[]; [field: string]: unknown }>;
+    list(options?: CallOptions): Promise<OrderList>;
     /** Show the number of orders and their total revenue: `GET /api/orders/summary.json`, with a bearer token or an API key. */
     summary(options?: CallOptions): Promise<OrderSummary>;
     /** Show one order of the account: `GET /api/orders/{id}.json`, with a bearer token or an API key. */
@@ -46,47 +50,17 @@ export interface ServiceClient {
   };
   readonly keys: {
     /** Create an API key and show its token once: `POST /api/settings/api-keys`, with a bearer token, never an API key. */
-    create(
-      body: {
-        name: string;
-        scopes?:
-          | (
-              | 'ci:trigger'
-              | 'ci:status'
-              | 'ci:cancel'
-              | 'process:execute'
-              | 'quicktest:execute'
-              | 'testcase:read'
-              | 'testcase:write'
-              | 'testcase:execute'
-              | 'ticket:read'
-              | 'ticket:write'
-              | 'ticket:retest'
-              | 'execution:read'
-              | 'chat:use'
-              | 'runner:manage'
-              | 'platform:manage'
-              | (string & Record<never, never>)
-            )[]
-          | null
-          | undefined;
-      },
-      options?: CallOptions,
-    ): Promise<{ apiKey: string; [field: string]: unknown }>;
+    create(body: KeyFields, options?: CallOptions): Promise<CreatedKey>;
     /** Delete an API key: `DELETE /api/settings/api-keys/{id}`, with a bearer token, never an API key. */
     delete(id: string, options?: CallOptions): Promise<unknown>;
   };
   readonly run: {
     /** Start a test run: `POST /api/ci/runs`, with an API key. */
-    trigger(body: TriggerBody, options?: CallOptions): Promise<unknown>;
+    trigger(body: TriggerBody, options?: CallOptions): Promise<CreatedRun | undefined>;
     /** Show the state and the counts of a run: `GET /api/ci/runs/{runId}`, with an API key. */
     status(runId: string, options?: CallOptions): Promise<EndedRunStatus | PendingRunStatus>;
     /** Cancel a run: `POST /api/ci/runs/{runId}/cancel`, with an API key. */
-    cancel(
-      runId: string,
-      body?: { reason?: string | null | undefined },
-      options?: CallOptions,
-    ): Promise<unknown>;
+    cancel(runId: string, body?: CancelFields, options?: CallOptions): Promise<unknown>;
   };
   readonly env: {
     /** List an overview of the environments: `GET /api/environments/overview`, with a bearer token. */
@@ -188,10 +162,7 @@ export interface ServiceClient {
       all(query?: WebhooksListQuery, options?: CallOptions): AsyncIterableIterator<Webhook>;
     };
     /** Register a webhook: `POST /api/webhooks`, with a bearer token. */
-    create(
-      body: { projectId?: string | null | undefined; [field: string]: unknown },
-      options?: CallOptions,
-    ): Promise<unknown>;
+    create(body: WebhookFields, options?: CallOptions): Promise<unknown>;
     /** Delete a webhook: `DELETE /api/webhooks/{id}`, with a bearer token. */
     delete(id: string, options?: CallOptions): Promise<unknown>;
     /** Replace a webhook's secret; the old one stops signing: `POST /api/webhooks/{id}/secret/rotate`, with a bearer token. */

@@ -20,7 +20,10 @@ const fields = {
   baseUrl: text('base URL of web and API projects'),
   providerModel: text('model to use'),
   version: text('version of the application under test'),
-  mobileRuntimeOverrides: optional(mobileRuntimeOverrides),
+  mobileRuntimeOverrides: described(
+    optional(mobileRuntimeOverrides),
+    'overrides for this environment; mobile projects only',
+  ),
 };
 
 /** Other fields exist that the API does not describe. */

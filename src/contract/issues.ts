@@ -15,7 +15,7 @@ export interface Mismatch {
 
 type Path = readonly PropertyKey[];
 
-/** `texts`: show numbers and booleans only; true: show only the types of values, because any may be an unknown secret. */
+/** `texts`: show numbers, booleans, and a word in place of another one; true: show only the types of values, because any may be an unknown secret. */
 type Hidden = boolean | 'texts';
 
 /** The used parts of a zod issue; zod/mini has no messages. */
@@ -59,6 +59,9 @@ function pathText(path: Path): string {
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
   return parts.join('').replace(/^\./, '');
 }
+
+/** A wrong word, which can hardly be a misplaced secret. */
+const word = /^[a-z-]{1,12}$/i;
 
 const valueAt = (root: unknown, path: Path): unknown =>
   path.reduce<unknown>((value, part) => Object(value)[part], root);
@@ -166,7 +169,9 @@ export function mismatches(
     .flatMap(describe)
     .map((found) => {
       const path = [...at, ...found.path];
-      const what = received(valueAt(value, found.path), found.path, hidden);
+      const wrong = valueAt(value, found.path);
+      const isWord = found.expected.startsWith('one of ') && typeof wrong === 'string' && word.test(wrong);
+      const what = received(wrong, found.path, hidden === 'texts' && isWord ? false : hidden);
       return { ...found, path, field: pathText(path), received: what };
     });
 }

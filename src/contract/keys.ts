@@ -30,12 +30,16 @@ export const keys = defineApi(
   { auth: 'jwt', response: anyResponse },
   {
     'keys.create': post('/api/settings/api-keys', 'Create an API key and show its token once', {
-      body: z.strictObject({
-        name: z.string().check(z.minLength(1)),
-        scopes: described(optional(z.array(scope)), 'scopes of the key (default: chosen by the service)'),
-      }),
+      body: z
+        .strictObject({
+          name: described(z.string().check(z.minLength(1)), "the key's name"),
+          scopes: described(optional(z.array(scope)), 'scopes of the key (default: chosen by the service)'),
+        })
+        .register(shown, { id: 'KeyFields' }),
       newSecret: true,
-      response: z.looseObject({ apiKey: token }),
+      response: z
+        .looseObject({ apiKey: described(token, 'the full token, which no later response contains') })
+        .register(shown, { id: 'CreatedKey' }),
     }),
     'keys.delete': remove('/api/settings/api-keys/{id}', 'Delete an API key', {
       destructive: 'delete the API key {id}',

@@ -14,22 +14,25 @@ import {
   shown,
 } from './fields.ts';
 
-const text = optional(z.string());
+const text = (description: string) => described(optional(z.string()), description);
 const filter = (description: string) => described(z.optional(z.string()), description);
 
 /** The API describes only the attributes for filters. */
 export const observation = z
   .looseObject({
-    status: text,
-    discoveredInEnvironmentKey: text,
-    discoveredInEnvironmentVersion: text,
-    processRunId: text,
-    createdByAgentTemplateId: text,
+    status: text('its status'),
+    discoveredInEnvironmentKey: text('key of the environment in which it was found'),
+    discoveredInEnvironmentVersion: text('version in which it was found'),
+    processRunId: text('the process run that found it'),
+    createdByAgentTemplateId: text('the agent template that created it'),
   })
   .register(shown, { id: 'Observation' });
 
 /** The API does not describe the query of the search. The text is sent as `q`, anything else unchanged. */
-const searchQuery = z.looseObject({ q: z.optional(z.string()), ...page });
+const searchQuery = z.looseObject({
+  q: described(z.optional(z.string()), 'the text to search for'),
+  ...page,
+});
 
 const all = '/api/projects/{projectId}/observations';
 const one = `${all}/{observationId}` as const;

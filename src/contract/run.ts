@@ -10,23 +10,36 @@ export interface TriggerFields {
   projectSlug: string;
   /** The environment's key; default: the project's default environment. */
   environmentKey?: string | null | undefined;
+  /** The name of the repository. */
   repository?: string | null | undefined;
+  /** The branch or ref. */
   ref?: string | null | undefined;
+  /** The hash of the commit. */
   commitSha?: string | null | undefined;
+  /** The name of the event that triggered the build. */
   event?: string | null | undefined;
   /** The URL of the CI build. */
   externalUrl?: string | null | undefined;
 }
 
-/**
- * The selector: one process by its slug, or the processes with these tags (at least one), never both. The
- * service does not say whether one or all of several tags must match.
- */
-export type TriggerBody = TriggerFields &
-  (
-    | { processSlug: string; tags?: null | undefined }
-    | { tags: readonly string[]; processSlug?: null | undefined }
-  );
+/** A run of one process. */
+export interface ProcessBody extends TriggerFields {
+  /** The process's slug. Give either this or `tags`. */
+  processSlug: string;
+  /** Not with `processSlug`. */
+  tags?: null | undefined;
+}
+
+/** A run of the processes with some tags. */
+export interface TagsBody extends TriggerFields {
+  /** At least one tag. The service does not say whether one or all of several must match. Give either this or `processSlug`. */
+  tags: readonly string[];
+  /** Not with `tags`. */
+  processSlug?: null | undefined;
+}
+
+/** A run to start: of one process, or of the processes with some tags, never both. */
+export type TriggerBody = ProcessBody | TagsBody;
 
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
@@ -67,14 +80,35 @@ const triggerBody = z
   }) as unknown as Schema<TriggerBody, TriggerBody>;
 
 /** The places of the run id in a create response, in order of preference. */
-export const runIdPlaces: readonly (readonly string[])[] = [
+export const runIdPlaces = [
   ['runId'],
   ['id'],
   ['run', 'runId'],
   ['run', 'id'],
   ['data', 'runId'],
   ['data', 'id'],
-];
+] as const satisfies readonly (readonly string[])[];
+
+/** The fields of a new run, in the places where a gate looks for them. A service sends some of them. */
+export interface CreatedRunFields {
+  /** The run's id. */
+  runId?: string | number | null | undefined;
+  /** The run's id. */
+  id?: string | number | null | undefined;
+  /** The URL of the run's page. */
+  appUrl?: string | null | undefined;
+}
+
+/**
+ * The response to the request that creates a run. The API does not describe it: a service may put the run into it, or one level
+ * deeper. `startRun` finds the id in any of these places, and in `Location`.
+ */
+export interface CreatedRun extends CreatedRunFields {
+  /** The run, if it is one level deeper. */
+  run?: CreatedRunFields | null | undefined;
+  /** The run, if it is one level deeper. */
+  data?: CreatedRunFields | null | undefined;
+}
 
 function withRunId([name = '', ...rest]: readonly string[]): Record<string, unknown> {
   const id = { type: ['string', 'integer'], minLength: 1 };
@@ -84,6 +118,7 @@ function withRunId([name = '', ...rest]: readonly string[]): Record<string, unkn
 
 /** The API does not describe the create response: any JSON is accepted, and the gate looks for the run id in it. */
 const created: Schema<unknown, unknown> = z.unknown().register(shown, {
+  id: 'CreatedRun',
   description:
     'The service does not describe this response. rungate needs the run id, and looks for it in these places.',
   anyOf: runIdPlaces.map(withRunId),
@@ -148,7 +183,9 @@ export const run = defineApi(
       response: runStatus,
     }),
     'run.cancel': post('/api/ci/runs/{runId}/cancel', 'Cancel a run', {
-      body: z.strictObject({ reason: optional(z.string()) }),
+      body: z
+        .strictObject({ reason: described(optional(z.string()), 'why the run is cancelled') })
+        .register(shown, { id: 'CancelFields' }),
       bodyOptional: true,
       // A second cancellation has no further effect, so a lost response can be retried.
       idempotent: true,

@@ -22,9 +22,11 @@ export const webhooks = defineApi(
       ...pagedList(webhook),
     }),
     'webhooks.create': post('/api/webhooks', 'Register a webhook', {
-      body: z.looseObject({
-        projectId: described(optional(z.string()), 'project of the webhook (default: all projects)'),
-      }),
+      body: z
+        .looseObject({
+          projectId: described(optional(z.string()), 'project of the webhook (default: all projects)'),
+        })
+        .register(shown, { id: 'WebhookFields' }),
     }),
     'webhooks.delete': remove('/api/webhooks/{id}', 'Delete a webhook', {
       destructive: 'delete the webhook {id}',

@@ -45,72 +45,113 @@ export type EnvironmentStep = 'creating' | 'created' | 'found' | 'deleted' | 'ke
 
 /** An event of a gate, emitted as it happens. Times in milliseconds. The texts of the service are untrusted; reporters get them without secrets. */
 export type GateEvent =
-  /**
-   * Creating the run failed and is retried with the same key and the same bytes, for at most `leftMs`. `leftRequests`: how many more
-   * requests the service gets, if its address is probably wrong.
-   */
+  /** Creating the run failed and is retried with the same key and the same bytes. */
   | {
       type: 'retry';
+      /** Why the request failed. */
       error: RungateError;
+      /** The time until the next request. */
       waitMs: number;
+      /** The time for which creating the run is retried at most. */
       leftMs: number;
+      /** How many more requests the service gets, if its address is probably wrong. */
       leftRequests?: number | undefined;
     }
-  /** `reattached`: an earlier request with the same key started the run; null if that is unknown. */
-  | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean | null }
+  | {
+      type: 'created';
+      /** The run's id. */
+      runId: string;
+      /** The URL of the run's page; null if the service sent none. */
+      appUrl: string | null;
+      /** Whether an earlier request with the same key started the run; null if that is unknown. */
+      reattached: boolean | null;
+    }
   /** The run had ended before its first clear status read, so another job may have started it. The gate starts another run instead. */
   | ({ type: 'discarded' } & DiscardedRun)
-  /** The run failed, so the gate starts another one: retry number `retry` of at most `retries`. */
+  /** The run failed, so the gate starts another one. */
   | {
       type: 'next-run';
+      /** The id of the run that failed. */
       runId: string | null;
+      /** The number of failed items; null if unknown. */
       failed: number | null;
+      /** The number of blocked items; null if unknown. */
       blocked: number | null;
+      /** The number of the retry that begins. */
       retry: number;
+      /** The maximum number of retries. */
       retries: number;
     }
-  /** The state of a run was read. Its counts are final only once it has ended. `nextMs` is null after the last read. */
+  /** The state of a run was read. */
   | {
       type: 'read';
+      /** The run's id. */
       runId: string;
+      /** The state, as the service names it; null if unknown. */
       state: string | null;
+      /** The number of failed items, which is final only once the run has ended; null if unknown. */
       failed: number | null;
+      /** The number of blocked items, which is final only once the run has ended; null if unknown. */
       blocked: number | null;
+      /** The URL of the run's page; null if the service sent none. */
       appUrl: string | null;
       /** The reads so far, without those that got a 429. */
       attempts: number;
+      /** The time until the next read; null after the last one. */
       nextMs: number | null;
       /** Whether a webhook caused the read. */
       woken: boolean;
     }
-  /** A read failed. `nextMs` is null if it was the last one. */
-  | { type: 'trouble'; runId: string; error: RungateError; attempts: number; nextMs: number | null }
+  /** A read failed. */
+  | {
+      type: 'trouble';
+      /** The run's id. */
+      runId: string;
+      /** Why the read failed. */
+      error: RungateError;
+      /** The reads so far, without those that got a 429. */
+      attempts: number;
+      /** The time until the next read; null after the last one. */
+      nextMs: number | null;
+    }
   /** The run is in a state that the API does not list. It counts as not ended. Emitted once. */
-  | { type: 'unknown-state'; runId: string; state: string }
-  /**
-   * The version page was read: the text that it showed, or the error. `matches`: it showed the expected version. `agreed`: so
-   * did the reads before it, and the gate creates its run now.
-   */
+  | {
+      type: 'unknown-state';
+      /** The run's id. */
+      runId: string;
+      /** The state, as the service names it. */
+      state: string;
+    }
+  /** The version page was read. */
   | {
       type: 'deployed';
       /** Before the run is created, during the wait for the runs, or after their verdicts. */
       phase: 'before' | 'during' | 'after';
-      /** Without secrets, and cut to 200 characters. */
+      /** The text that it showed, without secrets, and cut to 200 characters; null if the read failed. */
       text: string | null;
       /** The expected version that it is; null for any other. */
       version: string | null;
+      /** Whether it showed the expected version. */
       matches: boolean;
+      /** Whether the reads before it did, too, so that the gate creates its run now. */
       agreed: boolean;
+      /** Why the read failed; null if it did not. */
       error: RungateError | null;
     }
-  /** The hub is lost or was never there, so the gate polls by itself; `error` is null when the hub is back. */
-  | { type: 'hub'; error: RungateError | null }
+  /** The hub is lost or was never there, so the gate polls by itself, or it is back. */
+  | {
+      type: 'hub';
+      /** Why the hub is not used; null when it is back. */
+      error: RungateError | null;
+    }
   /** The environment of a preview deployment (`preview.baseUrl`). */
   | {
       type: 'environment';
+      /** The step that was taken. */
       step: EnvironmentStep;
+      /** The environment's key. */
       key: string;
-      /** Without its query. */
+      /** The URL of the deployment, without its query. */
       baseUrl: string;
       /** Why it was not deleted; null in any other step. */
       error: RungateError | null;
@@ -118,11 +159,25 @@ export type GateEvent =
       runs: readonly string[];
     }
   /** The wait was aborted. */
-  | { type: 'stopping'; by: StopCause }
-  /** The gate requested the cancellation of the run; `error` if that failed. */
-  | { type: 'cancelled'; runId: string; error: RungateError | null }
+  | {
+      type: 'stopping';
+      /** The cause of the abort. */
+      by: StopCause;
+    }
+  /** The gate requested the cancellation of the run. */
+  | {
+      type: 'cancelled';
+      /** The run's id. */
+      runId: string;
+      /** Why the request failed; null if it did not. */
+      error: RungateError | null;
+    }
   /** A message for people that does not change the verdict, such as a journal that cannot be written. */
-  | { type: 'note'; message: string };
+  | {
+      type: 'note';
+      /** The message. */
+      message: string;
+    };
 
 /** An event for the reporters of rungate itself, which `onProgress` does not have. */
 export type InnerEvent =

@@ -49,12 +49,19 @@ export type Overrides = Readonly<Partial<Record<Verdict, Action>>>;
  * `unobserved` and `mismatch` may be a warning, but not a pass.
  */
 export interface GateOverrides {
+  /** The run passed, but an earlier one of the gate had failed (`retries`); default `warn`. */
   flaky?: Action | undefined;
+  /** The run has failed items; default `fail`. */
   failed?: Action | undefined;
+  /** The run has blocked items; default `fail`. */
   blocked?: Action | undefined;
+  /** The run was cancelled; default `fail`, or `warn` without `strict`. */
   cancelled?: Action | undefined;
+  /** The run was still going at the deadline; default `fail`. */
   timeout?: 'warn' | 'fail' | undefined;
+  /** The run's state, or the deployed build, could not be read; default `fail`. */
   unobserved?: 'warn' | 'fail' | undefined;
+  /** The run did not test the expected build, or not only that; default `fail`. */
   mismatch?: 'warn' | 'fail' | undefined;
 }
 

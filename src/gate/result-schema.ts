@@ -127,7 +127,7 @@ const runReport = result('RunReport', 'A run, with its verdict. Unknown facts ar
   ),
   woken: field(present(), 'A webhook caused the last read.'),
   advisory: field(present(), 'The gate is advisory: it warns where another one fails.'),
-  error: z.exactOptional(errorReport),
+  error: field(z.exactOptional(errorReport), 'Why the run could not be started or judged; absent if it was.'),
 });
 
 const discardedRun = result(
@@ -182,11 +182,16 @@ const preview = result('PreviewReport', 'An environment that rungate created for
   ),
 });
 
+const cancelled = field(
+  z.exactOptional(cancellation),
+  'Whether the runs that had not ended were cancelled; absent if the wait was not stopped.',
+);
+
 /** The fields of one gate, alone or among several. */
 const ofGate = {
   runs: field(z.array(runReport), 'From the first to the last, with those that `retries` started.'),
   discarded,
-  cancellation: z.exactOptional(cancellation),
+  cancellation: cancelled,
 };
 /** The fields of a whole result. */
 const ofResult = {
@@ -201,7 +206,10 @@ const ofResult = {
     z.exactOptional(z.array(preview)),
     'The environments that rungate created; absent without a preview deployment.',
   ),
-  interruptedBy: z.exactOptional(stopCause),
+  interruptedBy: field(
+    z.exactOptional(stopCause),
+    'The cause that ended the wait early; absent if there was none.',
+  ),
   startedAt: field(z.exactOptional(text()), 'With `next`: the start of the first slice, RFC 3339.'),
   next: field(
     z.exactOptional(z.readonly(z.array(z.string()))),
@@ -245,7 +253,7 @@ export const gatesReport = result(
       z.array(namedGateReport),
       'In an order in which every gate comes after those that it needs.',
     ),
-    cancellation: z.exactOptional(cancellation),
+    cancellation: cancelled,
   },
 );
 

@@ -101,6 +101,7 @@ export interface RunReport {
   woken?: true;
   /** The gate is advisory: it warns where another one fails. */
   advisory?: true;
+  /** Why the run could not be started or judged; absent if it was. */
   error?: ErrorReport;
 }
 
@@ -133,6 +134,7 @@ export interface GateReport {
   deployed?: DeployedReport;
   /** The environments that rungate created; absent without a preview deployment. */
   previews?: PreviewReport[];
+  /** The cause that ended the wait early; absent if there was none. */
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;
@@ -144,6 +146,7 @@ export interface GateReport {
   runs: RunReport[];
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
+  /** Whether the runs that had not ended were cancelled; absent if the wait was not stopped. */
   cancellation?: Cancellation;
 }
 
@@ -165,6 +168,7 @@ export interface NamedGateReport {
   runs: RunReport[];
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
+  /** Whether the runs that had not ended were cancelled; absent if the wait was not stopped. */
   cancellation?: Cancellation;
   /** Why no run could be started; absent if one was. */
   error?: ErrorReport;
@@ -182,6 +186,7 @@ export interface GatesReport {
   deployed?: DeployedReport;
   /** The environments that rungate created; absent without a preview deployment. */
   previews?: PreviewReport[];
+  /** The cause that ended the wait early; absent if there was none. */
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;
@@ -191,6 +196,7 @@ export interface GatesReport {
   hint?: string;
   /** In an order in which every gate comes after those that it needs. */
   gates: NamedGateReport[];
+  /** Whether the runs that had not ended were cancelled; absent if the wait was not stopped. */
   cancellation?: Cancellation;
 }
 

@@ -50,25 +50,34 @@ export interface SharedGateOptions
   cancelReason?: string | undefined;
 }
 
+/** The options of `gate`, besides the runs. */
+export interface OneGateOptions extends SharedGateOptions, Pick<LibraryOptions, 'idempotencyKey'> {
+  /** Receives each event as it happens. If it throws or rejects, the gate stops as after an abort, and `gate` throws the error. */
+  onProgress?: ((event: GateEvent) => void) | undefined;
+}
+
+/** The options of a gate that starts a run. */
+export interface NewRunOptions extends OneGateOptions {
+  /** A run to start and wait for. Give either this or `runIds`. */
+  trigger: TriggerBody;
+  /** Only without `trigger`. */
+  runIds?: undefined;
+}
+
+/** The options of a gate that waits for existing runs. */
+export interface ExistingRunsOptions extends OneGateOptions {
+  /** The ids of existing runs to wait for. Give either this or `trigger`. */
+  runIds: readonly string[];
+  /** Only without `runIds`. */
+  trigger?: undefined;
+  /** Only with `trigger`. */
+  retries?: 0 | undefined;
+  /** Only with `trigger`. */
+  preview?: undefined;
+}
+
 /** The options of a gate, with either a run to start or the ids of existing runs. */
-export type GateOptions = SharedGateOptions &
-  Pick<LibraryOptions, 'idempotencyKey'> & {
-    /** Receives each event as it happens. If it throws or rejects, the gate stops as after an abort, and `gate` throws the error. */
-    onProgress?: ((event: GateEvent) => void) | undefined;
-  } & (
-    | {
-        /** A run to start and wait for. Give either this or `runIds`. */
-        trigger: TriggerBody;
-        runIds?: undefined;
-      }
-    | {
-        /** The ids of existing runs to wait for. Give either this or `trigger`. */
-        runIds: readonly string[];
-        trigger?: undefined;
-        retries?: 0 | undefined;
-        preview?: undefined;
-      }
-  );
+export type GateOptions = NewRunOptions | ExistingRunsOptions;
 
 /** The options of which each is valid alone; `gateRules` checks them together. */
 type GivenOptions = SharedGateOptions & {

@@ -28,7 +28,7 @@ test('valid calls compile', () => {
   void client.env.list({ page: 1, pageSize: 50 });
   void client.env.list(undefined, { maxRequests: 1 });
   void client.webhooks.deliveries.retry('w', 'd');
-  void client.observations.search('p', { q: 'text', vendor: 'x' });
+  void client.observations.search('p', { q: 'text', page: 2 });
 });
 
 test('attach accepts bytes, a Blob, or a file with a name and a type', () => {

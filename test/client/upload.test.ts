@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/client/create-client.ts';
+import { fieldsOf } from '../../src/client/fields.ts';
 import { UsageError } from '../../src/errors.ts';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { rejection } from './rejection.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
   mock = await startMock();
   client = createClient({ apiUrl: mock.url, token: mock.token });
   const { items } = await client.observations.list('shop');
-  id = String(items[0]?.id);
+  id = String(fieldsOf(items[0]).id);
 });
 afterAll(async () => {
   await client.close();

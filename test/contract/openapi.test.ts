@@ -146,10 +146,11 @@ describe('the document', () => {
   });
 
   it('shows where rungate looks for the id of a created run', () => {
+    expect(document.components.schemas.CreatedRun).toMatchObject({
+      anyOf: runIdPlaces.map(([outer]) => ({ required: [outer] })),
+    });
     expect(at('run.trigger').responses[201]?.content).toMatchObject({
-      'application/json': {
-        schema: { anyOf: runIdPlaces.map(([outer]) => ({ required: [outer] })) },
-      },
+      'application/json': { schema: { $ref: '#/components/schemas/CreatedRun' } },
     });
     expect(at('run.trigger').responses).not.toHaveProperty('204');
   });

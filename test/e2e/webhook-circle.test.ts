@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createClient, type ServiceClient } from '../../src/index.ts';
+import { createClient, otherFields, type ServiceClient } from '../../src/index.ts';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { deliveryOf, webhook } from '../../src/webhook/receivers/express.ts';
 import { freePort } from '../free-port.ts';
@@ -71,7 +71,9 @@ async function stop({ child, ended }: Running): Promise<string> {
 it('a delivery goes from the mock through webhooks listen to Express, before and after the secret is rotated', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/in`;
-  const hook = (await client.webhooks.create({ url, events: ['run.started', 'run.completed'] })) as Hook;
+  const hook = (await client.webhooks.create(
+    otherFields({ url, events: ['run.started', 'run.completed'] }),
+  )) as Hook;
   const statusOfTest = async () => {
     const { id } = (await client.webhooks.test(hook.id)) as Hook;
     await mock.deliveriesSent();

@@ -13,11 +13,18 @@ import * as results from '../../src/gate/result-schema.ts';
 const docs: Record<string, string> = {
   OrderListItem:
     'An order of the list. `total` is a number of `currency` units for display; for sums use `listExact`.',
+  OrderList: 'The list of orders.',
+  KeyFields: 'The fields for creating an API key.',
+  CreatedKey: 'A new API key.',
+  CancelFields: 'The fields for cancelling a run.',
+  WebhookFields:
+    'The fields for registering a webhook. The API describes only `projectId`. Give others with `otherFields`: the mock needs a `url`, and accepts `events`.',
   Order: 'A single order. `total` is a number of `currency` units.',
   OrderSummary: 'The number of orders and their total revenue, over all currencies.',
   RunStatus:
     'State and counts of a run. The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read.',
-  Environment: 'An environment. The service also sends fields that its API does not describe.',
+  Environment:
+    'An environment. `fieldsOf` returns the fields that the API does not describe, such as the id that the mock sends.',
   EnvironmentFields: 'The fields for creating or changing an environment.',
   MobileRuntimeOverrides: "Overrides of the project's defaults; mobile projects only.",
   Variable: 'A variable of an environment. The API describes none of its fields.',
@@ -29,6 +36,7 @@ const docs: Record<string, string> = {
 /** Types that are declared by hand. */
 const written: Record<string, { name: string; from: string }> = {
   RunRequest: { name: 'TriggerBody', from: 'contract/run.ts' },
+  CreatedRun: { name: 'CreatedRun', from: 'contract/run.ts' },
   ErrorReport: { name: 'ErrorReport', from: 'errors.ts' },
   StopCause: { name: 'StopCause', from: 'errors.ts' },
   Verdict: { name: 'Verdict', from: 'gate/policy.ts' },
@@ -38,14 +46,21 @@ const written: Record<string, { name: string; from: string }> = {
 };
 
 /** Returns the imports of the types that the text uses, for a file in a folder of src. */
-const importsOf = (text: string) =>
-  Object.values(written)
-    .filter(({ name }) => new RegExp(`\\b${name}\\b`).test(text.replace(/\/\*\*.*?\*\//gs, '')))
-    .map(({ name, from }) => `import type { ${name} } from '../${from}';\n`)
+function importsOf(text: string): string {
+  const plain = text.replace(/\/\*\*.*?\*\//gs, '');
+  const used = Object.values(written).filter(({ name }) => new RegExp(`\\b${name}\\b`).test(plain));
+  const namesIn = (file: string) => used.flatMap(({ name, from }) => (from === file ? name : []));
+  return [...new Set(used.map(({ from }) => from))]
+    .map((file) => `import type { ${namesIn(file).join(', ')} } from '../${file}';\n`)
     .join('');
+}
 
 /** Types for callers that depend on a field. */
-const narrowed: Record<string, string> = { RunStatus: 'EndedRunStatus | PendingRunStatus' };
+const narrowed: Record<string, string> = {
+  RunStatus: 'EndedRunStatus | PendingRunStatus',
+  // The body is empty if `Location` names the run.
+  CreatedRun: 'CreatedRun | undefined',
+};
 
 /** The types of `contract/types.ts`, which are written by hand. */
 const generics = ['Page', 'Fields', 'FileContent', 'FileUpload', 'EndedRunStatus', 'PendingRunStatus'];
@@ -56,7 +71,6 @@ interface Definition {
   readonly element?: Schema;
   readonly options?: readonly Schema[];
   readonly shape?: Readonly<Record<string, Schema>>;
-  readonly catchall?: Schema;
   readonly entries?: Readonly<Record<string, string>>;
   readonly values?: readonly unknown[];
 }
@@ -75,23 +89,20 @@ function knownStrings(meta: unknown): readonly string[] | undefined {
   return anyOf?.find((one) => one.enum !== undefined)?.enum;
 }
 
-function members(schema: Schema, named: Named, commented = false): string[] {
-  const { shape = {}, catchall } = definition(schema);
-  const fields = Object.entries(shape).map(([name, field]) => {
+/** Returns a description as a sentence. */
+const sentence = (text: string) =>
+  `${text.replace(/^./, (first) => first.toUpperCase()).replace(/\.$/, '')}.`;
+
+/** With fields that the API describes, others are only in `fieldsOf` and `otherFields`: the compiler finds a misspelt one. */
+function members(schema: Schema, named: Named): string[] {
+  const fields = Object.entries(definition(schema).shape ?? {});
+  if (fields.length === 0) return ['[field: string]: unknown'];
+  return fields.map(([name, field]) => {
     const optional = definition(field).type === 'optional';
-    const about = commented ? shown.get(field)?.description : undefined;
-    const doc = about === undefined ? '' : comment(String(about));
+    const about = shown.get(field)?.description;
+    const doc = about === undefined ? '' : comment(sentence(String(about)));
     return `${doc}${name}${optional ? '?' : ''}: ${typeText(field, named)}`;
   });
-  const open = catchall !== undefined && definition(catchall).type === 'unknown';
-  return [...fields, ...(open ? ['[field: string]: unknown'] : [])];
-}
-
-function objectText(schema: Schema, named: Named): string {
-  const { shape = {} } = definition(schema);
-  const names = Object.keys(shape);
-  const fields = members(schema, named);
-  return fields.length === 1 && names.length === 0 ? 'Fields' : `{ ${fields.join('; ')} }`;
 }
 
 /** Returns the type of a schema's values, and adds types with a name to `named`. */
@@ -111,7 +122,7 @@ function typeText(schema: Schema, named: Named): string {
       named.set(id, `${comment(String(doc))}export type ${id} = ${quoted(Object.values(choices))};\n`);
       return id;
     }
-    const lines = members(schema, named, docs[id] === undefined).map((line) => `  ${line};\n`);
+    const lines = members(schema, named).map((line) => `  ${line};\n`);
     named.set(id, `${comment(String(doc))}export interface ${id} {\n${lines.join('')}}\n`);
     return id;
   }
@@ -144,7 +155,9 @@ function typeText(schema: Schema, named: Named): string {
     case 'union':
       return options.map((one) => typeText(one, named)).join(' | ');
     case 'object':
-      return objectText(schema, named);
+      if (Object.keys(definition(schema).shape ?? {}).length > 0)
+        throw new Error('an object type needs a name');
+      return 'Fields';
     default:
       throw new Error(`no TypeScript type for a schema of the type ${type}`);
   }

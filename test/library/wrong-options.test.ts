@@ -288,6 +288,18 @@ describe.each(Object.entries(functions))('%s', (_what, [options, act, within = '
 
 it.each<[string, Record<string, unknown>, RegExp, RegExp]>([
   ['a misspelt option', { strickt: true }, /gate: unknown option "strickt"/, /did you mean strict\?/],
+  [
+    'another word',
+    { on: { blocked: 'maybe' } },
+    /on\.blocked must be one of pass, warn, fail, not "maybe"/,
+    /./,
+  ],
+  [
+    'a text that may be a secret in place of a word',
+    { on: { blocked: 'key_1' } },
+    /on\.blocked must be one of pass, warn, fail, not a string/,
+    /./,
+  ],
   ['a text for a flag', { strict: 'true' }, /strict must be true or false, not a string/, /./],
   [
     'the option of the command line',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createClient, type ServiceClient } from '../../src/index.ts';
+import { createClient, otherFields, type ServiceClient } from '../../src/index.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { verify } from '../../src/webhook/node.ts';
 import { until } from '../until.ts';
@@ -51,7 +51,7 @@ interface Hook {
 }
 
 const register = async (fields: Record<string, unknown> = {}) =>
-  (await client.webhooks.create({ url, ...fields })) as Hook;
+  (await client.webhooks.create(otherFields({ url, ...fields }))) as Hook;
 
 const check = (one: Received | undefined, secret: string) =>
   verify({ body: one?.body ?? '', headers: one?.headers ?? {}, secrets: [secret] });
@@ -112,11 +112,9 @@ describe('the mock', () => {
   it('announces a cancelled run immediately and once', async () => {
     await serve({ outcome: 'stuck' });
     await register({ events: ['run.cancelled'] });
-    const { runId } = (await client.run.trigger({ projectSlug: 'shop', processSlug: 'x' })) as {
-      runId: string;
-    };
-    await client.run.cancel(runId);
-    await client.run.cancel(runId);
+    const created = await client.run.trigger({ projectSlug: 'shop', processSlug: 'x' });
+    await client.run.cancel(String(created?.runId));
+    await client.run.cancel(String(created?.runId));
     await eventually(1);
     expect(received).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EndpointName } from '../../src/contract/index.ts';
 import { isOpen, schemaFields } from '../../src/contract/shape.ts';
-import { createClient, type ServiceClient } from '../../src/index.ts';
+import { createClient, fieldsOf, type ServiceClient } from '../../src/index.ts';
 import { cli, stage } from '../cli/harness.ts';
 import { json as answer, serve } from '../transport/serve.ts';
 import {
@@ -601,11 +601,11 @@ describe('a request', () => {
     const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
     onTestFinished(() => client.close());
     const { items } = await client.env.list();
-    const id = String(items[0]?.id);
+    const id = String(fieldsOf(items[0]).id);
     expect(items[0]?.baseUrl).toMatch(/^https:/);
     expect((await on.rungate('env', 'update', id, '--json-field', 'baseUrl=null')).code).toBe(0);
     await client.env.update(id, { version: null, mobileRuntimeOverrides: null });
-    const after = (await client.env.list()).items.find((item) => item.id === id);
+    const after = (await client.env.list()).items.find((item) => fieldsOf(item).id === id);
     expect(after).toMatchObject({ baseUrl: null, version: null, mobileRuntimeOverrides: null });
   });
 

@@ -1,5 +1,5 @@
 import type { EndpointName } from '../../src/contract/index.ts';
-import type { ServiceClient } from '../../src/index.ts';
+import { otherFields, type ServiceClient } from '../../src/index.ts';
 
 /** The ids that earlier steps have created or found, by name. */
 export type Ids = Record<string, string>;
@@ -141,7 +141,7 @@ export const steps: readonly Step[] = [
         key: 'tour',
         version: '2.1',
         mobileRuntimeOverrides: { deviceName: 'Pixel 9' },
-        region: 'eu',
+        ...otherFields({ region: 'eu' }),
       }),
     argv: () => [
       ...['--name', 'Tour', '--key', 'tour', '--version', '2.1', '--device-name', 'Pixel 9'],
@@ -211,7 +211,8 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'observations.search',
-    library: (client) => client.observations.search(project, { q: 'voucher & cart', limit: '5' }),
+    library: (client) =>
+      client.observations.search(project, { q: 'voucher & cart', ...otherFields({ limit: '5' }) }),
     argv: () => [project, 'voucher & cart', '--query', 'limit=5'],
     wire: () => ({ params: { projectId: project }, query: { q: 'voucher & cart', limit: '5' } }),
   },
@@ -285,7 +286,8 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'webhooks.create',
-    library: (client) => client.webhooks.create({ projectId: project, url: 'https://hooks.example/a' }),
+    library: (client) =>
+      client.webhooks.create({ projectId: project, ...otherFields({ url: 'https://hooks.example/a' }) }),
     argv: () => ['--project-id', project, '--field', 'url=https://hooks.example/a'],
     wire: () => ({ body: { projectId: project, url: 'https://hooks.example/a' } }),
     keep: (response: Item, ids) => {

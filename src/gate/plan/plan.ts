@@ -49,9 +49,18 @@ export interface PlanOptions {
 
 /** An event of one of the gates, or of all of them. */
 export type GatesEvent =
-  | (GateEvent & { gate?: string })
+  | (GateEvent & {
+      /** The gate's name; absent if the event is about all gates. */
+      gate?: string;
+    })
   /** The gate has ended, or will never begin. */
-  | { type: 'gate'; gate: string; report: NamedGateReport };
+  | {
+      type: 'gate';
+      /** The gate's name. */
+      gate: string;
+      /** Its result. */
+      report: NamedGateReport;
+    };
 
 export type PlanEvent = GatesEvent | (InnerEvent & { gate?: string });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client/create-client.ts';
+import { otherFields } from '../../../src/client/fields.ts';
 import { HttpError } from '../../../src/errors.ts';
 import { type Stage, stage } from '../../cli/harness.ts';
 import { rejection } from '../../client/rejection.ts';
@@ -61,7 +62,7 @@ describe('a secret in a request body that the service echoes', () => {
   it('is redacted in the message, details and body of a library error', async () => {
     echo();
     const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
-    const error = await rejection(client.webhooks.create({ secret }), HttpError);
+    const error = await rejection(client.webhooks.create(otherFields({ secret })), HttpError);
     await client.close();
     expect(error).toMatchObject({ status: 400, error: 'no: ***', details: { given: '***' } });
     expect(JSON.stringify([error.message, error.body, error.stack])).not.toContain(secret);
