@@ -118,7 +118,7 @@ async function request(sending: Sending): Promise<Exchange> {
       signal,
     });
   } catch (cause) {
-    if (!signal.aborted && surelyRefused(cause)) await tell({ type: 'refused', gate: name, key });
+    if (surelyRefused(cause)) await tell({ type: 'refused', gate: name, key });
     throw cause;
   }
 }

@@ -108,7 +108,7 @@ async function turn(
   tools: EffectTools,
 ): Promise<void> {
   const inTime = await turnOf(tools.gateOf(name), signal, tools);
-  if (!signal.aborted) await tell({ type: inTime ? 'granted' : 'too-late', gate: name });
+  await tell({ type: inTime ? 'granted' : 'too-late', gate: name });
 }
 
 /** Waits until the deployment responds. */

@@ -22,6 +22,9 @@ export interface RunnerTools {
   listen(tell: Tell): () => void;
 }
 
+/** Returns whether the event counts although its work was aborted: something has been created. */
+export const isKept = ({ type }: Event): boolean => type === 'created' || type === 'environment';
+
 interface UnderWay {
   effect: Work;
   aborter: AbortController;
@@ -65,9 +68,9 @@ class Workers {
     const aborter = new AbortController();
     this.#underWay.set(effect.id, { effect, aborter });
     let hasTold = false;
-    const tell: Tell = (event) => {
+    const tell: Tell = async (event) => {
       hasTold = true;
-      return this.#tell(event);
+      if (!aborter.signal.aborted || isKept(event)) await this.#tell(event);
     };
     this.#work(effect, tell, aborter.signal)
       .then(() => {

@@ -2,6 +2,7 @@ import type { decide as Decide, Event } from '../../../src/gate/decide.ts';
 import { newKey } from '../../../src/gate/keys.ts';
 import { newGate } from '../../../src/gate/plan/fresh.ts';
 import { newRun, type ReadFailure, type Reading } from '../../../src/gate/reads.ts';
+import { isKept } from '../../../src/gate/runner.ts';
 import type {
   durable as Durable,
   ErrorData,
@@ -325,7 +326,9 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
       if (effect.type === 'create' && result === null)
         next.network.push({ key: effect.key, gate: effect.gate, by: next.attempt });
       out.push([`${effect.id} is aborted`, next]);
-    } else if (result !== null)
+    }
+    // The response may come before the abort.
+    if (result !== null && (!isGone || result.some(isKept)))
       after(`response to ${effect.id}: ${result.map(wordsOf).join(', ')}`, result, (next) => {
         remove(next);
         for (const event of result) observe(next, event, mode);
