@@ -233,6 +233,9 @@ export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
  */
 export type StopCause = StopSignal | 'abort' | 'fail-fast' | 'slice';
 
+/** Receives what stops a command. `orphaned`: no SIGTERM came, but the process that started rungate has ended. */
+export type StopListener = (cause: StopCause, orphaned?: boolean) => void;
+
 /** A person, the CI or the caller stopped the command. */
 export class StoppedError extends RungateError {
   static override readonly name = 'StoppedError';

@@ -87,8 +87,9 @@ export function defaultBranchOf(read: (args: string[]) => string | null): string
 }
 
 /** Returns the reason that is sent with a cancel: why rungate cancels, and in which job. */
-export function cancelReason(why: StopCause | 'timeout', env: Env): string {
-  const what = why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`;
+export function cancelReason(why: StopCause | 'timeout' | 'orphaned', env: Env): string {
+  const known = { timeout: 'the wait timed out', orphaned: 'the process that started it has ended' };
+  const what = `rungate: ${why === 'timeout' || why === 'orphaned' ? known[why] : `stopped by ${why}`}`;
   const { provider, job, buildUrl } = detectCi(env);
   if (provider === null) return what;
   return [what, `in ${provider}${job === null ? '' : ` job ${job}`}`, buildUrl].filter(Boolean).join(' ');

@@ -1,6 +1,7 @@
 import type { CiContext } from '../ci/context.ts';
 import { detectCi, gitFacts } from '../ci/provider.ts';
 import type { Io } from '../host/io.ts';
+import { inCi } from '../output/motion.ts';
 
 function textOf(io: Io, variable: string): string | undefined {
   const path = io.env[variable];
@@ -12,6 +13,9 @@ function textOf(io: Io, variable: string): string | undefined {
     return undefined;
   }
 }
+
+/** Returns whether a CI system started this command, also one that rungate does not know. */
+export const runsInCi = (env: Io['env']): boolean => detectCi(env).provider !== null || inCi(env);
 
 /** Returns the context of this job: from the CI, or else from git. */
 export async function ciContext(io: Io): Promise<CiContext> {

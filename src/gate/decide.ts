@@ -62,7 +62,8 @@ export type Event =
       error: ErrorData | null;
     }
   | { type: 'cancelled'; gate: string; run: string; ok: boolean }
-  | { type: 'stop'; by: StopCause }
+  /** `orphaned`: as in `StopListener`. */
+  | { type: 'stop'; by: StopCause; orphaned?: boolean | undefined }
   /** Another process goes on with the saved state, perhaps in a re-run of the job. `behindMs`: how far the clock was set back since it was saved. `isReported`: a command has reported its end. */
   | { type: 'resumed'; attempt: number | null; behindMs: number; isReported?: boolean }
   | { type: 'time' };
@@ -97,7 +98,8 @@ function apply(plan: PlanState, event: Event, now: number): void {
       return;
     case 'stop':
       // A person may stop what the end of a slice would only leave.
-      if (plan.stop === null || plan.stop.by === 'slice') plan.stop = { by: event.by, at: now };
+      if (plan.stop === null || plan.stop.by === 'slice')
+        plan.stop = { by: event.by, at: now, ...(event.orphaned && { orphaned: true }) };
       return;
   }
 }

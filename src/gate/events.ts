@@ -163,6 +163,8 @@ export type GateEvent =
       type: 'stopping';
       /** The cause of the abort. */
       by: StopCause;
+      /** No signal came, but the process that started rungate has ended. */
+      orphaned?: boolean | undefined;
     }
   /** The gate requested the cancellation of the run. */
   | {

@@ -235,6 +235,8 @@ export const timeNames: ReadonlySet<string> = new Set([
 export interface Cause {
   by: StopCause;
   at: number;
+  /** As in `StopListener`. */
+  orphaned?: boolean;
 }
 
 /** Returns the number of the gate's runs that have failed, and were retried. */

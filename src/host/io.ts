@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { type Clock, systemClock } from '../clock.ts';
-import type { StopSignal } from '../errors.ts';
 import { version } from '../version.ts';
 import { type ChildResult, capture, launch, run } from './children.ts';
 import {
@@ -13,7 +12,7 @@ import {
   type TemporaryFolder,
   temporaryFolder,
 } from './paths.ts';
-import { every, onExit, onStop } from './process-events.ts';
+import { every, onExit, onStop, type SignalListener } from './process-events.ts';
 import { type GroupOptions, type GroupResult, runGroup } from './process-group.ts';
 import { ask, askSecret } from './prompt.ts';
 import { pipesReadOnce, readParts, silenceMs, streamFile, streamStdin } from './read-file.ts';
@@ -89,8 +88,11 @@ export interface Io {
   askSecret(question: string): Promise<string | null>;
   /** Returns a file of rungate's that several processes may change at once. */
   stateFile(path: string): StateFile;
-  /** Calls back on SIGINT, SIGTERM, SIGHUP and when the parent process is gone; a second signal ends the process at once. */
-  onStop(stop: (signal: StopSignal) => void): () => void;
+  /**
+   * Calls back on SIGINT, SIGTERM, SIGHUP and when the parent process is gone; a second signal ends the process at once.
+   * @param outlives whether only a package runner's end and, with a terminal, SIGHUP stop the command
+   */
+  onStop(stop: SignalListener, outlives?: boolean): () => void;
   /** Calls back at this interval until the returned function is called. It does not keep the process alive. */
   every(ms: number, callback: () => void): () => void;
   /** Calls back when the process ends, also by a second signal or a bug; only synchronous work is possible then. */
@@ -164,11 +166,11 @@ export const systemIo: Io = {
   ask,
   askSecret,
   stateFile: openStateFile,
-  onStop: (stop) =>
-    onStop((signal) => {
+  onStop: (stop, outlives) =>
+    onStop((signal, orphaned) => {
       for (const sink of [out, err]) sink.hurry();
-      stop(signal);
-    }),
+      stop(signal, orphaned);
+    }, outlives),
   every,
   onExit,
   capture,

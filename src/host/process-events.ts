@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import type { StopSignal } from '../errors.ts';
 
 /**
@@ -13,8 +14,8 @@ export interface Lineage {
 
 const shells = new Set(['sh', 'bash', 'dash', 'ash', 'busybox', 'zsh']);
 
-/** npm sets its process title to `npm exec …`; others run as `node` or under their own name. */
-const runners = /^(npm|npx|pnpm|yarn|node)/;
+/** npm sets its process title to `npm exec …`; others run as `node`, which some versions call `MainThread`, or under their own name. */
+const runners = /^(npm|npx|pnpm|yarn|node|MainThread)/;
 
 /** Fields of `/proc/<pid>/stat` on Linux. */
 interface ProcessStat {
@@ -51,28 +52,54 @@ export function lineageChanged(before: Lineage, now: Lineage): boolean {
   return before.parent !== now.parent || (before.runner !== null && before.runner !== now.runner);
 }
 
+/** The command line of a package runner. npm writes its title there, and the others run as `node /…/pnpm.cjs exec …`. */
+const runnerCommand = /(?:^|[/\0])(?:npm|npx|pnpm|yarn)\b/;
+
+/** Returns whether a package runner started this process, directly or through a shell. Another program of Node's is none. */
+function hasRunner({ parent, runner }: Lineage): boolean {
+  try {
+    return [parent, runner ?? parent].some((pid) =>
+      // cspell:ignore cmdline
+      runnerCommand.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1')),
+    );
+  } catch {
+    // Other systems than Linux do not show the command, but runners set this variable.
+    return process.env.npm_execpath !== undefined;
+  }
+}
+
 /** Interval between checks of the parent process, well below the 5 s that a stop may take. */
 const lineageMs = 400;
 
 export const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-export function onStop(stop: (signal: StopSignal) => void): () => void {
+export type SignalListener = (signal: StopSignal, orphaned?: boolean) => void;
+
+/** @param outlives whether the command goes on when the shell or the terminal that started it ends, as under `nohup` */
+export function onStop(stop: SignalListener, outlives = false): () => void {
   let stopping = false;
-  const once = (signal: StopSignal) => {
+  const stopOnce: SignalListener = (signal, orphaned) => {
     if (stopping) process.exit(128 + signalNumbers[signal]);
     stopping = true;
-    stop(signal);
+    stop(signal, orphaned);
   };
-  for (const signal of stopSignals) process.on(signal, once);
+  // Node resets the signals that nohup ignores. nohup leaves no terminal whose end SIGHUP could mean.
+  const isDetached = outlives && ![0, 1, 2].some((fd) => isatty(fd));
+  const listener = (signal: StopSignal) => {
+    if (signal !== 'SIGHUP' || !isDetached) stopOnce(signal);
+  };
+  for (const signal of stopSignals) process.on(signal, listener);
   // npx and npm do not pass SIGTERM on: they end, and this process would run on under another parent.
   const lineage = readLineage(process.ppid);
+  const isWatching = !outlives || hasRunner(lineage);
   const stopWatching = every(lineageMs, () => {
-    if (!stopping && lineageChanged(lineage, readLineage(process.ppid))) once('SIGTERM');
+    if (isWatching && !stopping && lineageChanged(lineage, readLineage(process.ppid)))
+      stopOnce('SIGTERM', true);
   });
   return () => {
     stopWatching();
-    for (const signal of stopSignals) process.off(signal, once);
+    for (const signal of stopSignals) process.off(signal, listener);
   };
 }
 

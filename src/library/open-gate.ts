@@ -2,7 +2,7 @@ import { cancelReason } from '../ci/provider.ts';
 import { nextStep } from '../ci/reports/wording.ts';
 import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
-import { RungateError, redactError, type Say, type StopCause } from '../errors.ts';
+import { RungateError, redactError, type Say, type StopCause, type StopListener } from '../errors.ts';
 import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
 import type { Emit, RunJournal } from '../gate/events.ts';
 import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
@@ -39,7 +39,7 @@ export interface OpenOptions {
   hub(): Promise<Omit<HubOptions, 'clock' | 'say'> | null>;
   clock: Clock;
   random: () => number;
-  onStop(listener: (cause: StopCause) => void): () => void;
+  onStop(listener: StopListener): () => void;
   redact: Redact;
   /** Names options in errors as the caller does. */
   say: Say;
@@ -84,7 +84,8 @@ async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Em
 }
 
 const reasonIn =
-  (options: Pick<OpenGateOptions, 'cancelReason' | 'env'>) => async (why: StopCause | 'timeout') =>
+  (options: Pick<OpenGateOptions, 'cancelReason' | 'env'>) =>
+  async (why: StopCause | 'timeout' | 'orphaned') =>
     options.cancelReason ?? cancelReason(why, options.env);
 
 async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[]): Promise<PlanResult> {

@@ -5,7 +5,14 @@ import type { Checked } from '../client/check-options.ts';
 import { checkHeaders } from '../client/headers.ts';
 import type { ExchangeEvent } from '../client/options.ts';
 import { type Clock, isPromise, systemClock, within } from '../clock.ts';
-import { RungateError, redactError, type StopCause, StoppedError, UsageError } from '../errors.ts';
+import {
+  RungateError,
+  redactError,
+  type StopCause,
+  type StopListener,
+  StoppedError,
+  UsageError,
+} from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
 import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
 import { sayInLibrary } from '../options/spelling.ts';
@@ -157,7 +164,7 @@ export function observerOf<Event = GateEvent>(options: {
     throwIfFailed(): void {
       if (failure !== undefined) throw failure.error;
     },
-    onStop(listener: (cause: StopCause) => void): () => void {
+    onStop(listener: StopListener): () => void {
       const aborting = [options.signal, broken.signal].filter((signal) => signal !== undefined);
       return onAbort(aborting, (reason) => listener(causeOf(reason)));
     },

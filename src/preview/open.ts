@@ -6,7 +6,7 @@ import { formatDuration } from '../duration.ts';
 import {
   RungateError,
   type Say,
-  type StopCause,
+  type StopListener,
   StoppedError,
   TimeoutError,
   UnexpectedResponseError,
@@ -37,7 +37,7 @@ interface PreviewTools {
   clock: Clock;
   emit: Emit;
   say: Say;
-  onStop(listener: (cause: StopCause) => void): () => void;
+  onStop(listener: StopListener): () => void;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
 }
 

@@ -78,7 +78,7 @@ describe.concurrent('unread standard error does not keep a gate from its end:', 
     ['SIGHUP', 129],
   ] as const)('%s, after which the run is cancelled', async (signal, exitCode) => {
     const { mock, env } = await mockOf('stuck');
-    const running = withBlocked('err', gate, env);
+    const running = withBlocked('err', gate, { ...env, CI: 'true' });
     await until(() => mock.requests.some(({ endpoint }) => endpoint === 'run.status'));
     running.child.kill(signal);
     const { code, out } = await running.ended;

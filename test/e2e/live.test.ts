@@ -147,6 +147,16 @@ describe('the live view in a pseudo-terminal', () => {
     expect(terminal.raw().endsWith('\u001b[?25l')).toBe(false);
   });
 
+  it('disappears when the terminal is closed, and the run is cancelled', async () => {
+    mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
+    env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
+    const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
+    await terminal.shows(/NEXT POLL/);
+    terminal.kill('SIGHUP');
+    expect(await terminal.ended).toBe(129);
+    expect(terminal.screen.lines().join('\n')).toMatch(/stopping on SIGHUP/);
+  });
+
   it('disappears on a second signal, which ends rungate at once', async () => {
     mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
     env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };

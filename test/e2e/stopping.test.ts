@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { until } from '../until.ts';
-import { rungate } from './built.ts';
+import { program, rungate, start } from './built.ts';
 
 let mock: MockServer;
 let env: Record<string, string>;
@@ -22,8 +22,8 @@ describe('run trigger --wait owns its run', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
-  ] as const)('cancels it on %s and exits with %i', async (signal, code) => {
-    const running = rungate([...trigger, '--wait', '--json'], env);
+  ] as const)('in CI cancels it on %s and exits with %i', async (signal, code) => {
+    const running = rungate([...trigger, '--wait', '--json'], { ...env, CI: 'true' });
     await running.shows(/in_progress/);
     running.child.kill(signal);
     const ended = await running.ended;
@@ -76,6 +76,59 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     rmSync(folder, { recursive: true, force: true });
   },
 );
+
+/** Starts a gate in the background of a shell, and ends the shell once the run is in progress. */
+async function left(own: Record<string, string>, how = '', shell = 'bash') {
+  const script = `${how} "$0" "$@" < /dev/null & echo "pid $!"; wait`;
+  const gate = [...program, ...trigger, '--wait', '--json'];
+  const running = start(shell, ['-c', script, ...gate], { ...env, ...own });
+  const [, pid] = await running.shows(/pid (\d+)/);
+  await running.shows(/in_progress/);
+  running.child.kill('SIGKILL');
+  return { ...running, pid: Number(pid) };
+}
+
+describe.skipIf(process.platform !== 'linux')('a gate in the background of a shell that ends', () => {
+  const reads = () => mock.requests.filter(({ endpoint }) => endpoint === 'run.status').length;
+
+  it.each(['', 'nohup', 'setsid'])(
+    'goes on outside CI, and after SIGHUP without a terminal (%s)',
+    async (how) => {
+      const { pid, ended } = await left({}, how);
+      process.kill(pid, 'SIGHUP');
+      // The reads take longer than several checks of the parent process.
+      const before = reads();
+      await until(() => reads() > before + 8);
+      process.kill(pid, 'SIGTERM');
+      const { out, err } = await ended;
+      expect(JSON.parse(out.slice(out.indexOf('{')))).toMatchObject({ interruptedBy: 'SIGTERM' });
+      expect(err).toContain('stopping on SIGTERM; a second signal ends rungate at once');
+      expect(runs()[0]?.cancelled?.reason).toBe('rungate: stopped by SIGTERM');
+    },
+  );
+
+  const orphaned = async (own: Record<string, string>, shell?: string) => {
+    const { out, err } = await (await left(own, '', shell)).ended;
+    expect(JSON.parse(out.slice(out.indexOf('{')))).toMatchObject({
+      exitCode: 143,
+      cancellation: 'requested',
+    });
+    expect(err).toContain(
+      'stopping, since the process that started rungate has ended; a signal ends rungate at once',
+    );
+    expect(runs()[0]?.cancelled?.reason).toBe('rungate: the process that started it has ended');
+  };
+
+  it('is stopped in CI', () => orphaned({ CI: 'true' }));
+
+  it('is stopped under a package runner, which does not pass signals on', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-runner-'));
+    const npm = join(folder, 'npm');
+    copyFileSync('/bin/bash', npm);
+    await orphaned({}, npm);
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
 
 describe('a signal while the run is being created', () => {
   it('repeats the request with the same key and body, then cancels the run', async () => {

@@ -41,7 +41,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     // The pipes stay open until the orphaned rungate has ended too.
     const ended = await running.ended;
     expect([...mock.state.runs.values()].map((run) => run.cancelled?.reason)).toEqual([
-      expect.stringContaining('SIGTERM'),
+      'rungate: the process that started it has ended',
     ]);
     expect(JSON.parse(ended.out)).toMatchObject({ interruptedBy: 'SIGTERM', cancellation: 'requested' });
   },

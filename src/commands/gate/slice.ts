@@ -1,6 +1,6 @@
 import type { CiContext } from '../../ci/context.ts';
 import { formatDuration } from '../../duration.ts';
-import { RungateError, type StopCause, UsageError } from '../../errors.ts';
+import { RungateError, type StopListener, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { goingOn, isOverdue, type PlanStore, type SavedPlan, savePlan } from '../../gate/plan/saved.ts';
 import type { RunReport } from '../../gate/result-types.ts';
@@ -9,7 +9,7 @@ import { type Flags, flagName, rows } from '../../options/table.ts';
 import { isLocal, parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
-import type { GatePart } from '../run/open-gate.ts';
+import { type GatePart, gateStops } from '../run/open-gate.ts';
 import type { CommandGate } from '../run/wait-flags.ts';
 import { announce, type Chosen, choose } from './choose.ts';
 import { newEntry } from './entry.ts';
@@ -56,21 +56,18 @@ async function keeper({ output }: Context, store: Store, { state, problem: known
 type OnStop = GatePart['onStop'];
 
 /** Returns a function that adds a listener for the stop by a signal or by the end of the slice, which `end` waits for. */
-function stopper(
-  io: Pick<Context['io'], 'onStop'>,
-  end: (signal: AbortSignal, stop: (cause: StopCause) => void) => Promise<void>,
-): OnStop {
-  const listeners = new Set<(cause: StopCause) => void>();
+function stopper(io: Context['io'], end: (signal: AbortSignal, stop: StopListener) => Promise<void>): OnStop {
+  const listeners = new Set<StopListener>();
   const done = new AbortController();
   let forget = () => {};
-  const stop = (cause: StopCause) => {
+  const stop: StopListener = (cause, orphaned) => {
     if (done.signal.aborted) return;
     done.abort();
-    for (const listener of listeners) listener(cause);
+    for (const listener of listeners) listener(cause, orphaned);
   };
   return (listener) => {
     if (listeners.size === 0) {
-      forget = io.onStop(stop);
+      forget = gateStops(io)(stop);
       end(done.signal, stop).catch(() => {});
     }
     listeners.add(listener);

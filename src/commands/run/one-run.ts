@@ -1,4 +1,3 @@
-import { detectCi } from '../../ci/provider.ts';
 import type { Exchange } from '../../client/caller.ts';
 import { mismatchError } from '../../client/schema-mismatch.ts';
 import { received } from '../../contract/issues.ts';
@@ -11,8 +10,8 @@ import type { Io } from '../../host/io.ts';
 import { membersOf, objectText } from '../../json/text.ts';
 import { wantsJson } from '../../output/json.ts';
 import { linkTarget } from '../../output/live/hyperlink.ts';
-import { inCi } from '../../output/motion.ts';
 import type { Output } from '../../output/output.ts';
+import { runsInCi } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { fieldTable, warnOfHtml } from '../endpoints/response-table.ts';
 import { filled } from '../options.ts';
@@ -55,7 +54,7 @@ type Environment = Pick<Io, 'env' | 'platform' | 'out'>;
 /** Best first. None in CI, without a terminal, over SSH and without a display; BROWSER overrides them, `none` disables them. */
 export function browserCommands({ env, platform, out }: Environment): readonly (readonly string[])[] {
   const filled = (name: string) => env[name]?.trim() || undefined;
-  if (!out.isTTY || inCi(env) || detectCi(env).provider !== null) return [];
+  if (!out.isTTY || runsInCi(env)) return [];
   const own = filled('BROWSER');
   if (own !== undefined) return own === 'none' ? [] : [own.split(/\s+/)];
   if (platform === 'darwin' || platform === 'win32') {

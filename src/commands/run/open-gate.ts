@@ -7,6 +7,7 @@ import { type OpenOptions, openGate } from '../../library/open-gate.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import type { Flags } from '../../options/table.ts';
 import { isLocal } from '../../transport/address.ts';
+import { runsInCi } from '../ci-context.ts';
 import { guardHubToken } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { sayFrom } from '../source-names.ts';
@@ -106,12 +107,18 @@ export async function runGates(
   return exitCode;
 }
 
+/** Returns how a gate is stopped: outside CI, it outlives the shell and the terminal that started it. */
+export const gateStops =
+  (io: Context['io']): OpenOptions['onStop'] =>
+  (listener) =>
+    io.onStop(listener, !runsInCi(io.env));
+
 export function openOptions(context: Context): OpenOptions {
   const { io, settings, output } = context;
   return {
     clock: io.clock,
     random: io.random,
-    onStop: io.onStop,
+    onStop: gateStops(io),
     redact: output.redact,
     say: sayFrom(settings),
     connect: () => context.connect(),

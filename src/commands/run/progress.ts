@@ -168,7 +168,12 @@ export function progressLines(
       alert({}, `${paint('warn', 'warning:')} ${why}`);
       if (error.hint !== undefined) alert({}, `  ${paint('dim', '→')} ${excerpt(error.hint, 400)}`);
     },
-    stopping: (event) => alert(event, `stopping on ${event.by}; a second signal ends rungate at once`),
+    stopping(event) {
+      const [why, another] = event.orphaned
+        ? [', since the process that started rungate has ended', 'a']
+        : [` on ${event.by}`, 'a second'];
+      alert(event, `stopping${why}; ${another} signal ends rungate at once`);
+    },
     cancelled(event) {
       const { runId, error } = event;
       if (error === null) return alert(event, `asked the service to cancel ${fullName(event)}`);

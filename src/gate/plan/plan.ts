@@ -44,7 +44,7 @@ export interface PlanOptions {
   /** Whether a stop cancels the runs; `SIGINT`: only Ctrl-C does. The end of a slice never cancels. */
   cancelOnInterrupt: boolean | 'SIGINT';
   cancelOnTimeout: boolean;
-  cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
+  cancelReason(why: StopCause | 'timeout' | 'orphaned'): string | Promise<string>;
 }
 
 /** An event of one of the gates, or of all of them. */

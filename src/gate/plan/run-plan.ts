@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { RungateError, type Say, type StopCause, sayId } from '../../errors.ts';
+import { RungateError, type Say, type StopListener, sayId } from '../../errors.ts';
 import type { Event } from '../decide.ts';
 import { type DeployedCheckOptions, type WatchedPage, watchPage } from '../deployed/watch-page.ts';
 import type { EffectTools, LiveGate } from '../effect-tools.ts';
@@ -35,7 +35,7 @@ export interface PlanTools {
   /** Names options in errors; default: by their ids. */
   say?: Say | undefined;
   /** Calls the listener when a person or the CI stops the gates. Returns a function that removes the listener. */
-  onStop(listener: (cause: StopCause) => void): () => void;
+  onStop(listener: StopListener): () => void;
   emit?: ((event: PlanEvent) => void) | undefined;
   /** Opens a gate's link with the hub. */
   linkHub?(user: HubUser): HubLink | undefined;
@@ -163,7 +163,10 @@ class RunningPlan {
         this.#entries.flatMap(([name, , one]) => (one.environment === key ? [this.#gateOf(name)] : [])),
       watched: (runId) => this.#watched.get(runId) as WatchedRun,
       isAccepted: () => isAccepted(this.#state),
-      cancelReason: async () => this.#options.cancelReason(causeOf(this.#state)?.by ?? 'timeout'),
+      cancelReason: async () => {
+        const { by = 'timeout', orphaned } = causeOf(this.#state) ?? {};
+        return this.#options.cancelReason(orphaned ? 'orphaned' : by);
+      },
       readPage: async (confirms, signal) => {
         const [phase, end] = phaseOf(this.#state, confirms);
         return (await this.#page?.read(phase, end - this.#now(), signal)) ?? { build: null, error: null };
@@ -204,7 +207,8 @@ class RunningPlan {
   #say(event: Event, before: PlanState, after: PlanState, tools: SayTools): void {
     this.#state = after;
     const isSaid = event.type === 'stop' && event.by !== 'slice' && event.by !== 'fail-fast';
-    if (isSaid && before.stop === null) this.#tools.emit?.({ type: 'stopping', by: event.by });
+    if (isSaid && before.stop === null)
+      this.#tools.emit?.({ type: 'stopping', by: event.by, orphaned: event.orphaned });
     if (event.type === 'created') this.#gateOf(event.gate).lastRun = event.run;
     this.#sayKnownRuns(event, before, after, tools);
     this.#sayKept(before, after);
@@ -259,7 +263,7 @@ class RunningPlan {
   #listen(tell: Tell): () => void {
     const hubs = new Set([...this.#lives.values()].flatMap(({ hub }) => hub ?? []));
     const ends = [
-      this.#tools.onStop((by) => void tell({ type: 'stop', by })),
+      this.#tools.onStop((by, orphaned) => void tell({ type: 'stop', by, orphaned })),
       ...[...hubs].map((hub) => hub.onWake((run) => void tell({ type: 'woken', run }))),
     ];
     return () => {
