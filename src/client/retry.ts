@@ -7,7 +7,9 @@ export type RetryKind = 'limit' | 'again' | 'no';
 
 type Retryable = Pick<PreparedRequest, 'method' | 'headers' | 'repeatable'>;
 
-const passing: readonly number[] = [408, 500, 502, 503, 504];
+/** Returns whether the same request may get another response later. A 425 refuses only a request that came too early. */
+export const isPassing = (status: number): boolean =>
+  [408, 425].includes(status) || (status >= 500 && status !== 501 && status !== 505);
 
 const seconds = /^\d+(\.\d+)?$/;
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
@@ -107,7 +109,7 @@ export function retryKind(error: unknown, request: Retryable): RetryKind {
   }
   if (error instanceof HttpError) {
     if (error.status === 429) return 'limit';
-    const passes = passing.includes(error.status) || error.retryAfterMs !== undefined;
+    const passes = isPassing(error.status) || error.retryAfterMs !== undefined;
     return passes || inProgress(error, request) ? again : 'no';
   }
   return error instanceof UnexpectedResponseError && error.unreadable ? again : 'no';
@@ -120,6 +122,7 @@ export const mayLeadToResult = (error: unknown): boolean =>
 /** Returns whether the request may have taken effect although its response was lost. */
 export function responseLost(error: unknown): boolean {
   if (error instanceof NetworkError) return error.fault === 'broken';
-  if (error instanceof HttpError) return error.status === 502 || error.status === 504;
+  // A proxy, or Cloudflare, has sent the request on.
+  if (error instanceof HttpError) return [502, 504, 520, 522, 524].includes(error.status);
   return error instanceof UnexpectedResponseError && error.unreadable;
 }

@@ -1,4 +1,4 @@
-import { mayLeadToResult } from '../client/retry.ts';
+import { isPassing, mayLeadToResult } from '../client/retry.ts';
 import {
   ConfigError,
   CredentialError,
@@ -17,7 +17,7 @@ import type { ReadFailure } from './reads.ts';
 export function isForeign(error: unknown): boolean {
   if (!(error instanceof HttpError) || error.error !== undefined || error.retryAfterMs !== undefined)
     return false;
-  return [401, 403, 404].includes(error.status) || (error.status >= 300 && error.status < 400);
+  return error.status >= 300 && error.status < 500 && !isPassing(error.status);
 }
 
 export function isLimit(error: RungateError): error is HttpError {
@@ -39,7 +39,7 @@ export function failureOf(error: RungateError, cut: boolean): ReadFailure {
     return error.field === 'failed' || error.field === 'blocked' ? 'ended' : 'outage';
   if (!(error instanceof HttpError)) return 'final';
   const { status, retryAfterMs } = error;
-  if (status === 408 || status >= 500) return 'outage';
+  if (isPassing(status) || status >= 500) return 'outage';
   if (retryAfterMs !== undefined) return 'later';
   if (isForeign(error)) return status === 404 ? 'foreign-404' : 'foreign';
   return status === 404 ? 'missing' : 'final';

@@ -157,7 +157,11 @@ describe('retryKind', () => {
     ['a 502', http(502), 'again', 'no'],
     ['a 503', http(503), 'again', 'no'],
     ['a 504', http(504), 'again', 'no'],
+    ['a 425', http(425), 'again', 'no'],
+    ['a 507', http(507), 'again', 'no'],
+    ["Cloudflare's 521", http(521), 'again', 'no'],
     ['a 501', http(501), 'no', 'no'],
+    ['a 505', http(505), 'no', 'no'],
     ['a 400', http(400), 'no', 'no'],
     ['a 401', http(401), 'no', 'no'],
     ['a 404', http(404), 'no', 'no'],
@@ -196,8 +200,12 @@ describe('retryKind', () => {
   });
 
   test('responseLost is true if the request may have taken effect', () => {
-    const lost = [network('broken'), unexpected(true), http(502), http(504)];
-    const known = [network('refused'), unexpected(false), http(503), http(500), http(429)];
+    const lost = [
+      network('broken'),
+      unexpected(true),
+      ...[502, 504, 520, 522, 524].map((code) => http(code)),
+    ];
+    const known = [network('refused'), unexpected(false), ...[503, 500, 429, 521].map((code) => http(code))];
     expect(lost.map(responseLost)).toEqual(lost.map(() => true));
     expect(known.map(responseLost)).toEqual(known.map(() => false));
   });

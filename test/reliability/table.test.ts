@@ -202,7 +202,7 @@ These limits apply:
 
 | limit | value |
 | --- | --- |
-| response | 16 MiB, or 1 MiB for a run or an error |
+| response, also decompressed | 16 MiB, or 1 MiB for a run or an error |
 | JSON in it | 500,000 values, 500 levels |
 | explanation in an error | 2,000 characters |
 | redirects within the origin | 5 |
