@@ -2,6 +2,9 @@ import type { CiContext } from '../ci/context.ts';
 import { detectCi, gitFacts } from '../ci/provider.ts';
 import type { Io } from '../host/io.ts';
 import { inCi } from '../output/motion.ts';
+import { sanitize } from '../sanitize.ts';
+import { findRoot } from '../settings/locate.ts';
+import type { Context } from './context.ts';
 
 function textOf(io: Io, variable: string): string | undefined {
   const path = io.env[variable];
@@ -28,4 +31,32 @@ export async function ciContext(io: Io): Promise<CiContext> {
     gitFacts((args) => io.capture(['git', ...args])),
     payload,
   );
+}
+
+/** Returns what to do if git does not read the repository because another user owns it, as in many containers; otherwise null. */
+export function gitRefusal(
+  io: Pick<Io, 'capture' | 'cwd' | 'exists'>,
+): { problem: string; remedy: string } | null {
+  if (findRoot(io.cwd, io.exists) === null) return null;
+  let errors = '';
+  io.capture(['git', 'rev-parse', '--git-dir'], (stderr) => {
+    errors = stderr;
+  });
+  // Only the command is the same in every language and version of git.
+  const [command] = /git config --global --add safe\.directory .+/.exec(errors) ?? [];
+  if (command === undefined) return null;
+  return {
+    problem: 'git does not read this repository, because another user owns it: the commit is unknown',
+    remedy: `run ${sanitize(command.trim())}`,
+  };
+}
+
+/** Returns the context of this job for a run, as `ciContext` does. Warns if git refuses to say the commit, which the run then lacks. */
+export async function buildContext({ io, output, settings }: Context): Promise<CiContext> {
+  const ci = await ciContext(io);
+  const refusal = ci.commitSha === null && settings.commitSha === undefined ? gitRefusal(io) : null;
+  if (refusal === null) return ci;
+  await output.alert(`${output.paint('warn', 'warning:')} ${refusal.problem}`);
+  await output.alert(`  → ${refusal.remedy}`);
+  return ci;
 }

@@ -21,19 +21,26 @@ export function withoutOwn(env: Readonly<Record<string, string | undefined>>) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:RUNGATE|INPUT)_/i.test(name)));
 }
 
-export function capture([file = '', ...args]: readonly string[], timeout = 2000): string | null {
+/** @param onFailure receives what a command that fails prints to stderr @param timeout milliseconds */
+export function capture(
+  [file = '', ...args]: readonly string[],
+  onFailure: (stderr: string) => void = () => {},
+  timeout = 2000,
+): string | null {
   // Here and below: load the module when a command runs, not at every start.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const program = onPath(file);
   if (program === '') return null;
-  const { status, stdout } = spawnSync(program, args, {
+  const { status, stdout, stderr } = spawnSync(program, args, {
     env: withoutOwn(process.env),
     timeout,
     // `spawnSync` would wait for a command that ignores SIGTERM.
     killSignal: 'SIGKILL',
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return status === 0 ? stdout.toString() : null;
+  if (status === 0) return stdout.toString();
+  onFailure(String(stderr));
+  return null;
 }
 
 export async function run(

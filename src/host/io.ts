@@ -97,8 +97,8 @@ export interface Io {
   every(ms: number, callback: () => void): () => void;
   /** Calls back when the process ends, also by a second signal or a bug; only synchronous work is possible then. */
   onExit(callback: () => void): () => void;
-  /** Returns the output of a quick command, or null if it failed or took more than 2 s. */
-  capture(command: readonly string[]): string | null;
+  /** Returns the output of a quick command, or null if it failed (then `onFailure` gets its stderr) or took more than 2 s. */
+  capture(command: readonly string[], onFailure?: (stderr: string) => void): string | null;
   /** Runs a command with this process's own streams, and passes stop signals on to it. */
   run(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<ChildResult>;
   /** Starts a program that may outlive this process. Returns false if it cannot be started or fails within 2 s. */

@@ -46,7 +46,7 @@ export interface Settings {
   /** Whether the reader of stdout has closed the pipe. */
   closed?: boolean;
   /** Returns the output of a captured command. */
-  captured?: (command: readonly string[]) => string | null;
+  captured?: Io['capture'];
   /** The answer to every prompt, or a function of the question; undefined is Ctrl-D. Without it, there is no terminal. */
   answer?: string | ((question: string) => string | undefined);
   /** The answer to a prompt for a secret. */
@@ -183,7 +183,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     },
     every: () => () => {},
     onExit: () => () => {},
-    capture: (command) => settings.captured?.(command) ?? null,
+    capture: (command, onFailure) => settings.captured?.(command, onFailure) ?? null,
     run: async () => ({ code: 0, signal: null }),
     launch: async (command, env) => (await settings.launch?.(command, env)) ?? false,
     runGroup: async (command, options) => ({

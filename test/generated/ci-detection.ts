@@ -146,7 +146,8 @@ rungate leaves out the facts that your CI system does not provide. It never gues
   the head. Without this file, there is no commit. Jenkins provides the head with the GitLab or pull request builder plugin, and if \`BRANCH_NAME\`
   ends in \`-head\`.
 - **Git.** A missing repository comes from the git remote. A missing branch or commit comes from the working copy, but not in a pull request, where
-  the working copy may be the merge commit.
+  the working copy may be the merge commit. If git does not read the repository because another user owns it, a gate and \`doctor\` name the
+  command that allows it.
 - **Events.** The event is the CI system's own name for the cause of the pipeline. Without one, it is \`tag\` or \`pull_request\`.
 - **Forks.** The tables mark the environments that belong to a fork, or may do so, with (fork). [Security](../reference/settings.md#security) lists
   the CI systems that do not report forks.

@@ -9,7 +9,7 @@ import { capture, launch } from '../../src/host/children.ts';
 const patientMs = 600_000;
 
 test('capture returns what a quick command prints', () => {
-  expect(capture([process.execPath, '--print', '1 + 1'], patientMs)).toBe('2\n');
+  expect(capture([process.execPath, '--print', '1 + 1'], undefined, patientMs)).toBe('2\n');
 });
 
 test('capture does not pass the settings of rungate on, nor the inputs of its action', () => {
@@ -18,12 +18,19 @@ test('capture does not pass the settings of rungate on, nor the inputs of its ac
   process.env = { ...env, ...secrets };
   try {
     const script = 'JSON.stringify(Object.keys(process.env))';
-    const names = capture([process.execPath, '--print', script], patientMs);
+    const names = capture([process.execPath, '--print', script], undefined, patientMs);
     expect(JSON.parse(names ?? '[]')).toContain(Object.keys(env).find((name) => /^path$/i.test(name)));
     for (const name of Object.keys(secrets)) expect(names).not.toContain(name);
   } finally {
     process.env = env;
   }
+});
+
+test('capture passes on what a command that fails prints to stderr', () => {
+  const failures: string[] = [];
+  const script = 'console.error("why"); process.exit(1)';
+  expect(capture([process.execPath, '--eval', script], (text) => failures.push(text), patientMs)).toBeNull();
+  expect(failures).toEqual(['why\n']);
 });
 
 test.skipIf(process.platform === 'win32')('capture does not wait for a command that ignores SIGTERM', () => {

@@ -10,7 +10,7 @@ import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { artifactsOf, versionsOf } from '../../subject.ts';
 import { type Bind, examples } from '../binding.ts';
-import { ciContext } from '../ci-context.ts';
+import { ciContext, gitRefusal } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/open-gate.ts';
@@ -79,6 +79,8 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   yield checkCredentials(settings, sources);
   const ci = await ciContext(io);
   yield checkCi(ci);
+  const refusal = ci.commitSha === null ? gitRefusal(io) : null;
+  if (refusal !== null) yield check('git', 'warn', refusal.problem, refusal.remedy);
   yield* checkWorkflows(io);
   yield checkProxy(io.env);
   yield* await resultOf('deployed build', checkDeployed(context, ci.commitSha), say);

@@ -5,7 +5,7 @@ import { rows } from '../../options/table.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { SomeSettings } from '../../settings/names.ts';
 import { echoed, instead } from '../../suggest.ts';
-import { ciContext } from '../ci-context.ts';
+import { buildContext } from '../ci-context.ts';
 import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
@@ -58,7 +58,7 @@ async function runChosen(
       hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
     });
   }
-  const ci = await ciContext(own.io);
+  const ci = await buildContext(own);
   await warnOfReRuns(own, ownFlags, ci);
   chosen?.forEach(checkComplete);
   const only = { name: unnamed, needs: [], advisory: false, settings: own.settings };

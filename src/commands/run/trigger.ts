@@ -9,7 +9,7 @@ import { openStart } from '../../library/open-gate.ts';
 import { fileIds, type OptionId, rowOf } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import { inCi } from '../../output/motion.ts';
-import { ciContext } from '../ci-context.ts';
+import { buildContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { printRequests } from './dry-run.ts';
 import { openOptions, runGates } from './open-gate.ts';
@@ -95,7 +95,7 @@ export async function triggerCommand(given: Context, givenFlags: TriggerFlags): 
     throw new ConfigError('run trigger creates no environment for a preview deployment', {
       hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
     });
-  const ci = await ciContext(context.io);
+  const ci = await buildContext(context);
   await warnOfReRuns(context, flags, ci);
   const body = triggerBody(context.settings, ci);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;

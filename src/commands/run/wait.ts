@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { unnamed } from '../../gate/plan/plan.ts';
 import { checkRunId } from '../../gate/run-id.ts';
 import type { Flags } from '../../options/table.ts';
-import { ciContext } from '../ci-context.ts';
+import { buildContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { runGates } from './open-gate.ts';
@@ -46,7 +46,7 @@ export async function waitCommand(
   const gate = gateOf(context.settings, { runIds, names: flags.name });
   // Only a receipt needs the facts of the build: git takes time.
   const receipt = await openReceipts?.(context, [
-    { name: unnamed, policy: gate.rules.policy, build: runFacts(await ciContext(context.io)) },
+    { name: unnamed, policy: gate.rules.policy, build: runFacts(await buildContext(context)) },
   ]);
   return runGates(context, [gate], flags, receipt);
 }
