@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { HttpError, NetworkError, type NetworkFault, type Wording } from '../errors.ts';
 import { isLoopback, type Receiver, toService } from './address.ts';
@@ -12,7 +13,7 @@ const tls =
 const handshake = /^(ERR_SSL_|EPROTO$)/;
 
 /** The codes for a response that undici's HTTP parser rejects; the parser's own error has a name but no code. */
-const notHttp = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH_MISMATCH$)/;
+const notHttp = /^(HPE_|HTTPParserError$|UND_ERR_RES_CONTENT_LENGTH_MISMATCH$)/;
 
 /** The parser's message for a connection that closed after a part of the last response that it was for. */
 const cutOff = /\(Invalid EOF state\)$/;
@@ -42,6 +43,13 @@ const certificates: Readonly<Record<string, readonly [problem: string, remedy: R
     'has expired',
     ({ server }) =>
       `renew the certificate on the ${server}; if it is still valid, check this machine's clock`,
+  ],
+  // The server has sent only its own certificate.
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+    'is not trusted: its issuer is unknown, and the server sent no certificate of it',
+    ({ server }) =>
+      (say) =>
+        `if a private CA signed it, add the certificate of that CA with ${say('trust')}; if an intermediate CA did, the ${server} must also send the certificate of that one, or add it to the same file`,
   ],
   CERT_NOT_YET_VALID: [
     'is not valid yet',
@@ -86,6 +94,13 @@ const clientCertificate = ({ server }: Receiver): Wording | undefined =>
   server === 'service'
     ? (say) => `the service may require a client certificate: check ${say('certFile')}`
     : undefined;
+
+/** Node limits the headers of a response for every HTTP client. */
+const largeHeaders = (started: boolean, { host }: URL, { server }: Receiver): Fault => [
+  started ? 'broken' : 'connect',
+  `${host} sent a response with more than ${maxHeaderSize / 1024} KiB of headers`,
+  `send fewer or shorter headers, such as cookies, from the ${server} or the proxy in front of it; to allow more: NODE_OPTIONS=--max-http-header-size=65536`,
+];
 
 function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Receiver): Fault {
   const { host, hostname } = url;
@@ -163,9 +178,11 @@ export function networkError(cause: unknown, url: URL, started: boolean, to = to
   const text = undiciTimeout.test(code) ? 'timed out' : cutOff.test(message) ? closed : message || code;
   const [fault, problem, hint] = tls.test(code)
     ? tlsFault(code, text, cause, url, to)
-    : started
-      ? brokenFault(code || name, text, cause, url, to)
-      : unsentFault(code, text, url, to);
+    : code === 'UND_ERR_HEADERS_OVERFLOW'
+      ? largeHeaders(started, url, to)
+      : started
+        ? brokenFault(code || name, text, cause, url, to)
+        : unsentFault(code, text, url, to);
   return new NetworkError(fault, problem, { hint, cause });
 }
 

@@ -15,6 +15,9 @@ export function decodes(text: string): boolean {
   }
 }
 
+/** Quotes around a value, as from an .env file that no shell reads. */
+const quotes = /^["'`“”‘’]+|["'`“”‘’]+$/g;
+
 interface Variable {
   name: string;
   value: string;
@@ -22,10 +25,14 @@ interface Variable {
 
 const envValue = (env: ProxyEnv, name: string) => (env[name] ?? '').trim();
 
-/** Returns the variable in lower case, as curl does, else in upper case; an empty one counts as not set. */
+/** Returns the variable in lower case, as curl does, else in upper case; an empty one counts as not set. @throws ConfigError for quotes */
 function variable(env: ProxyEnv, lower: string): Variable | null {
   const all = [lower, lower.toUpperCase()].map((name) => ({ name, value: envValue(env, name) }));
-  return all.find(({ value }) => value !== '') ?? null;
+  const found = all.find(({ value }) => value !== '') ?? null;
+  if (found === null || found.value.replace(quotes, '') === found.value) return found;
+  throw new ConfigError(`the value of ${found.name} is in quotes`, {
+    hint: 'remove the quotes: containers and CI systems take them as a part of the value',
+  });
 }
 
 /** Parses the address of a proxy. Errors name the variable but never its value, which may contain a password. */
@@ -97,8 +104,9 @@ const defaultPort = (url: URL) => (url.port !== '' ? url.port : url.protocol ===
  * @throws ConfigError if the variable that applies is not a usable address; the error does not show its value
  */
 export function proxyFor(target: URL, env: ProxyEnv): URL | null {
+  if (isLoopback(target.hostname)) return null;
   const proxy = variable(env, target.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
-  if (proxy === null || isLoopback(target.hostname)) return null;
+  if (proxy === null) return null;
   const host = bare(target.hostname);
   const entries = (variable(env, 'no_proxy')?.value ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
   if (entries.some((entry) => covers(entry.toLowerCase(), host, defaultPort(target)))) return null;
@@ -118,7 +126,9 @@ const proxyNames = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as
 export function proxySecrets(env: ProxyEnv): string[] {
   const secrets = new Set<string>();
   for (const name of proxyNames) {
-    const text = envValue(env, name).replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+    const text = envValue(env, name)
+      .replace(quotes, '')
+      .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
     const at = text.lastIndexOf('@');
     if (at < 0) continue;
     const user = text.slice(0, at);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
+import { redactSecrets } from '../../src/redact.ts';
 import { proxyAuthorization, proxyFor, proxySecrets, showProxy } from '../../src/transport/proxy.ts';
 import { thrown } from '../client/rejection.ts';
 
@@ -100,6 +101,23 @@ describe('NO_PROXY', () => {
   ])('for %s with the exceptions %j uses a proxy: %s', (target, exceptions, proxied) => {
     const env = { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: exceptions };
     expect(proxyOrigin(target, env) !== null).toBe(proxied);
+  });
+});
+
+describe('quotes around a variable, as from an .env file,', () => {
+  const address = 'http://user:s3cret-word@proxy.test:3128';
+
+  test.each([
+    ['HTTPS_PROXY', { HTTPS_PROXY: `"${address}"` }],
+    ['https_proxy', { https_proxy: `'${address}'` }],
+    ['HTTPS_PROXY', { HTTPS_PROXY: `“${address}”` }],
+    ['NO_PROXY', { HTTPS_PROXY: address, NO_PROXY: '".internal.example.com,10.0.0.0/8"' }],
+  ])('are an error that names %s', (name, env) => {
+    const target = new URL('https://service.example.com');
+    const error = thrown(() => proxyFor(target, env), ConfigError);
+    expect(error.message).toBe(`the value of ${name} is in quotes`);
+    expect(proxyFor(new URL('https://localhost'), env)).toBeNull();
+    expect(redactSecrets('s3cret-word', proxySecrets(env))).toBe('***');
   });
 });
 

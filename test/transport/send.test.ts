@@ -280,12 +280,22 @@ describe('send', () => {
       'a content length and chunks',
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
     ],
-    ['headers without an end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`],
   ])('reports a response that is not HTTP: %s', async (_, bytes) => {
     const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
     const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
     expect(error).toMatchObject({ fault: 'broken', unsent: false });
     expect(error.message).toContain('sent a response that is not HTTP');
+  });
+
+  test('reports headers that are too large', async () => {
+    const { url } = await serve(({ response }) => {
+      response.setHeader('set-cookie', 'x'.repeat(40_000));
+      json(response, 200, {});
+    });
+    const error = await rejection(open().send(request(url), patient), NetworkError);
+    expect(error).toMatchObject({ fault: 'broken', unsent: false });
+    expect(error.message).toMatch(/^[\d.]+:\d+ sent a response with more than 16 KiB of headers$/);
+    expect(error.hint).toContain('NODE_OPTIONS=--max-http-header-size=');
   });
 
   test.each([

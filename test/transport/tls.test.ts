@@ -90,6 +90,30 @@ test('lists the hosts of a certificate that is for another host', async () => {
   expect(error.message).toMatch(/^the certificate of 127\.0\.0\.1:\d+ is for another host: localhost/);
 });
 
+describe('a server that does not send the intermediate certificate of its chain', () => {
+  const incomplete = async () => {
+    const server = createServer({ key: pem('chain.key'), cert: pem('chain.pem') }, (_, response) =>
+      response.end('{}'),
+    );
+    return `https://localhost:${await serve(server)}/`;
+  };
+
+  test('is an error with that cause, although the CA is trusted', async () => {
+    const transport = open({ caPem: pem('chain-root.pem') });
+    const error = await rejection(transport.send(get(await incomplete()), patient), NetworkError);
+    expect(error.message).toMatch(
+      /:\d+ is not trusted: its issuer is unknown, and the server sent no certificate of it$/,
+    );
+    expect(error.hint).toContain('--ca-file');
+    expect(error.hint).toContain('if an intermediate CA did, the service must also send');
+  });
+
+  test('is trusted if the CA file contains the intermediate certificate as well', async () => {
+    const transport = open({ caPem: `${pem('chain-root.pem')}\n${pem('chain-intermediate.pem')}` });
+    expect((await transport.send(get(await incomplete()), patient)).status).toBe(200);
+  });
+});
+
 test('names a certificate without a subjectAltName and suggests a remedy', async () => {
   const identity = { key: pem('cn-only.key'), cert: pem('cn-only.pem') };
   const server = createServer(identity, (_, response) => response.end('{}'));
