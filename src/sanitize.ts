@@ -1,5 +1,12 @@
 /** C0 and C1 control characters, line separators, and characters that reorder or hide text. */
-const dangerous = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const dangerous = /[\u0000-\u001f\u007f-\u009f\u200b\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** The direction marks, which right-to-left text needs. Unlike overrides and isolates, they hide in any other text. */
+const marks = /[\u061c\u200e\u200f]/g;
+
+/** A letter or digit of Hebrew, Arabic and other right-to-left scripts, or the shekel sign, which may be the only one of them. */
+const rightToLeft =
+  /[\u05d0-\u05f4\u0620-\u08ff\u20aa\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1ef00}]/u;
 
 /** The CI commands that work in mid-line. GitHub's `::` works only at the start of a line, after optional whitespace. */
 const commandMarks = /##(?=vso\[|\[|teamcity\[)/gi;
@@ -16,10 +23,15 @@ function visible(char: string): string {
  * workflow commands. Nothing is dropped: dangerous characters become visible escapes.
  */
 export function sanitize(text: string): string {
-  return text
+  return sanitizeProse(text.replace(marks, visible));
+}
+
+/** Like `sanitize`, but direction marks stay in right-to-left text. Not for keys, ids and names, which a mark makes look equal. */
+export function sanitizeProse(text: string): string {
+  return (rightToLeft.test(text) ? text : text.replace(marks, visible))
     .replace(dangerous, visible)
     .replace(commandMarks, '# #')
-    .replace(/^(\s*)::/, '$1: :');
+    .replace(/^([\s\u061c\u200e\u200f]*)::/, '$1: :');
 }
 
 export function sanitizeLines(text: string): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { redactSecrets } from '../src/redact.ts';
-import { escapeJson, excerpt, sanitize } from '../src/sanitize.ts';
+import { escapeJson, excerpt, sanitize, sanitizeProse } from '../src/sanitize.ts';
 
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 const hidden = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
@@ -11,7 +11,22 @@ const commands = /##vso\[|##\[|##teamcity\[/i;
 const pieces = fc.constantFrom(
   ...['##', '#', 'vso[', 'VSO[', '[', 'teamcity[', 'TeamCity[', '::', ':', 'error', ' ', '\u00a0', '\u3000'],
   ...['\n', '\r', '\t', '\0', '\x1b', '\x1b[31m', '\x1b]0;title\x07', '\x7f', '\u0085', '\u009b'],
-  ...['\u200b', '\u200e', '\u2028', '\u2029', '\u202e', '\u2066', '\u2069', '\ufeff', '\u061c', '\u2060'],
+  ...[
+    'א',
+    'ب',
+    '₪',
+    '\u200f',
+    '\u200b',
+    '\u200e',
+    '\u2028',
+    '\u2029',
+    '\u202e',
+    '\u2066',
+    '\u2069',
+    '\ufeff',
+    '\u061c',
+    '\u2060',
+  ],
 );
 const nasty = fc.oneof(
   fc
@@ -75,6 +90,33 @@ describe('sanitize', () => {
   test('keeps texts different that differ only in a control character', () => {
     expect(sanitize('a\x01b')).not.toBe(sanitize('a\x02b'));
     expect(sanitize('a\x01b')).not.toBe(sanitize('ab'));
+  });
+});
+
+describe('sanitizeProse', () => {
+  test.each([
+    ['\u200f1,234.50 \u200f₪', '\u200f1,234.50 \u200f₪'],
+    ['\u200eשלום\u200f!', '\u200eשלום\u200f!'],
+    ['\u061c١٬٢٣٤ د.إ.\u200f', '\u061c١٬٢٣٤ د.إ.\u200f'],
+    ['run\u200e_1', 'run\\u200e_1'],
+    ['\u200f€1.00', '\\u200f€1.00'],
+    ['\u061c1\u200f', '\\u061c1\\u200f'],
+    ['שלום\u202e\u2066\u2069\u200b', 'שלום\\u202e\\u2066\\u2069\\u200b'],
+    ['\u200f::error::שלום', '\u200f: :error::שלום'],
+    ['##vso[x]שלום', '# #vso[x]שלום'],
+  ])('turns %j into %j', (text, shown) => expect(sanitizeProse(text)).toBe(shown));
+
+  test('differs from sanitize only in the marks of right-to-left text, and in :: after them', () => {
+    const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    fc.assert(
+      fc.property(nasty, (text) => {
+        const shown = sanitizeProse(text);
+        const joined = (one: string) => one.replaceAll(': :', '::');
+        expect(joined(shown.replace(/[\u061c\u200e\u200f]/g, escaped))).toBe(joined(sanitize(text)));
+        expect(shown.replace(/[\u061c\u200e\u200f]/g, '').trimStart()).not.toMatch(/^::/);
+      }),
+      { numRuns: 1500 },
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { redactor } from '../redact.ts';
 import { escapeJson, excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
 import { renderJson, renderResponse } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
-import { renderTable, renderTsv, type Table } from './table.ts';
+import { renderTable, renderTsv, type Table, withText } from './table.ts';
 import { painter, type Tone, wantsColor, wrapWords } from './text.ts';
 
 /** `plain` is the default for a pipe and for a file. */
@@ -78,7 +78,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
 
   // Redact before cells are wrapped: a secret that spans two lines would not be found.
   const table = async (given: Table) => {
-    const rows = { ...given, rows: given.rows.map((row) => row.map((cell) => cell && redact(cell))) };
+    const rows = { ...given, rows: given.rows.map((row) => row.map((cell) => withText(cell, redact))) };
     return result(format === 'table' ? await renderTable(rows, tableColumns()) : renderTsv(rows));
   };
   // Logs keep long lines, for grep; on a terminal they are wrapped between words.

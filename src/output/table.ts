@@ -1,8 +1,23 @@
-import { sanitize } from '../sanitize.ts';
+import { sanitize, sanitizeProse } from '../sanitize.ts';
 import { columnsOf, wrapWords } from './text.ts';
 
 /** Unsanitized text; the table sanitizes it. Null is an empty value, or `-` on a terminal. */
-export type Cell = string | null;
+export type Cell = string | Prose | null;
+
+/** Unsanitized text for people, which keeps the direction marks of right-to-left text: no key, id or name. */
+export interface Prose {
+  readonly prose: string;
+}
+
+/** Returns the cell with another text. */
+export function withText(cell: Cell, change: (text: string) => string): Cell {
+  if (cell === null) return null;
+  return typeof cell === 'string' ? change(cell) : { prose: change(cell.prose) };
+}
+
+function shownText(cell: Cell, empty: string): string {
+  return typeof cell === 'object' && cell !== null ? sanitizeProse(cell.prose) : sanitize(cell ?? empty);
+}
 
 export interface Table {
   head: readonly string[];
@@ -25,7 +40,7 @@ export const gap = 2;
 
 /** Returns tab-separated values, one line per row, for pipes and logs. */
 export function renderTsv(table: Table): string {
-  return table.rows.map((row) => `${row.map((cell) => sanitize(cell ?? '')).join('\t')}\n`).join('');
+  return table.rows.map((row) => `${row.map((cell) => shownText(cell, '')).join('\t')}\n`).join('');
 }
 
 const borders =
@@ -79,7 +94,7 @@ export const tableWidth = (widths: readonly number[]) =>
 const readable = 30;
 
 const sanitized = (rows: Table['rows']): TextRows =>
-  rows.map((row) => row.map((cell) => sanitize(cell ?? '-')));
+  rows.map((row) => row.map((cell) => shownText(cell, '-')));
 
 /** Returns how many columns fit if each is as narrow as is still readable. */
 function roomFor(rows: TextRows, columns: number): number {

@@ -3,7 +3,7 @@ import { readPages } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { exitCodes } from '../../exit.ts';
 import { wantsJson } from '../../output/json.ts';
-import { renderTsv, tableStream } from '../../output/table.ts';
+import { renderTsv, tableStream, withText } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 import { emptyText, itemColumns, warnOfMismatches } from './response-table.ts';
 
@@ -22,7 +22,7 @@ export async function listAll(
   const print = async (items: readonly string[]) => {
     if (wantsJson(output)) return output.lines([...items, ''].join('\n'));
     const { head, rows } = columns.table(items);
-    const redacted = rows.map((row) => row.map((text) => text && output.redact(text)));
+    const redacted = rows.map((row) => row.map((cell) => withText(cell, output.redact)));
     return output.result(await render({ head, rows: redacted }));
   };
   const caller = await context.connect();

@@ -56,7 +56,7 @@ function verificationTable({ summary, verification }: ObservedSummary): Table {
     rows: [
       ['orderCount', ...[stated, counted, stated - counted].map(String)],
       ['totalRevenue', totalRevenue.stated, totalRevenue.summed, totalRevenue.difference],
-      ['totalRevenueDisplay', summary.totalRevenueDisplay, none, none],
+      ['totalRevenueDisplay', { prose: summary.totalRevenueDisplay }, none, none],
       ...currencies.map(({ currency, count, total }) => [
         `${currency} (${orders(count)})`,
         none,

@@ -38,16 +38,21 @@ export function givenColumns(output: Output, text: string | undefined): string[]
   });
 }
 
-/** Returns a JSON value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
-function cell(json: string | undefined): Cell {
-  return json === undefined || json === 'null' ? null : unquoted(json);
+/** The ends of the names of fields whose values tell things apart. */
+const identifying = /(?:id|key|slug|name|customer|ref|sha|url|token|tag|state|status|type)s?$/i;
+
+/** Returns the JSON value of a field as one cell: text unchanged, a number with all its digits, anything else as JSON. */
+function cell(json: string | undefined, field = 'id'): Cell {
+  if (json === undefined || json === 'null') return null;
+  const text = unquoted(json);
+  return json.startsWith('"') && !identifying.test(field) ? { prose: text } : text;
 }
 
 /** Returns the cells of an item. An item that is not an object fills the first one. */
 function itemRow(item: string, columns: readonly string[]): Cell[] {
   if (!item.startsWith('{')) return [cell(item), ...columns.slice(1).map(() => null)];
   const fields = new Map(membersOf(item));
-  return columns.map((name) => cell(fields.get(name)));
+  return columns.map((name) => cell(fields.get(name), name));
 }
 
 /** Converts a field name to a heading: `discoveredInEnvironmentKey` → `DISCOVERED IN ENVIRONMENT KEY`. */
@@ -146,7 +151,10 @@ export function fieldTable(text: string): Table {
   const root = parseJson(text);
   if (root.kind === 'scalar') return { head, rows: [['value', cell(root.text)]] };
   const elements = root.elements.map((value, index) => ({ name: String(index), value }));
-  return { head, rows: [...root.members, ...elements].map(({ name, value }) => [name, cell(value.text)]) };
+  return {
+    head,
+    rows: [...root.members, ...elements].map(({ name, value }) => [name, cell(value.text, name)]),
+  };
 }
 
 /** @param requested the page of the query, if any; the request has checked it */

@@ -15,7 +15,7 @@ import { wantsJson } from '../../output/json.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import { marks } from '../../output/live/model.ts';
 import type { Output } from '../../output/output.ts';
-import { type Cell, type DrawnRow, drawRows, naturalWidths, tableWidth } from '../../output/table.ts';
+import { type DrawnRow, drawRows, naturalWidths, tableWidth } from '../../output/table.ts';
 import { columnsOf } from '../../output/text.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
@@ -25,7 +25,7 @@ const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
 /** The counts are the last columns of the heads. */
 const countColumns = 2;
 
-function cellsOf(run: RunReport): Cell[] {
+function cellsOf(run: RunReport): (string | null)[] {
   const { runId, state, failed, blocked } = run;
   const verdict = isSkipped(run) ? 'skipped' : run.verdict;
   return [runId, verdict, state, failed, blocked].map((cell) => (cell === null ? null : String(cell)));

@@ -28,6 +28,24 @@ describe('field names from the service are untrusted', () => {
   });
 });
 
+it('direction marks stay in Hebrew texts, but not in keys, ids, names and other texts', async () => {
+  on = await stage();
+  const marked = '\u200fשלום\u200e';
+  const escaped = '\\u200fשלום\\u200e';
+  const item = { id: marked, name: marked, key: marked, ownerId: marked, title: marked, note: 'a\u200eb' };
+  on.mock.faults.add({
+    kind: 'reply',
+    text: JSON.stringify({ items: [item] }),
+    ...always,
+  });
+  const columns = ['--columns', 'id,name,key,ownerId,title,note'];
+  for (const more of [[], ['--all'], ['--format', 'table']]) {
+    const { out } = await on.rungate('env', 'list', ...columns, ...more);
+    const cells = out.trimEnd().split('\n').at(-1)?.split(/\s+/);
+    expect(cells).toEqual([escaped, escaped, escaped, escaped, marked, 'a\\u200eb']);
+  }
+});
+
 it('keys create prints the new API key, but not a bearer token that the response repeats', async () => {
   on = await stage();
   const text = JSON.stringify({ apiKey: 'sk_live_NEW123456', session: `Bearer ${on.mock.token}` });

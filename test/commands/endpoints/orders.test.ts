@@ -49,6 +49,14 @@ describe('orders summary', () => {
     expect(shown.out).toMatch(/totalRevenue +1\.50\n/);
   });
 
+  it.each([[[]], [['--verify']]])('keeps direction marks in a Hebrew display text: %j', async (more) => {
+    const display = '\u200f0.30 \u200f₪';
+    summaryIs(summaryText('1', '0.30', JSON.stringify(display)));
+    listIs(eur('0.30'));
+    for (const format of [[], ['--format', 'table']])
+      expect((await summary(...more, ...format)).out).toContain(display);
+  });
+
   it('escapes control sequences in the display text', async () => {
     summaryIs(summaryText('2', '1.50', '"\\u001b[2J::error::x"'));
     expect((await summary()).out).toContain('\\u001b[2J::error::x\n');
