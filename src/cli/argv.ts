@@ -11,6 +11,7 @@ const secretFlags: Readonly<Record<string, string>> = {
   '--tenant-secret': 'RUNGATE_TENANT_SECRET',
   '--receipt-key': 'RUNGATE_RECEIPT_KEY',
   '--hub-token': 'RUNGATE_HUB_TOKEN',
+  '-H': 'RUNGATE_HEADERS',
   '--header': 'RUNGATE_HEADERS',
   '--headers': 'RUNGATE_HEADERS',
 };

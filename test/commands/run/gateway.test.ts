@@ -252,7 +252,7 @@ describe('extra headers', () => {
   });
 
   it('are not an option or a setting of a project file', async () => {
-    for (const flag of ['--header', '--headers', `--header=${line}`]) {
+    for (const flag of ['-H', '--header', '--headers', `--header=${line}`]) {
       const { code, err } = await run(['env', 'list', flag, line]);
       expect([code, err]).toEqual([
         64,
