@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import * as option from '../client/check-options.ts';
+import { originOf } from '../mock/cors.ts';
 import type { DataSizes } from '../mock/data/account.ts';
 import type { OwnOrder } from '../mock/data/orders.ts';
 import type { Fault } from '../mock/faults/faults.ts';
@@ -28,6 +29,7 @@ const mockOptions = option.optionsOf<MockOptions>({
   port: z.optional(option.whole(0, 65_535)),
   host: z.optional(option.text),
   allowHosts: z.optional(option.texts),
+  cors: z.optional(option.texts),
   seed: z.optional(option.whole(0)),
   clock: z.optional(option.clock),
   outcome: z.optional(z.union([outcome, z.array(outcome).check(z.minLength(1))])),
@@ -66,5 +68,6 @@ export const versionsFor = (given: unknown) => option.checkOptions(option.text, 
 export function mockOptionsOf(given: unknown): MockOptions {
   const options = option.checkOptions(mockOptions, given, 'startMock');
   const faults = options.faults?.map((one) => checkFault(one, 'fault'));
-  return Object.assign(options, { faults });
+  const cors = options.cors?.map((origin) => originOf('cors', origin));
+  return Object.assign(options, { faults, cors });
 }

@@ -33,10 +33,18 @@ const keepAliveMs = 75_000;
 /** How often to check whether a pause is over, in real time: the caller's clock may be another one. */
 const pauseCheckMs = 5;
 
-const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is already in use',
-  EACCES: 'permission denied',
+const otherPort = 'choose another port, or port 0 for any free port';
+const otherHost = 'choose an address of this machine, or 0.0.0.0 for all of them';
+const problems: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  EADDRINUSE: ['the port is already in use', otherPort],
+  EACCES: ['permission denied', otherPort],
+  EADDRNOTAVAIL: ['this machine does not have the address', otherHost],
+  ENOTFOUND: ['the name cannot be resolved', otherHost],
+  EAI_AGAIN: ['the name cannot be resolved', otherHost],
 };
+
+/** An address that means every address of this machine, and the one by which its own programs reach it. */
+const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Listens for plain HTTP. `close` also breaks open connections: a stalled response would block it for ever. */
 export async function listenForMock(
@@ -52,18 +60,19 @@ export async function listenForMock(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const message = `the mock cannot listen on port ${port} of ${host}: ${reasons[cause.code ?? ''] ?? cause.code}`;
-      const hint = 'choose another port, or port 0 for any free port';
+      const [reason, hint] = problems[cause.code ?? ''] ?? [cause.code, otherPort];
+      const message = `the mock cannot listen on port ${port} of ${host}: ${reason}`;
       reject(new ConfigError(message, { hint, cause }));
     });
     server.listen(port, host, resolve);
   });
   const bound = server.address() as AddressInfo;
+  const reached = everywhere[bound.address] ?? host;
   let paused: NodeJS.Timeout | undefined;
   return {
     port: bound.port,
     address: bound.address,
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    url: `http://${reached.includes(':') ? `[${reached}]` : reached}:${bound.port}`,
     pause(over) {
       if (paused !== undefined) return;
       server.close();

@@ -19,6 +19,8 @@ export interface MockOptions {
   host?: string | undefined;
   /** Host names that the Host header may have besides those of this machine. */
   allowHosts?: readonly string[] | undefined;
+  /** Origins of web pages that may use the API, such as `http://localhost:5173`; by default none. */
+  cors?: readonly string[] | undefined;
   /** Determines ids, API key, bearer token and data set; default 1. */
   seed?: number | undefined;
   /** The clock for durations and dates; by default the system's. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { excerpt } from '../sanitize.ts';
 import { automationScopes, seededCredentials } from './auth.ts';
+import { allowPages } from './cors.ts';
 import {
   headOf,
   maxBytes,
@@ -36,6 +37,7 @@ export interface MockServer {
   /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
+  readonly address: string;
   readonly apiKey: string;
   readonly token: string;
   readonly state: State;
@@ -52,7 +54,7 @@ export interface MockServer {
 
 /** Starts the mock on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: MockOptions = {}): Promise<MockServer> {
-  const { host = '127.0.0.1', port = 0, seed = 1, allowHosts = [] } = options;
+  const { host = '127.0.0.1', port = 0, seed = 1, allowHosts = [], cors = [] } = options;
   const state = createState(options);
   const { clock } = state;
   const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
@@ -92,6 +94,8 @@ export async function startMock(options: MockOptions = {}): Promise<MockServer> 
     const head = headOf(incoming);
     // Nothing of a body is read before its sender is checked.
     checkHost(head);
+    const preflight = allowPages(cors, head, outgoing);
+    if (preflight !== undefined) return preflight;
     const exchange = { ...head, bytes: await readBytes(incoming, maxBytes) };
     const { path, method, target } = exchange;
     if (path === controlPath) return controlFaults(exchange, faults);
@@ -147,6 +151,7 @@ export async function startMock(options: MockOptions = {}): Promise<MockServer> 
   return {
     url: listening.url,
     port: listening.port,
+    address: listening.address,
     apiKey,
     token,
     state,

@@ -146,7 +146,7 @@ const receipt = kindsOf({ text: 'key commit repository' });
 const mocked = kindsOf({
   wholeOrZero: 'port seed',
   text: 'host apiKey token appUrlBase tenantSecret deployed',
-  list: 'allowHosts faults',
+  list: 'allowHosts cors faults',
   object: 'clock outcome rateLimit deliveries',
   duration: 'duration retryAfterSeconds',
   fields: 'counts data',

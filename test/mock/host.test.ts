@@ -1,8 +1,9 @@
 import { request } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { mockOptions } from '../../src/commands/mock/commands.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
-import { memoryIo } from '../cli/harness.ts';
+import { cli, memoryIo } from '../cli/harness.ts';
 
 const mocks: MockServer[] = [];
 afterEach(() => Promise.all(mocks.splice(0).map((mock) => mock.close())));
@@ -85,6 +86,27 @@ test('on every address, only the service itself accepts other names', async () =
   expect((await ask(mock, '/api/orders.json', 'ci-host.example.com')).status).toBe(200);
   for (const path of ['/_mock/faults', '/', '/_mock/page/state'])
     expect((await ask(mock, path, 'evil.example.com')).status).toBe(421);
+});
+
+const addresses = Object.values(networkInterfaces()).flatMap((found) => found?.map(({ address }) => address));
+
+test.each(['0.0.0.0', ...(addresses.includes('::1') ? ['::'] : [])])(
+  'a mock that listens on %s has a URL that this machine can use',
+  async (host) => {
+    const { io } = memoryIo();
+    const mock = await start({ ...mockOptions({ host }, 0, io), page: true });
+    expect(mock.url).toMatch(/^http:\/\/(127\.0\.0\.1|\[::1\]):\d+$/);
+    expect((await fetch(mock.url)).status).toBe(200);
+    expect((await ask(mock, '/_mock/faults', 'evil.example.com')).status).toBe(421);
+  },
+);
+
+test.each([
+  ['192.0.2.1', 'this machine does not have the address'],
+  ['mock.invalid', 'the name cannot be resolved'],
+])('--host %s is refused: %s', async (host, reason) => {
+  const { code, err } = await cli(['mock', 'serve', '--port', '0', '--host', host]);
+  expect([code, err]).toEqual([78, expect.stringContaining(reason)]);
 });
 
 test('without --seed each start has a new key and token but the same data', async () => {

@@ -6,8 +6,10 @@ import { exitCodeOfSignal } from '../../exit.ts';
 import type { ChildResult } from '../../host/children.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
+import { originOf } from '../../mock/cors.ts';
 import { type FaultKind, isDeliveryKind, rowOf } from '../../mock/faults/kinds.ts';
 import { faultNames, parseFault, shortTargets } from '../../mock/faults/parse.ts';
+import { isLoopbackAddress } from '../../mock/listen.ts';
 import { deliveryScopes, type MockOptions, rateLimits } from '../../mock/options.ts';
 import { type Outcome, outcomes } from '../../mock/runs.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
@@ -32,6 +34,7 @@ interface MockFlags {
   deliver?: string;
   fault?: string[];
   deployed?: string;
+  cors?: string[];
 }
 
 const faultNotes = `<kind> is a status code, such as 503, or one of the names below.
@@ -101,7 +104,9 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
       retryAfter === undefined
         ? undefined
         : (readDuration(retryAfter) ?? parseDuration('--retry-after', retryAfter)) / 1000,
+    host: flags.host,
     allowHosts: flags.allowHost,
+    cors: flags.cors?.map((origin) => originOf('--cors', origin)),
     faults: flags.fault?.map(parseFault),
     deployed: flags.deployed,
     rateLimit: rateLimit === undefined ? undefined : oneOf('--rate-limit', rateLimits, rateLimit),
@@ -128,6 +133,7 @@ async function serveCommand(context: Context, flags: MockFlags): Promise<number>
   await output.note(`open ${url}/ to see requests, end runs and switch faults on`);
   if (flags.deployed !== undefined)
     await output.note(`the version page is ${versionUrl(url)}, and with .json it is JSON`);
+  if (!isLoopbackAddress(mock.address)) await output.note('other machines can also use the mock');
   await output.note(`the mock listens on ${url}; stop it with Ctrl-C`);
   let unsubscribe = () => {};
   const signal = await new Promise<StopSignal>((resolve) => {
@@ -178,6 +184,12 @@ export const withheld = {
 
 export function defineMock(group: Command, bind: Bind): void {
   const serve = addMockFlags(group.command('serve'))
+    .option('--host <address>', 'address to listen on, such as 0.0.0.0 in a container (default 127.0.0.1)')
+    .option(
+      '--cors <origin>',
+      'origin of web pages that may use the API, such as http://localhost:5173 (repeatable)',
+      collect,
+    )
     .summary('serve the mock until it is stopped')
     .description(
       'Serve a mock of the service on this machine (by default on port 4010), and print the settings to export.',
