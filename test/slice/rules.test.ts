@@ -52,6 +52,16 @@ describe('the first command, repeated', () => {
     expect(runs()).toBe(2);
   });
 
+  it('takes no longer than a slice to see whether the run of a reported timeout goes on', async () => {
+    await open({ outcome: 'stuck' });
+    await goOn(await call(...short));
+    shell.mock.faults.add({ kind: 'stall-body', endpoint: 'run.status', times: 9 });
+    const before = shell.time.clock.monotonic();
+    const { code, err } = await call(...short);
+    expect({ code, err }).toMatchObject({ code: 7, err: expect.stringContaining('within 12 s') });
+    expect(shell.time.clock.monotonic() - before).toBeLessThanOrEqual(13_000);
+  });
+
   it('starts another run after a reported timeout, once the run has ended', async () => {
     await open({ outcome: 'passed', duration: 2 * minute });
     await goOn(await call(...short));

@@ -1,5 +1,6 @@
+import { within } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { ConfigError, NetworkError, UsageError } from '../../errors.ts';
 import { liveRuns, type SavedPlan } from '../../gate/plan/saved.ts';
 import { runService } from '../../gate/service.ts';
 import type { Flags } from '../../options/table.ts';
@@ -14,18 +15,35 @@ import {
   UnwritableError,
 } from './store.ts';
 
-/** The limit of a read that finds out whether a run goes on whose gate has ended. */
-const leftReadMs = 30_000;
+/** The time for finding out whether the runs of a gate that has ended go on. */
+const longestLookMs = 30_000;
 
 const sameGate = (stored: Stored | null, { identity }: StoredGate) =>
   Object.values(stored?.gates ?? {}).find((gate) => gate.identity === identity);
 
 /** @throws UsageError if a run of a gate that has ended goes on, or may */
-async function refuseSecondRun(context: Context, { id, reported = [] }: StoredGate): Promise<void> {
+async function refuseSecondRun(
+  context: Context,
+  { id, reported = [] }: StoredGate,
+  sliceMs: number,
+): Promise<void> {
   const { io, output } = context;
-  for (const runId of reported) {
-    const service = runService(await context.connect(), io.clock.now);
-    if (runId !== null && (await service.hasEnded(runId, { timeoutMs: leftReadMs }))) continue;
+  const timeoutMs = Math.min(sliceMs, longestLookMs);
+  const looked = reported.map(async (runId) => {
+    if (runId === null) return false;
+    return runService(await context.connect(), io.clock.now).hasEnded(runId, { timeoutMs });
+  });
+  const ended = await within(timeoutMs, Promise.all(looked), io.clock);
+  if (ended === undefined)
+    throw new NetworkError(
+      'deadline',
+      `no response about the runs of the last gate within ${formatDuration(timeoutMs)}`,
+      {
+        hint: 'run the command again; to start another run, add --new',
+      },
+    );
+  for (const [index, runId] of reported.entries()) {
+    if (ended[index]) continue;
     const run = runId === null ? 'a run that it may have created' : output.excerpt(runId, 80);
     const cancel =
       runId === null ? '' : `cancel it: ${selfName(io)} run cancel ${output.excerpt(runId, 80)}; `;
@@ -76,7 +94,7 @@ export async function choose(
   const before = store.read();
   const earlier = flags.resume === undefined && flags.new !== true ? sameGate(before, fresh) : undefined;
   if (before !== null && earlier !== undefined && earlier.account === accountOf(before, context.settings))
-    await refuseSecondRun(context, earlier);
+    await refuseSecondRun(context, earlier, flags.slice ?? longestLookMs);
   let chosen = before === null ? null : pick(context, before, fresh, flags);
   try {
     // Under the lock, since another command may begin now.
