@@ -10,7 +10,7 @@ import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
 import { printRequests } from '../run/dry-run.ts';
-import { runGates } from '../run/open-gate.ts';
+import { hasBegun, runGates } from '../run/open-gate.ts';
 import { receiptGate, replaceReceipts } from '../run/receipt.ts';
 import { type PlannedStart, planStart, triggerBody, warnOfReRuns } from '../run/start.ts';
 import { withSubjectFiles } from '../run/subjects.ts';
@@ -87,7 +87,8 @@ async function runChosen(
   const isSliced = flags.slice !== undefined;
   const slice = isSliced ? await (await import('./slice.ts')).openSlice(context, ci, ordered, flags) : null;
   const gates = slice?.gates ?? ordered;
-  return runGates(context, gates, flags, await openReceipts?.(context, gates.map(receiptGate)), slice);
+  const receipts = await openReceipts?.(context, gates.map(receiptGate), hasBegun(slice));
+  return runGates(context, gates, flags, receipts, slice);
 }
 
 /** Returns the gates of the project file to run, or null if the settings select one gate. @throws UsageError */

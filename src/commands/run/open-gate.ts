@@ -46,6 +46,9 @@ const atTheEnd = (reporter: Reporter): Reporter => ({
   end: (event) => (event.report.next === undefined ? reporter.end?.(event) : undefined),
 });
 
+/** Returns whether an earlier command has begun the gates, so that runs may be in progress. */
+export const hasBegun = (part: GatePart | null): boolean => part?.store.plan != null;
+
 /** Runs gates, prints the result and writes the reports. Returns the exit code. */
 export async function runGates(
   context: Context,
@@ -55,7 +58,7 @@ export async function runGates(
   part: GatePart | null = null,
 ): Promise<number> {
   const { io, output, settings } = context;
-  checkFiles(context, 'report', [flags.junit ?? [], flags.report ?? []].flat());
+  await checkFiles(context, 'report', [flags.junit ?? [], flags.report ?? []].flat(), hasBegun(part));
   const isOwn = gates.every(({ start }) => start !== undefined);
   const isSliced = flags.slice !== undefined;
   const local = isLocal(settings.apiUrl?.value ?? '');

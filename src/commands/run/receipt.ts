@@ -176,13 +176,10 @@ export function replaceReceipts(context: Context, path: string | undefined, name
   if (path === undefined) return undefined;
   const fileOf = receiptFiles(context, path, names);
   for (const name of names) removeOld(context, fileOf(name));
-  return async (now: Context, gates: readonly ReceiptGate[]): Promise<Reporter[]> => {
+  return async (now: Context, gates: readonly ReceiptGate[], begun = false): Promise<Reporter[]> => {
     const all = gates.map((gate) => ({ name: gate.name, facts: factsOf(now, gate) }));
-    checkFiles(
-      now,
-      'receipt',
-      gates.map(({ name }) => fileOf(name)),
-    );
+    const files = gates.map(({ name }) => fileOf(name));
+    await checkFiles(now, 'receipt', files, begun);
     const key = await signingKey(now);
     return [
       {

@@ -26,14 +26,26 @@ function gap(content: Uint8Array): string {
   return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
 }
 
-/** Refuses files that could not be written at the end, which may be an hour later. @throws ConfigError */
-export function checkFiles({ io, output }: Context, what: string, paths: readonly string[]): void {
+/**
+ * Refuses files that could not be written at the end, which may be an hour later. Only warns if the gate has begun, since its run
+ * would go on.
+ * @throws ConfigError
+ */
+export async function checkFiles(
+  { io, output }: Context,
+  what: string,
+  paths: readonly string[],
+  hasBegun: boolean,
+): Promise<void> {
   for (const path of paths) {
     try {
       io.checkWritable(path);
     } catch (cause) {
       const problem = `the ${what} ${output.excerpt(path)} cannot be written: ${whyOf(cause, output)}`;
-      throw new ConfigError(problem, { hint: remedyFor(cause), cause });
+      const hint = remedyFor(cause);
+      if (!hasBegun) throw new ConfigError(problem, { hint, cause });
+      await output.alert(`${output.paint('warn', 'warning:')} ${problem}; rungate goes on with the gate`);
+      await output.alert(`  → ${hint}`);
     }
   }
 }

@@ -197,3 +197,25 @@ it.each([
   expect([code, err]).toEqual([64, expect.stringMatching(message)]);
   expect(created()).toBe(0);
 });
+
+describe('a file that becomes read-only while a gate goes on in slices', () => {
+  const files = ['--junit', '/repo/junit.xml', '--receipt', '/repo/receipt.json', '--commit-sha', commit];
+
+  it('is a warning in the slices after the first one, and the gate ends with its verdict', async () => {
+    readsOfSlice = 2;
+    const { code, out } = await run([...gate, ...files]);
+    expect(code).toBe(75);
+    readsOfSlice = Number.POSITIVE_INFINITY;
+    world.readOnly = ['/repo/junit.xml', '/repo/receipt.json'];
+    const last = await run(resumed(out));
+    expect(last.code).toBe(1);
+    for (const what of ['report /repo/junit.xml', 'receipt /repo/receipt.json'])
+      expect(last.err).toContain(`warning: the ${what} cannot be written: EROFS`);
+  });
+
+  it('is refused in each command until the run is created', async () => {
+    world.readOnly = ['/repo/junit.xml'];
+    for (const _again of [1, 2]) expect((await run([...gate, ...files])).code).toBe(78);
+    expect(created()).toBe(0);
+  });
+});
