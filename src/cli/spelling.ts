@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { noList } from '../commands/no-list.ts';
+import { isRepeatable } from '../commands/options.ts';
 import { count } from '../count.ts';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
@@ -133,7 +134,8 @@ function argumentHint(command: Command, word: string, argv: readonly string[]): 
   if (name === 'rungate config set') return 'separate several values with commas: smoke,nightly';
   if (/^rungate env vars (?:create|update)$/.test(name) && word.includes('='))
     return 'write --field name=A --field value=1';
-  if (after?.parseArg !== undefined) return `repeat ${after.long} for each value, or put it in quotes`;
+  if (after !== undefined && isRepeatable(after))
+    return `repeat ${after.long} for each value, or put it in quotes`;
   return 'put quotes around a value with spaces; an option begins with --';
 }
 

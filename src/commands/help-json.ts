@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { version } from '../version.ts';
 import { type SuggestionSource, sourceOf } from './completion/completes.ts';
-import { collect, rowOfOption } from './options.ts';
+import { isRepeatable, rowOfOption } from './options.ts';
 
 /** An option, with the placeholder of its value, and the environment variable that has the same effect. */
 export type HelpOption = ReturnType<typeof describeOption>;
@@ -32,7 +32,7 @@ function choicesOf(source: SuggestionSource | undefined): { choices?: readonly s
 }
 
 function describeOption(option: Option) {
-  const { long, short, flags, description, helpGroupHeading, parseArg } = option;
+  const { long, short, flags, description, helpGroupHeading } = option;
   const row = rowOfOption(option);
   const begin = flags.search(/[<[]/);
   const placeholder = begin === -1 ? undefined : flags.slice(begin + 1, -1).replace(/\.{3}$/, '');
@@ -43,7 +43,7 @@ function describeOption(option: Option) {
     description,
     ...(row?.default && { default: row.default }),
     ...(row?.env && { environment: row.env }),
-    repeatable: parseArg === collect,
+    repeatable: isRepeatable(option),
     ...choicesOf(sourceOf(option)),
     group: headingOf(helpGroupHeading),
   };

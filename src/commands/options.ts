@@ -57,12 +57,19 @@ export const once =
   (option: string) =>
   (value: string, earlier: string | undefined): string => {
     if (earlier === undefined) return value;
-    throw new UsageError(`${option} is given twice`, { hint: 'give it once' });
+    throw new UsageError(`${option} is given twice`, {
+      hint:
+        option === '--process'
+          ? 'give it once; for several runs, list gates in .rungate.json'
+          : 'give it once',
+    });
   };
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
 }
+
+export const isRepeatable = ({ parseArg }: Option): boolean => parseArg === collect;
 
 /** Returns the names in one value of an option: separated by commas, as in settings and in the action. */
 export function namesIn(option: string, text: string): string[] {
@@ -97,6 +104,7 @@ export function addOptions(command: Command, name: CommandName, heading?: string
     if (flag === undefined || commands?.includes(name) !== true) continue;
     const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
     if (type.kind === 'list' || type.kind === 'overrides') option.argParser(collect);
+    else if (row.single === true && option.required) option.argParser(once(flagName(row)));
     shownRows.set(option, { ...row, id });
     command.optionsGroup(heading ?? group ?? 'Options:').addOption(option);
     if (no !== undefined) {

@@ -17,7 +17,9 @@ import type { ReadFailure } from './reads.ts';
 export function isForeign(error: unknown): boolean {
   if (!(error instanceof HttpError) || error.error !== undefined || error.retryAfterMs !== undefined)
     return false;
-  return error.status >= 300 && error.status < 500 && !isPassing(error.status);
+  const { status } = error;
+  // A repeated 407 could lock the account, and a 429 has its own waits.
+  return status >= 300 && status < 500 && status !== 407 && status !== 429 && !isPassing(status);
 }
 
 export function isLimit(error: RungateError): error is HttpError {

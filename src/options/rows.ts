@@ -59,6 +59,8 @@ export interface OptionRow {
   readonly library?: string;
   /** The sentences about it there, if they differ. */
   readonly libraryHelp?: string;
+  /** It is refused if it is given twice: the earlier value may be what was to be tested. */
+  readonly single?: true;
   /** Whether a value of it can make a gate laxer: forgive a verdict, or accept another build. */
   readonly weakens?: true;
   /** The places where it has no default. */
@@ -67,12 +69,24 @@ export interface OptionRow {
 
 const creating = ['gate', 'trigger'] as const;
 const waiting = ['gate', 'trigger', 'wait'] as const;
-const selection = { group: 'Selection:', common: true, file: 'gate', input: true } as const;
-const build = { group: 'Build information:', commands: creating, file: 'only gate', input: true } as const;
+const selection = { group: 'Selection:', common: true, file: 'gate', input: true, single: true } as const;
+const build = {
+  group: 'Build information:',
+  commands: creating,
+  file: 'only gate',
+  input: true,
+  single: true,
+} as const;
 const behaviour = { group: 'Behaviour:', input: true } as const;
 const wait = { group: 'Wait options:', commands: waiting, input: true } as const;
-const preview = { group: 'Preview deployment:', commands: ['gate'], file: 'gate', input: true } as const;
-const deployed = { group: 'Deployed build:', commands: waiting, input: true } as const;
+const preview = {
+  group: 'Preview deployment:',
+  commands: ['gate'],
+  file: 'gate',
+  input: true,
+  single: true,
+} as const;
+const deployed = { group: 'Deployed build:', commands: waiting, input: true, single: true } as const;
 const reports = { group: 'Reports:', commands: waiting, input: true } as const;
 const global = { group: 'Global options:', commands: ['every'] } as const;
 const signing = { commands: ['webhooks', 'hub'], file: 'top' } as const;

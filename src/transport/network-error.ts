@@ -87,7 +87,7 @@ export const isContinue = (cause: unknown): boolean =>
 type Fault = readonly [fault: NetworkFault, message: string, hint: Wording | undefined];
 
 /** The alerts of a server that requires a client certificate, or that refused it. */
-const certificateAlert = /_ALERT_(HANDSHAKE_FAILURE|UNKNOWN_CA|ACCESS_DENIED|.*CERTIFICATE.*)$/;
+const certificateAlert = /HANDSHAKE_FAILURE|UNKNOWN_CA|ACCESS_DENIED|CERTIFICATE/;
 
 /** Only the service gets a client certificate. */
 const clientCertificate = ({ server }: Receiver): Wording | undefined =>
@@ -107,7 +107,8 @@ function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Rece
   if (handshake.test(code)) {
     const plain = isLoopback(hostname) ? ', or use http:// instead of https://' : '';
     const isPlain = /wrong version number|packet length too long|unknown protocol/.test(text);
-    const byAlert = certificateAlert.test(code) ? clientCertificate(to) : undefined;
+    const byAlert =
+      code.includes('_ALERT_') && certificateAlert.test(code) ? clientCertificate(to) : undefined;
     const hint: Wording = (say) =>
       isPlain
         ? `the server at that port does not speak TLS: check the port in ${to.address(say)}${plain}`

@@ -16,7 +16,7 @@ export function decodes(text: string): boolean {
 }
 
 /** Quotes around a value, as from an .env file that no shell reads. */
-const quotes = /^["'`“”‘’]+|["'`“”‘’]+$/g;
+const quotes = /^["'`“”‘’]|["'`“”‘’]$/g;
 
 interface Variable {
   name: string;

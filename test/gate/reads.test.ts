@@ -274,7 +274,7 @@ describe('a 404', () => {
 });
 
 describe('a foreign response', () => {
-  const codes = [300, 302, 307, 400, 401, 403, 404, 405, 407, 422, 451, 499];
+  const codes = [300, 302, 307, 400, 401, 403, 404, 405, 422, 451, 499];
 
   test.each(codes)('%i ends the wait of a run that was never read', (code) => {
     expect(outcomeAfter([foreign(code)])).toMatchObject({ error: { status: code } });
@@ -310,12 +310,14 @@ describe('a foreign response', () => {
     expect(outcomeAfter([running(), ...four, other, ...four])).toBeNull();
   });
 
-  test.each([400, 402, 405, 407, 410, 422, 451])(
-    "is not the service's own %i, which ends the wait",
-    (code) => {
-      expect(outcomeAfter([running(), http(code)])).not.toBeNull();
-    },
-  );
+  test('is not a 407 of a proxy, which could lock the account, nor a 429', () => {
+    expect(outcomeAfter([running(), foreign(407)])).not.toBeNull();
+    expect(outcomeAfter([running(), ...Array(6).fill(foreign(429))])).toBeNull();
+  });
+
+  test.each([400, 402, 405, 410, 422, 451])("is not the service's own %i, which ends the wait", (code) => {
+    expect(outcomeAfter([running(), http(code)])).not.toBeNull();
+  });
 });
 
 test.each([300, 400, 401, 402, 403, 404, 409, 410, 422, 451])(

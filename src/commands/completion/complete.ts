@@ -7,7 +7,7 @@ import { renderJson, wantsJson } from '../../output/json.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
-import { chosenFormat } from '../options.ts';
+import { chosenFormat, isRepeatable } from '../options.ts';
 import {
   type CompletionLine,
   completes,
@@ -100,7 +100,7 @@ function visibleCommands(group: Command): Suggestion[] {
 /** Without the options already on the line, unless they are repeatable. */
 function visibleOptions(command: Command, seen: ReadonlySet<Option>): Suggestion[] {
   const help = command.createHelp();
-  const isOpen = (option: Option) => !seen.has(option) || option.parseArg !== undefined;
+  const isOpen = (option: Option) => !seen.has(option) || isRepeatable(option);
   return help
     .visibleOptions(command)
     .filter(isOpen)

@@ -320,3 +320,15 @@ describe('the last lines', () => {
     expect([cancelled.code, cancelled.err]).toEqual([143, expect.not.stringContaining('to go on waiting')]);
   });
 });
+
+it.each([
+  [['--process', 'search'], '--process', 'for several runs, list gates in .rungate.json'],
+  [['-e', 'a', '--environment', 'b'], '--environment', 'give it once'],
+  [['--deployed-is', 'a', '--deployed-is', 'b'], '--deployed-is', 'give it once'],
+])('an option that says what is tested is refused if it is given twice: %j', async (argv, option, hint) => {
+  const { code, err } = await on.with({})(...one, ...argv);
+  expect(code).toBe(64);
+  expect(err).toContain(`${option} is given twice`);
+  expect(err).toContain(hint);
+  expect(on.mock.requests).toEqual([]);
+});
