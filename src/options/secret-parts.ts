@@ -14,7 +14,7 @@ function receiptKeySecrets(pem: string): string[] {
     const bytes = [der, der.subarray(-32)].flatMap((key) => [key.toString('hex'), ...base64Forms(key)]);
     // A short piece tells nothing about the key, and may be a word of a comment.
     // A part that no encoding of a URL changes is found however often it was encoded.
-    const plain = base64.split(/[+/=]/);
+    const plain = [base64, ...pieces].flatMap((text) => text.split(/[+/=]/));
     return [part.trim(), base64, ...bytes, ...[...pieces, ...plain].filter(({ length }) => length >= 16)];
   });
 }
