@@ -172,7 +172,7 @@ export function checkEnd(played: Played): void {
     if (code === expected && !verdicts.includes(verdict))
       fail(`exit ${code} without a run that is ${verdict}`);
   const isQuick = world.invisibleMs === 0 && Math.max(...world.latencies) < 1_000;
-  if (code === exitCodes.SIGINT && service.faults() === 0 && isQuick)
+  if (code === exitCodes.SIGINT && service.faults() === 0 && isQuick && !scope.lost)
     for (const run of service.runs)
       if (scope.ids.has(run.by) && !hasEnded(run, endedAt)) fail(`Ctrl-C left ${run.id} in progress`);
 }

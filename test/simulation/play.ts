@@ -147,6 +147,7 @@ class Simulation {
   private scope = newScope(1);
   private next: string[] | null = null;
   private skewMs = 0;
+  private aheadMs = 0;
   private readonly world: World;
   private readonly folder: string;
   private readonly random: () => number;
@@ -232,6 +233,9 @@ class Simulation {
   private jump(byMs: number): void {
     this.skewMs += byMs;
     this.scope.wasSetBack ||= byMs < 0;
+    this.aheadMs += Math.max(0, byMs);
+    // A gate that has ended is kept for a day.
+    this.scope.lost ||= this.aheadMs > 24 * 60 * 60_000;
     this.say(`the clock jumps by ${byMs / 1000} s`);
   }
 

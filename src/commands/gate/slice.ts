@@ -131,6 +131,7 @@ export async function openSlice(
     plan: state.plan,
     behindMs: Math.max(0, state.savedAt - clock.now()),
     isReported: state.reported !== undefined,
+    epoch,
     save: (plan, build) =>
       kept.save((saved) => {
         savePlan(saved, plan, redact, now());

@@ -76,7 +76,7 @@ class RunningPlan {
     this.#tools = tools;
     this.#gates = inOrder(options.gates);
     this.#isNamed = this.#gates.some(({ name }) => name !== unnamed);
-    this.#epoch = clock.now() - clock.monotonic();
+    this.#epoch = store?.epoch ?? clock.now() - clock.monotonic();
     this.#entries = this.#gates.flatMap((gate) => statesOf(gate, options, this.#now()));
     this.#page = tools.page && watchPage(tools.page);
     const parts = {

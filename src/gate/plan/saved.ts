@@ -60,6 +60,8 @@ export interface PlanStore {
   readonly behindMs: number;
   /** A command has reported its end: it reads its runs again, and starts none. */
   readonly isReported: boolean;
+  /** The wall time at which the monotonic clock began, as the command has seen it. */
+  readonly epoch: number;
   save(plan: PlanState, build: SeenBuild | undefined): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -80,6 +80,16 @@ it('ends at its timeout although the clock is set back before each slice', async
   }
   expect(codes.at(-1)).toBe(3);
   expect(created()).toBe(1);
+});
+
+it('ends in time although the clock is set back after its start', async () => {
+  await on.close();
+  on = await stage({ outcome: 'stuck' });
+  readsOfSlice = 4;
+  const isStored = () => readdirSync(String(world.env.RUNGATE_CONFIG_DIR)).length > 0;
+  const clock = { ...world.clock, ...on.clock, sleep: world.clock?.sleep ?? on.clock.sleep };
+  world.clock = { ...clock, now: () => on.clock.now() - (isStored() ? 72_000_000 : 0) };
+  expect((await run([...gate, '--timeout', '20m'])).code).toBe(75);
 });
 
 it('names the key of a run that no time is left to look for', async () => {
