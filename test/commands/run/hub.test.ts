@@ -12,6 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => on.close());
 
+const waitsFor = (process: string) => ['run', 'trigger', '--project', 'shop', '--process', process, '--wait'];
 const waits = [...trigger, '--wait'];
 const reads = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.status').length;
 const granted = ({ log }: TestHub) => log.flatMap((event) => (event.type === 'grant' ? [event.class] : []));
@@ -40,7 +41,7 @@ describe('a gate with a hub', () => {
   it('says in its JSON which runs a webhook has woken', async () => {
     const hub = await on.hub();
     const other = await on.start('none', [...trigger]).end();
-    const running = on.start(hub.url, [...waits, '--process=cart', '--json', '--verbose']);
+    const running = on.start(hub.url, [...waitsFor('cart'), '--json', '--verbose']);
     await running.prints('in_progress');
     await on.pass(61_000);
     await hub.deliver([running.runId()]);
@@ -206,7 +207,7 @@ describe('44 gates with a hub and a timeout of a minute', () => {
     on = await hubStage({ duration: 20_000, rateLimit: 'documented' });
     const hub = await on.hub();
     const fleet = Array.from({ length: 44 }, (_, at) =>
-      on.start(hub.url, [...waits, `--process=p${at}`, '--timeout', '60s', '--on', 'timeout=warn', '--json']),
+      on.start(hub.url, [...waitsFor(`p${at}`), '--timeout', '60s', '--on', 'timeout=warn', '--json']),
     );
     const began = on.time.clock.monotonic();
     while (fleet.some(({ result }) => result === null)) await on.pass(1_000);
