@@ -391,7 +391,8 @@ describe.concurrent.each(names)('%s', (name) => {
       // The pipes stay open until rungate has ended, even if its parent ended before.
       await running.ended;
       expect([...mock.state.runs.values()].map((one) => one.cancelled?.reason)).toEqual(
-        first.map(() => expect.stringContaining('SIGTERM')),
+        // Of a shell that does not pass the signal on, rungate only sees the end.
+        first.map(() => expect.stringMatching(/SIGTERM|has ended/)),
       );
     }));
 
