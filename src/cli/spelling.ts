@@ -50,6 +50,8 @@ const otherOptions: readonly (readonly [word: string, needs: string, hint: strin
   ['--url', '--field', 'write --field url=<value> for a field, or --api-url <url> for the service'],
   ['--url', '--api-url', 'did you mean --api-url?'],
   ['--key', '--api-url', 'set RUNGATE_API_KEY in the environment: every process can read the command line'],
+  ['--branch', '--ref', 'did you mean --ref?'],
+  ['--sha', '--commit-sha', 'did you mean --commit-sha?'],
   ['--markdown', '--report', 'write --report <file>.md'],
   [
     '--summary',

@@ -43,6 +43,8 @@ it.each<[string, string]>([
   ['run status run_1 --url https://a.example', 'did you mean --api-url?'],
   ['gate --key secret-word', 'set RUNGATE_API_KEY in the environment'],
   ['gate --markdown a.md', 'write --report <file>.md'],
+  ['gate --branch main', 'did you mean --ref?'],
+  ['gate --sha 3c1d9a7', 'did you mean --commit-sha?'],
   ['gate --summary', 'write --report <file>.md'],
   ['gate --bogus', 'see rungate gate --help --all'],
 ])('suggests the equivalent of a command or option of another tool: %s', async (line, hint) => {
