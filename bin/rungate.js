@@ -54,7 +54,7 @@ if (isTooOld(process.version.slice(1))) {
   );
   process.exitCode = 78;
 } else {
-  // Node 22.1 and later can keep compiled code between runs.
-  if (module.enableCompileCache) module.enableCompileCache();
+  // Node 22.1 and later can keep compiled code between runs, in the temporary folder. Below /proc, Node would try for ever.
+  if (module.enableCompileCache && !/^\/proc\//.test(process.env.TMPDIR)) module.enableCompileCache();
   run(process.argv.slice(2)).catch(cannotStart);
 }
