@@ -54,15 +54,10 @@ export function chosenFormat({ json, format }: Flags): Flags['format'] {
 
 /** Returns the reader of an option that has one value: of two, an earlier one may be a check that must not be lost. */
 export const once =
-  (option: string) =>
+  (option: string, hint = 'give it once') =>
   (value: string, earlier: string | undefined): string => {
     if (earlier === undefined) return value;
-    throw new UsageError(`${option} is given twice`, {
-      hint:
-        option === '--process'
-          ? 'give it once; for several runs, list gates in .rungate.json'
-          : 'give it once',
-    });
+    throw new UsageError(`${option} is given twice`, { hint });
   };
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
@@ -104,7 +99,7 @@ export function addOptions(command: Command, name: CommandName, heading?: string
     if (flag === undefined || commands?.includes(name) !== true) continue;
     const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
     if (type.kind === 'list' || type.kind === 'overrides') option.argParser(collect);
-    else if (row.single === true && option.required) option.argParser(once(flagName(row)));
+    else if (row.single !== undefined && option.required) option.argParser(once(flagName(row), row.single));
     shownRows.set(option, { ...row, id });
     command.optionsGroup(heading ?? group ?? 'Options:').addOption(option);
     if (no !== undefined) {

@@ -23,7 +23,7 @@ export interface RunnerTools {
 }
 
 /** Returns whether the event counts although its work was aborted: something has been created. */
-export const isKept = ({ type }: Event): boolean => type === 'created' || type === 'environment';
+export const outlivesAbort = ({ type }: Event): boolean => type === 'created' || type === 'environment';
 
 interface UnderWay {
   effect: Work;
@@ -70,7 +70,7 @@ class Workers {
     let hasTold = false;
     const tell: Tell = async (event) => {
       hasTold = true;
-      if (!aborter.signal.aborted || isKept(event)) await this.#tell(event);
+      if (!aborter.signal.aborted || outlivesAbort(event)) await this.#tell(event);
     };
     this.#work(effect, tell, aborter.signal)
       .then(() => {

@@ -59,23 +59,24 @@ export interface OptionRow {
   readonly library?: string;
   /** The sentences about it there, if they differ. */
   readonly libraryHelp?: string;
-  /** It is refused if it is given twice: the earlier value may be what was to be tested. */
-  readonly single?: true;
+  /** The remedy if it is given twice, which is refused: the earlier value may be what was to be tested. */
+  readonly single?: string;
   /** Whether a value of it can make a gate laxer: forgive a verdict, or accept another build. */
   readonly weakens?: true;
   /** The places where it has no default. */
   readonly required?: readonly ('input' | 'library')[];
 }
 
+const single = 'give it once';
 const creating = ['gate', 'trigger'] as const;
 const waiting = ['gate', 'trigger', 'wait'] as const;
-const selection = { group: 'Selection:', common: true, file: 'gate', input: true, single: true } as const;
+const selection = { group: 'Selection:', common: true, file: 'gate', input: true, single } as const;
 const build = {
   group: 'Build information:',
   commands: creating,
   file: 'only gate',
   input: true,
-  single: true,
+  single,
 } as const;
 const behaviour = { group: 'Behaviour:', input: true } as const;
 const wait = { group: 'Wait options:', commands: waiting, input: true } as const;
@@ -84,9 +85,9 @@ const preview = {
   commands: ['gate'],
   file: 'gate',
   input: true,
-  single: true,
+  single,
 } as const;
-const deployed = { group: 'Deployed build:', commands: waiting, input: true, single: true } as const;
+const deployed = { group: 'Deployed build:', commands: waiting, input: true, single } as const;
 const reports = { group: 'Reports:', commands: waiting, input: true } as const;
 const global = { group: 'Global options:', commands: ['every'] } as const;
 const signing = { commands: ['webhooks', 'hub'], file: 'top' } as const;
@@ -202,6 +203,7 @@ export const rows = {
     ...selection,
     type: text,
     flag: '--process <slug>',
+    single: 'give it once; for several runs, list gates in .rungate.json',
     commands: [...creating, 'init'],
     help: 'slug of the process to run, unless tags are given',
   },

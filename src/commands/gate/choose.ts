@@ -27,13 +27,15 @@ async function refuseSecondRun(
   { id, reported = [] }: StoredGate,
   sliceMs: number,
 ): Promise<void> {
+  if (reported.length === 0) return;
   const { io, output } = context;
+  const service = runService(await context.connect(), io.clock.now);
   const timeoutMs = Math.min(sliceMs, longestLookMs);
-  const looked = reported.map(async (runId) => {
-    if (runId === null) return false;
-    return runService(await context.connect(), io.clock.now).hasEnded(runId, { timeoutMs });
-  });
-  const ended = await within(timeoutMs, Promise.all(looked), io.clock);
+  const timeUp = new AbortController();
+  const options = { timeoutMs, signal: timeUp.signal };
+  const looked = reported.map((runId) => runId !== null && service.hasEnded(runId, options));
+  // A wait for a rate limit would keep the process alive.
+  const ended = await within(timeoutMs, Promise.all(looked), io.clock).finally(() => timeUp.abort());
   if (ended === undefined)
     throw new NetworkError(
       'deadline',

@@ -2,7 +2,7 @@ import type { decide as Decide, Event } from '../../../src/gate/decide.ts';
 import { newKey } from '../../../src/gate/keys.ts';
 import { newGate } from '../../../src/gate/plan/fresh.ts';
 import { newRun, type ReadFailure, type Reading } from '../../../src/gate/reads.ts';
-import { isKept } from '../../../src/gate/runner.ts';
+import { outlivesAbort } from '../../../src/gate/runner.ts';
 import type {
   durable as Durable,
   ErrorData,
@@ -328,7 +328,7 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
       out.push([`${effect.id} is aborted`, next]);
     }
     // The response may come before the abort.
-    if (result !== null && (!isGone || result.some(isKept)))
+    if (result !== null && (!isGone || result.some(outlivesAbort)))
       after(`response to ${effect.id}: ${result.map(wordsOf).join(', ')}`, result, (next) => {
         remove(next);
         for (const event of result) observe(next, event, mode);
