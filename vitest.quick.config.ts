@@ -4,14 +4,13 @@ import { maxWorkers, projects, reporters } from './vitest.config.ts';
 /** Slow files that `npm test` leaves to `npm run test:all`. Faster tests hold a sample of each of their properties. */
 const left = [
   'commands/gate/gates-{hub,limits}',
-  'docs/{pipelines,words}',
+  'docs/pipelines',
   'gate/fleet-load',
   'mock/page/*',
-  'preview/{kills,losses,parallel}',
+  'preview/{kills,losses}',
   'receipt/forgeries',
   'reliability/{fuzz,hub-table,odd-responses,table}',
   'settings/processes',
-  'slice/{accidents,tasks}',
   'tour/*',
   'webhook/table',
   'e2e/{blocked-output,completion,deployed,hub,hub-behind-nginx,hub-probes,init,library-errors}',

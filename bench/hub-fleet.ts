@@ -1,5 +1,4 @@
-// A fleet as processes of the built program: hubs, a proxy in front of them, and gates. `bench/hub.mjs` and
-// `test/long/hub-fleet.test.ts` use it.
+// A fleet as processes of the built program: hubs, a proxy in front of them, and gates. `bench/hub.mjs` uses it.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

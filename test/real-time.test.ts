@@ -16,8 +16,6 @@ const exempt: Readonly<Record<string, string>> = {
   'host/children.test.ts': 'a child that never ends',
   'host/read-file.test.ts': 'slow writers of a pipe while the event loop is blocked',
   'long/first-steps.test.ts': 'a shell that waits for a program has no events',
-  'long/preview-kills.test.ts': 'kills the process at any moment',
-  'long/reliability.test.ts': 'names the hanging case; kills the process at any moment',
   'long/selftest.test.ts': 'children that never end; two simultaneous signals would be merged',
   'reliability/scene.ts': 'ends a real request timeout early',
   'transport/send.test.ts': 'a body that drips',

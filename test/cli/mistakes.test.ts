@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { docsPage } from '../../src/repository.ts';
 import { signSync } from '../../src/webhook/node.ts';
-import { type Stage, stage, trigger } from './harness.ts';
-import { env, type Mistake, project } from './mistake.ts';
-import { mistakesInGates } from './mistakes-in-gates.ts';
-import { mistakesInValues } from './mistakes-in-values.ts';
+import { type Settings, type Stage, stage, trigger } from './harness.ts';
+
+interface Mistake {
+  /** The mistake of a new user; fixtures/mistakes.txt has the message and the exit code. */
+  name: string;
+  argv: readonly string[];
+  world?: (on: Stage) => Settings;
+  /** The number of requests that are sent; most mistakes are found before. */
+  sent?: number;
+}
+
+const env = (more: Record<string, string | undefined>) => () => ({ env: more });
+const project = (text: string) => () => ({
+  cwd: '/repo',
+  files: { '/repo/.git': '', '/repo/.rungate.json': text },
+});
 
 let on: Stage;
 beforeAll(async () => {
@@ -175,8 +187,6 @@ const mistakes: readonly Mistake[] = [
   { name: 'a misspelt option', argv: [...wait, '--enviroment', 'staging'] },
   { name: 'a value for an option that takes none', argv: [...wait, '--strict=true'] },
   { name: 'a misspelt format', argv: ['run', 'status', 'run_1', '--format', 'jsno'] },
-  ...mistakesInValues,
-  ...mistakesInGates,
 ];
 
 /** Replaces the ports, which differ between runs, and the address of the docs. */

@@ -63,10 +63,10 @@ function table(rows: readonly (readonly string[])[], head: readonly string[]): s
   return [head, head.map(() => '---'), ...merged].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-/** A part of the page that another test writes, which this one leaves as it is. */
-function partOfOtherTest(name: 'table' | 'rules'): string {
+/** The part of the page that another test writes, which this one leaves as it is. */
+function rulesOnPage(): string {
   const page = readFileSync(new URL('../../docs/project/reliability.md', import.meta.url), 'utf8');
-  return new RegExp(`<!-- ${name} -->.*<!-- end of ${name} -->`, 's').exec(page)?.[0] ?? '';
+  return /<!-- rules -->.*<!-- end of rules -->/s.exec(page)?.[0] ?? '';
 }
 
 const text = (
@@ -166,20 +166,6 @@ Runs take 1 to 2 minutes, and every fourth one fails. The timeout is an hour, or
 *Per gate* is the largest number of requests by one gate in its first minute. *Per minute* is the largest number by all gates.
 
 ${outages}
-## Slices
-
-The table compares two loops in a shell that stops each command after 120 seconds:
-
-- With \`--slice 45s\`, the loop runs the command in \`next\` while the exit code is 75. If the shell stopped a command, the loop repeats the last one it knows.
-- Without \`--slice\`, the loop repeats the same command until it exits, 6 times at most. The shell stops it with SIGKILL or SIGTERM.
-
-A run takes 10 minutes and passes, unless the row says otherwise. Each cell shows the exit code and the verdict, the number of runs that the service created, the number
-of commands, and the time. A bold exit code is the right one.
-
-${partOfOtherTest('table')}
-
-\`test/slice/tasks.test.ts\` plays every cell on a virtual clock, against the mock over a real socket. \`test/long/slices.test.ts\` plays two runs of more than 3 minutes with real processes.
-
 ## Rules one by one
 
 A gate is a [pure machine](architecture.md#how-rungate-gate-works): a state that is plain JSON, a function that changes it with each event
@@ -189,12 +175,11 @@ in every order, up to a limit of steps. No world may break any of the checker's 
 
 Each row of the table is a machine without one rule. The last column is the shortest way in which that goes wrong. Rules with a way of more than 20 steps are left out.
 
-${partOfOtherTest('rules')}
+${rulesOnPage()}
 
 ## More tests
 
 - \`test/simulation\` plays gates with virtual time: several processes, kills, stops, lost and late responses, unusable disks, deleted state, clock jumps and re-runs. \`npm test\` plays 200 seeds, and \`npm run simulate -- --minutes 60\` more. It prints the steps of a failure, and \`npm run simulate -- --seed <n>\` replays them.
-- \`test/long/reliability.test.ts\` plays a thousand waits with random faults (from a seed), and \`kill -9\` at any point of \`run trigger --wait\`.
 - \`test/reliability/fuzz.test.ts\` plays thousands of hostile responses, headers and \`Retry-After\` values.
 - \`test/reliability/bounds.test.ts\` plays responses that are too large, too deep or too long, and checks that the output stays short.
 

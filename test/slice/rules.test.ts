@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../src/mock/server.ts';
 import { asked } from '../cli/harness.ts';
-import type { Called } from './agent-loop.ts';
-import { openShell, type Shell, type ShellOptions } from './shell.ts';
-import { minute } from './tasks.ts';
+import { type Called, openShell, type Shell, type ShellOptions } from './shell.ts';
 
 const one = ['rungate', 'gate', '--project', 'shop', '--process', 'checkout', '--json'] as const;
+
+const minute = 60_000;
 
 let shell: Shell;
 afterEach(() => shell.close());

@@ -7,7 +7,14 @@ import { main } from '../cli/main.ts';
 import { isResponseDue } from '../requests-under-way.ts';
 import { turns } from '../until.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
-import type { Called } from './agent-loop.ts';
+
+/** The end of a command in a shell. */
+export interface Called {
+  /** Null if the shell stopped the command. */
+  code: number | null;
+  out: string;
+  err?: string;
+}
 
 /** When the shell stops a command: after so many milliseconds, or at a moment of its work. */
 export type Moment =

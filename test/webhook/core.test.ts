@@ -153,3 +153,23 @@ test.each([7, 'soon'])('sign rejects the timestamp %j', (wrong) => {
   const sign = () => node.signSync({ body: '', secret: 'k', timestamp: wrong as never });
   expect(thrownBy(sign)).toMatchObject({ code: 'malformed_timestamp' });
 });
+
+test.each<[string, unknown]>([
+  ['tenantSecret', 'attacker'],
+  ['secrets', 'attacker'],
+  ['maxAge', null],
+  ['headerNames', { timestamp: 'x-t', signature: 'x-s' }],
+])('ignores %s in Object.prototype', async (name, value) => {
+  const { signature } = node.signSync({ secret: 'attacker', body: '{}', timestamp });
+  const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+  Object.defineProperty(Object.prototype, name, { value, configurable: true });
+  try {
+    for (const { verify } of [node, web])
+      await expect(verify({ body: '{}', headers, secrets: 'real', maxAge: 300 })).rejects.toThrow();
+    expect(() => node.verifySync({ body: '{}', headers } as never)).toThrow(
+      expect.objectContaining({ code: 'no_secret' }),
+    );
+  } finally {
+    Reflect.deleteProperty(Object.prototype, name);
+  }
+});
