@@ -9,55 +9,6 @@ const long = 'x'.repeat(2_000_000);
 /** The limit on a refused response in the output of --json and --verbose. */
 const errorBody = 64 * 1024;
 
-describe('--request-timeout', () => {
-  it('ends a read of a status that stalls', async () => {
-    on = await stage({ duration: 15_000 });
-    on.mock.faults.add({ kind: 'stall-body', endpoint: 'run.status', skip: 1 });
-    expect((await on.rungate(...gate, '--request-timeout', '200ms')).code).toBe(0);
-  });
-});
-
-describe('an empty response to the request that creates the run', () => {
-  it('is retried with the same key, which starts one run', async () => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'empty-200', endpoint: 'run.trigger' });
-    expect((await on.rungate(...gate)).code).toBe(0);
-    expect(on.mock.state.runs.size).toBe(1);
-  });
-
-  it('is not retried if a Location has the run id', async () => {
-    on = await stage();
-    on.mock.faults.add({
-      kind: 'status',
-      status: 201,
-      body: '',
-      headers: { location: '/api/ci/runs/run_7' },
-    });
-    expect((await on.rungate(...trigger)).out).toBe('run_7\n');
-    expect(on.mock.requests).toHaveLength(1);
-  });
-});
-
-describe('a date in Retry-After', () => {
-  it.each([3_600_000, -3_600_000])(
-    'is read by the clock of the service, which is %d ms off',
-    async (byMs) => {
-      on = await stage();
-      on.mock.faults.add({ kind: 'clock-off', byMs });
-      expect((await on.rungate('env', 'list', '--all')).code).toBe(0);
-      // Jitter adds 50 %.
-      expect(on.clock.sleeps).toEqual([15_000]);
-    },
-  );
-
-  it('is read by that clock in a poll too', async () => {
-    on = await stage({ duration: 15_000 });
-    on.mock.faults.add({ kind: 'clock-off', endpoint: 'run.status' });
-    expect((await on.rungate(...gate)).code).toBe(0);
-    expect(on.clock.monotonic()).toBeLessThan(60_000);
-  });
-});
-
 describe('a hostile response', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
@@ -85,19 +36,6 @@ describe('a hostile response', () => {
       expect([code, out]).toEqual([5, '']);
       expect(err.length).toBeLessThan(errorBody + 1000);
     }
-  });
-
-  it('that is an error, nested as deep, is still an error', async () => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'status', status: 400, body: deep, times: 2 });
-    expect((await on.rungate('env', 'list')).code).toBe(5);
-    expect((await on.rungate(...trigger)).code).toBe(5);
-  });
-
-  it('with brackets in a string is not deep', async () => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'patch', merge: { note: `"\\"${'['.repeat(5000)}` }, endpoint: 'run.status' });
-    expect((await on.rungate('run', 'status', await created())).code).toBe(0);
   });
 
   it('with too many values does not match the API', async () => {
@@ -168,26 +106,4 @@ describe('output is bounded for long texts in', () => {
       await bounded('run', 'wait', runId, '--max-attempts', '3');
     },
   );
-
-  it.each([{ runId: long }, { appUrl: `https://a.example/${long}` }])('a create response', async (merge) => {
-    on = await stage({ duration: 0 });
-    on.mock.faults.add({ kind: 'patch', merge, endpoint: 'run.trigger', ...always });
-    await bounded(...gate);
-  });
-
-  it('response headers', async () => {
-    on = await stage();
-    const name = 'x'.repeat(10_000);
-    on.mock.faults.add({ kind: 'status', status: 200, headers: { 'content-encoding': name }, ...always });
-    await bounded('env', 'list');
-    on.mock.faults.clear();
-    on.mock.faults.add({
-      kind: 'status',
-      status: 302,
-      headers: { location: `https://a.example/${name}` },
-      ...always,
-    });
-    await bounded('env', 'list');
-    await bounded(...gate);
-  });
 });

@@ -68,30 +68,9 @@ describe('a secret in a request body that the service echoes', () => {
     expect(JSON.stringify([error.message, error.body, error.stack])).not.toContain(secret);
   });
 
-  it('is redacted whole if it is a number', async () => {
-    echo('9007199254740993');
-    const { err } = await on.rungate(
-      ...'webhooks create --json-field secret=9007199254740993 --json'.split(' '),
-    );
-    expect(err).not.toContain('90071992547409');
-  });
-
   it('is redacted in a usage error for --field', async () => {
     const { code, err } = await on.rungate('webhooks', 'create', '--field', `secret:${secret}`);
     expect(code).toBe(64);
     expect(err).not.toContain(secret);
   });
-
-  it('is redacted if it may be a new API key, from rungate api', async () => {
-    on.mock.faults.add({ kind: 'status', status: 500, body: { error: `saved ${secret}` } });
-    const { err } = await on.rungate('api', 'POST', '/api/settings/api-keys', '--field', 'name=ci', '--json');
-    expect(err).not.toContain(secret);
-  });
-});
-
-it('errors show other fields of the body as the service repeats them', async () => {
-  echo('https://hooks.example.com');
-  const line = 'webhooks create --field url=https://hooks.example.com --field secret=true';
-  const { err } = await on.rungate(...line.split(' '));
-  expect(err).toContain('no: https://hooks.example.com');
 });

@@ -234,19 +234,6 @@ describe('rungate api', () => {
     expect(sent()?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
   });
 
-  it('takes a path without its first slash, which some shells turn into a folder', async () => {
-    expect((await on.rungate('api', 'GET', 'api/environments?page=2')).code).toBe(0);
-    expect(sent()).toMatchObject({ path: '/api/environments', query: { page: '2' } });
-  });
-
-  it('warns of an HTML page, and prints it', async () => {
-    on.mock.faults.add({ kind: 'html-200' });
-    const { code, out, err } = await on.rungate('api', 'GET', '/api/environments');
-    expect(code).toBe(0);
-    expect(out).toContain('<title>Log in</title>');
-    expect(err).toMatch(/→ check RUNGATE_API_URL: it may not be the URL of the service\n$/);
-  });
-
   it('retries a GET, and a POST only with an idempotency key', async () => {
     on.mock.faults.add({ kind: 'status', status: 503, times: 1 });
     on.mock.faults.add({ kind: 'reply', text: '{}', skip: 1 });

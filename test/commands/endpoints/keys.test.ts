@@ -65,12 +65,6 @@ describe('keys create', () => {
     },
   );
 
-  it('prints the token once with --verbose, and no message with --quiet', async () => {
-    const { out, err } = await created({}, '--verbose', '--scope', 'ci:trigger');
-    expect(times(out + err, token)).toBe(1);
-    expect((await created({}, '--quiet')).err).toBe('');
-  });
-
   it('prints the whole token, even if it contains another secret', async () => {
     const { out } = await created({ env: { RUNGATE_API_KEY: 'rg_live' } });
     expect(out).toBe(`${token}\n`);
@@ -160,13 +154,6 @@ describe('--output-file', () => {
     expect(out + err).not.toContain(token);
   });
 
-  it('removes the token from a response that repeats it', async () => {
-    respondWith(`{"id":"${token}","apiKey":"${token}","key":{"token":"${token}"}}`);
-    const { out, err } = await on.rungate(...create, '--output-file', path(), '--json');
-    expect(out + err).not.toContain(token);
-    expect(readFileSync(path(), 'utf8')).toBe(`${token}\n`);
-  });
-
   it.each<[string, (at: string) => unknown]>([
     ['a file', fileAt],
     ['a directory', (at) => mkdirSync(at)],
@@ -181,16 +168,6 @@ describe('--output-file', () => {
     expect(on.mock.requests).toEqual([]);
     expect(readdirSync(folder)).toEqual(before);
     if (existsSync(path()) && statSync(path()).isFile()) expect(readFileSync(path(), 'utf8')).toBe('mine');
-  });
-
-  it.each([
-    ['in a folder that does not exist', () => join(folder, 'no', 'token'), 'ENOENT'],
-    ['below a file', () => join(fileAt(path()), 'x'), 'ENOTDIR'],
-  ])('refuses a path %s, before it sends anything', async (_what, at, errno) => {
-    const { code, err } = await created({}, '--output-file', at());
-    expect(code).toBe(64);
-    expect(err).toContain(`cannot be written (${errno})`);
-    expect(on.mock.requests).toEqual([]);
   });
 
   it('leaves no file if the service creates no key', async () => {
@@ -224,20 +201,6 @@ describe('the CI command that masks a new token', () => {
     const filed = await created({ env }, '--quiet', '--output-file', join(folder, 'token'));
     expect(filed).toEqual({ code: 0, out: '', err: line });
   });
-
-  it('has the token escaped', async () => {
-    const order: string[] = [];
-    const { maskSecret } = await import('../../../src/commands/endpoints/keys-create.ts');
-    const sink = { isTTY: false, columns: undefined, failure: null, open: true };
-    const err = { ...sink, write: async (text: string) => void order.push(text) };
-    await maskSecret({ env: { GITHUB_ACTIONS: 'true' }, err }, 'a%\r\nb');
-    expect(order).toEqual(['::add-mask::a%25%0D%0Ab\n']);
-  });
-
-  it('is not printed elsewhere', async () => {
-    const env = { GITHUB_ACTIONS: 'false', GITLAB_CI: 'true' };
-    expect((await created({ env }, '--quiet')).err).toBe('');
-  });
 });
 
 describe('a key that may exist although its token was not received', () => {
@@ -254,19 +217,6 @@ describe('a key that may exist although its token was not received', () => {
     expect({ code, out }).toEqual({ code: expected, out: '' });
     expect(err).toMatch(advice);
     expect(asked(on.mock)).toEqual(['keys.create']);
-  });
-
-  it.each([403, 422])('is not reported after HTTP %i', async (status) => {
-    on.mock.faults.add({ kind: 'status', status, endpoint: 'keys.create' });
-    const { err } = await on.rungate(...create);
-    expect(err).not.toMatch(advice);
-    expect(asked(on.mock)).toEqual(['keys.create']);
-  });
-
-  it('is not reported if rungate could not connect', async () => {
-    const { code, err } = await on.with({ env: { RUNGATE_API_URL: 'http://127.0.0.1:1' } })(...create);
-    expect(code).toBe(7);
-    expect(err).not.toMatch(advice);
   });
 
   it('is not assumed after a rate limit: the request is retried', async () => {

@@ -33,14 +33,6 @@ describe.each([
     if (all.length > 2) expect(err).toContain('add --page 3 for the next page, or --all');
     expect(on.mock.requests.at(-1)?.query).toMatchObject({ page: '2', pageSize: '1' });
   });
-
-  it('reads every page with --all', async () => {
-    const all = idsOf(itemsOf((await on.rungate(...argv, '--json')).out));
-    const { code, out } = await on.rungate(...argv, '--all', '--page-size', '1', '--json');
-    expect(code).toBe(0);
-    const lines = out.trim().split('\n');
-    expect(idsOf(lines.map((text) => JSON.parse(text)))).toEqual(all);
-  });
 });
 
 describe('the hint for the next page', () => {
@@ -99,12 +91,5 @@ describe('a page beyond the last', () => {
     ['no items', { totalPages: 1, totalCount: 0 }, 'nothing found\n'],
   ])('is distinguished from an empty list: %s', async (_name, numbers, message) => {
     expect(await empty(numbers, ['--page', '99'])).toEqual({ code: 0, err: message });
-  });
-
-  it('is reported if the response has no body', async () => {
-    const { url } = await serve(({ response }) => response.writeHead(204).end());
-    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
-    expect((await cli(['env', 'list', '--page', '2'], { env })).err).toMatch(/^page 2 is empty/);
-    expect((await cli(['env', 'list'], { env })).err).toBe('nothing found\n');
   });
 });

@@ -34,29 +34,6 @@ describe('a success with an undocumented body', () => {
       expect(asked(on.mock).filter((name) => name === endpoint)).toHaveLength(before + 1);
     }
   });
-
-  it('is printed with control characters escaped', async () => {
-    respondWith('gone \u001b[31m', 'env.delete');
-    expect(await on.rungate('env', 'delete', 'e1', '--yes')).toMatchObject({
-      code: 0,
-      out: 'value\tgone \\u001b[31m\n',
-    });
-  });
-
-  it('leads to a warning if it is an HTML page', async () => {
-    for (const [endpoint, ...argv] of [
-      ['run.cancel', 'run', 'cancel', 'run_1'],
-      ['env.delete', 'env', 'delete', 'e1', '--yes'],
-    ] as const) {
-      on.mock.faults.add({ kind: 'html-200', endpoint });
-      const { code, out, err } = await on.rungate(...argv);
-      expect({ code, out }).toEqual({ code: 0, out: '' });
-      expect(err).toMatch(
-        /warning: .*HTTP 200 with an HTML page, "Log in"\n {2}→ check RUNGATE_API_URL: .*; then nothing was done\n$/,
-      );
-    }
-    expect(asked(on.mock).filter((name) => name !== 'env.list')).toEqual(['run.cancel', 'env.delete']);
-  });
 });
 
 describe('rungate api', () => {
@@ -68,18 +45,5 @@ describe('rungate api', () => {
     const { code, out } = await on.rungate(...get);
     expect({ code, out }).toEqual({ code: 0, out: 'id,name\n1,\\u001b[2J::error::x\n# #vso[task]\n' });
     expect(on.mock.requests).toHaveLength(1);
-  });
-
-  it('prints such text as a JSON string with --json', async () => {
-    respondWith(text);
-    expect(JSON.parse((await on.rungate(...get, '--json')).out)).toBe(text);
-  });
-
-  it('sends a POST with a key once, whatever the response', async () => {
-    for (const body of ['queued', '']) {
-      respondWith(body);
-      expect((await on.rungate('api', 'POST', '/api/x', '--idempotency-key', 'k')).code).toBe(0);
-    }
-    expect(on.mock.requests).toHaveLength(2);
   });
 });

@@ -57,13 +57,6 @@ describe('the command that goes on waiting', () => {
     ]);
   });
 
-  it('does not replace the files of several gates by one about a single gate', async () => {
-    const flags = { junit: 'j.xml', report: ['r.json'], receipt: 'receipts/', ciReport: false };
-    expect(await linesAfter('run_1', flags, 'web')).toEqual([
-      'web: to go on waiting: rungate run wait run_1 --strict --timeout 1m --no-ci-report',
-    ]);
-  });
-
   it('is about the commit of --commit-sha, and writes no receipt about another', async () => {
     const url = { value: 'https://shop.test/version', origin: 'flag' };
     const flags = { commitSha: commit, receipt: 'receipt.json', deployedUrl: url.value };
@@ -93,13 +86,6 @@ describe('the command that goes on waiting', () => {
     expect(await lineAfter(flags)).toEqual([
       `${wait} --deployed-url ${deployedUrl} --receipt receipt.json --subject ${subject}`,
     ]);
-  });
-
-  it('has a subject only if a receipt or a version page uses it', async () => {
-    const flags = { receipt: 'receipt.json', subject: [`shop@sha256:${'ab'.repeat(32)}`] };
-    expect((await linesAfter('run_1', flags))[0]).toContain(` --subject ${flags.subject}`);
-    expect((await linesAfter('run_1', flags, 'web'))[0]).not.toContain('--subject');
-    expect((await linesAfter('run_1', { ...flags, commitSha: commit }))[0]).not.toContain('--subject');
   });
 
   it('is missing if the gate has failed already, because an earlier run failed and flaky=fail', async () => {

@@ -14,19 +14,6 @@ const page = (what: string) => `<!doctype html><title>${what}</title>`;
 type Bare = { kind: 'status' | 'redirect-other' | 'redirect-same' } & Record<string, unknown>;
 const html = (status: number): Bare => ({ kind: 'status', status, body: page('Company portal') });
 
-/** Responses of something in front of the service, with the exit code if they do not end. */
-const foreign = {
-  'an HTML 401': [html(401), 6],
-  'an HTML 403': [html(403), 6],
-  'an HTML 404': [html(404), 5],
-  'an empty 401': [{ kind: 'status', status: 401, body: '' }, 6],
-  'JSON without an error, 403': [{ kind: 'status', status: 403, body: { blocked: true } }, 6],
-  'a redirect to another origin': [{ kind: 'redirect-other' }, 5],
-  'too many redirects': [{ kind: 'redirect-same' }, 5],
-} satisfies Record<string, [Bare, number]>;
-const foreignRows = Object.entries(foreign).map(([name, [fault, code]]) => [name, fault, code] as const);
-
-const reads = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.status');
 const add = (fault: Bare, when: Partial<Fault> = {}) =>
   on.mock.faults.add({ ...fault, endpoint: 'run.status', ...when } as Fault);
 
@@ -56,106 +43,8 @@ const ways = {
     return (await gates({ apiUrl: mock.url, apiKey: mock.apiKey, clock, gates: named })).exitCode;
   },
 };
-const wayNames = Object.keys(ways) as (keyof typeof ways)[];
-
-describe('a foreign response among good ones does not end the wait:', () => {
-  describe.each(wayNames)('%s', (way) => {
-    it.each(foreignRows)('%s', async (_name, fault) => {
-      await open();
-      for (const skip of [2, 3, 4, 5]) add(fault, { skip, times: fault.kind === 'redirect-same' ? 6 : 1 });
-      expect(await ways[way]()).toBe(0);
-    });
-  });
-
-  it.each(foreignRows)('%s, before the first good response to a gate', async (_name, fault) => {
-    await open();
-    add(fault);
-    expect(await ways.gate()).toBe(0);
-  });
-});
-
-describe('five foreign responses in a row end the wait', () => {
-  it.each(foreignRows)('%s', async (_name, fault, exitCode) => {
-    for (const way of ['gate', 'run wait'] as const) {
-      await open();
-      add(fault, { skip: way === 'gate' ? 1 : 2, times: Number.POSITIVE_INFINITY });
-      expect(await ways[way](['--timeout', '10m'])).toBe(exitCode);
-      // Each read is an interval after the one before, with its jitter.
-      const isMissing = way === 'gate' && fault.kind === 'status' && fault.status === 404;
-      expect(on.clock.monotonic()).toBe((isMissing ? 6 : 5) * 10_500);
-      await on.close();
-    }
-  });
-
-  it('but not if another response comes between them', async () => {
-    await open({ duration: 200_000 });
-    for (let skip = 1; skip < 18; skip += 1)
-      add(skip % 5 === 0 ? { kind: 'status', status: 502 } : html(403), { skip });
-    expect(await ways.gate()).toBe(0);
-  });
-
-  it('the first one ends a run wait that has seen no good response', async () => {
-    for (const [fault, exitCode] of Object.values(foreign)) {
-      await open();
-      const id = await createRun();
-      add(fault, { times: Number.POSITIVE_INFINITY });
-      expect((await on.rungate('run', 'wait', id)).code).toBe(exitCode);
-      expect(on.clock.monotonic()).toBe(0);
-      await on.close();
-    }
-  });
-});
-
-describe("the service's own refusal ends the wait at once", () => {
-  it.each([
-    [401, 6],
-    [403, 6],
-    [400, 5],
-    [410, 5],
-    [422, 5],
-  ])('%i', async (status, exitCode) => {
-    for (const way of ['gate', 'run wait'] as const) {
-      await open();
-      add({ kind: 'status', status }, { skip: 2, times: Number.POSITIVE_INFINITY });
-      expect(await ways[way]()).toBe(exitCode);
-      expect(reads().length).toBeLessThanOrEqual(4);
-      await on.close();
-    }
-  });
-});
 
 describe('Retry-After is obeyed with any status', () => {
-  const statuses = [400, 401, 403, 404, 409, 410, 422, 423, 451, 500, 503];
-
-  it.each(statuses)('%i', async (status) => {
-    for (const body of [undefined, page('Busy')])
-      for (const way of ['gate', 'run wait'] as const) {
-        await open();
-        add({ kind: 'status', status, body, headers: { 'retry-after': '40' } }, { times: 7 });
-        const before = on.clock.monotonic();
-        expect(await ways[way](['--timeout', '20m'])).toBe(0);
-        expect(on.clock.monotonic() - before).toBeGreaterThan(3 * 40_000);
-        await on.close();
-      }
-  });
-
-  it('until the deadline, and then its error decides', async () => {
-    await open();
-    add(
-      { kind: 'status', status: 403, headers: { 'retry-after': '40' } },
-      { times: Number.POSITIVE_INFINITY },
-    );
-    expect(await ways.gate(['--timeout', '5m'])).toBe(6);
-    expect(reads()).toHaveLength(8);
-  });
-
-  it('a wait that is longer than the timeout ends the gate', async () => {
-    await open();
-    add({ kind: 'status', status: 403, headers: { 'retry-after': '99999999' } });
-    expect(await ways.gate()).toBe(6);
-    expect(reads()).toHaveLength(1);
-  });
-
   it('while a run is created', async () => {
     for (const status of [403, 404, 409, 422]) {
       await open();
@@ -174,26 +63,12 @@ describe('a foreign response while a run is created', () => {
   const portal = (skip: number, times = 1) =>
     on.mock.faults.add({ ...html(403), endpoint: 'run.trigger', skip, times } as Fault);
 
-  it('ends the gate if nothing was created before', async () => {
-    await open();
-    portal(0);
-    expect(await ways.gate()).toBe(6);
-    expect(creates()).toHaveLength(1);
-  });
-
   it('does not leave a run whose response was lost', async () => {
     await open();
     on.mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     portal(1, 2);
     expect(await ways.gate()).toBe(0);
     expect([creates().length, on.mock.state.runs.size]).toEqual([4, 1]);
-  });
-
-  it('does not end the retries of a failed run', async () => {
-    await open({ outcome: ['failed', 'passed'] });
-    portal(1, 2);
-    expect(await ways.gate(['--retries', '1'])).toBe(0);
-    expect([creates().length, on.mock.state.runs.size]).toEqual([4, 2]);
   });
 
   it('ends the gate the fifth time in a row', async () => {
@@ -219,18 +94,6 @@ describe('a new run that is not visible yet', () => {
     },
   );
 
-  it.each(['1s', '10s'])('is waited for if its 404s are not JSON, with --interval %s', async (interval) => {
-    await open();
-    add(html(404), { untilMs: 59_000, times: Number.POSITIVE_INFINITY });
-    expect(await ways.gate(['--interval', interval])).toBe(0);
-  });
-
-  it('is waited for after a lagging replica has shown it', async () => {
-    await open();
-    for (const skip of [1, 2, 4]) add(missing, { skip });
-    expect(await ways.gate()).toBe(0);
-  });
-
   it('ends the gate if it is missing after a minute', async () => {
     await open({ outcome: 'stuck' });
     add(missing, { times: Number.POSITIVE_INFINITY });
@@ -246,24 +109,6 @@ describe('run wait: a 404', () => {
     await open();
     for (const skip of [0, 1, 4, 5]) add(missing, { skip });
     expect(await ways['run wait']()).toBe(0);
-  });
-
-  it.each([
-    ['10s', 10_500],
-    ['3s', 12_600],
-    ['30s', 31_500],
-  ])('ends the wait at a second read, 10 s later or more, with --interval %s', async (interval, ms) => {
-    await open();
-    const { code } = await on.rungate('run', 'wait', 'run_missing', '--interval', interval);
-    expect(code).toBe(5);
-    expect(on.clock.monotonic()).toBe(ms);
-  });
-
-  it('counts from the last good read', async () => {
-    await open({ duration: 200_000 });
-    const id = await createRun();
-    for (let skip = 1; skip < 16; skip += 2) add(missing, { skip });
-    expect((await on.rungate('run', 'wait', id)).code).toBe(0);
   });
 });
 

@@ -1,13 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runMain, runPost, type Toolkit } from '../../../src/action.ts';
 import { gatewayHeader, pem, type Received, startGateway, startTls } from '../../cli/gateway.ts';
 import { asked, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { withLimits } from '../../fake-clock.ts';
-import { isNginxMissing, startNginx } from '../../nginx.ts';
 
 const line = `${gatewayHeader.name}: ${gatewayHeader.value}`;
 const files = {
@@ -59,10 +57,7 @@ describe('a service behind a gateway that demands a header and a client certific
   it.each<[string, readonly string[]]>([
     ['gate', ['gate', ...checkout]],
     ['run trigger', trigger],
-    ['run trigger --wait', [...trigger, '--wait']],
     ['env list', ['env', 'list']],
-    ['keys create', ['keys', 'create', '--name', 'ci']],
-    ['orders summary', ['orders', 'summary', '--verify']],
     ['api', ['api', 'GET', '/api/environments']],
     ['doctor', ['doctor']],
     ['login', ['login']],
@@ -70,31 +65,6 @@ describe('a service behind a gateway that demands a header and a client certific
     const { code, err } = await run(argv, { stdin: on.mock.apiKey });
     expect(err).not.toContain(gatewayHeader.value);
     expect(code).toBe(0);
-    expectOnlyThere();
-  });
-
-  it('is reached by the other commands for a run', async () => {
-    const runId = (await run([...trigger, '--no-wait'])).out.trim();
-    expect((await run(['run', 'status', runId])).code).toBe(0);
-    expect((await run(['run', 'cancel', runId])).code).toBe(0);
-    expect((await run(['run', 'wait', runId, '--strict'])).code).toBe(4);
-    expectOnlyThere();
-  });
-
-  it('is reached by each slice of a gate', async () => {
-    const env = { XDG_RUNTIME_DIR: folder };
-    const first = await run(['gate', ...checkout, '--slice', '20s', '--json'], { env });
-    const resumed = on.with({
-      clock: withLimits(on.clock),
-      files: { ...files },
-      env: { RUNGATE_API_URL: gateway.url, RUNGATE_HEADERS: line, RUNGATE_CONFIG_DIR: folder, ...env },
-    });
-    let [last, slices] = [first, 1];
-    for (; last.code === 75; slices += 1) {
-      const { next } = JSON.parse(last.out) as { next: string[] };
-      last = await resumed(...next.slice(next.indexOf('gate')), '--json');
-    }
-    expect([last.code, slices > 1]).toEqual([0, true]);
     expectOnlyThere();
   });
 
@@ -145,49 +115,6 @@ describe('a service behind a gateway that demands a header and a client certific
   });
 });
 
-describe.skipIf(isNginxMissing)('nginx that demands a header and a client certificate', () => {
-  const path = (name: string) => fileURLToPath(new URL(`../../transport/tls/${name}`, import.meta.url));
-  const config = (port: number) => `
-    events {}
-    http {
-      access_log off;
-      server {
-        listen 127.0.0.1:${port} ssl;
-        ssl_certificate ${path('server.pem')};
-        ssl_certificate_key ${path('server.key')};
-        ssl_client_certificate ${path('ca.pem')};
-        ssl_verify_client on;
-        location / {
-          if ($http_x_gate != "${gatewayHeader.value}") { return 403; }
-          proxy_pass ${on.mock.url};
-        }
-      }
-    }`;
-
-  it('lets the gate pass with both', async () => {
-    const url = await startNginx(config);
-    expect((await run(['gate', ...checkout], { env: { RUNGATE_API_URL: url } })).code).toBe(0);
-  });
-
-  it.each([
-    [
-      'the certificate',
-      connection.slice(0, 2),
-      line,
-      'the service requires a client certificate: check --cert-file',
-    ],
-    ['the header', connection, 'X-Other: value', '403 Forbidden'],
-  ])('refuses the gate without %s, and the error says so', async (_, flags, header, text) => {
-    const url = await startNginx(config);
-    const env = { RUNGATE_API_URL: url, RUNGATE_HEADERS: header };
-    const settings = { clock: withLimits(on.clock), files: { ...files }, env };
-    const { code, err } = await on.with(settings)('gate', ...checkout, ...flags);
-    expect(err).toContain(text);
-    expect(code).not.toBe(0);
-    expect(on.mock.requests).toEqual([]);
-  });
-});
-
 it.each([301, 302, 307, 308])(
   'a redirect (%d) carries neither the header nor the certificate elsewhere',
   async (status) => {
@@ -226,15 +153,10 @@ describe('extra headers', () => {
   it.each([
     ['X-API-Key: k', '"X-API-Key" cannot be set'],
     ['Authorization: Bearer hidden-value', '"Authorization" cannot be set'],
-    ['host: other.example', '"host" cannot be set'],
     ['Idempotency-Key: hidden-value', '"Idempotency-Key" cannot be set'],
-    ['Content-Length: 3', '"Content-Length" cannot be set'],
-    ['Transfer-Encoding: chunked', '"Transfer-Encoding" cannot be set'],
-    ['Connection: close', '"Connection" cannot be set'],
     ['Proxy-Authorization: Basic hidden-value', '"Proxy-Authorization" cannot be set'],
     ['Accept-Encoding: gzip', '"Accept-Encoding" cannot be set'],
     ['hidden-value', 'line 1 is not a header'],
-    ['hidden-value with spaces: x', 'the name of a header'],
     ['X-A: hidden-value\u00e9', 'must be visible ASCII'],
   ])('refuse %s with 78, before anything is sent', async (text, message) => {
     for (const argv of [

@@ -12,7 +12,6 @@ beforeEach(async () => {
 });
 afterEach(() => on.close());
 
-const waitsFor = (process: string) => ['run', 'trigger', '--project', 'shop', '--process', process, '--wait'];
 const waits = [...trigger, '--wait'];
 const reads = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.status').length;
 const granted = ({ log }: TestHub) => log.flatMap((event) => (event.type === 'grant' ? [event.class] : []));
@@ -38,27 +37,6 @@ describe('a gate with a hub', () => {
     await until(async () => (await openStreams(hub)) === 0);
   });
 
-  it('says in its JSON which runs a webhook has woken', async () => {
-    const hub = await on.hub();
-    const other = await on.start('none', [...trigger]).end();
-    const running = on.start(hub.url, [...waitsFor('cart'), '--json', '--verbose']);
-    await running.prints('in_progress');
-    await on.pass(61_000);
-    await hub.deliver([running.runId()]);
-    const { out } = await running.end();
-    expect(JSON.parse(out).runs).toMatchObject([{ verdict: 'passed', attempts: 2, woken: true }]);
-    const existing = await on.start(hub.url, ['run', 'wait', other.out.trim(), '--json']).end();
-    expect(JSON.parse(existing.out).runs[0]).not.toHaveProperty('woken');
-  });
-
-  it('only starts its run when the hub grants it, also without --wait', async () => {
-    const hub = await on.hub();
-    const { code, out } = await on.start(hub.url, [...trigger]).end();
-    expect([code, out.startsWith('run_')]).toEqual([0, true]);
-    expect(granted(hub)).toEqual(['create']);
-    expect(await openStreams(hub)).toBe(0);
-  });
-
   it('uses none with RUNGATE_HUB_URL=none, whatever the project file says', async () => {
     const hub = await on.hub();
     const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ hub: { url: hub.url } }) };
@@ -71,14 +49,6 @@ describe('a gate with a hub', () => {
 });
 
 describe('the token of a hub', () => {
-  it('is the first of several, and never shown', async () => {
-    const hub = await on.hub();
-    const env = { RUNGATE_HUB_TOKEN: ` ${hubToken} \nprevious-token-0815` };
-    const { err, out } = await on.start(hub.url, [...trigger, '--verbose'], { env }).end();
-    expect(granted(hub)).toEqual(['create']);
-    expect(out + err).not.toMatch(new RegExp(`${hubToken}|previous-token`));
-  });
-
   it.each([
     ['is not set', '', 'the token of the hub is not set', "set RUNGATE_HUB_TOKEN to one of the hub's tokens"],
     ['cannot be sent', 'a b', 'RUNGATE_HUB_TOKEN has whitespace as character 2', 'give the value alone'],
@@ -198,30 +168,5 @@ describe('gates of one process', () => {
     expect(hub.log.filter(({ type }) => type === 'reported')).toEqual([]);
     const creates = hub.log.filter((event) => event.type === 'grant' && event.class === 'create');
     expect(creates).toMatchObject([{ gate: 'api' }, { gate: 'docs' }, { gate: 'web' }]);
-  });
-});
-
-describe('44 gates with a hub and a timeout of a minute', () => {
-  it('create no more runs than the limit allows, and watch each; the others time out', async () => {
-    await on.close();
-    on = await hubStage({ duration: 20_000, rateLimit: 'documented' });
-    const hub = await on.hub();
-    const fleet = Array.from({ length: 44 }, (_, at) =>
-      on.start(hub.url, [...waitsFor(`p${at}`), '--timeout', '60s', '--on', 'timeout=warn', '--json']),
-    );
-    const began = on.time.clock.monotonic();
-    while (fleet.some(({ result }) => result === null)) await on.pass(1_000);
-    // No gate outlives its timeout by more than the requests under way.
-    expect(on.time.clock.monotonic() - began).toBeLessThanOrEqual(65_000);
-    expect(on.mock.requests.map(({ status }) => status)).not.toContain(429);
-    const ended = fleet.map(({ result }) => ({
-      code: result?.code,
-      ...JSON.parse(result?.out ?? '').runs[0],
-    }));
-    const watched = ended.flatMap(({ runId }) => runId ?? []);
-    expect(new Set(watched)).toEqual(new Set(on.mock.state.runs.keys()));
-    expect(watched.length).toBeGreaterThan(10);
-    for (const run of ended.filter(({ runId }) => runId === null))
-      expect(run).toMatchObject({ code: 3, verdict: 'timeout', error: { code: 'timeout' } });
   });
 });

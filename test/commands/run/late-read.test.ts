@@ -36,17 +36,6 @@ describe('a timeout reports why the wait ended before the deadline, and what to 
     expect('nextReadSeconds' in JSON.parse(out).runs[0]).toBe(isLate);
   });
 
-  it('names the limit of the reads that applies without --timeout', async () => {
-    on = await stage({ outcome: 'stuck' });
-    const { code, err } = await on.rungate(...trigger, '--wait');
-    expect(code).toBe(3);
-    expect(err).toContain(
-      'the limit of 60 status reads was reached: increase --max-attempts, or set --timeout',
-    );
-    const { out } = await on.rungate(...trigger, '--wait', '--json');
-    expect(JSON.parse(out).runs[0]).toMatchObject({ attempts: 60, attemptsExhausted: true });
-  });
-
   it.each<[string, object | null]>([
     ['requested', null],
     ['failed', { kind: 'status', status: 422, endpoint: 'run.cancel' }],

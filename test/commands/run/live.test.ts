@@ -2,9 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { liveRun } from '../../../src/commands/run/live.ts';
-import { resolvePolicy } from '../../../src/gate/policy.ts';
-import { watch as watchRun } from '../../../src/gate/watched-run.ts';
 import type { Io } from '../../../src/host/io.ts';
 import type { Size } from '../../../src/output/live/model.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
@@ -95,17 +92,6 @@ describe('the live view of a wait', () => {
   });
 
   it.each([
-    ['passed', 'pass'],
-    ['failed', 'warn'],
-    ['cancelled', 'warn'],
-    ['timeout', 'fail'],
-  ] as const)('shows a run that %s as %s if the policy lets its counts pass', (verdict, phase) => {
-    const policy = resolvePolicy({ on: { failed: 'pass', cancelled: 'pass' } });
-    const moment = { now: 0, stopping: false, maxAttempts: 1, policy, redact: (text: string) => text };
-    expect(liveRun(watchRun('run_1', 0, { verdict }), moment).phase).toBe(phase);
-  });
-
-  it.each([
     ['TERM=dumb', { env: { TERM: 'dumb' } }, []],
     ['in CI whose jobs have a terminal', { env: { CI: 'true' } }, []],
     ['without a terminal', { isTTY: false }, []],
@@ -175,15 +161,6 @@ describe('the live view of several gates', () => {
     expect(written).toMatch(/✗ web-chec…retry 1 {2}failed/);
     expect(screen.lines()).toContain('✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped');
   });
-
-  it('shows a gate that passed only on a retry as flaky, while another one goes on', async () => {
-    on = await stage({ outcome: ['failed', 'passed', 'passed'], duration: 25_000 });
-    const gates = { api: { process: 'api', retries: 1 }, web: { process: 'web', needs: ['api'] } };
-    const { code, written } = await watch(['gate'], fileOf(gates), { columns: 100, rows: 24 });
-    expect(code).toBe(0);
-    expect(written).toMatch(/1 of 2 running · 1 flaky · /);
-    expect(written).not.toMatch(/1 of 2 running · 1 passed/);
-  });
 });
 
 describe('the result on a terminal', () => {
@@ -201,55 +178,6 @@ describe('the result on a terminal', () => {
     });
     return { id, lines: printed().out.split('\n'), err: printed().err };
   };
-
-  it('has the address in the line of its run if it fits', async () => {
-    const { id, lines } = await result(140);
-    expect(lines[0]).toMatch(/^RUN\s+VERDICT {2}STATE {6}FAILED {2}BLOCKED {2}URL$/);
-    expect(lines[1]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0 {2}https://\\S+/${id}$`));
-  });
-
-  it('otherwise has two lines for each run, with the address in the second, never broken', async () => {
-    const { id, lines } = await result(80);
-    expect(lines).toEqual([
-      `${id}  failed  completed, 2 failed, 0 blocked`,
-      expect.stringMatching(new RegExp(`^ {2}https://\\S+/${id}$`)),
-      '',
-    ]);
-  });
-
-  it('has the name and the id', async () => {
-    const named = await result(140, 'failed', '--name', 'shop / checkout');
-    expect(named.lines[0]).toMatch(/^RUN {14}ID {16}VERDICT {2}STATE {6}FAILED {2}BLOCKED {2}URL$/);
-    expect(named.lines[1]).toMatch(
-      new RegExp(`^shop / checkout {2}${named.id} {2}failed {3}completed {7}2 `),
-    );
-    await on.close();
-    const narrow = await result(30, 'failed', '--name', 'shop / checkout');
-    expect(narrow.lines.slice(0, 3)).toEqual([
-      'shop / checkout  failed',
-      '  completed, 2 failed, 0 blocked',
-      expect.stringMatching(new RegExp(`^ {2}https://\\S+/${narrow.id}$`)),
-    ]);
-  });
-
-  it.each([140, 80, 30])(
-    'links the whole address at %i columns, whatever characters it has',
-    async (columns) => {
-      on = await stage({ outcome: 'passed', duration: 0 });
-      const id = (await on.rungate(...trigger)).out.trim();
-      const appUrl = `https://a.example/r/${id}?a=(1);b='c',d=[e]!$&*+~@`;
-      on.mock.faults.add({ kind: 'patch', endpoint: 'run.status', merge: { appUrl }, times: 9 });
-      const env = { ...on.env, NO_COLOR: '1', FORCE_HYPERLINK: '1' };
-      const { io, printed } = memoryIo({ isTTY: true, clock: on.clock, env });
-      await main(['run', 'wait', id], {
-        ...io,
-        out: { ...io.out, columns, write: (text) => io.out.write(text) },
-      });
-      expect(printed().out).toContain(
-        `\u001b]8;;${new URL(appUrl).href}\u001b\\${appUrl}\u001b]8;;\u001b\\\n`,
-      );
-    },
-  );
 
   it('shows a failed run that the policy lets pass as a warning, and how to make it fail', async () => {
     const { err, lines, id } = await result(80, 'failed', '--on', 'failed=pass');

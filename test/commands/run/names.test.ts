@@ -24,8 +24,6 @@ async function named(...argv: string[]) {
   };
 }
 
-const _byTags = ['run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'web', '--wait'];
-
 describe('a run that is triggered', () => {
   it('takes its name from its project and process in JSON, JUnit, the summary and the log', async () => {
     on = await stage({ outcome: 'failed' });
@@ -62,17 +60,6 @@ describe('a line of progress', () => {
       'shop / checkout: in_progress after 0 ms (0 failed, 0 blocked)',
       expect.stringMatching(/^shop \/ checkout: completed after \d\d s \(0 failed, 0 blocked\)$/),
     ]);
-  });
-
-  it('has the name from --name, even if a read fails', async () => {
-    on = await stage({ outcome: 'passed', duration: 15_000 });
-    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
-    on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
-    const { err } = await on.rungate('run', 'wait', ...ids, '--name', 'a\u0007', '--name', 'b');
-    expect(err).toMatch(/^a[^:]*: .*503.*; retrying/m);
-    expect(err).toMatch(/^b: in_progress/m);
-    expect(err).not.toContain('\u0007');
-    for (const id of ids) expect(err).not.toMatch(new RegExp(`^${id}:`, 'm'));
   });
 });
 
@@ -114,21 +101,5 @@ describe('a run that is only waited for', () => {
     expect(code).toBe(64);
     expect(err).toMatch(message);
     expect(on.mock.requests).toEqual([]);
-  });
-});
-
-describe('run status --json', () => {
-  const statusOf = async (text: string, ...flags: string[]) => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.status' });
-    return (await on.rungate('run', 'status', 'run_1', '--format', 'ndjson', ...flags)).out;
-  };
-
-  it.each([
-    ['no id', '{"state":"queued","n":10.50}', '{"runId":"run_1","state":"queued","n":10.50}\n'],
-    ['null', '{"state":"queued","runId":null}', '{"runId":"run_1","state":"queued"}\n'],
-    ['the id', '{"state":"queued","runId":"run_1"}', '{"runId":"run_1","state":"queued"}\n'],
-  ])('has runId if the service sends %s, and everything else unchanged', async (_what, text, printed) => {
-    expect(await statusOf(text)).toBe(printed);
   });
 });

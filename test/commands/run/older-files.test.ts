@@ -37,14 +37,9 @@ async function earlierBuild(argv: readonly string[] = gate) {
 describe('the reports and the receipt of an earlier build are gone', () => {
   it.each<[string, readonly string[], number]>([
     ['an unknown option', [...gate, '--timout', '30m', ...options], 64],
-    ['an unknown option of run wait', ['run', 'wait', 'run_1', '--x', ...options], 64],
-    ['two options at odds', ['run', 'trigger', '--wait', '--no-wait', ...options], 64],
     ['a secret on the command line', [...gate, '--api-key', 'x', ...options], 64],
     ['a wrong value', [...gate, ...options, '--timeout', 'soon'], 64],
-    ['nothing to run', ['gate', '--project', 'shop', ...options], 64],
-    ['an unknown gate', ['gate', 'web', ...options], 64],
     ['an option that has no effect', ['run', 'trigger', ...gate.slice(1), ...options], 64],
-    ['a missing project file', [...gate, '--config', 'none.json', ...options], 78],
     ['a global option before the command', ['--config', 'none.json', ...gate, ...options], 78],
     ['a receipt that cannot be about a commit', [...gate.slice(0, 5), ...options], 64],
     ['a slice that is over', [...gate, '--slice', '5s', '--timeout', '5m', ...options], 75],

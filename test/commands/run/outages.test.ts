@@ -34,18 +34,6 @@ describe('EAI_AGAIN is an outage', () => {
     expect(on.mock.state.runs.size).toBe(1);
   });
 
-  it('until the deadline while a run is read', async () => {
-    on = await stage({ outcome: 'passed' });
-    const id = await createRun();
-    const env = failingName('EAI_AGAIN', 150_000);
-    expect((await on.with({ env })('run', 'wait', id)).code).toBe(0);
-    const never = failingName('EAI_AGAIN', Number.POSITIVE_INFINITY);
-    const before = on.clock.monotonic();
-    const { code } = await on.with({ env: never })('run', 'wait', id, '--timeout', '20m');
-    expect(code).toBe(7);
-    expect(on.clock.monotonic() - before).toBeGreaterThan(18 * 60_000);
-  });
-
   it('unlike ENOTFOUND, which gets four requests', async () => {
     on = await stage();
     const id = await createRun();
@@ -54,26 +42,6 @@ describe('EAI_AGAIN is an outage', () => {
     expect(dns.lookup).toHaveBeenCalledTimes(4);
     expect((await on.with({ env })('run', 'wait', id)).code).toBe(7);
     expect(dns.lookup).toHaveBeenCalledTimes(8);
-  });
-});
-
-describe('after a failed read', () => {
-  it.each<[string, Fault]>([
-    ['503', { kind: 'status', status: 503 }],
-    ['a reset', { kind: 'reset' }],
-    ['HTML 200', { kind: 'html-200' }],
-    ['408', { kind: 'status', status: 408 }],
-    ['503 with a short Retry-After', { kind: 'status', status: 503, headers: { 'retry-after': '0' } }],
-  ])('%s: the next one is 1 s later or more', async (_name, fault) => {
-    for (const random of [0, 0.01, 0.999]) {
-      on = await stage({ retryAfterSeconds: 0.05 });
-      on.mock.faults.add({ ...fault, endpoint: 'run.status', times: 6 });
-      const { code } = await on.with({ random: () => random })(...gate);
-      expect(code).toBe(0);
-      const waits = on.clock.sleeps.filter((ms) => ms > 0).slice(0, 6);
-      expect(Math.min(...waits)).toBeGreaterThanOrEqual(1000);
-      await on.close();
-    }
   });
 });
 
@@ -94,16 +62,6 @@ describe('a long outage prints three lines, then one a minute', () => {
     expect(printed.length).toBeLessThanOrEqual(3 + minutes);
     const elapsed = printed.slice(0, 3).map((line) => /\(([^()]+) since the start\)$/.exec(line)?.[1]);
     expect(elapsed).toEqual(['0 ms', '1.3 s', '2.8 s']);
-  });
-
-  it('for each outage, and for each run', async () => {
-    await open({ duration: 200_000 });
-    const [one, two] = [await createRun(), await createRun()];
-    for (const fromMs of [20_000, 80_000, 140_000])
-      on.mock.faults.add({ ...outage, fromMs, untilMs: fromMs + 30_000 });
-    const { code, err } = await on.rungate('run', 'wait', one, two);
-    expect(code).toBe(0);
-    for (const id of [one, two]) expect(lines(err, new RegExp(`${id}.*retrying in`)).length).toBe(9);
   });
 
   it('while a run is created', async () => {

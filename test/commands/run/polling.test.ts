@@ -43,22 +43,6 @@ describe('the interval between reads', () => {
       expect(err).toMatch(/--interval is too short[\s\S]*every 10 to 30 s/);
     },
   );
-
-  it('is refused in a file below 1 s, as a configuration error', async () => {
-    const files = { '/repo/.rungate.json': '{"interval":"500ms"}', '/repo/.git': '' };
-    const { code, err } = await cli(['run', 'wait', 'r'], { env: far, cwd: '/repo', files });
-    expect(code).toBe(78);
-    expect(err).toContain('the setting interval is too short');
-  });
-
-  it.each([
-    ['2s', 1],
-    ['10s', 0],
-  ])('set to %s leads to %i warnings about the rule of 10 to 30 s', async (interval, times) => {
-    const { code, err } = await cli(['run', 'wait', 'r', '--interval', interval], { env: far });
-    expect(code).toBe(7);
-    expect(err.match(/status read every 10 to 30 s/g) ?? []).toHaveLength(times);
-  });
 });
 
 describe('a temporary fault does not fail the gate', () => {
@@ -68,12 +52,6 @@ describe('a temporary fault does not fail the gate', () => {
     const { err, code } = await on.rungate(...trigger, '--wait');
     expect(code).toBe(0);
     expect(err.match(/in the unknown state/g)).toHaveLength(1);
-  });
-
-  it('a triggered run that is not visible at once is still waited for', async () => {
-    on = await stage({ outcome: 'passed', duration: 0 });
-    on.mock.faults.add({ kind: 'status', status: 404, endpoint: 'run.status', times: 3 });
-    expect((await on.rungate(...waitJson)).code).toBe(0);
   });
 });
 
@@ -117,19 +95,5 @@ describe('an unknown result never passes the gate', () => {
     expect(reads()).toHaveLength(6);
     expect(['unobserved', 'timeout']).toContain(JSON.parse(out).runs[0].verdict);
     expect(JSON.parse(out).runs[0].runId).toMatch(/^run_/);
-  });
-});
-
-describe('run status', () => {
-  it.each([
-    ['{"state":"completed"}', 'completed'],
-    ['{"state":"paused","failed":"2"}', 'paused'],
-    ['{}', undefined],
-  ])('prints any response: %s', async (text, state) => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.status' });
-    const { code, out } = await on.rungate('run', 'status', 'run_1', '--json');
-    expect(code).toBe(0);
-    expect(JSON.parse(out).state).toBe(state);
   });
 });

@@ -1,10 +1,7 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Context } from '../../../src/commands/context.ts';
-import { replaceReceipts } from '../../../src/commands/run/receipt.ts';
-import { unnamed } from '../../../src/gate/plan/plan.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/server.ts';
 import { type ResourceDescriptor, type Statement, verifyReceipt } from '../../../src/receipt/index.ts';
-import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { commit, second, statement, trusted } from '../../receipt/table.ts';
 
 let on: Stage;
@@ -117,14 +114,6 @@ describe('--receipt of run trigger', () => {
     expect((await on.with(given)(...verify, '--allow-warned')).code).toBe(exitCode);
   });
 
-  it('needs no git without --receipt', async () => {
-    const captured = vi.fn(() => null);
-    const id =
-      (await on.rungate('run', 'trigger', '--project', 'p', '--process', 'c')).out.split('\t')[0] ?? '';
-    await on.with({ captured })('run', 'wait', id);
-    expect(captured).not.toHaveBeenCalled();
-  });
-
   it('takes commit and repository from the CI or git', async () => {
     const { text } = await run({ outcome: 'passed' }, gate, { captured });
     expect((await verified(text, { repository: 'acme/shop' })).result).toBe('PASSED');
@@ -166,32 +155,6 @@ describe('--receipt of run wait', () => {
     const { runs } = predicate.configuration[0].annotations.rungate;
     expect(runs).toMatchObject(ids.map((runId) => ({ runId, project: null })));
   });
-
-  it('does not verify as one of a project, a process, tags or an environment, and the reason is clear', async () => {
-    on = await stage({ outcome: 'passed' });
-    const id = (await on.rungate(...trigger)).out.trim();
-    const files: Record<string, string> = { 'ci.pub': trusted.publicPem };
-    await on.with({ files, env: key, captured })('run', 'wait', id, '--receipt', 'receipt.json');
-    const verify = ['receipt', 'verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit];
-    const verifying = on.with({ files });
-    expect((await verifying(...verify)).code).toBe(0);
-    for (const [name, option] of [
-      ['project', ['--project', 'shop']],
-      ['process', ['--process', 'checkout']],
-      ['tags', ['--tag', 'smoke']],
-      ['environment', ['--environment', 'staging']],
-    ] as const) {
-      const { code, err } = await verifying(...verify, ...option);
-      expect([code, err]).toEqual([
-        1,
-        expect.stringMatching(
-          new RegExp(
-            `^refused: it does not name the ${name}, so .* \\(${name}\\)\\n.*run wait.*rungate gate`,
-          ),
-        ),
-      ]);
-    }
-  });
 });
 
 describe('without a verdict, there is no receipt, and an older one is gone', () => {
@@ -215,15 +178,6 @@ describe('without a verdict, there is no receipt, and an older one is gone', () 
     const argv = [...gate, ...sha, '--timeout', '60s', ...flags];
     const { code, text } = await run({ outcome: 'passed', faults: [fault as never] }, argv, old);
     expect([code, text]).toEqual([exitCode, undefined]);
-  });
-
-  it('if one of several runs has none', async () => {
-    on = await stage({ outcome: ['passed', 'stuck'] });
-    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
-    const files: Record<string, string> = { ...old.files };
-    const wait = ['run', 'wait', ...ids, '--receipt', 'receipt.json', '--timeout', '60s'];
-    expect((await on.with({ files, env: key, captured })(...wait)).code).toBe(3);
-    expect(files).toEqual({});
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('after %s', async (signal) => {
@@ -251,11 +205,6 @@ describe('refused before anything is sent', () => {
     expect(err).toMatch(/--receipt: neither the CI nor git says which commit this is\n.*--commit-sha/);
   });
 
-  it('an abbreviated commit is a usage error', async () => {
-    const { code, err } = await refused([...gate, '--commit-sha', commit.slice(0, 12)]);
-    expect([code, err]).toEqual([64, expect.stringContaining('is not a whole commit')]);
-  });
-
   it.each([
     [['--receipt', '-'], /^error: --junit, --report and --receipt need a file/],
     [['--receipt', ''], /--receipt is empty/],
@@ -263,15 +212,6 @@ describe('refused before anything is sent', () => {
   ])('%j is a usage error', async (flags, message) => {
     const { code, err } = await refused([...trigger, '--wait', ...sha, ...flags]);
     expect([code, err]).toEqual([64, expect.stringMatching(message)]);
-  });
-
-  it('--receipt without --wait is a usage error, also with --no-wait', async () => {
-    for (const no of [[], ['--no-wait']]) {
-      const { code, err } = await refused([...trigger, ...sha, '--receipt', 'a.json', ...no]);
-      expect([code, err]).toEqual([64, expect.stringContaining('--receipt has no effect')]);
-      await on.close();
-    }
-    on = await stage();
   });
 
   it('an older receipt that cannot be removed is a configuration error', async () => {
@@ -285,31 +225,12 @@ describe('refused before anything is sent', () => {
 
   it.each([
     ['a private key', trusted.privatePem],
-    ['another JSON file', '{"name":"shop","type":"module"}'],
-    ['a JSON file with another type', '{"_type":"post","payloadType":"text"}'],
     ['text', 'payloadType'],
     ['an attestation of another tool', JSON.stringify({ ...statement, predicate: {} })],
   ])('the path of %s is a configuration error, and the file stays', async (_name, content) => {
     const { code, err, text } = await refused([...gate, ...sha], { files: { 'receipt.json': content } });
     expect([code, text]).toEqual([78, content]);
     expect(err).toMatch(/error: receipt\.json exists and is not a receipt\n {2}→ name another file/);
-  });
-
-  it('the path of a file too large to be read whole is a configuration error, and the file stays', async () => {
-    on = await stage();
-    const files = { 'shop.tar': 'image' };
-    const { io } = memoryIo({ files });
-    const readFile = (path: string, mostBytes?: number) => {
-      // As Node does above 2 GiB.
-      if (mostBytes === undefined)
-        throw Object.assign(new Error('too large'), { code: 'ERR_FS_FILE_TOO_LARGE' });
-      return io.readFile(path).subarray(0, mostBytes);
-    };
-    const context = { io: { ...io, readFile }, output: { excerpt: String } } as unknown as Context;
-    expect(() => replaceReceipts(context, 'shop.tar', [unnamed])).toThrow(
-      'shop.tar exists and is not a receipt',
-    );
-    expect(files).toEqual({ 'shop.tar': 'image' });
   });
 
   it.each([
@@ -346,19 +267,6 @@ describe('the key', () => {
     ]);
   });
 
-  it('may be absent: the statement is then written without a signature', async () => {
-    const { code, text, err } = await run({ outcome: 'passed' }, [...gate, ...sha, '-q'], {
-      env: { RUNGATE_RECEIPT_KEY: '' },
-    });
-    expect(code).toBe(0);
-    expect(JSON.parse(text ?? '')).toMatchObject({
-      _type: 'https://in-toto.io/Statement/v1',
-      predicate: { result: 'PASSED' },
-    });
-    expect(err).toBe('the receipt receipt.json has no signature: RUNGATE_RECEIPT_KEY is not set\n');
-    await expect(verified(text)).rejects.toMatchObject({ code: 'envelope' });
-  });
-
   it('and other secrets appear neither in the receipt nor in the output', async () => {
     on = await stage({ outcome: 'passed' });
     const files: Record<string, string> = {};
@@ -391,11 +299,6 @@ describe('a receipt that cannot be written', () => {
     );
     expect(files['/gh/output']).toMatch(/exit-code<<\S+\n78\n/);
     expect(files['/gh/output']).not.toContain('receipt<<');
-  });
-
-  it('keeps the exit code of a failing gate', async () => {
-    const { code } = await run({ outcome: 'failed' }, [...gate, ...sha], { unwritable: ['receipt.json'] });
-    expect(code).toBe(1);
   });
 });
 

@@ -92,15 +92,6 @@ describe('a re-run job', () => {
     expect(second.run).toMatchObject({ runId: runs()[0]?.id, reattached: true });
   });
 
-  it('attaches in the second re-run to the run of the first', async () => {
-    on.mock.state.plan.outcomes = ['failed', 'stuck', 'passed'];
-    expect((await github({ attempt: 1 })(...gate)).code).toBe(1);
-    await github({ attempt: 2 })(...gate, '--max-attempts', '1');
-    const third = await report(github({ attempt: 3 })(...gate, '--max-attempts', '1'));
-    expect(runs()).toHaveLength(2);
-    expect(third.run).toMatchObject({ runId: runs()[1]?.id, reattached: true });
-  });
-
   it.each(['failed', 'passed', 'cancelled', 'blocked'] as const)(
     'never uses a run that has ended as %s',
     async (outcome) => {
@@ -140,17 +131,6 @@ describe('one job', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('starts two more runs if it gates twice and is re-run, and does not reuse an earlier pass', async () => {
-    await serve({ outcome: ['passed', 'failed', 'failed', 'failed'] });
-    const first = temp();
-    await github({ folder: first })(...gate);
-    await github({ folder: first })(...gate);
-    const second = temp();
-    expect((await github({ attempt: 2, folder: second })(...gate)).code).toBe(1);
-    expect((await github({ attempt: 2, folder: second })(...gate)).code).toBe(1);
-    expect(runs()).toHaveLength(4);
-  });
-
   it('starts a new run after a failure and attaches after a timeout, in a retry loop within a step', async () => {
     await serve({ outcome: ['failed', 'stuck', 'passed'] });
     const folder = temp();
@@ -159,15 +139,6 @@ describe('one job', () => {
     const third = await report(github({ folder })(...gate, '--max-attempts', '2'));
     expect(third).toMatchObject({ code: 3, run: { reattached: true } });
     expect(runs()).toHaveLength(2);
-  });
-
-  it('starts a run each time if it does not wait', async () => {
-    await serve({ outcome: 'stuck' });
-    const folder = temp();
-    const ids = [await github({ folder })(...trigger), await github({ folder })(...trigger)].map(
-      ({ out }) => out,
-    );
-    expect(new Set(ids).size).toBe(2);
   });
 
   it('starts another run for another job, step, pipeline, body or salt', async () => {
@@ -192,14 +163,6 @@ describe('in CI that numbers jobs and not re-runs, a re-run job', () => {
     const retried = await report(gitlab('5002')(...gate, '--max-attempts', '1'));
     expect(runs()).toHaveLength(1);
     expect(retried.run.reattached).toBe(true);
-  });
-
-  it('starts a new run if the first one has ended', async () => {
-    await serve({ outcome: ['failed', 'passed', 'failed'] });
-    expect((await gitlab('5001')(...gate)).code).toBe(1);
-    expect((await gitlab('5002')(...gate)).code).toBe(0);
-    expect((await gitlab('5003')(...gate)).code).toBe(1);
-    expect(runs()).toHaveLength(3);
   });
 });
 
@@ -242,24 +205,6 @@ describe('in a copy of a CI system on one machine, the same command', () => {
   });
 });
 
-describe('if the service does not send Idempotency-Replayed, a re-run job', () => {
-  /** Removes the header from every response with a new run. */
-  function silent() {
-    for (let i = 0; i < 20; i += 1) {
-      on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
-    }
-  }
-
-  it('attaches to a run in progress', async () => {
-    await serve({ outcome: 'stuck' });
-    silent();
-    await github({ attempt: 1 })(...gate, '--max-attempts', '1');
-    const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
-    expect(runs()).toHaveLength(1);
-    expect(second.run.reattached).toBe(true);
-  });
-});
-
 describe('if the first read of a run fails', () => {
   const faults: Fault = { kind: 'status', status: 500, endpoint: 'run.status', times: 99 };
 
@@ -288,13 +233,6 @@ describe('a run that was found, but whose state is unclear at first', () => {
     on.mock.faults.add({ ...fault, times: 3 });
     expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
     expect(runs()).toHaveLength(2);
-  });
-
-  it('fails the command without --wait if the service never sends a state', async () => {
-    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
-    await github({ attempt: 1 })(...gate);
-    on.mock.faults.add({ kind: 'reply', text: '{}', endpoint: 'run.status', times: 99 });
-    expect((await github({ attempt: 2 })(...trigger)).code).toBe(5);
   });
 });
 
@@ -330,13 +268,4 @@ it('sends the cause and the job with a cancellation', async () => {
   expect(runs()[0]?.cancelled?.reason).toBe(
     'rungate: the wait timed out in github job e2e https://github.com/acme/shop/actions/runs/4711',
   );
-});
-
-it('waits out a rate limit for the first read without --wait', async () => {
-  await serve({ outcome: 'stuck' });
-  on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
-  on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.status', times: 6 });
-  const { code, out } = await github()(...trigger);
-  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(runs()[0]?.id ?? '?') });
-  expect(on.clock.now()).toBeGreaterThan(Date.UTC(2026, 0, 15, 12, 5));
 });

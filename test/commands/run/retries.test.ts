@@ -59,14 +59,6 @@ describe('--retries', () => {
     expect(runs()).toHaveLength(3);
   });
 
-  it('starts no second run if the first one passes', async () => {
-    const { code, report } = await gateWith(['passed', 'failed'], '--retries', '2');
-    expect(code).toBe(0);
-    expect(report).toMatchObject({ result: 'pass', runs: [{ verdict: 'passed' }] });
-    expect(report.runs[0]).not.toHaveProperty('decides');
-    expect(runs()).toHaveLength(1);
-  });
-
   it.each([
     ['blocked', 2, 'blocked'],
     ['cancelled', 0, 'cancelled'],
@@ -74,13 +66,6 @@ describe('--retries', () => {
   ] as const)('does not retry a run that ends as %s', async (outcome, code, verdict) => {
     const result = await gateWith([outcome, 'passed'], '--retries', '2');
     expect(result).toMatchObject({ code, report: { runs: [{ verdict }] } });
-    expect(runs()).toHaveLength(1);
-  });
-
-  it('does not retry a run that cannot be observed', async () => {
-    on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.status' });
-    const { code } = await gateWith(['failed', 'passed'], '--retries', '2');
-    expect(code).toBe(6);
     expect(runs()).toHaveLength(1);
   });
 
@@ -115,14 +100,6 @@ describe('--retries', () => {
     expect(code).toBe(5);
     expect(verdictsOf(report)).toEqual(['failed', 'unobserved']);
     expect(deciding(report)).toEqual([expect.objectContaining({ verdict: 'unobserved', retry: 1 })]);
-  });
-
-  it('keeps all runs within --timeout', async () => {
-    const began = on.clock.monotonic();
-    const { code, report } = await gateWith(['failed', 'stuck'], '--retries', '3', '--timeout', '1m');
-    expect(code).toBe(1);
-    expect(verdictsOf(report)).toEqual(['failed', 'timeout']);
-    expect(on.clock.monotonic() - began).toBeLessThanOrEqual(60_000);
   });
 
   it('cancels the run of a retry when a signal comes', async () => {
@@ -188,36 +165,6 @@ describe('a re-run job with retries', () => {
     ]);
     expect(second.report.discarded).toMatchObject([{ runId: runs()[0]?.id, verdict: 'failed' }]);
     expect(second.code).toBe(3);
-  });
-
-  it('starts a new run, with all its retries, if the job was killed between the failed run and its retry', async () => {
-    on.mock.state.plan.outcomes = ['failed', 'failed', 'passed'];
-    await github(1)(...gate);
-    const second = await jobWith(github(2));
-    expect(second).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky' }] } });
-    expect(second.report.discarded).toMatchObject([{ runId: runs()[0]?.id, verdict: 'failed' }]);
-    expect(runs()).toHaveLength(3);
-  });
-
-  it('starts a new run, with all its retries, once every run from before the re-run has failed', async () => {
-    on.mock.state.plan.outcomes = ['failed', 'failed', 'failed', 'passed'];
-    expect((await jobWith(github(1))).code).toBe(1);
-    const second = await jobWith(github(2));
-    expect(second).toMatchObject({ code: 0, report: { runs: [{}, { verdict: 'flaky' }] } });
-    expect(second.report.runs.map((run: { runId: string }) => run.runId)).toEqual(
-      runs()
-        .slice(2)
-        .map(({ id }) => id),
-    );
-    expect(runs()).toHaveLength(4);
-  });
-
-  it('skips the retries of a run that has passed', async () => {
-    on.mock.state.plan.outcomes = ['passed', 'passed'];
-    await jobWith(github(1));
-    const second = await jobWith(github(2));
-    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'passed' }] } });
-    expect(runs()).toHaveLength(2);
   });
 
   it('goes on with the retry in the journal of the same machine, and knows the run that failed before it', async () => {

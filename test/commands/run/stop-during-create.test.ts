@@ -79,21 +79,6 @@ describe.each([
     },
   );
 
-  it.each([3_600, 4_200, 4_800])(
-    'still takes the first response after %i ms if the service refuses the second request',
-    async (createMs) => {
-      const result = await stopped({ argv, createMs, locks: true });
-      expect(result).toMatchObject(right);
-      expect(result.tookMs).toBeLessThanOrEqual(5_000);
-    },
-  );
-
-  it('sends the request again at once if its connection breaks', async () => {
-    const result = await stopped({ argv, createMs: 1_500, fates: ['lost'] });
-    expect(result).toMatchObject({ ...right, creates: 2 });
-    expect(result.tookMs).toBeLessThan(1_500);
-  });
-
   it('reports a run that may exist if no response comes in time', async () => {
     const result = await stopped({ argv, createMs: 60_000, locks: true });
     const lost = [{ runId: null, verdict: null, idempotencyKey: expect.any(String) }];
@@ -108,14 +93,4 @@ it('a signal cancels the runs of several gates, the slow one as well', async () 
   const result = await stopped({ argv, files: { '/work/.rungate.json': file }, createMs: 3_000 });
   expect(result).toMatchObject({ code: 143, runs: 2, cancelled: 2, creates: 2, keys: 2, cancels: 2 });
   expect(result.tookMs).toBeLessThanOrEqual(5_000);
-});
-
-it('a request that ends too late for another one says how often it was sent', async () => {
-  const service = previewService();
-  const on = machine({ ...service, latency: () => ({ uploadMs: 20, downloadMs: 40_000 }) });
-  const argv = ['gate', ...flags, '--timeout', '35s'];
-  const settings = { env: { RUNGATE_API_URL: origin } };
-  const { code, err } = await on.during(on.launch({ argv, settings }));
-  expect(code).toBe(7);
-  expect(JSON.parse(err).error.hint).toMatch(/; rungate sent the request once in 30 s$/);
 });

@@ -11,10 +11,6 @@ afterEach(() => on.close());
 const hashed = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
 const hex = hashed('image');
 const image = `ghcr.io:443/acme/shop:1.2@sha256:${hex}`;
-const older = JSON.stringify({
-  payloadType: 'application/vnd.in-toto+json',
-  payload: btoa('{"subject":[{},{"name":"older","digest":{"sha256":""}}]}'),
-});
 const commands = {
   gate: ['gate', '--project', 'shop', '--process', 'checkout', '--commit-sha', commit],
   'run trigger': [...trigger, '--wait', '--commit-sha', commit],
@@ -76,27 +72,6 @@ describe('the subjects of a receipt', () => {
     on = await stage();
   });
 
-  it('have the content of a file before the run, and all of a large one', async () => {
-    const large = new Uint8Array(3_000_000).fill(7);
-    const files: Record<string, string | Uint8Array> = { 'app.tgz': large };
-    const onStop = () => {
-      files['app.tgz'] = 'changed';
-    };
-    const { subjects } = await run([...gate, '--subject-file', 'app.tgz'], { files, onStop });
-    expect([subjects, files['app.tgz']]).toEqual([[`app.tgz@sha256:${hashed(large)}`], 'changed']);
-  });
-
-  it('are also those of run wait, whose runs another command has started', async () => {
-    on = await stage({ outcome: 'passed' });
-    const id = (await on.rungate(...trigger)).out.trim();
-    const files: Record<string, string> = { 'app.tgz': 'app' };
-    const captured = () => `${commit}\n`;
-    const env = { RUNGATE_RECEIPT_KEY: trusted.privatePem };
-    const wait = ['run', 'wait', id, ...receipt, '--subject', image, '--subject-file', 'app.tgz'];
-    expect((await on.with({ files, env, captured })(...wait)).code).toBe(0);
-    expect(subjectsIn(files['receipt.json'])).toEqual([image, `app.tgz@sha256:${hashed('app')}`]);
-  });
-
   it('do not contain a secret in their names, nor do messages', async () => {
     const secret = 'hidden-0123456789';
     const env = { RUNGATE_API_KEY: secret };
@@ -109,15 +84,6 @@ describe('the subjects of a receipt', () => {
     const twice = [...argv, '--subject', `${secret}.tgz@sha256:${hex}`];
     const refused = await run(twice, { files: { [`${secret}.tgz`]: 'app' }, env });
     expect([refused.code, refused.err]).toEqual([64, expect.stringContaining('"***.tgz"')]);
-  });
-
-  it('are checked by --dry-run, which leaves an older receipt', async () => {
-    const files = { 'receipt.json': older, 'app.tgz': '' };
-    const dry = [...gate, '--dry-run', '--subject-file'];
-    const { code, subjects } = await run([...dry, 'app.tgz'], { files });
-    expect([code, subjects]).toEqual([0, ['older@sha256:']]);
-    expect((await on.rungate(...dry, 'missing')).code).toBe(64);
-    expect(on.mock.requests).toHaveLength(0);
   });
 });
 
@@ -137,22 +103,6 @@ it('a re-run of the job joins the run of the same image, and starts its own one 
   expect(other).not.toBe(first);
 });
 
-it('a re-run of the job with gates of the project file starts its own runs for another file', async () => {
-  on = await stage({ outcome: 'stuck' });
-  const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77', GITHUB_JOB: 'gate', RUNNER_TEMP: '/none' };
-  const runOf = async (attempt: string, content: string) => {
-    const project = JSON.stringify({ project: 'shop', gates: { web: { process: 'checkout' } } });
-    const files = { '/repo/.git': '', '/repo/.rungate.json': project, 'app.tgz': content };
-    const env = { ...job, RUNGATE_RECEIPT_KEY: trusted.privatePem, GITHUB_RUN_ATTEMPT: attempt };
-    const more = ['--commit-sha', commit, '--receipt', 'r/', '--timeout', '10s', '--json'];
-    const { out } = await on.with({ cwd: '/repo', files, env })('gate', '--subject-file', 'app.tgz', ...more);
-    return JSON.parse(out).gates[0].runs[0].runId;
-  };
-  const first = await runOf('1', 'one');
-  expect(await runOf('2', 'one')).toBe(first);
-  expect(await runOf('3', 'two')).not.toBe(first);
-});
-
 describe.each(Object.entries(commands))('%s', (_name, argv) => {
   const app = `app.tgz@sha256:${hex}`;
   it.each([
@@ -160,11 +110,6 @@ describe.each(Object.entries(commands))('%s', (_name, argv) => {
       'the same name twice',
       [...receipt, '--subject', app, '--subject', app],
       /^error: --subject: two subjects have the same name\n {2}→ give each a name that differs/,
-    ],
-    [
-      'the name of a file',
-      [...receipt, '--subject', app, '--subject-file', 'app.tgz'],
-      /^error: two subjects have the name "app.tgz"\n/,
     ],
     [
       'a tag',
@@ -176,7 +121,6 @@ describe.each(Object.entries(commands))('%s', (_name, argv) => {
       [...receipt, '--subject-file', 'no.tgz'],
       /^error: --subject-file: cannot read no\.tgz: no such file\n/,
     ],
-    ['a folder', [...receipt, '--subject-file', 'dist'], /^error: --subject-file: .*dist.*\n {2}→ /],
     [
       'a name with a control character',
       [...receipt, '--subject-file', 'a\u001b[31m.tgz'],
@@ -185,16 +129,6 @@ describe.each(Object.entries(commands))('%s', (_name, argv) => {
     [
       '--subject that nothing uses',
       ['--subject', app],
-      /^error: --subject has no effect: no receipt is written/,
-    ],
-    [
-      '--subject-file that nothing uses',
-      ['--subject-file', 'app.tgz', '--junit', 'a.xml'],
-      /^error: --subject-file has no effect: no receipt is written/,
-    ],
-    [
-      '--subject that --deployed-is replaces',
-      ['--subject', app, '--deployed-url', 'https://a.example', '--deployed-is', 'v1'],
       /^error: --subject has no effect: no receipt is written/,
     ],
   ])('refuses %s before anything is sent', async (_what, flags, message) => {

@@ -52,54 +52,6 @@ describe('the exit code follows the verdict and the policy', () => {
   });
 });
 
-describe('the report', () => {
-  it('has every documented field, and null for unknown facts', async () => {
-    const { report } = await gate({ outcome: 'failed' });
-    expect(Object.keys(report).sort()).toEqual(['exitCode', 'hint', 'result', 'runs', 'schemaVersion']);
-    expect(Object.keys(report.runs[0]).sort()).toEqual(
-      [
-        'runId',
-        'name',
-        'project',
-        'process',
-        'tags',
-        'state',
-        'verdict',
-        'action',
-        'failed',
-        'blocked',
-        'appUrl',
-        'attempts',
-        'elapsedSeconds',
-        'endedAt',
-        'idempotencyKey',
-        'reattached',
-      ].sort(),
-    );
-    expect(report.runs[0]).toMatchObject({
-      runId: expect.stringMatching(/^run_/),
-      state: 'completed',
-      failed: 2,
-      blocked: 0,
-      appUrl: expect.stringContaining('/runs/run_'),
-      idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
-    expect(report.runs[0].elapsedSeconds).toBeGreaterThan(25);
-  });
-
-  it.each([
-    ['the action', true, 'plain', ''],
-    ['the action with a table', true, 'table', 'shop / checkout  passed'],
-    ['another CI job', false, 'plain', 'run_'],
-  ])('in the log of %s', async (_name, isLog, format, out) => {
-    on = await stage({ outcome: 'passed' });
-    const flags = format === 'plain' ? [] : ['--format', format];
-    const ended = await on.with({ isLog, env: { CI: '1' } })(...trigger, '--wait', ...flags);
-    expect(ended.out.slice(0, out.length || undefined)).toBe(out);
-    expect(ended.err).toMatch(/^✓ shop \/ checkout \(run run_\w+\) passed: /m);
-  });
-});
-
 describe('several runs in one process', () => {
   it('exit by the most severe verdict', async () => {
     on = await stage({ outcome: ['passed', 'stuck', 'blocked', 'failed', 'cancelled'], duration: 1000 });
@@ -128,18 +80,5 @@ describe('several runs in one process', () => {
     expect(known.verdict).toBe('failed');
     expect(unknown).toMatchObject({ verdict: 'unobserved', state: null, failed: null, appUrl: null });
     expect(unknown.error).toMatchObject({ code: 'not_found', status: 404, method: 'GET' });
-  });
-
-  it('share 60 reads in any minute', async () => {
-    on = await stage({ outcome: 'stuck', retryAfterSeconds: 0.1 });
-    const ids: string[] = [];
-    for (let i = 0; i < 3; i += 1) ids.push((await on.rungate(...trigger)).out.trim());
-    await on.rungate('run', 'wait', ...ids, '--timeout', '3m', '-q');
-    const reads = on.mock.requests.filter((request) => request.endpoint === 'run.status').map((r) => r.at);
-    expect(reads.length).toBeGreaterThan(120);
-    for (const [index, at] of reads.entries()) {
-      const later = reads[index + 60];
-      if (later !== undefined) expect(later - at).toBeGreaterThanOrEqual(60_000);
-    }
   });
 });

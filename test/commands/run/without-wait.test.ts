@@ -64,15 +64,6 @@ describe('run trigger without --wait, in CI', () => {
     expect(code).toBe(0);
     expect(err).not.toMatch(/warning/);
   });
-
-  it('gates without a warning if run wait follows', async () => {
-    on.mock.state.plan.outcomes = ['failed'];
-    const ci = on.with({ env: { ...github, RUNGATE_STRICT: 'true' } });
-    const started = await ci(...trigger, '--no-wait');
-    const waited = await ci('run', 'wait', started.out.trim(), '--timeout', '30m');
-    expect([started.code, waited.code]).toEqual([0, 1]);
-    expect(started.err + waited.err).not.toMatch(/warning/);
-  });
 });
 
 describe('options of a wait on a run trigger that does not wait', () => {
@@ -93,14 +84,6 @@ describe('options of a wait on a run trigger that does not wait', () => {
   it('the hint for --strict suggests --no-wait too, and the hint for a report does not', async () => {
     expect((await on.rungate(...trigger, '--strict')).err).toMatch(/or add --no-wait if run wait follows/);
     expect((await on.rungate(...trigger, '--strict', '--junit', 'a.xml')).err).toMatch(/, or add --wait\n/);
-  });
-
-  it('policy and limits are allowed with --no-wait, since run wait may share them', async () => {
-    const shared = ['--strict', '--timeout', '30m', '--on', 'blocked=warn'];
-    const { code, out, err } = await on.with({ env: github })(...trigger, ...shared, '--no-wait');
-    expect(code).toBe(0);
-    expect(out).toMatch(/^run_\w+\n$/);
-    expect(err).not.toMatch(/warning/);
   });
 
   it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])('cannot be combined: %j', async (argv) => {
