@@ -3,7 +3,7 @@ import { maxWorkers, projects, reporters } from './vitest.config.ts';
 
 /** Slow files that `npm test` leaves to `npm run test:all`. Faster tests hold a sample of each of their properties. */
 const left = [
-  'commands/gate/gates-{hub,limits}',
+  'commands/gate/gates-limits',
   'docs/pipelines',
   'gate/fleet-load',
   'mock/page/*',

@@ -9,14 +9,15 @@ beforeEach(async () => {
 afterEach(() => on.close());
 
 const sent = () => on.mock.requests.at(-1)?.body;
-const reply = (text: string) => on.mock.faults.add({ kind: 'reply', text, times: Number.POSITIVE_INFINITY });
+const respond = (text: string) =>
+  on.mock.faults.add({ kind: 'reply', text, times: Number.POSITIVE_INFINITY });
 
 /** JSON values that JSON.parse would round or lose. */
 const hard = ['9007199254740993', '10.50', '1e400', '-0', '{"__proto__":{"a":1.0}}', '"\\u0041"', 'null'];
 
 describe('a value that JSON.parse would lose', () => {
   it.each(hard)('is sent unchanged, and printed unchanged: %s', async (value) => {
-    reply('{}');
+    respond('{}');
     await on.rungate('env', 'vars', 'create', 'e1', '--json-field', `value=${value}`);
     expect(sent()).toBe(`{"value":${value}}`);
     const stdin = `\ufeff{"__proto__": ${value}, "mobileRuntimeOverrides": {"limit": ${value}}}`;
@@ -27,7 +28,7 @@ describe('a value that JSON.parse would lose', () => {
     await on.rungate('api', 'POST', '/api/new-thing', '--json-field', `a=${value}`, '--field', 'text=10.50');
     expect(sent()).toBe(`{"text":"10.50","a":${value}}`);
     on.mock.faults.clear();
-    reply(`{"runId":"r-1","extra":${value}}`);
+    respond(`{"runId":"r-1","extra":${value}}`);
     const { out } = await on.rungate(...trigger, '--format', 'ndjson');
     expect(out).toContain(`"response":{"runId":"r-1","extra":${value.replace('\\u0041', 'A')}}}\n`);
   });
@@ -76,7 +77,9 @@ describe('an empty value', () => {
 describe('names from the service', () => {
   it('have no escape sequences and no secrets in headings', async () => {
     const { token } = on.mock;
-    reply(JSON.stringify({ items: [{ id: 'a', 'x\u001b]0;t\u0007\n\u009b31m': 'v', [`x${token}`]: 'v' }] }));
+    respond(
+      JSON.stringify({ items: [{ id: 'a', 'x\u001b]0;t\u0007\n\u009b31m': 'v', [`x${token}`]: 'v' }] }),
+    );
     const { code, out } = await on.rungate('env', 'list', '--format', 'table');
     expect(code).toBe(0);
     expect(out).toMatch(/^ID/);
@@ -86,7 +89,7 @@ describe('names from the service', () => {
 
   it('keep direction marks in Hebrew texts, but not in keys, ids, names and other texts', async () => {
     const [marked, escaped] = ['\u200fשלום\u200e', '\\u200fשלום\\u200e'];
-    reply(JSON.stringify({ items: [{ id: marked, name: marked, title: marked, note: 'a\u200eb' }] }));
+    respond(JSON.stringify({ items: [{ id: marked, name: marked, title: marked, note: 'a\u200eb' }] }));
     const { out } = await on.rungate('env', 'list', '--columns', 'id,name,title,note');
     expect(out).toBe(`${escaped}\t${escaped}\t${marked}\ta\\u200eb\n`);
   });

@@ -1,9 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/mock/runs.ts';
-import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { asked, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { statement } from '../../receipt/table.ts';
 
 let on: Stage;
@@ -52,21 +49,6 @@ describe('rungate gate', () => {
     }
   });
 
-  it('reads a status more than 60 times, which run trigger --wait and run wait do not', async () => {
-    await playing('stuck');
-    const { code, out } = await on.rungate(...one, '--timeout', '20m', '--json');
-    const [run] = JSON.parse(out).runs;
-    expect([code, run.verdict, run.attemptsExhausted]).toEqual([3, 'timeout', undefined]);
-    expect(run.attempts).toBeGreaterThan(60);
-    for (const line of [
-      [...trigger, '--wait'],
-      ['run', 'wait', run.runId],
-    ]) {
-      const limited = await on.rungate(...line, '--json');
-      expect(JSON.parse(limited.out).runs[0]).toMatchObject({ attempts: 60, attemptsExhausted: true });
-    }
-  });
-
   it('waits for 60 minutes if no timeout is set, and reads as often as --max-attempts allows', async () => {
     await playing('stuck');
     const usual = await on.rungate(...one, '--json');
@@ -98,18 +80,6 @@ describe('a gate that is not strict', () => {
     expect(result.code).toBe(0);
     expect(first(result)).toBe(`not strict: a cancelled run does not fail the gate (${source})`);
   });
-
-  it('names the gates of the file that are not', async () => {
-    const gates = { web: { process: 'web', strict: false }, api: { process: 'api' } };
-    const result = await on.with(withFile({ project: 'shop', gates }))('gate');
-    expect(first(result)).toBe(
-      'not strict: a cancelled run of web does not fail the gate (/repo/.rungate.json, gates web)',
-    );
-  });
-
-  it('because of --no-strict does not repeat that', async () => {
-    expect((await on.rungate(...one, '--no-strict')).err).not.toContain('not strict');
-  });
 });
 
 describe('the selection', () => {
@@ -120,11 +90,6 @@ describe('the selection', () => {
   };
   const run = (...argv: string[]) => on.with(withFile(file))('gate', ...argv);
   const selectors = () => bodies().map(({ processSlug, tags }) => processSlug ?? tags);
-
-  it('without names is all gates of the file, for which the top-level process is a default', async () => {
-    expect((await run()).code).toBe(0);
-    expect(selectors().toSorted()).toEqual(['api', ['perf'], 'usual']);
-  });
 
   it('is the named gates with those that they need', async () => {
     expect((await run('web')).code).toBe(0);
@@ -138,18 +103,6 @@ describe('the selection', () => {
     const { code, out } = await run(...argv, '--json');
     expect([code, selectors()]).toEqual([0, [selector]]);
     expect(JSON.parse(out)).not.toHaveProperty('gates');
-  });
-
-  it('without gates is the process of the file, the profile or the command line', async () => {
-    expect((await on.with(withFile({ project: 'shop', process: 'usual' }))('gate')).code).toBe(0);
-    expect(selectors()).toEqual(['usual']);
-  });
-
-  it('options override every gate', async () => {
-    await run('--environment', 'staging', '--project', 'other');
-    expect(bodies().map(({ environmentKey, projectSlug }) => [environmentKey, projectSlug])).toEqual(
-      Array(3).fill(['staging', 'other']),
-    );
   });
 
   it.each([
@@ -180,12 +133,6 @@ describe('the selection', () => {
       expect([code, asked(on.mock)]).toEqual([64, []]);
     },
   );
-
-  it('ignores RUNGATE_PROCESS, with a warning', async () => {
-    const { code, err } = await on.with(withFile(file, { RUNGATE_PROCESS: 'checkout' }))('gate', 'api');
-    expect([code, selectors()]).toEqual([0, ['api']]);
-    expect(err).toContain('warning: RUNGATE_PROCESS is not read: give --process <slug>\n');
-  });
 });
 
 it('a gate that waits for others says for which', async () => {
@@ -217,39 +164,6 @@ idempotency key: random: outside CI, each command starts a new run
       expect(on.mock.requests).toEqual([]);
     },
   );
-
-  it('fits into 80 columns, with the reasons for the key', async () => {
-    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'e2e', RUNNER_TEMP: '/tmp' };
-    const { out } = await on.with({ env })(...one, '--dry-run');
-    expect(out).toMatch(
-      /^idempotency key: made from the job, which may have used it before its re-run\n {2}\w{64}\nmade from:\n {2}provider: github\n/m,
-    );
-    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
-  });
-
-  it('leaves a damaged journal of the job where it is', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-test-'));
-    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'e2e', RUNNER_TEMP: folder };
-    const { out } = await on.with({ env })(...one, '--dry-run');
-    const journal = /^journal: (.+)$/m.exec(out)?.[1] ?? '';
-    writeFileSync(journal, 'not a journal\n', { mode: 0o600 });
-    const { code, err } = await on.with({ env })(...one, '--dry-run');
-    expect([code, readdirSync(folder)]).toEqual([0, [basename(journal)]]);
-    expect(err).toContain('cannot be used: it is not a journal');
-    rmSync(folder, { recursive: true });
-  });
-
-  it('keeps the receipt and the reports of an earlier gate', async () => {
-    const files = { '/repo/r.json': '{"payloadType":"x"}', '/repo/j.xml': '<old/>' };
-    const flags = ['--receipt', '/repo/r.json', '--junit', '/repo/j.xml', '--commit-sha', 'c'.repeat(40)];
-    const { code } = await on.with({ files })(...one, ...flags, '--dry-run');
-    expect([code, files]).toEqual([0, { '/repo/r.json': '{"payloadType":"x"}', '/repo/j.xml': '<old/>' }]);
-  });
-
-  it('refuses what the service would not understand', async () => {
-    expect((await on.rungate(...one, '--idempotency-key', 'a b', '--dry-run')).code).toBe(64);
-    expect((await cli([...one, '--dry-run', '--api-url', 'ftp://x'])).code).toBe(78);
-  });
 });
 
 it('a gate that stops at a mistake in its settings leaves no older receipt', async () => {
@@ -273,16 +187,6 @@ describe('the last lines', () => {
     await playing('failed');
     const { err } = await on.rungate(...one);
     expect(lines(err).at(-1)).toMatch(/^2 failed: https:\/\/\S+\/runs\/run_\w+$/);
-  });
-
-  it('of several failed gates name each page', async () => {
-    await playing('failed');
-    const gates = { web: { process: 'web' }, api: { process: 'api' } };
-    const { err } = await on.with(withFile({ project: 'shop', gates }))('gate');
-    expect(lines(err).slice(-2)).toEqual([
-      expect.stringMatching(/^web: shop \/ web: 2 failed: https:/),
-      expect.stringMatching(/^api: shop \/ api: 2 failed: https:/),
-    ]);
   });
 
   it('after a timeout are a command that goes on waiting, by the same rules', async () => {

@@ -61,43 +61,4 @@ describe('the turn to create a run', () => {
       /was not started: no run was created: its turn in the limit of 20 a minute comes too late/,
     );
   });
-
-  it('comes for every key of a re-run job, whose first keys belong to runs that have ended', async () => {
-    on = await hubStage({ duration: 15_000, rateLimit: 'documented' });
-    const gates = Object.fromEntries(
-      Array.from({ length: 15 }, (_, at) => [`g${at}`, { process: `p${at}` }]),
-    );
-    const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '20m', gates }) };
-    const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'gates' };
-    const argv = ['gate', '--json', '--no-ci-report'];
-    // Each re-run runs on another machine.
-    const attempt = (number: string) => {
-      const env = { ...job, GITHUB_RUN_ATTEMPT: number };
-      return on.start('none', argv, { cwd: '/repo', files, env, journal: join(folder, number) }).end();
-    };
-    expect((await attempt('1')).code).toBe(0);
-    await on.pass(60_000);
-    expect((await attempt('2')).code).toBe(0);
-    const creates = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
-    expect(creates).toHaveLength(45);
-    expect(creates.map(({ status }) => status)).not.toContain(429);
-  });
-
-  it('does not come for a retry if the limit allows it only after the timeout', async () => {
-    const settings = { timeout: '50s', retries: 2 };
-    const { code, creates, err } = await play({ count: 20, settings, outcome: 'failed' });
-    expect([code, creates]).toEqual([1, 20]);
-    expect(err).toContain('g0: the run failed, and the timeout leaves no time for a retry\n');
-  });
-});
-
-it('the live view shows when a read is sent that waits for the limit of all gates', async () => {
-  on = await hubStage({ outcome: 'stuck', retryAfterSeconds: 1 });
-  const gates = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { process: name }]));
-  const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '70s', gates }) };
-  const settings = { cwd: '/repo', files, isTTY: true, env: { NO_COLOR: '1' } };
-  const { code, err } = await on.start('none', ['gate'], settings).end();
-  expect(code).toBe(3);
-  expect(err).toMatch(/• a .* in_progress +0 +0 +15 +0:2\d +[34]\d s /);
-  expect(err).not.toMatch(/• a .* in_progress .* 0:[2-5]\d +now /);
 });

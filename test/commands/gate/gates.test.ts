@@ -79,14 +79,6 @@ describe('rungate gate', () => {
     expect(created()).toHaveLength(2);
   });
 
-  it('starts a gate whose need passed with a warning', async () => {
-    const { code, report } = await gates({ outcome: ['cancelled', 'passed'] }, fileOf(usual), '--no-strict');
-    expect(code).toBe(0);
-    expect(short(report)[0]).toEqual(['api', 'warn', 0]);
-    expect(short(report)[1]).toEqual(['web', 'pass', 0]);
-    expect(report.result).toBe('warn');
-  });
-
   it('uses the settings of each gate over those of the file', async () => {
     const file = fileOf(
       { a: { process: 'a', environment: 'eu', on: { failed: 'warn' }, ref: 'own' }, b: { process: 'b' } },
@@ -129,23 +121,6 @@ describe('rungate gate', () => {
     });
   });
 
-  it('exits with the most severe code', async () => {
-    const file = fileOf({ a: { process: 'a' }, b: { process: 'b' } });
-    const { code } = await gates({ outcome: ['blocked', 'failed'] }, file);
-    expect(code).toBe(1);
-  });
-
-  it('retries the run of a gate that has retries, and a flaky need is met', async () => {
-    const file = fileOf({ a: { process: 'a', retries: 1 }, b: { process: 'b', needs: ['a'] } });
-    const { code, report } = await gates({ outcome: ['failed', 'passed'] }, file);
-    expect(code).toBe(0);
-    expect(short(report)).toEqual([
-      ['a', 'warn', 0],
-      ['b', 'pass', 0],
-    ]);
-    expect(report.gates[0].runs).toMatchObject([{ decides: false }, { verdict: 'flaky', decides: true }]);
-  });
-
   it('cancels the other gates with --fail-fast', async () => {
     const file = fileOf({ a: { process: 'a' }, b: { process: 'b' }, c: { process: 'c', needs: ['b'] } });
     const { code, report } = await gates(
@@ -164,37 +139,6 @@ describe('rungate gate', () => {
     ]);
     expect(report.gates[1].reason).toBe('a failed (--fail-fast)');
     expect(requests().filter(({ endpoint }) => endpoint === 'run.cancel')).toHaveLength(1);
-  });
-
-  it('does not stop at an advisory gate with --fail-fast', async () => {
-    const file = fileOf({ a: { process: 'a', advisory: true }, b: { process: 'b' } });
-    const { code, report } = await gates({ outcome: ['failed', 'passed'] }, file, '--fail-fast');
-    expect(code).toBe(0);
-    expect(short(report)).toEqual([
-      ['a', 'warn', 0],
-      ['b', 'pass', 0],
-    ]);
-  });
-
-  it('names every gate in the reports, also one that was skipped', async () => {
-    const file = fileOf(usual);
-    const { code, out } = await gates(
-      { outcome: 'failed' },
-      file,
-      '--junit',
-      'j.xml',
-      '--report',
-      'r.json',
-      '--report',
-      's.md',
-    );
-    expect(code).toBe(1);
-    const { files = {} } = file;
-    expect(files['r.json']).toBe(out);
-    for (const name of ['j.xml', 's.md']) {
-      for (const text of ['api: shop / api-smoke', 'web', 'perf: shop / perf', 'it needs api, which failed'])
-        expect(files[name]).toContain(text);
-    }
   });
 });
 
@@ -226,20 +170,6 @@ describe('the journal that the gates of a job share', () => {
     expect(again).toEqual(first);
   });
 
-  it('names the runs that were discarded before a gate could not start another one', async () => {
-    const gates = fileOf({ a: { process: 'a' }, b: { process: 'b' } });
-    on = await stage({ outcome: 'passed', duration: 20_000 });
-    const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '2' };
-    const run = (journal: string) =>
-      on?.with({ ...gates, env: job, journal: join(folder, journal) })('gate', '--json', '--no-ci-report');
-    const first = JSON.parse((await run('first'))?.out ?? '');
-    on.mock.faults.add({ kind: 'status', status: 400, endpoint: 'run.trigger', skip: 2, times: 9 });
-    const { gates: again } = JSON.parse((await run('second'))?.out ?? '');
-    expect(again.map(({ discarded }: Gate & { discarded: object }) => discarded)).toMatchObject(
-      first.gates.map(({ runs }: Gate) => [{ runId: runs[0]?.runId }]),
-    );
-  });
-
   it('says which runs have ended, so that the post step does not cancel them and a re-run job starts new ones', async () => {
     const { first, again, text } = await play('passed');
     for (const runId of [...first, ...again])
@@ -266,20 +196,11 @@ describe('rungate gate --dry-run', () => {
     ]);
     expect(requests()).toEqual([]);
   });
-
-  it('shows the keys that the gates then use', async () => {
-    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: String(Math.random()), GITHUB_RUN_ATTEMPT: '1' };
-    const file = { ...fileOf({ a: { process: 'a' } }), env };
-    const { report: plan } = await gates({ outcome: 'passed' }, file, '--dry-run');
-    const { out } = (await on?.with(file)('gate', '--json', '--no-ci-report')) ?? { out: '' };
-    expect(JSON.parse(out).gates[0].runs[0].idempotencyKey).toBe(plan.requests[0].idempotencyKey);
-  });
 });
 
 describe('a mistake', () => {
   it.each<[string, Settings, string[], number, RegExp]>([
     ['an unknown gate', fileOf(usual), ['wbe'], 64, /"wbe" is not one of the gates\s+→ did you mean web\?/],
-    ['no gates', fileOf({}), [], 64, /nothing to run: .*, and \/repo\/\.rungate\.json names nothing\n/],
     [
       'no project file',
       { cwd: '/repo' },
@@ -287,20 +208,12 @@ describe('a mistake', () => {
       64,
       /nothing to run: .*no \.rungate\.json was found from \/repo\n.*rungate init/,
     ],
-    ['an idempotency key', fileOf(usual), ['--idempotency-key', 'x'], 64, /no effect with several gates/],
     [
       'nothing to run',
       fileOf({ a: {} }),
       [],
       78,
       /error: \/repo\/\.rungate\.json:1:28: gate a has no process or tags to run\n/,
-    ],
-    [
-      'an interval below 1 s',
-      fileOf({ a: { process: 'a', interval: '10ms' } }),
-      [],
-      78,
-      /interval of gate a/,
     ],
     ['a cycle', fileOf({ a: { needs: ['b'] }, b: { needs: ['a'] } }), [], 78, /a → b → a/],
     [
@@ -315,19 +228,6 @@ describe('a mistake', () => {
     const result = await cli(['gate', ...argv], { ...file, env });
     expect(result.err).toMatch(message);
     expect(result.code).toBe(code);
-  });
-
-  it('of run trigger in a project with gates shows the command that runs them', async () => {
-    const { code, err } = await cli(['run', 'trigger'], fileOf(usual));
-    expect(code).toBe(64);
-    expect(err).toMatch(/no process or tag to run\n {2}→ give .*; for the gates of the file: rungate gate\n/);
-  });
-
-  it('is reported if a project has no slug', async () => {
-    const files = { '/repo/.rungate.json': '{"gates": {"a": {"process": "x"}}}' };
-    const { code, err } = await cli(['gate'], { cwd: '/repo', files });
-    expect(err).toContain('error: /repo/.rungate.json:1:12: gate a has no project to run\n');
-    expect(code).toBe(78);
   });
 });
 
@@ -368,46 +268,5 @@ describe('the deployed build of several gates', () => {
       ['perf', 'fail', 8],
     ]);
     expect(requests().filter(isRead)).toHaveLength(21);
-  });
-
-  it('that a retry did not test is not called the expected one in the result', async () => {
-    const gates = { api: { ...usual.api, retries: 1 } };
-    const { code, report } = await play(
-      { outcome: ['failed', 'passed'], deployed: `${commit},old@60s` },
-      gates,
-    );
-    expect(report.gates[0].runs.map(({ verdict }: { verdict: string }) => verdict)).toEqual([
-      'failed',
-      'mismatch',
-    ]);
-    expect([code, report.deployed.matches]).toEqual([1, false]);
-    expect(report.deployed.reads.at(-1)).toMatchObject({ phase: 'after', text: 'old' });
-  });
-
-  it('is read three times after the run of each gate', async () => {
-    const { code, report } = await play();
-    expect(code).toBe(0);
-    expect(report.deployed.matches).toBe(true);
-    const order = requests().map((request) => (isRead(request) ? 'version' : request.endpoint));
-    expect(order.slice(-3)).toEqual(['version', 'version', 'version']);
-    const create = order.lastIndexOf('run.trigger');
-    expect(order.slice(create - 3, create)).toEqual(['version', 'version', 'version']);
-  });
-
-  it('is unobserved for a gate after whose verdict no read succeeds, whatever the others read', async () => {
-    await play();
-    const second = requests().findLastIndex(({ endpoint }) => endpoint === 'run.trigger');
-    const skip = requests().slice(0, second).filter(isRead).length;
-    await on?.close();
-    const times = Number.POSITIVE_INFINITY;
-    const { code, report } = await play({
-      faults: [{ kind: 'status', status: 500, endpoint: 'deployed', skip, times }],
-    });
-    expect(short(report)).toEqual([
-      ['api', 'pass', 0],
-      ['web', 'fail', 5],
-    ]);
-    expect(report.gates[1].runs[0].verdict).toBe('unobserved');
-    expect([code, report.deployed.matches]).toEqual([5, null]);
   });
 });

@@ -1,18 +1,13 @@
-import { mkdtempSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredEnvironment } from '../../../src/mock/data/environments.ts';
 import type { Run } from '../../../src/mock/runs.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
-import { asked, memoryIo, type Settings, type Stage, stage } from '../../cli/harness.ts';
-import { main } from '../../cli/main.ts';
+import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { textOf } from '../../docs/pages.ts';
 import { withLimits } from '../../fake-clock.ts';
-import { tokenUntil, troubles } from './preview-troubles.ts';
+import { troubles } from './preview-troubles.ts';
 
 let on: Stage;
 let server: Server;
@@ -92,17 +87,6 @@ it('creates an environment for the deployment, runs in it and deletes it', async
   expect(asked(on.mock).slice(0, 3)).toEqual(['env.list', 'env.list', 'env.list']);
 });
 
-it('marks the environment with the time of the service, whatever the clock of the gate', async () => {
-  await begin();
-  const begun = on.clock.now();
-  const now = () => on.clock.now() - 2 * 86_400_000;
-  const clock = { ...on.clock, now };
-  expect((await on.with({ clock })(...gate, '--base-url', url)).code).toBe(0);
-  const [created] = bodies('env.create');
-  const marked = Date.parse(String(created?.name).split(' ')[2] ?? '');
-  expect(Math.abs(marked - begun)).toBeLessThan(60_000);
-});
-
 it('sends no credential to the deployment, and never shows the query of its URL', async () => {
   await begin({
     faults: [
@@ -148,12 +132,6 @@ describe('the environment is deleted', () => {
     expect(own()).toEqual([]);
     const order = asked(on.mock);
     expect(order.indexOf('run.cancel')).toBeLessThan(order.indexOf('env.delete'));
-  });
-
-  it('after the request that creates the run was refused', async () => {
-    await begin({ faults: [{ kind: 'status', status: 400, endpoint: 'run.trigger' }] });
-    const { code } = await on.rungate(...gate, '--base-url', url);
-    expect([code, own()]).toEqual([5, []]);
   });
 });
 
@@ -201,16 +179,6 @@ describe('the environment stays', () => {
   });
 });
 
-it('does not wait for more environments, or speak of one that is left, after a refused create', async () => {
-  await begin({ faults: [{ kind: 'status', status: 403, endpoint: 'env.create' }] });
-  const { code, err } = await on.rungate(...gate, '--base-url', url);
-  const after = asked(on.mock).slice(asked(on.mock).indexOf('env.create') + 1);
-  // Once to the end, and once more: the list has several pages.
-  expect([code, sent('env.create').length, new Set(after)]).toEqual([6, 1, new Set(['env.list'])]);
-  expect(after.length).toBeLessThanOrEqual(6);
-  expect(err).not.toContain('was not deleted');
-});
-
 it('keeps the query of the URL out of what the service repeats', async () => {
   const secret = 'hidden-key-1';
   const body = { error: `no run for ${url}/?key=${secret} (${secret})` };
@@ -218,33 +186,6 @@ it('keeps the query of the URL out of what the service repeats', async () => {
   const { err, out } = await on.rungate(...gate, '--json', '--base-url', `${url}/?key=${secret}`);
   expect(err + out).toContain('no run for');
   expect(err + out).not.toContain(secret);
-});
-
-it('waits for the page of each gate', async () => {
-  await begin();
-  page = (request, response) => void response.writeHead(request.url === '/b' ? 503 : 200).end();
-  const file = JSON.stringify({
-    project: 'shop',
-    preview: { baseUrl: url, readyTimeout: '5s' },
-    gates: { a: { process: 'a' }, b: { process: 'b', preview: { readyUrl: '/b' } } },
-  });
-  const { out } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('gate', '--json');
-  expect(JSON.parse(out).gates.map(({ exitCode }: { exitCode: number }) => exitCode)).toEqual([0, 8]);
-  expect(own()).toEqual([]);
-});
-
-it('needs a token for all gates that wait for each other', async () => {
-  await begin();
-  const needs = (...names: string[]) => ({ process: 'a', timeout: '10m', needs: names });
-  const file = JSON.stringify({
-    project: 'shop',
-    preview: { baseUrl: url },
-    gates: { a: needs(), b: needs('a'), c: needs('b') },
-  });
-  const env = { RUNGATE_TOKEN: tokenUntil(on.clock.now() + 40 * 60_000) };
-  const { code, err } = await on.with({ env, cwd: '/w', files: { '/w/.rungate.json': file } })('gate');
-  expect([code, asked(on.mock)]).toEqual([78, []]);
-  expect(err).toContain('but the gate may take 45 min');
 });
 
 it('is refused by run trigger, which creates no environment', async () => {
@@ -295,15 +236,6 @@ describe('a re-run of the job', () => {
     expect([sent('env.create').length, own().length, on.mock.state.runs.size]).toEqual([1, 0, 1]);
   });
 
-  it('has its own environment in another cell of a matrix', async () => {
-    await begin({ outcome: 'stuck' });
-    for (const salt of ['a', 'b']) {
-      const cell = `--base-url ${url} --timeout 1m --idempotency-salt ${salt}`.split(' ');
-      await on.with({ env: github })(...gate, ...cell);
-    }
-    expect(own()).toHaveLength(2);
-  });
-
   it.each<[string, Partial<StoredEnvironment>, string]>([
     ['another name', { name: 'made by hand' }, 'name'],
     ['another base URL', { baseUrl: 'https://old.example' }, 'base URL'],
@@ -322,30 +254,6 @@ describe('a re-run of the job', () => {
       `the environment ${left?.key} exists, but its ${named} is not the one of this gate\n  → change its key, or delete it`,
     );
     expect(err).not.toContain('was not deleted');
-  });
-
-  it.each<[string, (given: URL) => string]>([
-    ['a slash at its end', ({ origin }) => `${origin}/`],
-    ['another case of its host', ({ port }) => `HTTP://LocalHost:${port}`],
-  ])('uses and deletes an environment whose base URL the service shows with %s', async (_what, shown) => {
-    await begin({ duration: 600_000 });
-    await on.with({ env: github })(...gate, '--base-url', url, '--timeout', '1m');
-    Object.assign(own()[0] ?? {}, { baseUrl: shown(new URL(url)) });
-    const { code } = await on.with({ env: again })(...gate, '--base-url', url);
-    expect([code, own().length, sent('env.create').length]).toEqual([0, 0, 1]);
-  });
-
-  it('creates none if another job has just taken the key for another deployment', async () => {
-    await begin();
-    const take = (path: string) => on.mock.faults.add({ kind: 'reply', text: path, endpoint: 'env.list' });
-    await on.with({ env: github })(...gate, '--base-url', url);
-    const [{ key = '' } = {}] = bodies('env.create') as { key?: string }[];
-    take('{"items":[]}');
-    const name = `rungate preview 2026-01-15T12:00:00Z ${new URL(url).host}`;
-    const other = ['--key', key, '--base-url', 'https://old.example', '--name', name];
-    await on.rungate('env', 'create', ...other);
-    const { code, err } = await on.with({ env: github })(...gate, '--base-url', url);
-    expect([code, own().length, on.mock.state.runs.size], err).toEqual([5, 1, 1]);
   });
 });
 
@@ -386,12 +294,6 @@ describe('a response to the deletion that is not JSON', () => {
     expect(err).toMatch(/deleted environment rg-\w+\n/);
     expect(err).not.toContain('was not deleted');
   });
-
-  it('needs no other read of the list if it is empty', async () => {
-    await begin({ faults: [lost, { kind: 'status', status: 204, endpoint: 'env.delete' }] });
-    const { err } = await on.rungate(...gate, '--base-url', url);
-    expect([err.includes('deleted environment'), asked(on.mock).at(-1)]).toEqual([true, 'env.delete']);
-  });
 });
 
 it('several gates with one URL share one environment, which is deleted after the last', async () => {
@@ -418,36 +320,6 @@ it('several gates with one URL share one environment, which is deleted after the
   expect(byProcess.search).not.toBe(byProcess.api);
   expect(JSON.parse(out).previews).toHaveLength(2);
   expect(own()).toEqual([]);
-});
-
-it('creates an environment although the first of its gates has not begun', async () => {
-  await begin();
-  const file = JSON.stringify({
-    project: 'shop',
-    preview: { baseUrl: url },
-    gates: {
-      first: { process: 'api', preview: { baseUrl: `${url}/b` } },
-      later: { process: 'checkout', needs: ['first'] },
-      now: { process: 'search' },
-    },
-  });
-  const { code } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('gate');
-  expect([code, sent('env.create').length, own()]).toEqual([0, 2, []]);
-});
-
-it('whose environment is refused fails with the error of the service, like every gate that shares it', async () => {
-  await begin({ faults: [always({ kind: 'status', status: 422, endpoint: 'env.create' })] });
-  const gates = { api: { process: 'api' }, web: { process: 'checkout' } };
-  const file = JSON.stringify({ project: 'shop', preview: { baseUrl: url }, gates });
-  const { code, out } = await on.with({ cwd: '/w', files: { '/w/.rungate.json': file } })('gate', '--json');
-  const error = { status: 422 };
-  expect([code, JSON.parse(out).gates]).toMatchObject([
-    5,
-    [
-      { exitCode: 5, error },
-      { exitCode: 5, error },
-    ],
-  ]);
 });
 
 describe('--environment beside it', () => {
@@ -496,45 +368,6 @@ it('waits until the deployment responds before it creates anything', async () =>
   expect(pageRequests).toHaveLength(5);
 });
 
-it.each([false, true])('says at once what it waits for, and how long (terminal: %s)', async (isTTY) => {
-  await begin();
-  let err = '';
-  page = (_request, response) => {
-    response.statusCode = pageRequests.length < 3 ? 404 : 200;
-    err ||= printed().err;
-    response.end();
-  };
-  const { io, printed } = memoryIo({ clock: withLimits(on.clock), env: on.env, isTTY });
-  await main([...gate, '--base-url', `${url}/?key=hidden-key`, '--ready-timeout', '10m'], io);
-  const line = `waiting for ${url}/?… to respond, for up to 10 min`;
-  expect(stripVTControlCharacters(err).trimEnd()).toBe(line);
-  expect(printed().err.split(line)).toHaveLength(2);
-});
-
-it('waits for another page with --ready-url, and checks the build at a path of the deployment', async () => {
-  await begin();
-  page = (request, response) => void response.end(request.url === '/version' ? 'v7' : '');
-  const flags = ['--ready-url', '/health', '--deployed-url', '/version', '--deployed-is', 'v7'];
-  const { code, err } = await on.rungate(...gate, '--base-url', `${url}/app`, ...flags);
-  expect(code).toBe(0);
-  expect(err).toContain('the deployed build is "v7", as expected');
-  expect(new Set(pageRequests)).toEqual(new Set(['GET /version', 'GET /health']));
-});
-
-it('goes on in the same environment after a slice, and deletes it after the last one', async () => {
-  await begin({ duration: 100_000 });
-  const files: Record<string, string> = {};
-  const run = on.with({ files, env: { RUNGATE_CONFIG_DIR: mkdtempSync(join(tmpdir(), 'slices-')) } });
-  const first = await run(...gate, '--base-url', url, '--slice', '45s', '--json');
-  expect([first.code, own().length, sent('env.delete').length]).toEqual([75, 1, 0]);
-  let last = first;
-  for (let slice = 0; slice < 5 && last.code === 75; slice += 1) {
-    const next = JSON.parse(last.out).next as string[];
-    last = await run(...next.slice(next.indexOf('gate')));
-  }
-  expect([last.code, own().length, sent('env.create').length, on.mock.state.runs.size]).toEqual([0, 0, 1, 1]);
-});
-
 it.each([['--copy-variables'], ['--ready-url', '/health'], ['--ready-timeout', '1m']])(
   'refuses %s without a preview deployment',
   async (...flags) => {
@@ -546,19 +379,6 @@ it.each([['--copy-variables'], ['--ready-url', '/health'], ['--ready-timeout', '
     );
   },
 );
-
-it('shows with --dry-run which environment it would create, and sends nothing', async () => {
-  await begin();
-  const { code, err, out } = await on.with({ env: { RUNGATE_TOKEN: undefined } as never })(
-    ...gate,
-    '--base-url',
-    url,
-    '--dry-run',
-  );
-  expect([code, asked(on.mock), pageRequests]).toEqual([0, [], []]);
-  const [, key] = /"environmentKey": "(rg-\w+)"/.exec(out) ?? [];
-  expect(err).toContain(`the environment ${key} would be created for ${url}, and deleted after the run`);
-});
 
 /** The exit codes and the messages of the table in docs/how-to/previews.md, in which … stands for anything. */
 const documented = textOf('docs/how-to/previews.md')

@@ -86,34 +86,6 @@ describe('the time in the receipt of a gate in slices', () => {
     expect(Date.parse(factsOf(statementIn()).finishedAt)).toBeLessThanOrEqual(limit);
     expect((await verify('1h')).code).toBe(1);
   });
-
-  it('begins with the run that failed first', async () => {
-    await on.close();
-    await open({ outcome: ['failed', 'passed'], duration: 60_000 });
-    const began = on.clock.now();
-    readsOfSlice = 9;
-    const next = await first(...gate, '--receipt', 'r.json', '--retries', '1');
-    expect(asked(on.mock).filter((endpoint) => endpoint === 'run.trigger')).toHaveLength(2);
-    readsOfSlice = Number.POSITIVE_INFINITY;
-    expect((await run(...next)).code).toBe(0);
-    expect(Date.parse(factsOf(statementIn()).startedAt) - began).toBeLessThan(1000);
-  });
-
-  it('differs for each of several gates', async () => {
-    const gates = { api: { process: 'api' }, web: { process: 'web', needs: ['api'] } };
-    files['/repo/.rungate.json'] = JSON.stringify({ project: 'shop', gates });
-    readsOfSlice = 9;
-    const next = await first('gate', '--slice', '45s', '--json', '--receipt', 'r/');
-    expect(asked(on.mock).filter((endpoint) => endpoint === 'run.trigger')).toHaveLength(2);
-    const sliced = on.clock.now();
-    await on.clock.sleep(600_000);
-    readsOfSlice = Number.POSITIVE_INFINITY;
-    expect((await run(...next)).code).toBe(0);
-    const [api, web] = ['r/api.json', 'r/web.json'].map((path) => factsOf(statementIn(path)));
-    expect(Date.parse(api?.finishedAt ?? '')).toBeLessThan(sliced);
-    expect(Date.parse(web?.startedAt ?? '')).toBeLessThanOrEqual(sliced);
-    expect(Date.parse(web?.finishedAt ?? '')).toBeGreaterThan(sliced);
-  });
 });
 
 describe('the commit in the receipt of a gate in slices', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -54,55 +54,6 @@ describe('a gate whose run could not be observed', () => {
     expect([verdict, created()]).toEqual([1, 1]);
     expect(err).toMatch(/^going on with run_/);
   });
-
-  it('looks for a run that may have been created', async () => {
-    on.mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.trigger', times: 99 });
-    expect((await run()).code).toBe(5);
-    on.mock.faults.clear();
-    expect((await run()).code).toBe(1);
-    const keys = new Set(on.mock.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? []));
-    expect(keys.size).toBe(1);
-  });
-});
-
-it('ends at its timeout although the clock is set back before each slice', async () => {
-  const stuck = [...gate, '--timeout', '2m'];
-  await on.close();
-  on = await stage({ outcome: 'stuck' });
-  readsOfSlice = 4;
-  const codes: number[] = [];
-  let behind = 0;
-  while (codes.length < 9 && codes.at(-1) !== 3) {
-    const clock = { ...world.clock, ...on.clock, sleep: world.clock?.sleep ?? on.clock.sleep };
-    world.clock = { ...clock, now: () => on.clock.now() - behind };
-    codes.push((await run(stuck)).code);
-    behind = 3_600_000;
-  }
-  expect(codes.at(-1)).toBe(3);
-  expect(created()).toBe(1);
-});
-
-it('ends in time although the clock is set back after its start', async () => {
-  await on.close();
-  on = await stage({ outcome: 'stuck' });
-  readsOfSlice = 4;
-  const isStored = () => readdirSync(String(world.env.RUNGATE_CONFIG_DIR)).length > 0;
-  const clock = { ...world.clock, ...on.clock, sleep: world.clock?.sleep ?? on.clock.sleep };
-  world.clock = { ...clock, now: () => on.clock.now() - (isStored() ? 72_000_000 : 0) };
-  expect((await run([...gate, '--timeout', '20m'])).code).toBe(75);
-});
-
-it('names the key of a run that no time is left to look for', async () => {
-  const hasty = [...gate, '--timeout', '10m'];
-  on.mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.trigger', times: 99 });
-  createsOfSlice = 2;
-  expect((await run(hasty)).code).toBe(75);
-  const key = on.mock.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? [])[0];
-  world.clock = { ...on.clock, now: () => on.clock.now() + 603_000 };
-  const { code, out, err } = await run(hasty);
-  expect(code).toBe(3);
-  expect(err).toContain(`one may exist with the idempotency key ${key}`);
-  expect(JSON.parse(out).runs[0].idempotencyKey).toBe(key);
 });
 
 it('starts a new run after a verdict has been reported', async () => {
@@ -112,19 +63,6 @@ it('starts a new run after a verdict has been reported', async () => {
 });
 
 describe('the command that goes on', () => {
-  it('counts the status reads of all slices', async () => {
-    const counts: number[] = [];
-    let argv: readonly string[] = gate;
-    for (readsOfSlice of [3, 0, 3]) {
-      const { out } = await run(argv);
-      counts.push(JSON.parse(out).runs[0].attempts);
-      argv = resumed(out);
-    }
-    expect(counts[0]).toBeGreaterThan(0);
-    expect(counts[1]).toBeGreaterThanOrEqual(counts[0] ?? 0);
-    expect(counts[2]).toBeGreaterThan(counts[1] ?? 0);
-  });
-
   it('gives the same verdict again after the end, without a new run', async () => {
     readsOfSlice = 1;
     const { out } = await run();
