@@ -1,7 +1,7 @@
 import { type Command, Help, Option } from 'commander';
+import { fullName } from '../commands/command.ts';
 import { isCommon } from '../commands/options.ts';
 import { docsPage } from '../repository.ts';
-import { fullName } from './command.ts';
 
 const exitTable = `
 Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (strict)

@@ -1,5 +1,6 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { type Bind, summarise } from '../commands/binding.ts';
+import { Misuse, OwnCommand } from '../commands/command.ts';
 import { defineGate } from '../commands/gate/define.ts';
 import { addGlobals } from '../commands/options.ts';
 import type { definitions } from '../commands/other-groups.ts';
@@ -8,7 +9,6 @@ import type { Io } from '../host/io.ts';
 import { renderJson } from '../output/json.ts';
 import { version } from '../version.ts';
 import { formatAtFirstSight, ownArguments } from './argv.ts';
-import { Misuse, OwnCommand } from './command.ts';
 import { setHelp } from './help.ts';
 import { explain } from './spelling.ts';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { fullName, type Misuse } from '../commands/command.ts';
 import { noList } from '../commands/no-list.ts';
 import { isRepeatable } from '../commands/options.ts';
 import { count } from '../count.ts';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
-import { fullName, type Misuse } from './command.ts';
 
 /*
  * Likely mistakes of a new user, and words of other tools, with what to write instead. No hint repeats an argument, which may be

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Command } from 'commander';
 import { formatAtFirstSight } from '../../src/cli/argv.ts';
-import { fullName } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
+import { fullName } from '../../src/commands/command.ts';
 import { run } from '../../src/contract/run.ts';
 import { closedSchema, type DocumentName, documentNames } from '../commands/json-schemas.ts';
 import { documents } from '../generated/documents.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect, it } from 'vitest';
-import { fullName } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
+import { fullName } from '../../src/commands/command.ts';
 import { columnsOf } from '../../src/output/text.ts';
 import { cli, type Settings, stage } from './harness.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { fullName } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
+import { fullName } from '../../src/commands/command.ts';
 import { commandsPage } from '../generated/commands-page.ts';
 
 const leaves = (command: Command): Command[] =>
