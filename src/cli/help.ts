@@ -1,10 +1,10 @@
 import { type Command, Help, Option } from 'commander';
-import { fullName } from '../commands/command.ts';
-import { isCommon } from '../commands/options.ts';
+import { fullName, type OwnCommand, specOf } from '../commands/command.ts';
 import { docsPage } from '../repository.ts';
 
-const exitTable = `
-Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (strict)
+const docs = `Docs: ${docsPage('docs/README.md')}`;
+
+const exitTable = `Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (strict)
   5 service error · 6 credentials · 7 unreachable · 8 another build · 64 usage
   70 bug · 78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
 
@@ -20,7 +20,9 @@ const isOption = (item: unknown) => item instanceof Option;
 /** Shows the common options in one list, and none for a group, whose help is about its commands. */
 const short: Partial<Help> = {
   visibleOptions: (command) =>
-    command.commands.length > 0 ? [] : command.options.filter((option) => !option.hidden && isCommon(option)),
+    command.commands.length > 0
+      ? []
+      : command.options.filter((option) => !option.hidden && specOf(option)?.rare !== true),
   groupItems(all, visible, headingOf) {
     if (!all.some(isOption)) return Help.prototype.groupItems(all, visible, headingOf);
     return new Map(visible.length === 0 ? [] : [['Options:', visible]]);
@@ -28,7 +30,8 @@ const short: Partial<Help> = {
 };
 
 /** Sets the help of a program and its commands. @param isFull whether it shows every option */
-export function setHelp(program: Command, isFull: boolean): Command {
+export function setHelp(program: OwnCommand, isFull: boolean): OwnCommand {
+  program.spec = { name: program.name(), summary: '', notes: `${exitTable}\n\n${docs}`, commands: [] };
   return program
     .configureHelp({
       // The longest option leaves 33 columns for its description.
@@ -39,9 +42,8 @@ export function setHelp(program: Command, isFull: boolean): Command {
       ...(isFull ? {} : short),
     })
     .addHelpText('afterAll', ({ command }) => {
-      const docs = `Docs: ${docsPage('docs/README.md')}`;
-      if (isFull) return command === program ? `${exitTable}\n\n${docs}` : '';
+      if (isFull) return command === program ? `\n${program.notes}` : '';
       const more = `\nAll options: ${fullName(command)} --help --all\n${docs}`;
-      return command === program ? `${exitTable}\n${more}` : more;
+      return command === program ? `\n${exitTable}\n${more}` : more;
     });
 }

@@ -1,4 +1,4 @@
-import { createBind } from '../commands/binding.ts';
+import { actWith } from '../commands/binding.ts';
 import { keptSecrets } from '../commands/config/sources.ts';
 import { removeOlderFiles } from '../commands/run/older-files.ts';
 import { sayFrom } from '../commands/source-names.ts';
@@ -9,7 +9,7 @@ import { createOutput } from '../output/output.ts';
 import { readSecrets } from '../settings/environment.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { formatAtFirstSight, isVerbose, ownArguments, refuseSecrets } from './argv.ts';
-import { createProgram, type Printed, parseAndRun, writesReports } from './program.ts';
+import { createProgram, type Printed, parseAndRun, programFor, writesReports } from './program.ts';
 
 /** Runs one command and returns its exit code. Only the catch in here maps errors to exit codes. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
@@ -20,14 +20,14 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       throw new ConfigError('the working directory of this process was deleted', {
         hint: 'change to a folder that exists, also if one of the same name exists again: cd "$PWD"',
       });
-    if (writesReports(argv)) removeOlderFiles(ownArguments(argv), io);
-    refuseSecrets(argv);
     let decides = false;
-    const bind = createBind(io, argv, (result, action) => {
+    const act = actWith({ io, programFor }, argv, (result, spec) => {
       code = result;
-      decides = action.decides === true;
+      decides = spec.settings !== false && spec.decides === true;
     });
-    const program = await createProgram(argv, bind, printed, io.version);
+    const program = await createProgram(argv, act, printed, io.version);
+    if (writesReports(program, argv)) removeOlderFiles(ownArguments(argv), io);
+    refuseSecrets(argv);
     await parseAndRun(program, argv, printed, io);
     if (printed.text !== '') await io.out.write(printed.text);
     // A result that was not delivered is not a success.

@@ -1,10 +1,8 @@
 import { type Command, CommanderError, Option } from 'commander';
-import { type Bind, summarise } from '../commands/binding.ts';
-import { Misuse, OwnCommand } from '../commands/command.ts';
-import { defineGate } from '../commands/gate/define.ts';
-import { addGlobals } from '../commands/options.ts';
-import type { definitions } from '../commands/other-groups.ts';
-import { defineRun } from '../commands/run/define.ts';
+import { type Act, Misuse, OwnCommand } from '../commands/command.ts';
+import { gate } from '../commands/gate/define.ts';
+import { run } from '../commands/run/define.ts';
+import type { Spec } from '../commands/spec.ts';
 import type { Io } from '../host/io.ts';
 import { renderJson } from '../output/json.ts';
 import { version } from '../version.ts';
@@ -15,32 +13,8 @@ import { explain } from './spelling.ts';
 /** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
 const otherGroups = () => import('../commands/other-groups.ts');
 
-type GroupName = 'gate' | 'run' | keyof typeof definitions;
-
-/** The groups that a gate needs. */
-const direct = { gate: defineGate, run: defineRun };
-
-/** With their headings in the help, in its order. A group is loaded only if the command line has its name. */
-const groups: Readonly<Record<GroupName, readonly [heading: string, summary: string]>> = {
-  gate: ['Gate:', 'start a test run, wait for it and exit with its verdict'],
-  run: ['Gate:', 'trigger, wait for, show and cancel test runs'],
-  init: ['Gate:', 'write .rungate.json and a pipeline'],
-  selftest: ['Gate:', 'test a pipeline step against every outcome'],
-  doctor: ['Gate:', 'check the configuration and suggest fixes'],
-  config: ['Settings:', 'show settings and change your profile'],
-  login: ['Settings:', 'save an API key or a token in your profile'],
-  logout: ['Settings:', 'remove secrets from your profile'],
-  completion: ['Settings:', 'print a completion script for your shell'],
-  env: ['Service:', 'manage environments and their variables'],
-  keys: ['Service:', 'create and delete API keys'],
-  observations: ['Service:', 'read and manage findings of explorations'],
-  orders: ['Service:', 'list orders and verify their summary'],
-  webhooks: ['Service:', 'manage, receive and verify webhooks'],
-  api: ['Service:', 'send a request to any path of the service'],
-  mock: ['Around it:', 'run a mock of the service'],
-  hub: ['Around it:', 'serve the hub of a fleet of gates'],
-  receipt: ['Around it:', 'create keys for receipts, show and verify them'],
-};
+/** The commands that a gate needs. */
+const gateGroups: readonly Spec[] = [gate, run];
 
 const about = 'Gate a pipeline on a test run. For first steps, run rungate without a command.';
 
@@ -49,13 +23,13 @@ export interface Printed {
   text: string;
 }
 
-/** Creates the program and loads the group that `argv` calls. Only subcommands made by `.command()` inherit settings. */
+/** Creates the program, with the commands of the group that `argv` calls. */
 export async function createProgram(
   argv: readonly string[],
-  bind: Bind,
+  act: Act,
   printed: Printed,
   shownVersion = version,
-): Promise<Command> {
+): Promise<OwnCommand> {
   const program = new OwnCommand('rungate')
     .description(about)
     .enablePositionalOptions()
@@ -67,31 +41,23 @@ export async function createProgram(
       writeErr: () => {},
     })
     .exitOverride();
-  setHelp(addGlobals(program), argv.includes('--all'))
+  setHelp(program.addGlobals(), argv.includes('--all'))
     .version(shownVersion, '-V, --version', 'show the version')
     // The reader of this help knows the option. Without its row, the help fits on a screen.
     .addHelpOption(new Option('-h, --help', 'show this help').hideHelp());
-  const [called = ''] = operandsOf(program, argv);
-  const isGroup = Object.hasOwn(groups, called);
-  for (const name of Object.keys(groups) as GroupName[]) {
-    // If a group is called, creating the others would only delay the command.
-    if (isGroup && name !== called) continue;
-    const [heading, summary] = groups[name];
-    const group = summarise(program.command(name), summary).helpGroup(heading).enablePositionalOptions();
-    if (!argv.includes(name)) continue;
-    const define = Object.hasOwn(direct, name)
-      ? direct[name as keyof typeof direct]
-      : (await otherGroups()).definitions[name as keyof typeof definitions];
-    define(group, bind, unboundProgram);
-    addGlobals(group);
-  }
+  const [called] = operandsOf(program, argv);
+  const isCalled = ({ name }: Spec) => name === called;
+  const all = gateGroups.some(isCalled) ? gateGroups : [...gateGroups, ...(await otherGroups()).otherGroups];
+  // If a group is called, creating the others would only delay the command.
+  for (const spec of all.some(isCalled) ? all.filter(isCalled) : all)
+    program.add(spec, argv.includes(spec.name) ? act : undefined);
   return program;
 }
 
 /** Whether the command line runs a gate, even if it cannot be parsed. */
-export function writesReports(argv: readonly string[]): boolean {
+export function writesReports(program: Command, argv: readonly string[]): boolean {
   const args = ownArguments(argv);
-  const called = args.find((word) => word === 'help' || Object.hasOwn(groups, word)) ?? '';
+  const called = args.find((word) => word === 'help' || subcommand(program, word) !== undefined) ?? '';
   const waits =
     called === 'gate' || (called === 'run' && ['wait', 'trigger'].some((word) => args.includes(word)));
   return waits && !['-h', '--help', '--dry-run'].some((flag) => args.includes(flag));
@@ -156,9 +122,13 @@ export async function parseAndRun(
 }
 
 /** Returns the program with all groups loaded, for searching commands. None of them can be run. */
-export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(groups)]);
+export async function everyCommand(): Promise<OwnCommand> {
+  const all = [...gateGroups, ...(await otherGroups()).otherGroups];
+  return programFor(['help', ...all.map(({ name }) => name)]);
+}
 
-function unboundProgram(argv: readonly string[]): Promise<Command> {
+/** Returns the program with the commands that the words need, without running them. */
+export function programFor(words: readonly string[]): Promise<OwnCommand> {
   // Completion and the docs list every option.
-  return createProgram([...argv, '--all'], (command) => void addGlobals(command), { text: '' });
+  return createProgram([...words, '--all'], () => {}, { text: '' });
 }

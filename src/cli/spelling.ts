@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { fullName, type Misuse } from '../commands/command.ts';
+import { fullName, isRepeatable, type Misuse } from '../commands/command.ts';
 import { noList } from '../commands/no-list.ts';
-import { isRepeatable } from '../commands/options.ts';
 import { count } from '../count.ts';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';

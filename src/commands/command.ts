@@ -1,5 +1,58 @@
-import { Command, type HelpContext, type ParseOptionsResult } from 'commander';
+import { Argument, Command, type HelpContext, Option, type ParseOptionsResult } from 'commander';
 import { UsageError } from '../errors.ts';
+import type { OptionId } from '../options/table.ts';
+import {
+  type BareSpec,
+  type CommandSpec,
+  detailed,
+  type Named,
+  type OptionSpec,
+  rows,
+  type Spec,
+  sentenceOf,
+} from './spec.ts';
+
+/** Lets commander run the command of a spec. */
+export type Act = (command: OwnCommand, spec: CommandSpec | BareSpec) => void;
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+const once =
+  (name: string, hint: string) =>
+  (value: string, earlier: string | undefined): string => {
+    if (earlier === undefined) return value;
+    throw new UsageError(`${name} is given twice`, { hint });
+  };
+
+class SpecOption extends Option {
+  readonly spec: OptionSpec;
+
+  constructor(flags: string, told: string | OptionSpec) {
+    const spec = detailed(told);
+    super(flags, spec.help);
+    this.spec = spec;
+    this.hideHelp(spec.hidden === true).helpGroup(spec.group ?? 'Options:');
+    if (spec.repeatable) this.argParser(collect);
+    else if (spec.single !== undefined && this.required)
+      this.argParser(once(this.long ?? flags, spec.single));
+  }
+}
+
+class SpecArgument extends Argument {
+  readonly spec: OptionSpec;
+
+  constructor(place: string, told: string | OptionSpec) {
+    const spec = detailed(told);
+    super(place, spec.help);
+    this.spec = spec;
+  }
+}
+
+/** Returns the spec of an option or an argument; undefined for those of commander. */
+export const specOf = (part: Option | Argument): OptionSpec | undefined =>
+  part instanceof SpecOption || part instanceof SpecArgument ? part.spec : undefined;
 
 /** Returns the full name of a command: `rungate run wait`. */
 export function fullName(command: Command): string {
@@ -54,8 +107,15 @@ function refuseOptionAsValue(command: Command, args: readonly string[], stopsAtO
   }
 }
 
+export const isRepeatable = (option: Option): boolean => specOf(option)?.repeatable === true;
+
+/** Returns the rows of the options that a command has. */
+export const optionIdsOf = ({ options }: Command): OptionId[] =>
+  options.flatMap((option) => specOf(option)?.row?.id ?? []);
+
 /** Throws parse errors instead of printing them, and records the command that they concern. */
 export class OwnCommand extends Command {
+  spec?: Spec;
   /** Whether everything after the first argument belongs to another program. */
   #isWrapper = false;
 
@@ -63,6 +123,50 @@ export class OwnCommand extends Command {
     super(name);
     // commander's own `help` accepts only one name of a command; see `helpTopic`.
     this.helpCommand(false);
+  }
+
+  /** Adds a command or a group. `act` makes it run; without it, its arguments, options and commands are left out. */
+  add(spec: Spec, act?: Act): void {
+    const { name, summary, description = sentenceOf(summary), heading = '' } = spec;
+    // Only this inherits the settings of the program, such as those of the help.
+    const command = this.command(name) as OwnCommand;
+    command.summary(summary).description(description).helpGroup(heading).enablePositionalOptions();
+    command.spec = spec;
+    if (act === undefined) return;
+    if ('commands' in spec) for (const one of spec.commands) command.add(one, act);
+    else command.#fill(spec, act);
+    command.addGlobals();
+    const { notes, examples = [] } = spec;
+    if (notes !== undefined) command.addHelpText('after', () => `\n${command.notes}`);
+    if (examples.length > 0)
+      command.addHelpText('after', `\nExamples:\n${examples.join('\n').replace(/^/gm, '  ')}`);
+  }
+
+  /** The text before the examples. */
+  get notes(): string {
+    const { notes = '' } = this.spec ?? {};
+    return typeof notes === 'string' ? notes : notes(this.createHelp());
+  }
+
+  #fill(spec: CommandSpec | BareSpec, act: Act): void {
+    const { args = {}, options = {}, wraps = false } = spec;
+    for (const [place, told] of Object.entries(args)) this.addArgument(new SpecArgument(place, told));
+    this.addOptions(options).passThroughOptions(wraps);
+    const { usage = wraps ? '[options] -- <command...>' : undefined } = spec;
+    if (usage !== undefined) this.usage(usage);
+    act(this, spec);
+  }
+
+  addOptions(all: Named): this {
+    for (const [flags, told] of Object.entries(all)) this.addOption(new SpecOption(flags, told));
+    return this;
+  }
+
+  /** Adds the options that every command accepts, before and after its name. */
+  addGlobals(): this {
+    return this.addOptions(rows('every'))
+      .optionsGroup('Global options:')
+      .helpOption('-h, --help', 'show this help, and with --all every option');
   }
 
   override passThroughOptions(passThrough = true): this {

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { version } from '../version.ts';
-import { type SuggestionSource, sourceOf } from './completion/completes.ts';
-import { isRepeatable, rowOfOption } from './options.ts';
+import { isRepeatable, type OwnCommand, specOf } from './command.ts';
+import type { SuggestionSource } from './completion/completes.ts';
 
 /** An option, with the placeholder of its value, and the environment variable that has the same effect. */
 export type HelpOption = ReturnType<typeof describeOption>;
@@ -33,7 +33,7 @@ function choicesOf(source: SuggestionSource | undefined): { choices?: readonly s
 
 function describeOption(option: Option) {
   const { long, short, flags, description, helpGroupHeading } = option;
-  const row = rowOfOption(option);
+  const { row, completes } = specOf(option) ?? {};
   const begin = flags.search(/[<[]/);
   const placeholder = begin === -1 ? undefined : flags.slice(begin + 1, -1).replace(/\.{3}$/, '');
   return {
@@ -44,33 +44,22 @@ function describeOption(option: Option) {
     ...(row?.default && { default: row.default }),
     ...(row?.env && { environment: row.env }),
     repeatable: isRepeatable(option),
-    ...choicesOf(sourceOf(option)),
+    ...choicesOf(completes),
     group: headingOf(helpGroupHeading),
   };
 }
 
 function describeArgument(argument: Argument) {
   const { description, required, variadic } = argument;
-  const choices = choicesOf(sourceOf(argument));
+  const choices = choicesOf(specOf(argument)?.completes);
   return { name: argument.name(), description, required, repeatable: variadic, ...choices };
-}
-
-/** Returns the text after a command's help: the notes, and the lines of the examples. */
-function textAfterHelp(command: Command): [notes: string, examples: string[]] {
-  let whole = '';
-  command.configureOutput({ writeOut: (text) => (whole += text) }).outputHelp();
-  const [notes = '', lines = ''] = whole.slice(command.helpInformation().length).split('\nExamples:\n');
-  return [
-    notes.replace(/^\n+/, '').trimEnd(),
-    lines.replaceAll(/^ {2}/gm, '').trimEnd().split('\n').filter(Boolean),
-  ];
 }
 
 /** Describes a command, and after it those of its group. @param above the whole name of its group */
 function describe(command: Command, above = ''): HelpCommand[] {
   const help = command.createHelp();
   const name = `${above} ${command.name()}`.trimStart();
-  const [notes, examples] = textAfterHelp(command);
+  const { notes, spec } = command as OwnCommand;
   const below = help.visibleCommands(command).map((one) => describe(one, name));
   const whole: HelpCommand = {
     name,
@@ -83,8 +72,8 @@ function describe(command: Command, above = ''): HelpCommand[] {
       .visibleOptions(command)
       .map(describeOption)
       .filter(({ group }) => group !== globalHeading),
-    notes,
-    examples,
+    notes: notes.trimEnd(),
+    examples: (spec?.examples ?? []).flatMap((lines) => lines.split('\n')),
     commands: below.flatMap(([first]) => (first === undefined ? [] : [first.name])),
   };
   return [whole, ...below.flat()];

@@ -1,28 +1,9 @@
-import { type Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { jsonFor, readTexts } from '../options/read.ts';
-import {
-  type CommandName,
-  type Flags,
-  flagName,
-  gateRow,
-  type OptionId,
-  type OptionRow,
-  optionIds,
-  remarks,
-  rowOf,
-} from '../options/table.ts';
-import { overrideWords, splitNames } from '../options/types.ts';
+import { type Flags, flagName, type OptionId, type OptionRow, optionIds, rowOf } from '../options/table.ts';
+import { splitNames } from '../options/types.ts';
 import type { SettingName, SomeSettings } from '../settings/names.ts';
 import { echoed, nearest } from '../suggest.ts';
-import { completes } from './completion/completes.ts';
-
-/** Adds the options that every command accepts, before and after its name. */
-export function addGlobals(command: Command): Command {
-  // A group that is also a command already has them.
-  if (command.options.some((option) => option.long === '--api-url')) return command;
-  return addOptions(command, 'every').helpOption('-h, --help', 'show this help, and with --all every option');
-}
 
 export function oneOf<const Word extends string>(option: string, words: readonly Word[], text: string): Word {
   const choice = words.find((word) => word === text);
@@ -52,70 +33,11 @@ export function chosenFormat({ json, format }: Flags): Flags['format'] {
   throw new UsageError(`--json and --format ${format} cannot be combined`, { hint: 'give one of them' });
 }
 
-/** Returns the reader of an option that has one value: of two, an earlier one may be a check that must not be lost. */
-export const once =
-  (option: string, hint = 'give it once') =>
-  (value: string, earlier: string | undefined): string => {
-    if (earlier === undefined) return value;
-    throw new UsageError(`${option} is given twice`, { hint });
-  };
-
-export function collect(value: string, earlier: string[] | undefined): string[] {
-  return [...(earlier ?? []), value];
-}
-
-export const isRepeatable = ({ parseArg }: Option): boolean => parseArg === collect;
-
 /** Returns the names in one value of an option: separated by commas, as in settings and in the action. */
 export function namesIn(option: string, text: string): string[] {
   const names = splitNames(text);
   if (names.length > 0) return names;
   throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
-}
-
-/** The rows of options, as their commands have them. */
-const shownRows = new WeakMap<Option, OptionRow & { readonly id: OptionId }>();
-const negatives = new WeakSet<Option>();
-
-/** Returns the row of an option, as its command has it; undefined for an option without one. */
-export const rowOfOption = (option: Option) => shownRows.get(option);
-
-/** Whether the short help shows an option. */
-export const isCommon = (option: Option) =>
-  !negatives.has(option) && (rowOfOption(option) ?? { common: true }).common === true;
-
-/** Returns the line about an option in the help: `slug of the project (RUNGATE_PROJECT)`. */
-function helpOf(row: OptionRow): string {
-  const repeats = row.type.kind === 'list' || row.type.kind === 'overrides' ? ['repeatable'] : [];
-  const all = [...repeats, ...(row.env === undefined ? [] : [row.env]), ...remarks(row)].join('; ');
-  return all === '' ? row.help : `${row.help} (${all})`;
-}
-
-/** Adds them in the order of the rows. `heading` replaces those of the rows in the help. */
-export function addOptions(command: Command, name: CommandName, heading?: string): Command {
-  for (const id of optionIds) {
-    const row = name === 'gate' ? gateRow(rowOf(id)) : rowOf(id);
-    const { flag, no, commands, unlisted, group, type, complete } = row;
-    if (flag === undefined || commands?.includes(name) !== true) continue;
-    const option = new Option(flag, helpOf(row)).hideHelp(unlisted?.includes(name) === true);
-    if (type.kind === 'list' || type.kind === 'overrides') option.argParser(collect);
-    else if (row.single !== undefined && option.required) option.argParser(once(flagName(row), row.single));
-    shownRows.set(option, { ...row, id });
-    command.optionsGroup(heading ?? group ?? 'Options:').addOption(option);
-    if (no !== undefined) {
-      const negative = new Option(`--no-${flagName(row).slice(2)}`, no);
-      negatives.add(negative);
-      command.addOption(negative);
-    }
-    const source = complete ?? (type.kind === 'overrides' ? overrideWords : type.words);
-    if (source !== undefined) completes(command, flagName(row), source);
-  }
-  return command;
-}
-
-function idsOf(command: Command): OptionId[] {
-  const above = command.parent === null ? [] : idsOf(command.parent);
-  return [...above, ...command.options.flatMap((option) => rowOfOption(option)?.id ?? [])];
 }
 
 /** Returns commander's name of an option: `deployedUrl`. */
@@ -130,8 +52,8 @@ export interface ReadFlags {
   readonly settings: SomeSettings;
 }
 
-/** @param raw the texts by commander's names @throws UsageError */
-function readFlags(raw: Readonly<Record<string, unknown>>, ids: readonly OptionId[]): ReadFlags {
+/** Reads the texts of the options with these rows. @param raw the texts by commander's names @throws UsageError */
+export function readOptions(ids: readonly OptionId[], raw: Readonly<Record<string, unknown>>): ReadFlags {
   const flags: Record<string, unknown> = { ...raw };
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const id of ids) {
@@ -145,15 +67,11 @@ function readFlags(raw: Readonly<Record<string, unknown>>, ids: readonly OptionI
   return { flags, settings: settings as SomeSettings };
 }
 
-/** Reads the texts of the options that a command has. @throws UsageError */
-export const readOptions = (command: Command, raw: Readonly<Record<string, unknown>>): ReadFlags =>
-  readFlags(raw, idsOf(command));
-
 /** Reads the texts of the options that every command has. @throws UsageError */
 export const readGlobals = (raw: Readonly<Record<string, unknown>>): ReadFlags =>
-  readFlags(
-    raw,
+  readOptions(
     optionIds.filter((id) => rowOf(id).commands?.includes('every')),
+    raw,
   );
 
 /** Returns the options of a command whose values are known. */

@@ -26,11 +26,14 @@ export type SentId = IdsWith<{ secret: 'sent' }>;
 type Camel<Text extends string> = Text extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Text;
-type Attribute<Flag> = Flag extends `${string}--${infer Name} ${string}`
-  ? Camel<Name>
-  : Flag extends `${string}--${infer Name}`
+/** The name that commander gives an option: `deployedUrl`. */
+export type Attribute<Flag> = Flag extends `${infer Name} <${string}`
+  ? Attribute<Name>
+  : Flag extends `${string}--no-${infer Name}`
     ? Camel<Name>
-    : never;
+    : Flag extends `${string}--${infer Name}`
+      ? Camel<Name>
+      : never;
 
 /** The values of the options on a command line, by the names that commander gives them. */
 export type Flags = {

@@ -25,7 +25,7 @@ const hasOption = (command: Command, option: string) => command.options.some(({ 
 
 /** Returns what of a command does not exist: a subcommand or an option. */
 function unknownIn(words: readonly string[]): string[] {
-  let command = program;
+  let command: Command = program;
   for (const word of words) {
     const next = command.commands.find((one) => one.name() === word);
     if (next === undefined) break;

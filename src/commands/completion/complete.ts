@@ -1,4 +1,4 @@
-import { type Argument, type Command, Option } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
@@ -6,22 +6,15 @@ import type { Flags } from '../../options/table.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { echoed } from '../../suggest.ts';
-import type { Bind } from '../binding.ts';
-import { chosenFormat, isRepeatable } from '../options.ts';
-import {
-  type CompletionLine,
-  completes,
-  type Shell,
-  type Suggestion,
-  shells,
-  sourceOf,
-} from './completes.ts';
+import { isRepeatable, specOf } from '../command.ts';
+import { chosenFormat } from '../options.ts';
+import type { Bare, BareSpec } from '../spec.ts';
+import { type CompletionLine, type Shell, type Suggestion, shells } from './completes.ts';
 import { argumentAt, type Cursor, cursorOf } from './line.ts';
 import { type Answer, readLine, responseTo, scripts } from './shells.ts';
 import { candidatesOf } from './sources.ts';
 
-const install = `
-To enable it in every new shell, add the line to the file:
+const install = `To enable it in every new shell, add the line to the file:
   bash  ~/.bashrc  eval "$(rungate completion bash)"
   zsh   ~/.zshrc   eval "$(rungate completion zsh)"
   fish  ~/.config/fish/config.fish  rungate completion fish | source
@@ -36,35 +29,35 @@ function shellOf(name: unknown): Shell {
   throw new UsageError(problem, { hint: 'write rungate completion bash, zsh, fish or powershell' });
 }
 
-export function defineCompletion(command: Command, bind: Bind, programFor: ProgramFor): void {
-  command
-    .description('Print a script that makes TAB complete commands, options and their values.')
-    .usage(shells.join('|'))
-    .argument('[shell]')
-    // For the scripts only: they call the program, so that an upgrade does not change them.
-    .addOption(new Option('--complete').hideHelp())
-    .argument('[words...]')
-    .addHelpText('after', install);
-  completes(command, 'shell', shells);
-  bind(command, {
-    async runBare(io, [name, rest], flags: Flags & { complete?: boolean }) {
-      const shell = shellOf(name);
-      const words = rest as readonly string[];
-      if (flags.complete === true) {
-        await completeCommand(io, shell, words, programFor);
-        return exitCodes.ok;
-      }
-      if (words.length > 0)
-        throw new UsageError(`too many arguments: ${echoed(words.join(' '))}`, {
-          hint: `write rungate completion ${shell}`,
-        });
-      const format = chosenFormat(flags) ?? 'plain';
-      const data = { schemaVersion: 1, shell, script: scripts[shell] };
-      await io.out.write(wantsJson({ format }) ? renderJson(data, format === 'json' ? 2 : 0) : data.script);
+export const completion: BareSpec = {
+  name: 'completion',
+  summary: 'print a completion script for your shell',
+  heading: 'Settings:',
+  description: 'Print a script that makes TAB complete commands, options and their values.',
+  usage: shells.join('|'),
+  args: { '[shell]': { help: '', completes: shells }, '[words...]': '' },
+  // For the scripts only: they call the program, so that an upgrade does not change them.
+  options: { '--complete': { help: '', hidden: true } },
+  notes: install,
+  settings: false,
+  async run(bare, args, flags: Flags & { complete?: boolean }) {
+    const { io } = bare;
+    const shell = shellOf(args.shell);
+    const words = args.words as readonly string[];
+    if (flags.complete === true) {
+      await completeCommand(bare, shell, words);
       return exitCodes.ok;
-    },
-  });
-}
+    }
+    if (words.length > 0)
+      throw new UsageError(`too many arguments: ${echoed(words.join(' '))}`, {
+        hint: `write rungate completion ${shell}`,
+      });
+    const format = chosenFormat(flags) ?? 'plain';
+    const data = { schemaVersion: 1, shell, script: scripts[shell] };
+    await io.out.write(wantsJson({ format }) ? renderJson(data, format === 'json' ? 2 : 0) : data.script);
+    return exitCodes.ok;
+  },
+};
 
 const words = (candidates: readonly Suggestion[]): Answer => ({ kind: 'words', candidates });
 const paths = (kind: 'files' | 'folders'): Answer => ({ kind, candidates: [] });
@@ -78,7 +71,7 @@ function safeSuggestions(candidates: readonly (string | Suggestion)[]): Suggesti
 }
 
 async function suggestionsFor(place: Option | Argument, line: CompletionLine): Promise<Answer> {
-  const source = sourceOf(place);
+  const source = specOf(place)?.completes;
   if (source !== undefined) {
     // No message at the prompt: the command itself will report an error.
     return words(await candidatesOf(source, line).then(safeSuggestions, () => []));
@@ -123,20 +116,15 @@ async function answerTo(place: Cursor, io: Io): Promise<Answer> {
   return words(safeSuggestions(visibleOptions(command, seen)));
 }
 
-/** Builds the program with the commands that the words need, without running them. */
-type ProgramFor = (words: readonly string[]) => Promise<Command>;
-
 /**
  * Prints the completions. The shell scripts call it when the user presses TAB.
  * @param given zsh and fish: the words after the program's name, up to the cursor; bash: COMP_WORDBREAKS, and the line up to
  * the cursor; PowerShell: the words in Base64
- * @param programFor builds the program whose commands and options are offered
  */
 async function completeCommand(
-  io: Io,
+  { io, programFor }: Bare,
   shell: Shell,
   given: readonly string[],
-  programFor: ProgramFor,
 ): Promise<void> {
   const line = readLine(shell, given);
   const place = cursorOf(await programFor(line.words), line.words);

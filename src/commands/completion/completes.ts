@@ -1,4 +1,3 @@
-import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -20,27 +19,13 @@ export interface CompletionLine {
 
 export type Suggestions = readonly (string | Suggestion)[];
 
-/** A fixed list, one that depends on the line, or the name of one that depends on the settings (in `sources.ts`). */
+/**
+ * A fixed list, one that depends on the line, or the name of one that depends on the settings (in `sources.ts`). Not commander's
+ * `choices`, which would also validate the values, with its own messages.
+ */
 export type SuggestionSource =
   | Suggestions
   | ((line: CompletionLine) => Suggestions)
   | 'environments'
   | 'gates'
   | 'profiles';
-
-/** Not commander's `choices`, which would also validate the values, with its own messages. */
-const sources = new WeakMap<Option | Argument, SuggestionSource>();
-
-/** Sets the completions for the value of an option (`--format`) or for an argument (`name`). */
-export function completes(command: Command, name: string, source: SuggestionSource): Command {
-  const place =
-    command.options.find((option) => option.long === name) ??
-    command.registeredArguments.find((argument) => argument.name() === name);
-  if (place === undefined) throw new Error(`${command.name()} has no ${name} to complete`);
-  sources.set(place, source);
-  return command;
-}
-
-export function sourceOf(place: Option | Argument): SuggestionSource | undefined {
-  return sources.get(place);
-}

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
-import { type FileId, fileIds, isFileId, secretIds } from '../../options/table.ts';
+import { type FileId, fileIds, isFileId, rowOf, secretIds } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import { excerpt } from '../../sanitize.ts';
 import { isSecretName } from '../../settings/fields.ts';
@@ -18,7 +18,9 @@ import {
   writeProfiles,
 } from '../../settings/profiles.ts';
 import { echoed, instead } from '../../suggest.ts';
+import type { CompletionLine } from '../completion/completes.ts';
 import type { Context } from '../context.ts';
+import { command } from '../spec.ts';
 
 /** @throws ConfigError if there is no folder for it */
 export function profilesFile({ sources }: Pick<Context, 'sources'>): string {
@@ -109,33 +111,67 @@ function parseSetting({ io }: Context, name: FileId, text: string): Profile['set
   }
 }
 
-export async function setCommand(context: Context, text: string, value: string): Promise<number> {
-  const { settings, sources, output } = context;
-  const name = plainName(text);
-  const setting = parseSetting(context, name, value);
-  const { profile } = sources;
-  await changeStore(context, (profiles) =>
-    changeProfile(profiles, profile.name, (old) => withSetting(old, setting)),
-  );
-  await printChange(context, [name], []);
-  await output.note(`saved ${name} in profile ${profile.name}`);
-  const { origin = 'default' } = settings[name] ?? {};
-  if (origin !== 'profile' && origin !== 'default')
-    await output.note(`the ${origin} also sets ${name}, and takes precedence`);
-  return exitCodes.ok;
+/** Returns the values of the setting on the line, if only some are possible. */
+function valuesFor({ operands: [name = ''] }: CompletionLine): readonly string[] {
+  if (!isFileId(name)) return [];
+  const { type } = rowOf(name);
+  return type.kind === 'switch' ? ['true', 'false'] : (type.words ?? []);
 }
 
-export async function unsetCommand(context: Context, text: string): Promise<number> {
-  const name = settingName(text);
-  const { profile } = context.sources;
-  let had = false;
-  await changeStore(context, (profiles) => {
-    const old = profileOf(profiles, profile.name);
-    had = old !== undefined && (Object.hasOwn(old.settings, name) || Object.hasOwn(old.secrets, name));
-    return had ? changeProfile(profiles, profile.name, (saved) => without(saved, name)) : profiles;
-  });
-  await printChange(context, [], had ? [name] : []);
-  const result = had ? `removed ${name} from` : `${name} was not set in`;
-  await context.output.note(`${result} profile ${profile.name}`);
-  return exitCodes.ok;
-}
+export const configSet = command({
+  name: 'set',
+  summary: 'save a setting in your profile',
+  description: 'Save a setting in your profile. For secrets, use rungate login.',
+  args: {
+    '<name>': { help: 'a setting, such as project or timeout', completes: fileIds },
+    '<value>': {
+      help: 'the value; for tags smoke,nightly; for on cancelled=fail,timeout=warn',
+      completes: valuesFor,
+    },
+  },
+  examples: ['rungate config set project shop', 'rungate config set on cancelled=fail,timeout=warn'],
+  newProfile: true,
+  changesProfile: true,
+  async run(context, args) {
+    const { settings, sources, output } = context;
+    const name = plainName(args.name);
+    const setting = parseSetting(context, name, args.value);
+    const { profile } = sources;
+    await changeStore(context, (profiles) =>
+      changeProfile(profiles, profile.name, (old) => withSetting(old, setting)),
+    );
+    await printChange(context, [name], []);
+    await output.note(`saved ${name} in profile ${profile.name}`);
+    const { origin = 'default' } = settings[name] ?? {};
+    if (origin !== 'profile' && origin !== 'default')
+      await output.note(`the ${origin} also sets ${name}, and takes precedence`);
+    return exitCodes.ok;
+  },
+});
+
+export const configUnset = command({
+  name: 'unset',
+  summary: 'remove a setting or a secret from your profile',
+  args: {
+    '<name>': {
+      help: 'a setting, or apiKey, token, webhookSecrets, tenantSecret',
+      completes: [...fileIds, ...secretIds],
+    },
+  },
+  examples: ['rungate config unset apiKey'],
+  changesProfile: true,
+  async run(context, args) {
+    const name = settingName(args.name);
+    const { profile } = context.sources;
+    let had = false;
+    await changeStore(context, (profiles) => {
+      const old = profileOf(profiles, profile.name);
+      had = old !== undefined && (Object.hasOwn(old.settings, name) || Object.hasOwn(old.secrets, name));
+      return had ? changeProfile(profiles, profile.name, (saved) => without(saved, name)) : profiles;
+    });
+    await printChange(context, [], had ? [name] : []);
+    const result = had ? `removed ${name} from` : `${name} was not set in`;
+    await context.output.note(`${result} profile ${profile.name}`);
+    return exitCodes.ok;
+  },
+});

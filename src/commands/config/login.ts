@@ -10,6 +10,7 @@ import { changeProfile, type Profile, without, withSecret, withSetting } from '.
 import { parseApiUrl } from '../../transport/address.ts';
 import { type Context, warnOfFolder } from '../context.ts';
 import { checkCredential, refusedHint } from '../doctor/probes.ts';
+import { command, under } from '../spec.ts';
 import { changeStore, printChange, profilesFile } from './change.ts';
 
 /** The kinds of secrets in a profile. */
@@ -22,11 +23,11 @@ const secretKinds = {
 type SecretKind = keyof typeof secretKinds;
 const allKinds = Object.keys(secretKinds) as SecretKind[];
 
-export type KindFlags = { readonly [Kind in SecretKind]?: boolean };
+type KindFlags = { readonly [Kind in SecretKind]?: boolean };
 const namedKinds = (flags: KindFlags) => allKinds.filter((kind) => flags[kind] === true);
 
-/** `rungate logout`: removes secrets from the profile, all of them if no option names one. Settings remain. */
-export async function logoutCommand(context: Context, flags: KindFlags): Promise<number> {
+/** Removes secrets from the profile, all of them if no option names one. Settings remain. */
+async function logoutCommand(context: Context, _args: unknown, flags: KindFlags): Promise<number> {
   const { output, settings, sources } = context;
   const { name } = sources.profile;
   const named = namedKinds(flags);
@@ -56,7 +57,24 @@ export async function logoutCommand(context: Context, flags: KindFlags): Promise
   return exitCodes.ok;
 }
 
-export type LoginFlags = Flags & KindFlags & { readonly check?: boolean };
+export const logout = command({
+  name: 'logout',
+  summary: 'remove secrets from your profile',
+  heading: 'Settings:',
+  description:
+    'Remove secrets from your profile: all of them, or those that you name. Settings remain, and nothing is sent: a key stays valid until you delete it with rungate keys delete.',
+  options: under('Which secrets (default: all):', {
+    '--api-key': 'the API key',
+    '--token': 'the bearer token',
+    '--webhook-secret': 'the webhook secrets',
+    '--tenant-secret': 'the tenant secret',
+  }),
+  examples: ['rungate logout', 'rungate logout --token'],
+  changesProfile: true,
+  run: logoutCommand,
+});
+
+type LoginFlags = Flags & KindFlags & { readonly check?: boolean };
 
 function chosenKind(flags: LoginFlags): SecretKind {
   const chosen = namedKinds(flags);
@@ -108,8 +126,8 @@ function warningFor(state: Awaited<ReturnType<typeof checkedCredential>>): strin
   return state.denied === null ? null : `has limited access: ${sanitize(state.denied.message)}`;
 }
 
-/** `rungate login`: saves one secret in the profile. A credential is tied to its service, and not saved if that refuses it. */
-export async function loginCommand(context: Context, flags: LoginFlags): Promise<number> {
+/** Saves one secret in the profile. A credential is tied to its service, and not saved if that refuses it. */
+async function loginCommand(context: Context, _args: unknown, flags: LoginFlags): Promise<number> {
   const { output } = context;
   const kind = chosenKind(flags);
   const { name, what } = secretKinds[kind];
@@ -154,6 +172,31 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   }
   return exitCodes.ok;
 }
+
+export const login = command({
+  name: 'login',
+  summary: 'save an API key or a token in your profile',
+  heading: 'Settings:',
+  description:
+    'Save a secret in your profile on this machine. rungate prompts for it without showing it, or reads it from standard input. It checks an API key or a token with the service and does not save one that the service refuses (exit code 6). If it cannot be checked, rungate saves it with a warning, unless it would replace another.',
+  options: {
+    ...under('Which secret:', {
+      '--api-key': 'an API key (the default)',
+      '--token': 'the bearer token of a user session',
+      '--webhook-secret':
+        'the secret that signs deliveries; during a rotation, several secrets, one per line',
+      '--tenant-secret': "the tenant's secret that signs deliveries",
+    }),
+    '--no-check': 'save an API key or a token without checking it',
+  },
+  examples: [
+    'rungate login --api-url https://service.example.com  # prompts for the key',
+    'printf %s "$RUNGATE_API_KEY" \\\n  | rungate login --api-url https://service.example.com',
+  ],
+  newProfile: true,
+  changesProfile: true,
+  run: loginCommand,
+});
 
 function replacedParts(kind: SecretKind, old: Profile, updated: Profile): string[] {
   const { name, what } = secretKinds[kind];

@@ -1,12 +1,12 @@
 import { exitCodes } from '../../exit.ts';
 import { jsonFor } from '../../options/read.ts';
-import { isFileId, isSecretId } from '../../options/table.ts';
+import { fileIds, isFileId, isSecretId, secretIds } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Provenance, Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
-import type { Context } from '../context.ts';
+import { command } from '../spec.ts';
 import { profilesFile, settingIds, settingName } from './change.ts';
 
 /** Returns a value as the JSON of a file, as it may be shown; null if it is not set. Never called for a secret. */
@@ -40,86 +40,106 @@ function settingCell(settings: Settings, name: SettingName): string {
   return settings[name] === undefined ? 'not set' : 'set';
 }
 
-export interface ListFlags {
-  /** Show the settings that nothing sets, too. */
-  all?: boolean;
-}
-
-export async function listCommand(
-  { settings, sources, output }: Context,
-  { all = false }: ListFlags,
-): Promise<number> {
-  for (const { name, origin } of sources.withheld) {
-    await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
-  }
-  const { profile, projectFile } = sources;
-  const policy = Object.entries(policySettings(settings));
-  const report = {
-    schemaVersion: 1,
-    profile: profile.name,
-    profilesFile: sources.profilesFile,
-    projectFile,
-    settings: Object.fromEntries(settingIds.map((name) => [name, describedSetting(settings, name)])),
-    policy: Object.fromEntries(
-      policy.map(([verdict, { value, origin, detail = null }]) => [
-        verdict,
-        { action: value, origin, detail },
-      ]),
-    ),
-  };
-  const row = (name: string, value: string, { origin, detail }: Partial<Provenance> = {}) =>
-    all || (origin !== undefined && origin !== 'default')
-      ? [[name, value, origin ?? '', excerpt(detail ?? '', 500)]]
-      : [];
-  const rows = [
-    ...settingIds.flatMap((name) => row(name, settingCell(settings, name), settings[name])),
-    ...policy.flatMap(([verdict, setting]) => row(`gate on ${verdict}`, setting.value, setting)),
-  ];
-  const isEmpty = rows.length === 0 && !wantsJson(output);
-  if (!isEmpty) await output.data(report, { head: ['SETTING', 'VALUE', 'ORIGIN', 'WHERE'], rows });
-  if (!all && !wantsJson(output))
-    await output.note(
-      isEmpty
-        ? 'nothing is set, so the defaults apply; to show them, add --all'
-        : 'the others have their defaults; to show them, add --all',
-    );
-  else if (!wantsJson(output))
-    await output.note('by default, rungate gate is strict and has no limit of status reads');
-  return exitCodes.ok;
-}
-
-export async function getCommand({ settings, output }: Context, text: string): Promise<number> {
-  const name = settingName(text);
-  if (wantsJson(output)) {
-    const data = {
+export const configList = command({
+  name: 'list',
+  summary: 'show the settings and where they come from',
+  description:
+    'Show the settings that something sets, and where they come from. Secrets are shown only as set.',
+  options: {
+    '--all': 'also show the settings with their defaults, as --json always does',
+    '--ref <ref>': 'the branch or tag to show the settings for',
+  },
+  examples: ['rungate config list', 'rungate config list --all'],
+  async run({ settings, sources, output }, _args, { all = false }) {
+    for (const { name, origin } of sources.withheld) {
+      await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
+    }
+    const { profile, projectFile } = sources;
+    const policy = Object.entries(policySettings(settings));
+    const report = {
       schemaVersion: 1,
-      name,
-      ...describedSetting(settings, name),
+      profile: profile.name,
+      profilesFile: sources.profilesFile,
+      projectFile,
+      settings: Object.fromEntries(settingIds.map((name) => [name, describedSetting(settings, name)])),
+      policy: Object.fromEntries(
+        policy.map(([verdict, { value, origin, detail = null }]) => [
+          verdict,
+          { action: value, origin, detail },
+        ]),
+      ),
     };
-    await output.data(data, { head: [], rows: [] });
-  } else if (isSecretId(name)) {
-    await output.result(`${settingCell(settings, name)}\n`);
-  } else if (settings[name] === undefined) {
-    await output.note(`${name} is not set`);
-  } else {
-    await output.result(`${sanitize(commandLineText(jsonValue(settings, name)))}\n`);
-  }
-  return exitCodes.ok;
-}
+    const row = (name: string, value: string, { origin, detail }: Partial<Provenance> = {}) =>
+      all || (origin !== undefined && origin !== 'default')
+        ? [[name, value, origin ?? '', excerpt(detail ?? '', 500)]]
+        : [];
+    const rows = [
+      ...settingIds.flatMap((name) => row(name, settingCell(settings, name), settings[name])),
+      ...policy.flatMap(([verdict, setting]) => row(`gate on ${verdict}`, setting.value, setting)),
+    ];
+    const isEmpty = rows.length === 0 && !wantsJson(output);
+    if (!isEmpty) await output.data(report, { head: ['SETTING', 'VALUE', 'ORIGIN', 'WHERE'], rows });
+    if (!all && !wantsJson(output))
+      await output.note(
+        isEmpty
+          ? 'nothing is set, so the defaults apply; to show them, add --all'
+          : 'the others have their defaults; to show them, add --all',
+      );
+    else if (!wantsJson(output))
+      await output.note('by default, rungate gate is strict and has no limit of status reads');
+    return exitCodes.ok;
+  },
+});
 
-export async function pathCommand(context: Context): Promise<number> {
-  const path = profilesFile(context);
-  const { profile, projectFile } = context.sources;
-  const report = {
-    schemaVersion: 1,
-    profile: profile.name,
-    profilesFile: path,
-    projectFile,
-  };
-  if (wantsJson(context.output)) {
-    await context.output.data(report, { head: [], rows: [] });
-  } else {
-    await context.output.result(`${sanitize(path)}\n`);
-  }
-  return exitCodes.ok;
-}
+export const configGet = command({
+  name: 'get',
+  summary: 'show one setting',
+  description: 'Show the value of one setting, whatever its source. Prints nothing if it is not set.',
+  args: {
+    '<name>': { help: 'a setting, such as project or timeout', completes: [...fileIds, ...secretIds] },
+  },
+  options: { '--ref <ref>': 'the branch or tag to show the setting for' },
+  examples: ['rungate config get interval'],
+  async run({ settings, output }, args) {
+    const name = settingName(args.name);
+    if (wantsJson(output)) {
+      const data = {
+        schemaVersion: 1,
+        name,
+        ...describedSetting(settings, name),
+      };
+      await output.data(data, { head: [], rows: [] });
+    } else if (isSecretId(name)) {
+      await output.result(`${settingCell(settings, name)}\n`);
+    } else if (settings[name] === undefined) {
+      await output.note(`${name} is not set`);
+    } else {
+      await output.result(`${sanitize(commandLineText(jsonValue(settings, name)))}\n`);
+    }
+    return exitCodes.ok;
+  },
+});
+
+export const configPath = command({
+  name: 'path',
+  summary: 'show where profiles are stored',
+  description: 'Show the path of the profiles file, whether it exists or not.',
+  examples: ['rungate config path'],
+  newProfile: true,
+  async run(context) {
+    const path = profilesFile(context);
+    const { profile, projectFile } = context.sources;
+    const report = {
+      schemaVersion: 1,
+      profile: profile.name,
+      profilesFile: path,
+      projectFile,
+    };
+    if (wantsJson(context.output)) {
+      await context.output.data(report, { head: [], rows: [] });
+    } else {
+      await context.output.result(`${sanitize(path)}\n`);
+    }
+    return exitCodes.ok;
+  },
+});

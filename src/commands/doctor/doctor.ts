@@ -1,5 +1,4 @@
 import { lookup } from 'node:dns/promises';
-import type { Command } from 'commander';
 import type { Caller } from '../../client/caller.ts';
 import { NetworkError, RungateError, type Say } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -9,12 +8,12 @@ import { wantsJson } from '../../output/json.ts';
 import { type Tone, wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { artifactsOf, versionsOf } from '../../subject.ts';
-import { type Bind, examples } from '../binding.ts';
 import { ciContext, gitRefusal } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/open-gate.ts';
 import { sayFrom } from '../source-names.ts';
+import { command } from '../spec.ts';
 import { unreadVariables } from '../unread-variables.ts';
 import {
   check,
@@ -35,14 +34,6 @@ import {
 } from './checks.ts';
 import { isAnswer, type Probe, type ProbeResult, probes, sendProbe } from './probes.ts';
 import { checkSelection } from './selection.ts';
-
-export function defineDoctor(command: Command, bind: Bind): void {
-  command.description(
-    'Check settings, CI, workflows, proxy, DNS, TLS, clock, credentials, project, process and environment, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets, so you can attach the output of --json to a bug report.',
-  );
-  examples(command, 'rungate doctor', 'rungate doctor --json  # for a bug report');
-  bind(command, { showsUnreadable: true, run: (context) => doctorCommand(context) });
-}
 
 /** A hub that cannot be used is a warning, since gates poll by themselves then. @throws ConfigError if its URL is invalid */
 async function checkHub(context: Context): Promise<DoctorCheck | null> {
@@ -211,30 +202,38 @@ const marks = {
   skip: ['dim', '-'],
 } as const satisfies Record<DoctorCheck['status'], readonly [Tone, string]>;
 
-/** `rungate doctor`: prints the checks. Returns 0, or the exit code of the first failed check. */
-async function doctorCommand(context: Context): Promise<number> {
-  const { io, output } = context;
-  // As in all output, lines break at words on a terminal, and not at all in a log.
-  const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
-  const json = wantsJson(output);
-  const checks: DoctorCheck[] = [];
-  for await (const result of runChecks(context)) {
-    checks.push(result);
-    if (json) continue;
-    const { name, status, detail, remedy } = result;
-    const [tone, mark] = marks[status];
-    const print = (text: string, indent: string) =>
-      output.result(`${wrapWords(text, columns, indent).join('\n')}\n`);
-    await print(`${output.paint(tone, mark)} ${name}: ${output.excerpt(detail, 1000)}`, '    ');
-    if (remedy !== null && status !== 'ok') await print(`    → ${output.excerpt(remedy, 400)}`, '      ');
-  }
-  const exitCode = checks.find(({ status }) => status === 'fail')?.exitCode ?? exitCodes.ok;
-  const report = {
-    schemaVersion: 1,
-    ok: exitCode === exitCodes.ok,
-    exitCode,
-    checks,
-  };
-  if (json) await output.data(report, { head: [], rows: [] });
-  return exitCode;
-}
+export const doctor = command({
+  name: 'doctor',
+  summary: 'check the configuration and suggest fixes',
+  heading: 'Gate:',
+  description:
+    'Check settings, CI, workflows, proxy, DNS, TLS, clock, credentials, project, process and environment, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets, so you can attach the output of --json to a bug report.',
+  examples: ['rungate doctor', 'rungate doctor --json  # for a bug report'],
+  showsUnreadable: true,
+  async run(context) {
+    const { io, output } = context;
+    // As in all output, lines break at words on a terminal, and not at all in a log.
+    const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
+    const json = wantsJson(output);
+    const checks: DoctorCheck[] = [];
+    for await (const result of runChecks(context)) {
+      checks.push(result);
+      if (json) continue;
+      const { name, status, detail, remedy } = result;
+      const [tone, mark] = marks[status];
+      const print = (text: string, indent: string) =>
+        output.result(`${wrapWords(text, columns, indent).join('\n')}\n`);
+      await print(`${output.paint(tone, mark)} ${name}: ${output.excerpt(detail, 1000)}`, '    ');
+      if (remedy !== null && status !== 'ok') await print(`    → ${output.excerpt(remedy, 400)}`, '      ');
+    }
+    const exitCode = checks.find(({ status }) => status === 'fail')?.exitCode ?? exitCodes.ok;
+    const report = {
+      schemaVersion: 1,
+      ok: exitCode === exitCodes.ok,
+      exitCode,
+      checks,
+    };
+    if (json) await output.data(report, { head: [], rows: [] });
+    return exitCode;
+  },
+});

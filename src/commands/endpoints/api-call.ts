@@ -1,21 +1,17 @@
 import { type Endpoint, type Method, pathPattern } from '../../contract/endpoint.ts';
 import { anyResponse, openBody } from '../../contract/fields.ts';
-import { api } from '../../contract/index.ts';
+import { api as endpoints } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { wantsJson } from '../../output/json.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitizeLines } from '../../sanitize.ts';
-import type { Context } from '../context.ts';
 import { filled, oneOf } from '../options.ts';
-import { type OpenFlags, requestBody } from './body-input.ts';
+import { command } from '../spec.ts';
+import { openOptions, requestBody } from './body-input.ts';
 import { warnOfHtml } from './response-table.ts';
 
-export interface ApiFlags extends OpenFlags {
-  idempotencyKey?: string;
-}
-
-export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Parses a path with its query. Accepts only a plain path of the service. */
 function servicePath(given: string): { path: `/api/${string}`; query: Record<string, string[]> } {
@@ -34,7 +30,9 @@ function servicePath(given: string): { path: `/api/${string}`; query: Record<str
 
 /** Returns the credential and the secrets of a known path; for an unknown path, either credential. */
 function knownOf(path: string, method: string): Pick<Endpoint, 'auth' | 'secretFields' | 'newSecret'> {
-  const known: Endpoint[] = Object.values(api).filter((endpoint) => pathPattern(endpoint.path).test(path));
+  const known: Endpoint[] = Object.values(endpoints).filter((endpoint) =>
+    pathPattern(endpoint.path).test(path),
+  );
   const { secretFields, newSecret } = known.find((endpoint) => endpoint.method === method) ?? {};
   return {
     auth: known[0]?.auth ?? 'either',
@@ -43,44 +41,55 @@ function knownOf(path: string, method: string): Pick<Endpoint, 'auth' | 'secretF
   };
 }
 
-/** `rungate api`: sends a request to any path and prints a successful response of any shape. */
-export async function apiCommand(
-  context: Context,
-  methodText: string,
-  pathText: string,
-  flags: ApiFlags,
-): Promise<number> {
-  if (/^\/?api\//.test(methodText)) {
-    throw new UsageError('the path comes after the method', {
-      hint: 'write rungate api GET /api/environments',
-    });
-  }
-  const method = oneOf('<method>', methods, methodText.toUpperCase());
-  const { path, query } = servicePath(pathText);
-  const key = filled('--idempotency-key', flags.idempotencyKey);
-  const json = await requestBody(context.io, { ...flags });
-  if (method === 'GET' && json !== undefined) {
-    throw new UsageError('a GET request has no body', { hint: 'put parameters into the path: ?name=value' });
-  }
-  const endpoint: Endpoint = {
-    method: method as Method,
-    path,
-    ...knownOf(path, method),
-    summary: 'any request',
-    query: openBody,
-    ...(json === undefined ? {} : { body: openBody }),
-    ...(key === undefined ? {} : { keyed: true }),
-    response: anyResponse,
-  };
-  const caller = await context.connect();
-  const options = key === undefined ? {} : { idempotencyKey: key };
-  const response = await caller.exchange('api', endpoint, { params: {}, query, json }, options);
-  // JSON stays JSON, because its shape is unknown.
-  const { format } = context.output;
-  await warnOfHtml(context, response);
-  const lines = !response.isJson && (format === 'table' || format === 'plain');
-  if (lines) await context.output.result(sanitizeLines(String(response.value)));
-  else if (response.text !== '' || wantsJson(context.output))
-    await context.output.json(response.text || 'null');
-  return exitCodes.ok;
-}
+/** Sends a request to any path and prints a successful response of any shape. */
+export const api = command({
+  name: 'api',
+  summary: 'send a request to any path of the service',
+  heading: 'Service:',
+  args: {
+    '<method>': { help: 'GET, POST, PUT, PATCH or DELETE', completes: methods },
+    '<path>': 'the path below the base URL, with its query: /api/environments?page=2',
+  },
+  options: {
+    ...openOptions,
+    '--idempotency-key <key>': 'key that makes a POST repeatable, if the endpoint accepts one',
+  },
+  examples: ['rungate api GET "/api/environments?page=2"'],
+  async run(context, args, flags) {
+    if (/^\/?api\//.test(args.method)) {
+      throw new UsageError('the path comes after the method', {
+        hint: 'write rungate api GET /api/environments',
+      });
+    }
+    const method = oneOf('<method>', methods, args.method.toUpperCase());
+    const { path, query } = servicePath(args.path);
+    const key = filled('--idempotency-key', flags.idempotencyKey);
+    const json = await requestBody(context.io, { ...flags });
+    if (method === 'GET' && json !== undefined) {
+      throw new UsageError('a GET request has no body', {
+        hint: 'put parameters into the path: ?name=value',
+      });
+    }
+    const endpoint: Endpoint = {
+      method: method as Method,
+      path,
+      ...knownOf(path, method),
+      summary: 'any request',
+      query: openBody,
+      ...(json === undefined ? {} : { body: openBody }),
+      ...(key === undefined ? {} : { keyed: true }),
+      response: anyResponse,
+    };
+    const caller = await context.connect();
+    const options = key === undefined ? {} : { idempotencyKey: key };
+    const response = await caller.exchange('api', endpoint, { params: {}, query, json }, options);
+    // JSON stays JSON, because its shape is unknown.
+    const { format } = context.output;
+    await warnOfHtml(context, response);
+    const lines = !response.isJson && (format === 'table' || format === 'plain');
+    if (lines) await context.output.result(sanitizeLines(String(response.value)));
+    else if (response.text !== '' || wantsJson(context.output))
+      await context.output.json(response.text || 'null');
+    return exitCodes.ok;
+  },
+});

@@ -6,6 +6,7 @@ import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
 import { membersOf, objectText } from '../../json/text.ts';
+import type { FlagsOf } from '../spec.ts';
 
 /** `promoteToTicket` → `promote-to-ticket`. */
 export function kebab(name: string): string {
@@ -23,14 +24,14 @@ export function fieldFlag(field: Field): string {
 }
 
 /** The options for fields that the API does not describe. */
-export interface OpenFlags {
-  field?: string[];
-  jsonField?: string[];
-  input?: string;
-}
+export const openOptions = {
+  '--field <name=value>': { help: 'field of the body, as text (repeatable)', repeatable: true },
+  '--json-field <name=json>': { help: 'field of the body, as JSON (repeatable)', repeatable: true },
+  '--input <file>': 'JSON file with the body (- for standard input); options override its fields',
+} as const;
 
 /** The options of an endpoint: those above, and one for each field of its body and its query. */
-export interface InputFlags extends OpenFlags {
+export interface InputFlags extends FlagsOf<typeof openOptions> {
   textParam?: string;
   query?: string[];
   [flag: string]: unknown;

@@ -29,18 +29,20 @@ export interface EndpointFlags extends InputFlags {
   file?: string;
 }
 
+/** The arguments by their names. */
+type Args = Readonly<Record<string, unknown>>;
+
 export async function callEndpoint(
   context: Context,
   name: string,
   endpoint: Endpoint,
-  args: readonly unknown[],
+  args: Args,
   flags: EndpointFlags,
 ): Promise<number> {
   const { io, output } = context;
-  const names = pathParams(endpoint.path);
-  const params = Object.fromEntries(names.map((param, index) => [param, String(args[index])]));
+  const params = Object.fromEntries(pathParams(endpoint.path).map((param) => [param, String(args[param])]));
   const columns = givenColumns(output, flags.columns);
-  const query = endpoint.query === undefined ? {} : queryOf(endpoint.query, args[names.length], flags);
+  const query = endpoint.query === undefined ? {} : queryOf(endpoint.query, args.text, flags);
   const json = await requestBody(io, flags, endpoint.body);
   const attachment = flags.file === undefined ? undefined : attachmentOf(io, flags.file);
   if (attachment !== undefined && json !== undefined) {
@@ -122,19 +124,19 @@ function nextPage({ paged, path }: Endpoint, { page, totalPages }: Page, asked: 
     : `${here}; for the next page: rungate api GET "${path}?page=${next}"`;
 }
 
-const commandOf = (name: string) => ['rungate', ...name.split('.').map(kebab)].join(' ');
+export const commandOf = (name: string) => ['rungate', ...name.split('.').map(kebab)].join(' ');
 
 /** Returns a path without the names of its parameters, and without the ending of the orders. */
 const shapeOf = (path: string) => path.replace(/\{\w+\}/g, '{}').replace(/\.json$/, '');
 
 /** Returns the command that reads this path, with the arguments for it; undefined if there is none. */
-function readerOf(path: string, args: readonly unknown[]): string | undefined {
+function readerOf(path: string, args: Args): string | undefined {
   const reader = Object.entries(api as Api).find(
     ([, { method, path: other }]) => method === 'GET' && shapeOf(other) === shapeOf(path),
   );
   if (reader === undefined) return undefined;
-  const shown = pathParams(path).map((param, index) => {
-    const given = String(args[index]);
+  const shown = pathParams(path).map((param) => {
+    const given = String(args[param]);
     return /^\w[\w.-]{0,59}$/.test(given) ? given : `<${param}>`;
   });
   return [commandOf(reader[0]), ...shown].join(' ');
@@ -148,7 +150,7 @@ function hinted(
   error: unknown,
   name: string,
   { path }: Endpoint,
-  args: readonly unknown[],
+  args: Args,
   hint: string | undefined,
 ): unknown {
   if (!(error instanceof HttpError)) return error;

@@ -1,12 +1,9 @@
-import type { Command } from 'commander';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import type { EndpointName } from '../../contract/index.ts';
 import { type Field, isList, isOpen, schemaFields } from '../../contract/shape.ts';
-import { type Bind, examples, summarise } from '../binding.ts';
-import { completes } from '../completion/completes.ts';
-import { addGlobals, collect } from '../options.ts';
-import { fieldFlag, flagKey, kebab } from './body-input.ts';
-import { callEndpoint, type EndpointFlags } from './call-endpoint.ts';
+import { type CommandSpec, command, type Named, type OptionSpec, type Spec } from '../spec.ts';
+import { fieldFlag, flagKey, kebab, openOptions } from './body-input.ts';
+import { callEndpoint, commandOf } from './call-endpoint.ts';
 import { namesEnvironment } from './environment-id.ts';
 
 const environment = 'env_8za03c7w12h3';
@@ -71,109 +68,96 @@ const placeholders: Readonly<Record<Field['type'], string>> = {
   json: ' <json>',
 };
 
-function addField(command: Command, field: Field): void {
+/** Adds the options of a field. */
+function addField(all: Record<string, OptionSpec>, field: Field): void {
   const [outer] = field.path;
+  const repeatable = field.type === 'strings';
   const notes = [
     field.description,
     field.path.length > 1 ? `(in ${outer})` : '',
-    field.type === 'strings' ? '(repeatable)' : '',
+    repeatable ? '(repeatable)' : '',
   ];
-  const flags = `${fieldFlag(field)}${placeholders[field.type]}`;
-  const description = notes.filter((note) => note !== '').join(' ');
-  if (field.type === 'strings') command.option(flags, description, collect);
-  else command.option(flags, description);
-  if (/environmentKey$/i.test(flagKey(field))) {
-    completes(command, fieldFlag(field), 'environments');
-  }
-  if (field.type === 'boolean') command.option(`--no-${kebab(flagKey(field))}`, `do not ${description}`);
+  const help = notes.filter((note) => note !== '').join(' ');
+  const completes = /environmentKey$/i.test(flagKey(field)) ? 'environments' : undefined;
+  all[`${fieldFlag(field)}${placeholders[field.type]}`] = { help, repeatable, completes };
+  if (field.type === 'boolean') all[`--no-${kebab(flagKey(field))}`] = { help: `do not ${help}` };
 }
 
-/** Adds the summary and the arguments of an endpoint to a command, whether derived or written by hand. */
-function describeEndpoint(command: Command, endpoint: Endpoint): Command {
+/** Returns what the help says of the command of an endpoint, derived or written by hand. */
+export function describedEndpoint(id: string, { summary, auth, path, ...endpoint }: Endpoint) {
+  const name = kebab(id.slice(id.lastIndexOf('.') + 1));
   const danger = endpoint.destructive ? ' This cannot be undone; it needs a confirmation or --yes.' : '';
-  command
-    .summary(endpoint.summary.charAt(0).toLowerCase() + endpoint.summary.slice(1))
-    .description(`${endpoint.summary}.${danger}\n${credentials[endpoint.auth]}`);
-  for (const [index, name] of pathParams(endpoint.path).entries()) {
-    const isEnvironment = index === 0 && namesEnvironment(endpoint);
-    command.argument(`<${name}>`, isEnvironment ? 'id or key of the environment' : '');
-    if (isEnvironment) completes(command, name, 'environments');
-  }
-  return command;
+  const isEnvironment = namesEnvironment({ path });
+  const places = pathParams(path).map((param, index): [string, OptionSpec] => [
+    `<${param}>`,
+    isEnvironment && index === 0
+      ? { help: 'id or key of the environment', completes: 'environments' }
+      : { help: '' },
+  ]);
+  return {
+    name,
+    summary: summary.charAt(0).toLowerCase() + summary.slice(1),
+    description: `${summary}.${danger}\n${credentials[auth]}`,
+    args: Object.fromEntries(places),
+  };
 }
 
-export function addBodyFlags(command: Command): Command {
-  return command
-    .option('--field <name=value>', 'field of the body, as text (repeatable)', collect)
-    .option('--json-field <name=json>', 'field of the body, as JSON (repeatable)', collect)
-    .option('--input <file>', 'JSON file with the body (- for standard input); options override its fields');
-}
+const searchOptions = {
+  '--text-param <name>': 'query parameter for the text (default q)',
+  '--query <name=value>': {
+    help: 'other query parameter (repeatable, even with the same name)',
+    repeatable: true,
+  },
+};
 
-function addFlags(command: Command, name: string, endpoint: Endpoint): void {
+function optionsOf(endpoint: Endpoint, isSearch: boolean): Named {
   const query = endpoint.query === undefined ? [] : schemaFields(endpoint.query);
   const body = endpoint.body === undefined ? [] : schemaFields(endpoint.body);
-  command.optionsGroup('Options:');
-  const isSearch = name === 'observations.search';
-  if (isSearch) {
-    command
-      .argument('[text]', 'text to search for')
-      .option('--text-param <name>', 'query parameter for the text (default q)')
-      .option('--query <name=value>', 'other query parameter (repeatable, even with the same name)', collect);
-  }
-  for (const field of query) if (!(isSearch && flagKey(field) === 'q')) addField(command, field);
-  for (const field of body) addField(command, field);
-  if (isList(endpoint)) command.option('--columns <names>', 'columns to show, such as id,name,baseUrl');
-  if (endpoint.paged) command.option('--all', 'read every page; with --json one item per line (NDJSON)');
-  if (endpoint.multipart) command.option('--file <file>', 'file to attach');
-  if (endpoint.body !== undefined && isOpen(endpoint.body)) addBodyFlags(command);
-  if (endpoint.destructive) command.option('-y, --yes', 'skip the confirmation');
+  const fields: Record<string, OptionSpec> = {};
+  for (const field of [...query, ...body]) if (!(isSearch && flagKey(field) === 'q')) addField(fields, field);
+  return {
+    ...(isSearch && searchOptions),
+    ...fields,
+    ...(isList(endpoint) && { '--columns <names>': 'columns to show, such as id,name,baseUrl' }),
+    ...(endpoint.paged && { '--all': 'read every page; with --json one item per line (NDJSON)' }),
+    ...(endpoint.multipart && { '--file <file>': 'file to attach' }),
+    ...(endpoint.body !== undefined && isOpen(endpoint.body) && openOptions),
+    ...(endpoint.destructive && { '-y, --yes': 'skip the confirmation' }),
+  };
 }
 
-type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
+function derived(id: string, endpoint: Endpoint): CommandSpec {
+  const isSearch = id === 'observations.search';
+  const described = describedEndpoint(id, endpoint);
+  const line = (endpointExamples as Readonly<Record<string, string | undefined>>)[id];
+  return command({
+    ...described,
+    args: { ...described.args, ...(isSearch && { '[text]': 'text to search for' }) },
+    options: optionsOf(endpoint, isSearch),
+    examples: line === undefined ? [] : [`${commandOf(id)} ${line}`.trim()],
+    run: (context, args, flags) => callEndpoint(context, id, endpoint, args, flags),
+  });
+}
 
-/** The description of a group within a group: `variables of an environment`. */
+/** The summaries of the groups within a group. */
 const inner: Readonly<Record<string, string>> = {
   vars: 'manage the variables of an environment',
   deliveries: 'show and retry the deliveries of a webhook',
 };
 
-function summaryOf(word: string, parent: Command): string {
-  return inner[word] ?? `${word} of ${parent.name()}`;
-}
-
-/** Returns the group of a command, and creates it if needed: `env.vars.list` → `env vars`. */
-function subgroup(group: Command, words: readonly string[]): Command {
-  return words.reduce((parent, word) => {
-    const child = parent.commands.find((command) => command.name() === kebab(word));
-    if (child !== undefined) return child;
-    const created = summarise(parent.command(kebab(word)), summaryOf(word, parent));
-    return addGlobals(created).enablePositionalOptions();
-  }, group);
-}
-
-/** @param custom commands with their own options */
-export function deriveCommands(
-  group: Command,
-  bind: Bind,
-  api: Api,
-  custom: Readonly<Record<string, Custom>> = {},
-): void {
-  for (const [name, endpoint] of Object.entries(api)) {
-    const words = name.split('.').slice(1);
-    const leaf = words.pop() ?? name;
-    const command = describeEndpoint(subgroup(group, words).command(kebab(leaf)), endpoint);
-    const workflow = custom[name];
-    if (workflow !== undefined) {
-      workflow(command, bind, endpoint);
-      continue;
+/** Returns the commands of endpoints: `env.vars.list` → `list` in the group `vars`. @param own those with their own options */
+export function derive(api: Api, own: Readonly<Record<string, CommandSpec>> = {}): Spec[] {
+  const groups = new Map<string, Spec[]>([['', []]]);
+  for (const [id, endpoint] of Object.entries(api)) {
+    const [, ...words] = id.split('.');
+    const group = words.slice(0, -1).join(' ');
+    let commands = groups.get(group);
+    if (commands === undefined) {
+      commands = [];
+      groups.set(group, commands);
+      groups.get('')?.push({ name: kebab(group), summary: inner[group] ?? '', commands });
     }
-    addFlags(command, name, endpoint);
-    const line = (endpointExamples as Readonly<Record<string, string | undefined>>)[name];
-    if (line !== undefined) {
-      examples(command, `rungate ${[...name.split('.').map(kebab), line].join(' ')}`.trim());
-    }
-    bind(command, {
-      run: (context, args, flags: EndpointFlags) => callEndpoint(context, name, endpoint, args, flags),
-    });
+    commands.push(own[id] ?? derived(id, endpoint));
   }
+  return groups.get('') ?? [];
 }

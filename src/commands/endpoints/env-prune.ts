@@ -9,15 +9,10 @@ import { deleteEnvironment, ownEnvironments } from '../../preview/environments.t
 import { createdAt } from '../../preview/mark.ts';
 import { withServiceClock } from '../../preview/service-clock.ts';
 import { bareUrl } from '../../transport/address.ts';
-import type { Context } from '../context.ts';
+import { command } from '../spec.ts';
 import { confirm } from './call-endpoint.ts';
 
-export interface PruneFlags {
-  olderThan?: string;
-  yes?: boolean;
-}
-
-export const usualAge = '1d';
+const usualAge = '1d';
 
 /** Returns the facts about an environment that may be shown: the query of its URL may have a secret. */
 function factsOf(environment: Listed) {
@@ -69,44 +64,56 @@ async function ownOlderThan(ageMs: number, given: Caller, clock: Clock): Promise
 
 const isSame = (a: Listed) => (b: Listed) => a.id === b.id && a.key === b.key && a.name === b.name;
 
-/** `rungate env prune`: deletes the environments that gates have left. Nothing without a key and a name that only rungate gives. */
-export async function pruneCommand(context: Context, flags: PruneFlags): Promise<number> {
-  const { io, output } = context;
-  const ageMs = minimumAge(flags.olderThan ?? usualAge);
-  const age = formatDuration(ageMs);
-  const caller = await context.connect();
-  const found = await ownOlderThan(ageMs, caller, io.clock);
-  if (found.length > 0 && flags.yes !== true) {
-    for (const environment of found) {
-      const { key, baseUrl, createdAt } = factsOf(environment);
-      await output.alert(output.excerpt(`${key}  ${createdAt}  ${baseUrl ?? ''}`, 500));
+/** Deletes the environments that gates have left. Nothing without a key and a name that only rungate gives. */
+export const envPrune = command({
+  name: 'prune',
+  summary: 'delete the environments that stopped gates have left',
+  description:
+    'Delete the environments that rungate gate --base-url created and could not delete. Nothing else is deleted: key and name must have the form that only rungate gives. This cannot be undone; it needs a confirmation or --yes.\nCredential: a bearer token (RUNGATE_TOKEN).',
+  options: {
+    '--older-than <duration>': `minimum age: the runs of a younger one may go on (default ${usualAge})`,
+    '-y, --yes': 'skip the confirmation',
+  },
+  examples: ['rungate env prune --older-than 1d --yes'],
+  async run(context, _args, flags) {
+    const { io, output } = context;
+    const ageMs = minimumAge(flags.olderThan ?? usualAge);
+    const age = formatDuration(ageMs);
+    const caller = await context.connect();
+    const found = await ownOlderThan(ageMs, caller, io.clock);
+    if (found.length > 0 && flags.yes !== true) {
+      for (const environment of found) {
+        const { key, baseUrl, createdAt } = factsOf(environment);
+        await output.alert(output.excerpt(`${key}  ${createdAt}  ${baseUrl ?? ''}`, 500));
+      }
+      const many = found.length === 1 ? 'this environment' : `these ${found.length} environments`;
+      if (!(await confirm(context, `delete ${many}, which rungate created more than ${age} ago`, false))) {
+        await output.alert('nothing was done');
+        return exitCodes.failed;
+      }
     }
-    const many = found.length === 1 ? 'this environment' : `these ${found.length} environments`;
-    if (!(await confirm(context, `delete ${many}, which rungate created more than ${age} ago`, false))) {
-      await output.alert('nothing was done');
-      return exitCodes.failed;
+    // A person may take a while to answer.
+    const now =
+      flags.yes === true || found.length === 0 ? found : await ownOlderThan(ageMs, caller, io.clock);
+    const environments = [];
+    const codes: number[] = [];
+    for (const environment of now.filter((one) => found.some(isSame(one)))) {
+      let error: string | null = null;
+      try {
+        await deleteEnvironment(environment, caller, { pace: true });
+      } catch (caught) {
+        if (!(caught instanceof RungateError)) throw caught;
+        error = caught.message;
+        codes.push(exitCodeOf(caught));
+      }
+      environments.push({ ...factsOf(environment), deleted: error === null, error });
     }
-  }
-  // A person may take a while to answer.
-  const now = flags.yes === true || found.length === 0 ? found : await ownOlderThan(ageMs, caller, io.clock);
-  const environments = [];
-  const codes: number[] = [];
-  for (const environment of now.filter((one) => found.some(isSame(one)))) {
-    let error: string | null = null;
-    try {
-      await deleteEnvironment(environment, caller, { pace: true });
-    } catch (caught) {
-      if (!(caught instanceof RungateError)) throw caught;
-      error = caught.message;
-      codes.push(exitCodeOf(caught));
-    }
-    environments.push({ ...factsOf(environment), deleted: error === null, error });
-  }
-  const rows = environments.map(({ key, createdAt, baseUrl, error }) =>
-    [key, createdAt, baseUrl ?? '-', error ?? 'deleted'].map((text) => output.excerpt(text, 500)),
-  );
-  const table = { head: ['KEY', 'CREATED', 'BASE URL', 'STATUS'], rows };
-  await output.data({ schemaVersion: 1, environments }, table);
-  if (found.length === 0) await output.note(`rungate created no environment more than ${age} ago`);
-  return mostSevere(codes);
-}
+    const rows = environments.map(({ key, createdAt, baseUrl, error }) =>
+      [key, createdAt, baseUrl ?? '-', error ?? 'deleted'].map((text) => output.excerpt(text, 500)),
+    );
+    const table = { head: ['KEY', 'CREATED', 'BASE URL', 'STATUS'], rows };
+    await output.data({ schemaVersion: 1, environments }, table);
+    if (found.length === 0) await output.note(`rungate created no environment more than ${age} ago`);
+    return mostSevere(codes);
+  },
+});

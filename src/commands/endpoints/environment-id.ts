@@ -6,7 +6,7 @@ import { excerpt } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
 
 /** Returns whether the first parameter of the endpoint's path is an environment, which may be given by its key. */
-export const namesEnvironment = ({ path }: Endpoint) => path.startsWith('/api/environments/{');
+export const namesEnvironment = ({ path }: Pick<Endpoint, 'path'>) => path.startsWith('/api/environments/{');
 
 function ambiguous(key: string, matches: readonly Listed[]): UsageError {
   const some = matches.slice(0, 5).map(({ id, name }) => `${id ?? 'no id'} (${name ?? 'no name'})`);

@@ -21,6 +21,8 @@ import { excerpt, sanitize } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
 import { type Context, warnOfFolder } from '../context.ts';
 import { filled } from '../options.ts';
+import { command, type FlagsOf } from '../spec.ts';
+import { describedEndpoint } from './derive.ts';
 
 /**
  * Tells the CI to mask a secret in its logs; call it before the secret is printed. The command goes to stderr, since
@@ -106,13 +108,17 @@ async function handOver(context: Context, key: CreatedKey, file: SecretFile | un
   await context.output.note(`created ${describedKey(key)}: ${where}`);
 }
 
-export interface CreateKeyFlags {
-  name?: string;
-  scope?: string[];
-  outputFile?: string;
-}
+const options = {
+  '--name <name>': 'name of the key',
+  '--scope <scope>': {
+    help: 'scope of the key (repeatable; default: scopes for automation)',
+    repeatable: true,
+    completes: knownScopes,
+  },
+  '--output-file <file>': 'new file for the token, readable only by you',
+} as const;
 
-function keyBody(flags: CreateKeyFlags): { name: string; scopes?: string[] } {
+function keyBody(flags: FlagsOf<typeof options>): { name: string; scopes?: string[] } {
   const { scope: scopes } = flags;
   const name = filled('--name', flags.name);
   for (const scope of scopes ?? []) filled('--scope', scope);
@@ -169,24 +175,40 @@ async function create(
   }
 }
 
-/** `rungate keys create`: writes the token once, to standard output or to a file that only its owner can read. */
-export async function createKeyCommand(context: Context, flags: CreateKeyFlags): Promise<number> {
-  const body = keyBody(flags);
-  const path = filled('--output-file', flags.outputFile);
-  await context.connect();
-  await warnOfScopes(context, body.scopes ?? []);
-  const file = path === undefined ? undefined : prepareFile(context.io, path);
-  const stop = new AbortController();
-  // Held to the end: a signal must not interrupt between the response and the output of its token.
-  const unsubscribe = context.io.onStop((signal) => stop.abort(new StoppedError(signal)));
-  try {
-    const response = await create(context, body, stop.signal);
-    const { apiKey: token } = response.value as { apiKey: string };
-    await handOver(context, { name: body.name, response, token }, file);
-    if (path !== undefined) await warnOfFolder(context, path);
-    return exitCodes.ok;
-  } finally {
-    unsubscribe();
-    file?.close();
+/** Returns the known scopes, with those of one area in a line. */
+function scopeLines(): string {
+  const areas = new Map<string, string[]>();
+  for (const scope of knownScopes) {
+    const [area = ''] = scope.split(':');
+    areas.set(area, [...(areas.get(area) ?? []), scope]);
   }
+  return [...areas.values()].map((scopes) => `  ${scopes.join('  ')}`).join('\n');
 }
+
+/** Writes the token once, to standard output or to a file that only its owner can read. */
+export const keysCreate = command({
+  ...describedEndpoint('keys.create', keys['keys.create']),
+  options,
+  notes: `Known scopes (others are accepted):\n${scopeLines()}`,
+  examples: ['rungate keys create --name ci --scope ci:trigger --scope ci:status'],
+  async run(context, _args, flags) {
+    const body = keyBody(flags);
+    const path = filled('--output-file', flags.outputFile);
+    await context.connect();
+    await warnOfScopes(context, body.scopes ?? []);
+    const file = path === undefined ? undefined : prepareFile(context.io, path);
+    const stop = new AbortController();
+    // Held to the end: a signal must not interrupt between the response and the output of its token.
+    const unsubscribe = context.io.onStop((signal) => stop.abort(new StoppedError(signal)));
+    try {
+      const response = await create(context, body, stop.signal);
+      const { apiKey: token } = response.value as { apiKey: string };
+      await handOver(context, { name: body.name, response, token }, file);
+      if (path !== undefined) await warnOfFolder(context, path);
+      return exitCodes.ok;
+    } finally {
+      unsubscribe();
+      file?.close();
+    }
+  },
+});

@@ -1,11 +1,14 @@
 import type { Caller, Exchange } from '../../client/caller.ts';
 import { type ExactSummary, listExact, readExactSummary } from '../../client/exact-orders.ts';
+import { orders as api } from '../../contract/orders.ts';
 import { count } from '../../count.ts';
 import { exitCodes } from '../../exit.ts';
 import { compare, parseDecimal, type Verification, verifySummary } from '../../money.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Table } from '../../output/table.ts';
 import type { Context } from '../context.ts';
+import { command } from '../spec.ts';
+import { describedEndpoint } from './derive.ts';
 import { fieldTable } from './response-table.ts';
 
 /** The most reads of the summary and the list, if new orders arrive in between. */
@@ -117,11 +120,18 @@ async function verifyOrders(context: Context, caller: Caller): Promise<number> {
   return exitCodes.ok;
 }
 
-/** With `--verify`, exit code 0 if summary and list match, 1 if they differ, 3 if the orders change too fast. */
-export async function summaryCommand(context: Context, flags: { verify?: boolean }): Promise<number> {
-  const caller = await context.connect();
-  if (flags.verify === true) return verifyOrders(context, caller);
-  const { text } = (await readExactSummary(caller)).response;
-  await context.output.response(text, fieldTable(text));
-  return exitCodes.ok;
-}
+export const ordersSummary = command({
+  ...describedEndpoint('orders.summary', api['orders.summary']),
+  options: {
+    '--verify':
+      'compare with the exact sum of the orders: exit 1 if they differ, 3 if the orders keep changing',
+  },
+  examples: ['rungate orders summary --verify'],
+  async run(context, _args, flags) {
+    const caller = await context.connect();
+    if (flags.verify === true) return verifyOrders(context, caller);
+    const { text } = (await readExactSummary(caller)).response;
+    await context.output.response(text, fieldTable(text));
+    return exitCodes.ok;
+  },
+});

@@ -1,11 +1,8 @@
-import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
 import type { Flags } from '../../options/table.ts';
-import { type Bind, examples } from '../binding.ts';
-import { completes } from '../completion/completes.ts';
-import { addOptions } from '../options.ts';
-import { dryRunOption } from '../run/dry-run.ts';
-import { checkReportFlags, type GateFlags } from '../run/wait-flags.ts';
+import { dryRun } from '../run/dry-run.ts';
+import { checkReportFlags } from '../run/wait-flags.ts';
+import { command, rows } from '../spec.ts';
 import { gateCommand, gateDefaults } from './gate.ts';
 
 /** @throws UsageError for options that have no effect */
@@ -16,31 +13,33 @@ function checkSliceFlags({ slice, new: fresh }: Flags): void {
     });
 }
 
-export function defineGate(gate: Command, bind: Bind): void {
-  gate
-    .description(
-      'Start a test run, wait for it and exit with its verdict: 0 only if the gate passes. Without --process or --tag, run the gates of .rungate.json, if it has any.',
-    )
-    .argument('[name...]', 'gates of .rungate.json to run, with those that they need (default: all)');
-  addOptions(gate, 'gate').optionsGroup('Behaviour:').addOption(dryRunOption());
-  completes(gate, 'name', 'gates');
-  examples(
-    gate,
+export const gate = command({
+  name: 'gate',
+  summary: 'start a test run, wait for it and exit with its verdict',
+  heading: 'Gate:',
+  description:
+    'Start a test run, wait for it and exit with its verdict: 0 only if the gate passes. Without --process or --tag, run the gates of .rungate.json, if it has any.',
+  args: {
+    '[name...]': {
+      help: 'gates of .rungate.json to run, with those that they need (default: all)',
+      completes: 'gates',
+    },
+  },
+  options: { ...rows('gate'), ...dryRun },
+  examples: [
     'rungate gate --project shop --process checkout',
     'rungate gate --project shop --tag smoke --timeout 30m --junit rungate.xml',
     'rungate gate web --fail-fast',
     'rungate gate --dry-run',
-  );
-  bind(gate, {
-    decides: true,
-    defaults: gateDefaults,
-    check(flags) {
-      checkReportFlags(flags);
-      if (flags.resume === undefined) checkSliceFlags(flags);
-    },
-    async continues(io, flags) {
-      return flags.resume === undefined ? null : (await import('./resume.ts')).storedOptions(io, flags);
-    },
-    run: (context, [names], flags: GateFlags) => gateCommand(context, names as string[], flags),
-  });
-}
+  ],
+  decides: true,
+  defaults: gateDefaults,
+  check(flags) {
+    checkReportFlags(flags);
+    if (flags.resume === undefined) checkSliceFlags(flags);
+  },
+  async continues(io, flags) {
+    return flags.resume === undefined ? null : (await import('./resume.ts')).storedOptions(io, flags);
+  },
+  run: (context, { name }, flags) => gateCommand(context, name, flags),
+});

@@ -8,15 +8,6 @@ import type { Settings } from '../../settings/names.ts';
 import { echoed, instead } from '../../suggest.ts';
 import { filled } from '../options.ts';
 
-export interface HubFlags {
-  port?: string;
-  host?: string;
-  redis?: string;
-  redisPrefix?: string;
-  budget?: string;
-  hubs?: string;
-}
-
 const mostPerMinute = 10_000;
 const limitNames = Object.keys(usualBudget) as (keyof BudgetLimits)[];
 

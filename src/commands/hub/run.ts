@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { within } from '../../clock.ts';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
@@ -8,25 +7,23 @@ import type { RedisState } from '../../hub/probes.ts';
 import { passwordsOf } from '../../hub/redis-address.ts';
 import { serveHub } from '../../hub/server.ts';
 import { redactor } from '../../redact.ts';
-import { type Bind, examples } from '../binding.ts';
 import { secureContextOf } from '../config/certificates.ts';
-import type { Context } from '../context.ts';
-import { addOptions } from '../options.ts';
+import { command, rows } from '../spec.ts';
 import {
   cannotListen,
   deliveryHeaders,
   listenHost,
   listenPort,
   missingSecret,
+  portAndHost,
   signingSecrets,
   warnIfReachable,
 } from '../webhooks/receiver.ts';
 import { createLog, type LoggedEvent } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { budgetOf, checkedTokens, type HubFlags, hubCountOf, redisPrefixOf, redisUrlOf } from './options.ts';
+import { budgetOf, checkedTokens, hubCountOf, redisPrefixOf, redisUrlOf } from './options.ts';
 
-const secrets = `
-Secrets: set RUNGATE_WEBHOOK_SECRET (or RUNGATE_TENANT_SECRET) for deliveries
+const notes = `Secrets: set RUNGATE_WEBHOOK_SECRET (or RUNGATE_TENANT_SECRET) for deliveries
 and RUNGATE_HUB_TOKEN for gates, or the same with _FILE for a file. Several
 secrets or tokens: one per line. A URL of Redis with a password:
 RUNGATE_HUB_REDIS_URL or RUNGATE_HUB_REDIS_URL_FILE. No option takes a secret.
@@ -34,35 +31,6 @@ RUNGATE_HUB_REDIS_URL or RUNGATE_HUB_REDIS_URL_FILE. No option takes a secret.
 For Redis, the npm package of rungate also needs @redis/client:
   npx -p rungate -p @redis/client rungate hub --redis <url>
 `;
-
-export function defineHub(hub: Command, bind: Bind): void {
-  hub
-    .description(
-      'Serve the hub of a fleet of gates until stopped: receive deliveries, wake the gates of the runs that they name, and share the rate limits among all gates.',
-    )
-    .optionsGroup('Options:')
-    .option('--port <port>', 'port to listen on (default 4020; 0 for any free port)')
-    .option('--host <host>', 'address to listen on (default 127.0.0.1)')
-    .option(
-      '--redis <url>',
-      'Redis that several hubs share, for example redis-sentinel://host:26379#master (RUNGATE_HUB_REDIS_URL)',
-    )
-    .option(
-      '--redis-prefix <prefix>',
-      'prefix of all keys in Redis, for several tenants on one Redis (default rungate; RUNGATE_HUB_REDIS_PREFIX)',
-    )
-    .option(
-      '--hubs <n>',
-      'hubs that share the Redis: while it is away, each grants its part of the budget (default 2)',
-    )
-    .option(
-      '--budget <limits>',
-      'requests per minute for all gates together (default reads=48,creates=16,requests=80)',
-    );
-  addOptions(hub, 'hub').addHelpText('after', secrets);
-  examples(hub, 'rungate hub --redis redis://redis.internal:6379  # until Ctrl-C');
-  bind(hub, { run: (context, _args, flags: HubFlags) => hubCommand(context, flags) });
-}
 
 /** How long the start waits for Redis, so that hubs that start together know of each other. */
 const redisMs = 2_000;
@@ -90,73 +58,94 @@ function watchRedis(log: (event: LoggedEvent) => void): {
   };
 }
 
-/** `rungate hub`: serves gates and receives deliveries until it is stopped. */
-async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
-  const { io, output, settings } = context;
-  const { clock } = io;
-  const port = listenPort(flags.port);
-  const host = listenHost(flags.host);
-  const limits = budgetOf(flags.budget);
-  const redisUrl = redisUrlOf(io, flags.redis);
-  const prefix = redisPrefixOf(io, flags.redisPrefix);
-  const hubs = hubCountOf(flags.hubs);
-  const tokens = checkedTokens(settings);
-  const { keys, secrets, tenantSecret } = signingSecrets(settings);
-  if (keys.length === 0) throw missingSecret('hub');
+/** Serves gates and receives deliveries until it is stopped. */
+export const hub = command({
+  name: 'hub',
+  summary: 'serve the hub of a fleet of gates',
+  heading: 'Around it:',
+  description:
+    'Serve the hub of a fleet of gates until stopped: receive deliveries, wake the gates of the runs that they name, and share the rate limits among all gates.',
+  options: {
+    ...portAndHost,
+    '--redis <url>':
+      'Redis that several hubs share, for example redis-sentinel://host:26379#master (RUNGATE_HUB_REDIS_URL)',
+    '--redis-prefix <prefix>':
+      'prefix of all keys in Redis, for several tenants on one Redis (default rungate; RUNGATE_HUB_REDIS_PREFIX)',
+    '--hubs <n>':
+      'hubs that share the Redis: while it is away, each grants its part of the budget (default 2)',
+    '--budget <limits>':
+      'requests per minute for all gates together (default reads=48,creates=16,requests=80)',
+    ...rows('hub'),
+  },
+  notes,
+  examples: ['rungate hub --redis redis://redis.internal:6379  # until Ctrl-C'],
+  async run(context, _args, flags) {
+    const { io, output, settings } = context;
+    const { clock } = io;
+    const port = listenPort(flags.port);
+    const host = listenHost(flags.host);
+    const limits = budgetOf(flags.budget);
+    const redisUrl = redisUrlOf(io, flags.redis);
+    const prefix = redisPrefixOf(io, flags.redisPrefix);
+    const hubs = hubCountOf(flags.hubs);
+    const tokens = checkedTokens(settings);
+    const { keys, secrets, tenantSecret } = signingSecrets(settings);
+    if (keys.length === 0) throw missingSecret('hub');
 
-  const { log, flush } = createLog(
-    output,
-    clock.now,
-    redactor(redisUrl === null ? [] : passwordsOf(redisUrl)),
-  );
-  const metrics = createMetrics(io.version, io.nodeVersion);
-  const watch = watchRedis(log);
-  const headerNames = deliveryHeaders(settings);
-  const hub =
-    redisUrl === null
-      ? memoryHub(limits, clock)
-      : await redisHub(redisUrl, clock, {
-          limits,
-          hubs,
-          prefix,
-          onCall: watch.onCall,
-          secureContext: await secureContextOf(io, settings),
-        });
-  let stop: (signal: StopSignal) => void = () => {};
-  const stopped = new Promise<StopSignal>((resolve) => {
-    stop = resolve;
-  });
-  const unsubscribe = io.onStop(stop);
-  const stopFlushing = io.every(flushMs, flush);
-  try {
-    await within(redisMs, Promise.race([hub.ready(), stopped]), clock);
-    await hub.budget.refresh();
-    const server = await serveHub(host, port, {
-      hub,
-      clock,
-      every: io.every,
-      tokens,
-      receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, clock.now),
-      redis: () => (redisUrl === null ? null : watch.state()),
-      openFolder: () => io.namesInFolder('/'),
-      metrics: metrics.text,
-      log(event) {
-        metrics.count(event);
-        log(event);
-      },
-    }).catch((cause) => {
-      throw cannotListen(cause, host, port);
+    const { log, flush } = createLog(
+      output,
+      clock.now,
+      redactor(redisUrl === null ? [] : passwordsOf(redisUrl)),
+    );
+    const metrics = createMetrics(io.version, io.nodeVersion);
+    const watch = watchRedis(log);
+    const headerNames = deliveryHeaders(settings);
+    const hub =
+      redisUrl === null
+        ? memoryHub(limits, clock)
+        : await redisHub(redisUrl, clock, {
+            limits,
+            hubs,
+            prefix,
+            onCall: watch.onCall,
+            secureContext: await secureContextOf(io, settings),
+          });
+    let stop: (signal: StopSignal) => void = () => {};
+    const stopped = new Promise<StopSignal>((resolve) => {
+      stop = resolve;
     });
-    await warnIfReachable(host, output);
-    log({ type: 'listening', url: server.url });
-    const signal = await stopped;
-    log({ type: 'stopping', signal });
-    await server.close();
-    return exitCodeOfSignal(signal);
-  } finally {
-    stopFlushing();
-    flush();
-    await hub.close();
-    unsubscribe();
-  }
-}
+    const unsubscribe = io.onStop(stop);
+    const stopFlushing = io.every(flushMs, flush);
+    try {
+      await within(redisMs, Promise.race([hub.ready(), stopped]), clock);
+      await hub.budget.refresh();
+      const server = await serveHub(host, port, {
+        hub,
+        clock,
+        every: io.every,
+        tokens,
+        receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, clock.now),
+        redis: () => (redisUrl === null ? null : watch.state()),
+        openFolder: () => io.namesInFolder('/'),
+        metrics: metrics.text,
+        log(event) {
+          metrics.count(event);
+          log(event);
+        },
+      }).catch((cause) => {
+        throw cannotListen(cause, host, port);
+      });
+      await warnIfReachable(host, output);
+      log({ type: 'listening', url: server.url });
+      const signal = await stopped;
+      log({ type: 'stopping', signal });
+      await server.close();
+      return exitCodeOfSignal(signal);
+    } finally {
+      stopFlushing();
+      flush();
+      await hub.close();
+      unsubscribe();
+    }
+  },
+});

@@ -6,7 +6,6 @@ import { type Pipeline, type Plan, pipelineOf } from '../../ci/pipelines.ts';
 import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import type { Flags } from '../../options/table.ts';
 import { image } from '../../repository.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { version } from '../../version.ts';
@@ -15,6 +14,7 @@ import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
 import { namesIn, oneOf } from '../options.ts';
 import { shellQuoted } from '../shell-quoted.ts';
+import { command, type FlagsOf, rows, under } from '../spec.ts';
 import {
   type Answers,
   askMergeQueue,
@@ -46,18 +46,29 @@ import {
   plannedPipeline,
 } from './pipeline.ts';
 import { changedFields, chooseTarget, differing, projectFileText, type Target } from './project.ts';
-import { writeSkill } from './skill.ts';
+import { skillFolders, writeSkill } from './skill.ts';
 
-export interface InitFlags extends Flags {
-  gates?: string[];
-  ci?: string;
-  mergeQueue?: boolean;
-  pipelineOnly?: boolean;
-  skill?: boolean;
-  dryRun?: boolean;
-  force?: boolean;
-  yes?: boolean;
-}
+const options = {
+  ...rows('init', 'The run:'),
+  ...under('The run:', {
+    '--gates <slugs>': {
+      help: 'write a gate for each of these processes (repeatable, or separated by commas), instead of --process or --tag',
+      repeatable: true,
+    },
+  }),
+  ...under('The files:', {
+    '--ci <name>': `${providers.join(', ')} or none (default: the CI that the repository uses)`,
+    '--merge-queue':
+      'for GitHub: leave pull requests from forks, which have no secrets, to your merge queue (default: their gate fails)',
+    '--dry-run': 'show the files without writing them',
+    '--force':
+      'change .rungate.json, keeping its other settings, and replace a workflow that runs rungate or a pipeline that init wrote',
+    '--pipeline-only': 'leave .rungate.json unchanged, and put the given settings into the pipeline',
+    '--skill': `write only rungate/SKILL.md, for coding agents, into the first of ${skillFolders.join(', ')} that exists (default: ${skillFolders[0]})`,
+    '-y, --yes': 'use the defaults instead of prompting',
+  }),
+};
+type InitFlags = FlagsOf<typeof options>;
 
 /** The plan for the project file, and what follows from it for the pipeline. */
 interface Configuration {
@@ -227,44 +238,59 @@ async function warnAfter({ io, output }: Context, { target, lost }: Configuratio
   }
 }
 
-export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
-  const { io } = context;
-  const { dryRun = false, force = false } = flags;
-  if (flags.skill === true) {
-    checkOnlySkill(context, flags);
-    return writeSkill(context, flags);
-  }
-  // Check this before any prompt.
-  const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
-  const root = findRoot(io.cwd, io.exists) ?? io.cwd;
-  const configuration = await configure(context, root, flags);
-  const { target, file, asked, extra } = configuration;
-  const ci = named ?? (await plannedCi(context, root, asked));
-  if (file === null && ci === 'none') {
-    throw new UsageError('--pipeline-only needs a CI system', { hint: 'choose one with --ci' });
-  }
-  if (flags.mergeQueue === true && ci !== 'github')
-    throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
-  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
-  const plan = await planFor(context, configuration, { root, ci, pipeline, flags });
-  const files: PlannedFile[] = file === null ? [] : [file];
-  if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, force));
-  const kept = files.find(({ fate }) => fate === 'differs');
-  if (file === null && kept !== undefined) throw differsError(io, kept.path);
-  const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
-  if (asked && !dryRun && fresh.length > 0) await confirmFiles(context, fresh);
-  if (!dryRun) writePlannedFiles(io, files);
-  const self = selfName(io);
-  const settings = answerFlags(extra, displayPath(io, target.path)).map((flag) => ` ${flag}`);
-  const commands = {
-    self,
-    gate: `${self} gate${sameConfig(flags)}${settings.join('')}`,
-    init: `${self} init${sameConfig(flags)}`,
-  };
-  const command = ci !== 'none' && pipeline === undefined ? bareCommand(plan) : null;
-  const report = { schemaVersion: 1, dryRun, ci, files, command } as const;
-  const chosen = flags.ci === 'none' ? null : ci;
-  await reportFiles(context, report, stepsAfterInit(chosen, pipeline, plan, commands));
-  await warnAfter(context, configuration, ci);
-  return exitCodes.ok;
-}
+export const init = command({
+  name: 'init',
+  summary: 'write .rungate.json and a pipeline',
+  heading: 'Gate:',
+  description:
+    'Write .rungate.json (or the file that --config names) and a pipeline for the CI of this repository; in a package of a monorepo, for that package. rungate prompts for missing settings. It sends nothing, writes no secret, and changes no existing file without --force.',
+  options,
+  examples: [
+    'rungate init --project shop --process checkout --ci github',
+    'rungate init --project shop --process checkout --ci gitlab --pipeline-only',
+    'rungate init --gates api,web,mobile --ci github --force',
+    'rungate init --skill',
+  ],
+  newProjectFile: ({ pipelineOnly, skill }) => pipelineOnly !== true && skill !== true,
+  async run(context, _args, flags) {
+    const { io } = context;
+    const { dryRun = false, force = false } = flags;
+    if (flags.skill === true) {
+      checkOnlySkill(context, flags);
+      return writeSkill(context, flags);
+    }
+    // Check this before any prompt.
+    const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
+    const root = findRoot(io.cwd, io.exists) ?? io.cwd;
+    const configuration = await configure(context, root, flags);
+    const { target, file, asked, extra } = configuration;
+    const ci = named ?? (await plannedCi(context, root, asked));
+    if (file === null && ci === 'none') {
+      throw new UsageError('--pipeline-only needs a CI system', { hint: 'choose one with --ci' });
+    }
+    if (flags.mergeQueue === true && ci !== 'github')
+      throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
+    const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
+    const plan = await planFor(context, configuration, { root, ci, pipeline, flags });
+    const files: PlannedFile[] = file === null ? [] : [file];
+    if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, force));
+    const kept = files.find(({ fate }) => fate === 'differs');
+    if (file === null && kept !== undefined) throw differsError(io, kept.path);
+    const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
+    if (asked && !dryRun && fresh.length > 0) await confirmFiles(context, fresh);
+    if (!dryRun) writePlannedFiles(io, files);
+    const self = selfName(io);
+    const settings = answerFlags(extra, displayPath(io, target.path)).map((flag) => ` ${flag}`);
+    const commands = {
+      self,
+      gate: `${self} gate${sameConfig(flags)}${settings.join('')}`,
+      init: `${self} init${sameConfig(flags)}`,
+    };
+    const command = ci !== 'none' && pipeline === undefined ? bareCommand(plan) : null;
+    const report = { schemaVersion: 1, dryRun, ci, files, command } as const;
+    const chosen = flags.ci === 'none' ? null : ci;
+    await reportFiles(context, report, stepsAfterInit(chosen, pipeline, plan, commands));
+    await warnAfter(context, configuration, ci);
+    return exitCodes.ok;
+  },
+});

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { Command } from 'commander';
+import type { Help } from 'commander';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
@@ -16,34 +16,54 @@ import { type MockServer, startMock } from '../../mock/server.ts';
 import { versionUrl } from '../../mock/version-page.ts';
 import { wantsJson } from '../../output/json.ts';
 import { readSecret } from '../../settings/environment.ts';
-import { type Bind, examples } from '../binding.ts';
-import { completes } from '../completion/completes.ts';
-import type { Context } from '../context.ts';
-import { collect, numberUpTo, oneOf } from '../options.ts';
+import { numberUpTo, oneOf } from '../options.ts';
 import { noHub } from '../run/wait-flags.ts';
+import { command, type FlagsOf } from '../spec.ts';
 
-interface MockFlags {
-  port?: string;
-  host?: string;
-  allowHost?: string[];
-  outcome?: string[];
-  duration?: string;
-  retryAfter?: string;
-  seed?: string;
-  rateLimit?: string;
-  deliver?: string;
-  fault?: string[];
-  deployed?: string;
-  cors?: string[];
-}
+const options = {
+  '--port <port>': 'port to listen on',
+  '--outcome <outcome>': {
+    help: `how runs end: ${outcomes.join(', ')}; repeat for successive runs`,
+    repeatable: true,
+    completes: outcomes,
+  },
+  '--duration <duration>': 'duration of a run (default 2s)',
+  '--retry-after <seconds>': 'polling interval that the mock suggests',
+  '--seed <n>': 'seed of ids, API key, token and data (default 1, with a random key and token)',
+  '--allow-host <name>': { help: 'additional host name to serve (repeatable)', repeatable: true },
+  '--deliver <scope>': {
+    help: `where to send webhook deliveries: ${deliveryScopes.join(', ')} (default loopback)`,
+    completes: deliveryScopes,
+  },
+  '--fault <kind[=duration][@target][:when]>': {
+    help: 'fault to inject (repeatable; see Faults below)',
+    repeatable: true,
+    completes: faultNames,
+  },
+  '--deployed <versions>':
+    'versions that the page /_mock/version shows: old,new@30s changes after 30 s, old/new alternates',
+  '--rate-limit <limits>': {
+    help: `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`,
+    completes: rateLimits,
+  },
+} as const;
+
+const serveOptions = {
+  ...options,
+  '--host <address>': 'address to listen on, such as 0.0.0.0 in a container (default 127.0.0.1)',
+  '--cors <origin>': {
+    help: 'origin of web pages that may use the API, such as http://localhost:5173 (repeatable)',
+    repeatable: true,
+  },
+} as const;
+type MockFlags = FlagsOf<typeof serveOptions>;
 
 const faultNotes = `<kind> is a status code, such as 503, or one of the names below.
 <target> is an endpoint, such as run.status, or deployed, the version page; ${[...shortTargets.keys()].join(', ')} are those of a run. For a fault of a delivery, it is an event, such as run.completed.
 <when> is a number (3), a range (2-5 or 2-), all, a probability (20%) or a time window (5s-10s); without it, the fault affects the first request.`;
 
 /** Returns the faults with their texts, for the help of a command. */
-function faultHelp(command: Command): string {
-  const help = command.createHelp();
+function faultHelp(help: Help): string {
   const term = (kind: FaultKind) => (rowOf(kind).duration === undefined ? kind : `${kind}[=duration]`);
   const width = Math.max(...faultNames.map((kind) => term(kind).length));
   const linesOf = (isWanted: boolean) =>
@@ -51,43 +71,10 @@ function faultHelp(command: Command): string {
       .filter((kind) => isDeliveryKind(kind) === isWanted)
       .map((kind) => help.formatItem(term(kind), width, rowOf(kind).gets, help));
   return [
-    `\nFaults:\n${help.boxWrap(faultNotes, 80)}`,
+    `Faults:\n${help.boxWrap(faultNotes, 80)}`,
     ['The client gets:', ...linesOf(false)].join('\n'),
     ['The receiver of a delivery gets:', ...linesOf(true)].join('\n'),
   ].join('\n\n');
-}
-
-function addMockFlags(command: Command): Command {
-  command
-    .option('--port <port>', 'port to listen on')
-    .option(
-      '--outcome <outcome>',
-      `how runs end: ${outcomes.join(', ')}; repeat for successive runs`,
-      collect,
-    )
-    .option('--duration <duration>', 'duration of a run (default 2s)')
-    .option('--retry-after <seconds>', 'polling interval that the mock suggests')
-    .option('--seed <n>', 'seed of ids, API key, token and data (default 1, with a random key and token)')
-    .option('--allow-host <name>', 'additional host name to serve (repeatable)', collect)
-    .option(
-      '--deliver <scope>',
-      `where to send webhook deliveries: ${deliveryScopes.join(', ')} (default loopback)`,
-    )
-    .option(
-      '--fault <kind[=duration][@target][:when]>',
-      'fault to inject (repeatable; see Faults below)',
-      collect,
-    )
-    .option(
-      '--deployed <versions>',
-      'versions that the page /_mock/version shows: old,new@30s changes after 30 s, old/new alternates',
-    )
-    .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`)
-    .addHelpText('after', () => faultHelp(command));
-  completes(command, '--outcome', outcomes);
-  completes(command, '--deliver', deliveryScopes);
-  completes(command, '--fault', faultNames);
-  return completes(command, '--rate-limit', rateLimits);
 }
 
 export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): MockOptions {
@@ -122,27 +109,37 @@ export function mockEnvironment(mock: MockServer): Record<string, string> {
 /** The default port of `mock serve`: fixed, so that exported settings stay valid. */
 const defaultPort = 4010;
 
-async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
-  const { io, output } = context;
-  const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
-  const { url, apiKey, token } = mock;
-  const lines = Object.entries(mockEnvironment(mock)).map(([name, value]) => `export ${name}=${value}\n`);
-  if (wantsJson(output)) await output.data({ schemaVersion: 1, url, apiKey, token }, { head: [], rows: [] });
-  else await output.result(lines.join(''));
-  if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
-  await output.note(`open ${url}/ to see requests, end runs and switch faults on`);
-  if (flags.deployed !== undefined)
-    await output.note(`the version page is ${versionUrl(url)}, and with .json it is JSON`);
-  if (!isLoopbackAddress(mock.address)) await output.note('other machines can also use the mock');
-  await output.note(`the mock listens on ${url}; stop it with Ctrl-C`);
-  let unsubscribe = () => {};
-  const signal = await new Promise<StopSignal>((resolve) => {
-    unsubscribe = io.onStop(resolve);
-  });
-  await mock.close();
-  unsubscribe();
-  return exitCodeOfSignal(signal);
-}
+export const mockServe = command({
+  name: 'serve',
+  summary: 'serve the mock until it is stopped',
+  description:
+    'Serve a mock of the service on this machine (by default on port 4010), and print the settings to export.',
+  options: serveOptions,
+  notes: faultHelp,
+  examples: ['rungate mock serve --outcome failed  # until Ctrl-C'],
+  async run(context, _args, flags) {
+    const { io, output } = context;
+    const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
+    const { url, apiKey, token } = mock;
+    const lines = Object.entries(mockEnvironment(mock)).map(([name, value]) => `export ${name}=${value}\n`);
+    if (wantsJson(output))
+      await output.data({ schemaVersion: 1, url, apiKey, token }, { head: [], rows: [] });
+    else await output.result(lines.join(''));
+    if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
+    await output.note(`open ${url}/ to see requests, end runs and switch faults on`);
+    if (flags.deployed !== undefined)
+      await output.note(`the version page is ${versionUrl(url)}, and with .json it is JSON`);
+    if (!isLoopbackAddress(mock.address)) await output.note('other machines can also use the mock');
+    await output.note(`the mock listens on ${url}; stop it with Ctrl-C`);
+    let unsubscribe = () => {};
+    const signal = await new Promise<StopSignal>((resolve) => {
+      unsubscribe = io.onStop(resolve);
+    });
+    await mock.close();
+    unsubscribe();
+    return exitCodeOfSignal(signal);
+  },
+});
 
 /** Returns the exit code that a shell would give a command that a signal may have ended. */
 export function exitCodeOfChild({ code, signal }: ChildResult): number {
@@ -150,23 +147,37 @@ export function exitCodeOfChild({ code, signal }: ChildResult): number {
 }
 
 /** Gives the command the settings of a mock in its environment. Returns the command's exit code. */
-async function execCommand(context: Context, command: readonly string[], flags: MockFlags): Promise<number> {
-  const { io, output } = context;
-  if (command.length === 0)
-    throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
-  const mock = await startMock(mockOptions(flags, 0, io));
-  try {
-    return exitCodeOfChild(await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) }));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    await output.alert(`${command[0]}: ${missing ? 'command not found' : 'cannot be run'}`);
-    // As in a shell.
-    return missing ? 127 : 126;
-  } finally {
-    await mock.close();
-  }
-}
+export const mockExec = command({
+  name: 'exec',
+  summary: 'run a command against a new mock',
+  description:
+    'Run a command against a new mock, with the settings of the mock in its environment, and exit with the exit code of the command.',
+  args: { '<command...>': '' },
+  options,
+  wraps: true,
+  notes: faultHelp,
+  examples: [
+    'rungate mock exec -- rungate gate --project shop --tag e2e',
+    'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
+  ],
+  async run(context, { command }, flags) {
+    const { io, output } = context;
+    if (command.length === 0)
+      throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
+    const mock = await startMock(mockOptions(flags, 0, io));
+    try {
+      return exitCodeOfChild(await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) }));
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      await output.alert(`${command[0]}: ${missing ? 'command not found' : 'cannot be run'}`);
+      // As in a shell.
+      return missing ? 127 : 126;
+    } finally {
+      await mock.close();
+    }
+  },
+});
 
 /**
  * The user's secrets from files would conflict with those of the mock, and the command must not get them. A hub shares the
@@ -181,36 +192,3 @@ export const withheld = {
   RUNGATE_HUB_TOKEN: undefined,
   RUNGATE_HUB_TOKEN_FILE: undefined,
 };
-
-export function defineMock(group: Command, bind: Bind): void {
-  const serve = addMockFlags(group.command('serve'))
-    .option('--host <address>', 'address to listen on, such as 0.0.0.0 in a container (default 127.0.0.1)')
-    .option(
-      '--cors <origin>',
-      'origin of web pages that may use the API, such as http://localhost:5173 (repeatable)',
-      collect,
-    )
-    .summary('serve the mock until it is stopped')
-    .description(
-      'Serve a mock of the service on this machine (by default on port 4010), and print the settings to export.',
-    );
-  examples(serve, 'rungate mock serve --outcome failed  # until Ctrl-C');
-  bind(serve, { run: (context, _args, flags: MockFlags) => serveCommand(context, flags) });
-
-  const exec = addMockFlags(group.command('exec'))
-    .summary('run a command against a new mock')
-    .description(
-      'Run a command against a new mock, with the settings of the mock in its environment, and exit with the exit code of the command.',
-    )
-    .argument('<command...>')
-    .usage('[options] -- <command...>')
-    .passThroughOptions();
-  examples(
-    exec,
-    'rungate mock exec -- rungate gate --project shop --tag e2e',
-    'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
-  );
-  bind(exec, {
-    run: (context, [command], flags: MockFlags) => execCommand(context, command as string[], flags),
-  });
-}

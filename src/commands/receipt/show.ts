@@ -6,7 +6,7 @@ import { type Json, parseObject, refuseDuplicates } from '../../receipt/json.ts'
 import { environmentFact, factsOf, type Statement } from '../../receipt/statement.ts';
 import { readStatement } from '../../receipt/statement-schema.ts';
 import { artifactText } from '../../subject.ts';
-import type { Context } from '../context.ts';
+import { command } from '../spec.ts';
 import { readReceipt } from './files.ts';
 
 /** The content of a file that nothing vouches for. */
@@ -64,35 +64,42 @@ function rowsOf(statement: Statement): [name: string, fact: unknown][] {
   ];
 }
 
-export async function showCommand({ io, output }: Context, file: string): Promise<number> {
-  const bytes = await readReceipt(io, '<file>', file);
-  let content: Content;
-  try {
-    content = contentOf(bytes);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    throw new UsageError(`${file} is not a receipt: ${error.message}`, {
-      hint: 'pass a file that rungate gate --receipt has written',
-    });
-  }
-  const { signatures, value, statement } = content;
-  const rows = typeof statement === 'string' ? [] : rowsOf(statement);
-  await output.data(
-    { schemaVersion: 1, verified: false, signatures, statement: value },
-    {
-      head: ['FIELD', 'VALUE'],
-      rows: rows.flatMap(([name, fact]) =>
-        fact === undefined || fact === null ? [] : [[name, output.excerpt(String(fact), 1000)]],
-      ),
-    },
-  );
-  const warning = output.paint('warn', 'warning:');
-  if (typeof statement === 'string')
-    await output.alert(`${warning} this is not a receipt of rungate: ${output.excerpt(statement)}`);
-  const why = signatures === 0 ? 'it has no signature' : 'its signatures were not checked';
-  await output.alert(`${warning} not verified: ${why}, and anyone can write such a file`);
-  await output.alert(
-    `  ${output.paint('dim', '→')} verify it: rungate receipt verify <file> --key <pem> --commit <sha>`,
-  );
-  return exitCodes.ok;
-}
+export const receiptShow = command({
+  name: 'show',
+  summary: 'show a receipt without verifying it',
+  description: 'Show the content of a receipt. Nothing is verified: anyone can write such a file.',
+  args: { '<file>': 'the receipt; - for standard input' },
+  examples: ['rungate receipt show receipt.json'],
+  async run({ io, output }, { file }) {
+    const bytes = await readReceipt(io, '<file>', file);
+    let content: Content;
+    try {
+      content = contentOf(bytes);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      throw new UsageError(`${file} is not a receipt: ${error.message}`, {
+        hint: 'pass a file that rungate gate --receipt has written',
+      });
+    }
+    const { signatures, value, statement } = content;
+    const rows = typeof statement === 'string' ? [] : rowsOf(statement);
+    await output.data(
+      { schemaVersion: 1, verified: false, signatures, statement: value },
+      {
+        head: ['FIELD', 'VALUE'],
+        rows: rows.flatMap(([name, fact]) =>
+          fact === undefined || fact === null ? [] : [[name, output.excerpt(String(fact), 1000)]],
+        ),
+      },
+    );
+    const warning = output.paint('warn', 'warning:');
+    if (typeof statement === 'string')
+      await output.alert(`${warning} this is not a receipt of rungate: ${output.excerpt(statement)}`);
+    const why = signatures === 0 ? 'it has no signature' : 'its signatures were not checked';
+    await output.alert(`${warning} not verified: ${why}, and anyone can write such a file`);
+    await output.alert(
+      `  ${output.paint('dim', '→')} verify it: rungate receipt verify <file> --key <pem> --commit <sha>`,
+    );
+    return exitCodes.ok;
+  },
+});

@@ -12,14 +12,34 @@ import { echoed } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled, namesIn } from '../options.ts';
 import { digestOf } from '../run/subjects.ts';
+import { command, type FlagsOf } from '../spec.ts';
 import { namedReceipts, readReceipt } from './files.ts';
 import { printVerification, type Verification } from './verification.ts';
 
-type Name = 'commit' | 'repository' | 'project' | 'process' | 'environment' | 'baseUrl' | 'maxAge';
-/** The values of the options of `receipt verify`. */
-export type VerifyFlags = { readonly [One in Name]?: string } & {
-  readonly [List in 'key' | 'subject' | 'subjectFile' | 'gate' | 'tag']?: readonly string[];
-} & { readonly [Flag in 'requireDeployed' | 'allowWarned']?: boolean };
+/** Of two values, the earlier one may be a check that must not be lost. */
+const once = (help: string) => ({ help, single: 'give it once' });
+const repeatable = (help: string) => ({ help, repeatable: true }) as const;
+
+const options = {
+  '--key <file>': repeatable('public key to trust, PEM (repeatable: any of them may have signed)'),
+  '--commit <sha>': once('the commit that must have been tested, in full'),
+  '--subject <name@sha256:hex>': repeatable(
+    'image or file that must have been tested; sha256:<hex> for any name (repeatable)',
+  ),
+  '--subject-file <file>': repeatable('file that must have been tested, by its content (repeatable)'),
+  '--gate <name>': repeatable('gate that must have a receipt (repeatable)'),
+  '--repository <name>': once('expected repository'),
+  '-p, --project <slug>': once('expected project'),
+  '--process <slug>': once('expected process'),
+  '--tag <tag>': repeatable('expected tag (repeatable, or separated by commas): exactly these'),
+  '-e, --environment <key>': once('expected environment'),
+  '--base-url <url>': once('expected URL of a preview deployment, without a query'),
+  '--require-deployed': 'refuse a receipt whose gate did not check which build was deployed',
+  '--max-age <duration>': once('maximum time since the runs ended, such as 24h (default: any)'),
+  '--allow-warned':
+    'also accept WARNED: a run that failed, or passed only on a retry, which the policy let through',
+};
+type VerifyFlags = FlagsOf<typeof options>;
 
 /** A key that may have signed, and its file. */
 interface TrustedKey extends Key {
@@ -97,36 +117,48 @@ async function demandsOf(io: Io, flags: VerifyFlags): Promise<Omit<Expected, 'ke
   };
 }
 
-/** `rungate receipt verify`: returns exit code 0 if every receipt passes every check and no gate is missing, otherwise 1. */
-export async function verifyReceiptCommand(
-  context: Context,
-  files: readonly string[],
-  flags: VerifyFlags,
-): Promise<number> {
-  const { io } = context;
-  const demands = await demandsOf(io, flags);
-  const gates = [...new Set(flags.gate)];
-  for (const gate of gates) filled('--gate', gate);
-  const keys = await readKeys(context, flags.key);
-  const { paths, empty, hasFolder } = namedReceipts(io, files);
-  const receipts: Verification[] = [];
-  for (const path of paths) {
-    const { checks, keyId, statement } = examine(await readReceipt(io, '<file>', path), { ...demands, keys });
-    receipts.push({
-      path,
-      gate: statement === null ? null : (factsOf(statement).gate ?? null),
-      checks,
-      failures: checks.filter(({ status }) => status === 'failed'),
-      keyId,
-      key: keys.find(({ id }) => id === keyId)?.path ?? null,
-      statement,
-    });
-  }
-  const passed = receipts.filter(({ failures }) => failures.length === 0);
-  const missing = gates.filter((name) => passed.every(({ gate }) => gate !== name));
-  const verified =
-    receipts.length > 0 && passed.length === receipts.length && empty.length === 0 && missing.length === 0;
-  const isOne = receipts.length === 1 && !hasFolder && gates.length === 0;
-  await printVerification(context, { verified, receipts, missing, empty, isOne });
-  return verified ? exitCodes.ok : exitCodes.failed;
-}
+export const receiptVerify = command({
+  name: 'verify',
+  summary: 'verify receipts against a key and a commit or an image',
+  description:
+    'Verify receipts: exit 0 if a trusted key signed each one, its runs passed and it has the expected facts, 1 if not. Works offline.',
+  args: { '<file...>': 'receipt, folder with receipts (*.json), or - for standard input' },
+  options,
+  examples: [
+    'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"',
+    'rungate receipt verify receipt.json --key ci.pub --subject "$IMAGE@$DIGEST" \\\n  --environment staging --require-deployed --max-age 24h',
+    'rungate receipt verify receipts/ --gate web --gate api \\\n  --key ci.pub --commit "$GITHUB_SHA"',
+  ],
+  decides: true,
+  async run(context, { file: files }, flags) {
+    const { io } = context;
+    const demands = await demandsOf(io, flags);
+    const gates = [...new Set(flags.gate)];
+    for (const gate of gates) filled('--gate', gate);
+    const keys = await readKeys(context, flags.key);
+    const { paths, empty, hasFolder } = namedReceipts(io, files);
+    const receipts: Verification[] = [];
+    for (const path of paths) {
+      const { checks, keyId, statement } = examine(await readReceipt(io, '<file>', path), {
+        ...demands,
+        keys,
+      });
+      receipts.push({
+        path,
+        gate: statement === null ? null : (factsOf(statement).gate ?? null),
+        checks,
+        failures: checks.filter(({ status }) => status === 'failed'),
+        keyId,
+        key: keys.find(({ id }) => id === keyId)?.path ?? null,
+        statement,
+      });
+    }
+    const passed = receipts.filter(({ failures }) => failures.length === 0);
+    const missing = gates.filter((name) => passed.every(({ gate }) => gate !== name));
+    const verified =
+      receipts.length > 0 && passed.length === receipts.length && empty.length === 0 && missing.length === 0;
+    const isOne = receipts.length === 1 && !hasFolder && gates.length === 0;
+    await printVerification(context, { verified, receipts, missing, empty, isOne });
+    return verified ? exitCodes.ok : exitCodes.failed;
+  },
+});

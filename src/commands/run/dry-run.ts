@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { kindFor } from '../../client/credentials.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run } from '../../contract/run.ts';
@@ -10,10 +9,12 @@ import { renderJson, wantsJson } from '../../output/json.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { sourceName } from '../source-names.ts';
+import { under } from '../spec.ts';
 import type { PlannedStart } from './start.ts';
 
-export const dryRunOption = () =>
-  new Option('--dry-run', 'print what would be sent, with its idempotency key, and send nothing');
+export const dryRun = under('Behaviour:', {
+  '--dry-run': 'print what would be sent, with its idempotency key, and send nothing',
+});
 
 const endpoint = run['run.trigger'];
 

@@ -15,6 +15,7 @@ import { runsInCi } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { fieldTable, warnOfHtml } from '../endpoints/response-table.ts';
 import { filled } from '../options.ts';
+import { command } from '../spec.ts';
 
 /** Reads the status of a run, unchecked, so that a user can see one that the gate does not trust. */
 async function readRun(context: Context, runId: string): Promise<Exchange> {
@@ -33,21 +34,32 @@ function withIdFirst(text: string, runId: string): string {
   return objectText(members);
 }
 
-/** `rungate run status <runId>`: prints the status of a run. It does not gate on it; `run wait` does. */
-export async function statusCommand(context: Context, runId: string): Promise<number> {
-  const { output } = context;
-  const response = await readRun(context, runId);
-  const text = withIdFirst(response.text, runId);
-  await output.response(text, fieldTable(text));
-  const reading = readResponse(response, runId);
-  if (reading.kind === 'broken') {
-    const { field, expected, received } = reading.violation;
-    const what = field === '' ? 'the response' : `"${field}"`;
-    const problem = output.excerpt(`${what} should be ${expected}, but is ${received}`, 500);
-    await output.note(`${output.paint('warn', 'warning:')} the gate would not trust this status: ${problem}`);
-  }
-  return exitCodes.ok;
-}
+export const runStatus = command({
+  name: 'status',
+  summary: 'show the state and the counts of a run',
+  description: 'Show the state of a run. The exit code is 0 in any state; use run wait to gate on the run.',
+  args: { '<runId>': '' },
+  examples: [
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run status "$run" --json',
+  ],
+  async run(context, { runId }) {
+    const { output } = context;
+    const response = await readRun(context, runId);
+    const text = withIdFirst(response.text, runId);
+    await output.response(text, fieldTable(text));
+    const reading = readResponse(response, runId);
+    if (reading.kind === 'broken') {
+      const { field, expected, received } = reading.violation;
+      const what = field === '' ? 'the response' : `"${field}"`;
+      const problem = output.excerpt(`${what} should be ${expected}, but is ${received}`, 500);
+      await output.note(
+        `${output.paint('warn', 'warning:')} the gate would not trust this status: ${problem}`,
+      );
+    }
+    return exitCodes.ok;
+  },
+});
 
 type Environment = Pick<Io, 'env' | 'platform' | 'out'>;
 
@@ -81,27 +93,34 @@ function hasCredential(address: string): boolean {
   return username !== '' || password !== '';
 }
 
-/** `rungate run open <runId>`: opens the page of a run, or prints its address if it cannot open a browser. */
-export async function openCommand(context: Context, runId: string): Promise<number> {
-  const { io, output } = context;
-  const status = await readRun(context, runId);
-  const { appUrl } = Object(status.value);
-  const address = typeof appUrl === 'string' ? linkTarget(appUrl) : null;
-  const mismatch = (what: string) =>
-    mismatchError(status.request, { field: 'appUrl', expected: 'an http or https URL', received: what });
-  if (address === null) throw mismatch(received(appUrl));
-  // Other processes can read the command line of a browser.
-  if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');
-  if (wantsJson(output)) {
-    const data = { schemaVersion: 1, runId, appUrl: address };
-    await output.data(data, { head: [], rows: [] });
-  } else if (await openInBrowser(io, address)) {
-    await output.note(`opened ${output.excerpt(address, 2000)} in your browser`);
-  } else {
-    await output.result(`${address}\n`);
-  }
-  return exitCodes.ok;
-}
+export const runOpen = command({
+  name: 'open',
+  summary: 'open the page of a run in your browser',
+  description:
+    'Open the page of a run (its appUrl) in your browser. Without a browser, as in CI or a pipe, print the URL instead. BROWSER overrides the command that opens it.',
+  args: { '<runId>': '' },
+  examples: ['run=$(rungate run trigger --project shop --process checkout)', 'rungate run open "$run"'],
+  async run(context, { runId }) {
+    const { io, output } = context;
+    const status = await readRun(context, runId);
+    const { appUrl } = Object(status.value);
+    const address = typeof appUrl === 'string' ? linkTarget(appUrl) : null;
+    const mismatch = (what: string) =>
+      mismatchError(status.request, { field: 'appUrl', expected: 'an http or https URL', received: what });
+    if (address === null) throw mismatch(received(appUrl));
+    // Other processes can read the command line of a browser.
+    if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');
+    if (wantsJson(output)) {
+      const data = { schemaVersion: 1, runId, appUrl: address };
+      await output.data(data, { head: [], rows: [] });
+    } else if (await openInBrowser(io, address)) {
+      await output.note(`opened ${output.excerpt(address, 2000)} in your browser`);
+    } else {
+      await output.result(`${address}\n`);
+    }
+    return exitCodes.ok;
+  },
+});
 
 /** Describes the result of a cancel as far as the response shows it; the API does not describe it. */
 function cancelSummary(response: Exchange, runId: string, { excerpt }: Output): string {
@@ -113,19 +132,27 @@ function cancelSummary(response: Exchange, runId: string, { excerpt }: Output): 
   return state === null ? accepted : `${accepted}; its state is ${excerpt(state, 60)}`;
 }
 
-/** `rungate run cancel <runId>`: prints the response of the service unchanged, since the API does not describe it. */
-export async function cancelCommand(
-  context: Context,
-  runId: string,
-  flags: { reason?: string },
-): Promise<number> {
-  checkRunId(runId);
-  const reason = filled('--reason', flags.reason);
-  const caller = await context.connect();
-  const body = reason === undefined ? undefined : { reason };
-  const response = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
-  const page = await warnOfHtml(context, response);
-  if (response.text !== '' && !page) await context.output.response(response.text, fieldTable(response.text));
-  if (!page) await context.output.note(cancelSummary(response, runId, context.output));
-  return exitCodes.ok;
-}
+/** Prints the response of the service unchanged, since the API does not describe it. */
+export const runCancel = command({
+  name: 'cancel',
+  summary: 'cancel a run',
+  description: 'Cancel a run and print the response of the service unchanged.',
+  args: { '<runId>': '' },
+  options: { '--reason <text>': 'reason for the cancellation, sent to the service' },
+  examples: [
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run cancel "$run" --reason "started by mistake"',
+  ],
+  async run(context, { runId }, flags) {
+    checkRunId(runId);
+    const reason = filled('--reason', flags.reason);
+    const caller = await context.connect();
+    const body = reason === undefined ? undefined : { reason };
+    const response = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
+    const page = await warnOfHtml(context, response);
+    if (response.text !== '' && !page)
+      await context.output.response(response.text, fieldTable(response.text));
+    if (!page) await context.output.note(cancelSummary(response, runId, context.output));
+    return exitCodes.ok;
+  },
+});

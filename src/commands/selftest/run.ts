@@ -1,15 +1,13 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { parseDuration } from '../../duration.ts';
 import { StoppedError, type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { policySettings } from '../../settings/merge.ts';
-import { type Bind, examples } from '../binding.ts';
-import { completes } from '../completion/completes.ts';
 import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
-import { collect, oneOf } from '../options.ts';
+import { oneOf } from '../options.ts';
+import { command, type FlagsOf } from '../spec.ts';
 import { normaliseScript } from './hints.ts';
 import { judgeSteps, looksStrict, retriesIn } from './judge.ts';
 import { printJudgements, reportStep } from './report.ts';
@@ -23,43 +21,21 @@ import {
 } from './scenarios.ts';
 import { runScenario, type StepSetup, writeShims } from './step.ts';
 
-export function defineSelftest(command: Command, bind: Bind): void {
-  command
-    .description(
-      'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1, also if a step was still running at the time limit.',
-    )
-    .argument(
-      '<command...>',
-      'the step: a script, or bash -c "…"; it runs for real, including any deployment',
-    )
-    .usage('[options] -- <command...>')
-    .passThroughOptions()
-    .optionsGroup('Options:')
-    .option(
-      '--cancelled <colour>',
-      `the expected result for a cancelled run: ${expectations.join(', ')} (default: red for a strict step, otherwise any)`,
-    )
-    .option('--scenario <name>', `${scenarioNames.join(', ')} (repeatable; default: all)`, collect)
-    .option(
-      '--time-limit <duration>',
-      'stop the step after this time in each scenario, whose verdict is then unknown (default 60s)',
-    )
-    .option('--parallel <n>', 'the number of scenarios to run at the same time (default 1)');
-  examples(command, 'rungate selftest -- ./ci/gate.sh');
-  completes(command, '--cancelled', expectations);
-  completes(command, '--scenario', scenarioNames);
-  bind(command, {
-    decides: true,
-    run: (context, [words], flags: SelftestFlags) => selftestCommand(context, words as string[], flags),
-  });
-}
-
-interface SelftestFlags {
-  cancelled?: string;
-  scenario?: string[];
-  timeLimit?: string;
-  parallel?: string;
-}
+const options = {
+  '--cancelled <colour>': {
+    help: `the expected result for a cancelled run: ${expectations.join(', ')} (default: red for a strict step, otherwise any)`,
+    completes: expectations,
+  },
+  '--scenario <name>': {
+    help: `${scenarioNames.join(', ')} (repeatable; default: all)`,
+    repeatable: true,
+    completes: scenarioNames,
+  },
+  '--time-limit <duration>':
+    'stop the step after this time in each scenario, whose verdict is then unknown (default 60s)',
+  '--parallel <n>': 'the number of scenarios to run at the same time (default 1)',
+} as const;
+type SelftestFlags = FlagsOf<typeof options>;
 
 const usualLimitMs = 60_000;
 
@@ -159,34 +135,43 @@ async function runAll(
   return results;
 }
 
-/** `rungate selftest -- <command…>`: returns 0 if every scenario is as expected, or 1. */
-async function selftestCommand(
-  context: Context,
-  command: readonly string[],
-  flags: SelftestFlags,
-): Promise<number> {
-  const { io, output } = context;
-  const limitMs =
-    flags.timeLimit === undefined ? usualLimitMs : parseDuration('--time-limit', flags.timeLimit);
-  const parallel = parallelism(flags.parallel);
-  const text = stepText(io, command);
-  const list = chosenScenarios(flags, text, context);
-  const stop = new AbortController();
-  const unsubscribe = io.onStop((signal: StopSignal) => stop.abort(new StoppedError(signal)));
-  const folder = io.temporaryFolder();
-  try {
-    const shims = writeShims(folder, io);
-    const setup = { io, command, folder, shims, limitMs };
-    const results = await output.motion.during(
-      'running the step in each scenario',
-      runAll(setup, list, parallel, stop, (result) => reportStep(output, result)),
-    );
-    const judgements = judgeSteps(text, policySettings(context.settings), results);
-    await printJudgements(output, judgements);
-    return judgements.every(({ verdict }) => verdict === 'ok') ? exitCodes.ok : exitCodes.failed;
-  } finally {
-    unsubscribe();
-    if (!folder.remove())
-      await output.alert(`the temporary folder ${folder.path} could not be removed completely`);
-  }
-}
+export const selftest = command({
+  name: 'selftest',
+  summary: 'test a pipeline step against every outcome',
+  heading: 'Gate:',
+  description:
+    'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1, also if a step was still running at the time limit.',
+  args: {
+    '<command...>': 'the step: a script, or bash -c "…"; it runs for real, including any deployment',
+  },
+  options,
+  wraps: true,
+  examples: ['rungate selftest -- ./ci/gate.sh'],
+  decides: true,
+  async run(context, { command }, flags) {
+    const { io, output } = context;
+    const limitMs =
+      flags.timeLimit === undefined ? usualLimitMs : parseDuration('--time-limit', flags.timeLimit);
+    const parallel = parallelism(flags.parallel);
+    const text = stepText(io, command);
+    const list = chosenScenarios(flags, text, context);
+    const stop = new AbortController();
+    const unsubscribe = io.onStop((signal: StopSignal) => stop.abort(new StoppedError(signal)));
+    const folder = io.temporaryFolder();
+    try {
+      const shims = writeShims(folder, io);
+      const setup = { io, command, folder, shims, limitMs };
+      const results = await output.motion.during(
+        'running the step in each scenario',
+        runAll(setup, list, parallel, stop, (result) => reportStep(output, result)),
+      );
+      const judgements = judgeSteps(text, policySettings(context.settings), results);
+      await printJudgements(output, judgements);
+      return judgements.every(({ verdict }) => verdict === 'ok') ? exitCodes.ok : exitCodes.failed;
+    } finally {
+      unsubscribe();
+      if (!folder.remove())
+        await output.alert(`the temporary folder ${folder.path} could not be removed completely`);
+    }
+  },
+});

@@ -4,16 +4,18 @@ import { readProblem } from '../../host/read-file.ts';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
+import type { FlagsOf } from '../spec.ts';
 import { type HeaderPairs, parseHeaderLines, readCapture } from './capture.ts';
 import { deliveryHeaders } from './receiver.ts';
 
-export interface DeliveryFlags {
-  bodyFile?: string;
-  timestamp?: string;
-  signature?: string;
-  headersFile?: string;
-  requestFile?: string;
-}
+export const deliveryOptions = {
+  '--body-file <file>': 'file with the raw body; - for standard input (default)',
+  '--timestamp <t>': 'value of the timestamp header',
+  '--signature <s>': 'value of the signature header',
+  '--headers-file <file>': 'file with both headers, as lines or as JSON',
+  '--request-file <file>': 'file with a complete captured request (headers and body)',
+};
+type DeliveryFlags = FlagsOf<typeof deliveryOptions>;
 
 /** A saved delivery. */
 export interface SavedDelivery {

@@ -3,6 +3,7 @@ import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { secureContextOf } from '../config/certificates.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
+import { command, type FlagsOf, rows } from '../spec.ts';
 import { createDeliveries, type ListenOptions } from './deliveries.ts';
 import { forwardTarget } from './forward.ts';
 import {
@@ -11,6 +12,8 @@ import {
   listenHost,
   listenPort,
   missingSecret,
+  portAndHost,
+  secretsNote,
   signingSecrets,
   tunnelTo,
   warnIfReachable,
@@ -18,14 +21,14 @@ import {
 import { receiveDeliveries } from './server.ts';
 import { limitsFor } from './verify.ts';
 
-interface ListenFlags {
-  port?: string;
-  host?: string;
-  forwardTo?: string;
-  forwardUnverified?: boolean;
-  save?: string;
-  tolerance?: string;
-}
+const options = {
+  ...portAndHost,
+  '--forward-to <url>': 'URL to forward deliveries to; its status goes to the sender',
+  '--forward-unverified': 'also forward deliveries that are not authentic',
+  '--save <folder>': 'folder to save deliveries in, for webhooks verify --request-file',
+  '--tolerance <duration>': 'maximum age of a delivery (default 5m)',
+  ...rows('webhooks'),
+};
 
 function prepareFolder({ io }: Context, folder: string): string {
   try {
@@ -41,7 +44,7 @@ function prepareFolder({ io }: Context, folder: string): string {
 }
 
 /** @throws UsageError or ConfigError before anything is received */
-async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<ListenOptions> {
+async function listenOptionsOf(context: Context, flags: FlagsOf<typeof options>): Promise<ListenOptions> {
   const forwardTo = filled('--forward-to', flags.forwardTo);
   const folder = filled('--save', flags.save);
   const target = forwardTo === undefined ? null : forwardTarget(forwardTo);
@@ -92,28 +95,41 @@ async function announce(
     );
 }
 
-/** `rungate webhooks listen`: receives, verifies, saves, forwards and prints deliveries until it is stopped. */
-export async function listenCommand(context: Context, flags: ListenFlags): Promise<number> {
-  const { io } = context;
-  const port = listenPort(flags.port);
-  const host = listenHost(flags.host);
-  const options = await listenOptionsOf(context, flags);
-  let end: (signal: StopSignal | null) => void = () => {};
-  let fail: (error: unknown) => void = () => {};
-  const ended = new Promise<StopSignal | null>((resolve, reject) => {
-    end = resolve;
-    fail = reject;
-  });
-  const deliveries = createDeliveries(context, options, () => end(null));
-  const receiving = await receiveDeliveries(host, port, deliveries, fail);
-  const unsubscribe = io.onStop(end);
-  try {
-    await announce(context, options, host, receiving.url);
-    const signal = await ended;
-    return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
-  } finally {
-    await receiving.close();
-    await deliveries.close();
-    unsubscribe();
-  }
-}
+const tunnel = `From another machine: a service elsewhere cannot reach 127.0.0.1. Open a tunnel
+in another terminal, and register the https URL that it prints:
+  ${tunnelTo('http://127.0.0.1:4020')}
+  rungate webhooks create --field url=https://name.trycloudflare.com`;
+
+export const webhooksListen = command({
+  name: 'listen',
+  summary: 'receive deliveries, verify and show them',
+  description:
+    'Receive deliveries until stopped: verify, show, forward and save each one. A delivery that is not authentic gets HTTP 401 and is not forwarded.',
+  options,
+  notes: `${tunnel}\n\n${secretsNote}`,
+  examples: ['rungate webhooks listen --save deliveries  # until Ctrl-C'],
+  async run(context, _args, flags) {
+    const { io } = context;
+    const port = listenPort(flags.port);
+    const host = listenHost(flags.host);
+    const wanted = await listenOptionsOf(context, flags);
+    let end: (signal: StopSignal | null) => void = () => {};
+    let fail: (error: unknown) => void = () => {};
+    const ended = new Promise<StopSignal | null>((resolve, reject) => {
+      end = resolve;
+      fail = reject;
+    });
+    const deliveries = createDeliveries(context, wanted, () => end(null));
+    const receiving = await receiveDeliveries(host, port, deliveries, fail);
+    const unsubscribe = io.onStop(end);
+    try {
+      await announce(context, wanted, host, receiving.url);
+      const signal = await ended;
+      return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
+    } finally {
+      await receiving.close();
+      await deliveries.close();
+      unsubscribe();
+    }
+  },
+});

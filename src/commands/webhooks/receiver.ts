@@ -22,6 +22,11 @@ export function signingSecrets(settings: Settings): Secrets {
     : { kind: 'tenant', keys: [tenantSecret], secrets, tenantSecret };
 }
 
+/** For the help of the commands that need one. */
+export const secretsNote = `Secrets: set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several
+secrets: one per line). If the tenant secret signs, set RUNGATE_TENANT_SECRET or
+RUNGATE_TENANT_SECRET_FILE instead. No option takes a secret.`;
+
 export function missingSecret(action: string): ConfigError {
   return new ConfigError(`${action}: no webhook secret is set`, {
     hint: 'set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several secrets: one per line), or save the secret with rungate login --webhook-secret; if the tenant secret signs, set RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
@@ -41,6 +46,12 @@ export function refusalOf(error: unknown, command: string): WebhookVerificationE
   if (error.code === 'bad_option') throw new UsageError(`${command}: ${error.message}`, { hint: error.hint });
   return error;
 }
+
+/** The options of a command that receives deliveries. */
+export const portAndHost = {
+  '--port <port>': 'port to listen on (default 4020; 0 for any free port)',
+  '--host <host>': 'address to listen on (default 127.0.0.1)',
+};
 
 /** The default is fixed, so that a webhook has to be registered only once. It is next to the mock's. */
 export const listenPort = (text = '4020') => numberUpTo('--port', text, 65_535);

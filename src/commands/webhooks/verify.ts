@@ -6,18 +6,10 @@ import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts'
 import type { WebhookVerificationError } from '../../webhook/error.ts';
 import { type HeaderNames, readDeliveryHeaders } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
-import type { Context } from '../context.ts';
-import { type DeliveryFlags, readSavedDelivery, type SavedDelivery } from './delivery.ts';
+import { command, rows } from '../spec.ts';
+import { deliveryOptions, readSavedDelivery, type SavedDelivery } from './delivery.ts';
 import { type Finding, printFinding, reportAuthentic, reportRefusal } from './finding.ts';
-import { missingSecret, refusalOf, type Secrets, signingSecrets } from './receiver.ts';
-
-interface VerifyFlags extends DeliveryFlags {
-  tolerance?: string;
-  at?: string;
-  diagnose?: boolean;
-}
-
-const command = 'webhooks verify';
+import { missingSecret, refusalOf, type Secrets, secretsNote, signingSecrets } from './receiver.ts';
 
 /** The maximum number of seconds that a timestamp may be ahead, if there is a tolerance. */
 const maxFutureSeconds = 60;
@@ -76,32 +68,51 @@ function checkDelivery(
     finding.authentic = true;
     return { finding, error: null };
   } catch (caught) {
-    const error = refusalOf(caught, command);
+    const error = refusalOf(caught, 'webhooks verify');
     finding.code = error.code;
     finding.ageSeconds = error.ageSeconds ?? null;
     return { finding, error };
   }
 }
 
-/** `rungate webhooks verify`: returns exit code 0 for an authentic delivery, 1 for any other. */
-export async function verifyDeliveryCommand(context: Context, flags: VerifyFlags): Promise<number> {
-  const { io, output, settings } = context;
-  const limits = limitsFor(flags.tolerance);
-  const now = flags.at === undefined ? io.clock.now() : timeAt(flags.at);
-  const notes: string[] = [];
-  const delivery = await readSavedDelivery(context, flags, (line) => notes.push(line));
-  const secrets = signingSecrets(settings);
-  if (secrets.keys.length === 0) throw missingSecret(command);
-  const { finding, error } = checkDelivery(delivery, secrets, limits, new Date(now));
-  const { body } = delivery;
-  const sent = sentHeaders(delivery);
-  if (flags.diagnose === true && finding.code === 'mismatch' && sent !== null) {
-    const causes = diagnose({ body, ...sent, secrets: secrets.secrets, tenantSecret: secrets.tenantSecret });
-    finding.diagnosis = { tried: body.length <= maxDiagnosedBytes, causes };
-  }
-  for (const note of notes) await output.note(`--request-file: ${note}`);
-  await printFinding(context, finding);
-  if (error === null) await reportAuthentic(context, finding, secrets);
-  else await reportRefusal(context, error, finding);
-  return error === null ? exitCodes.ok : exitCodes.failed;
-}
+export const webhooksVerify = command({
+  name: 'verify',
+  summary: 'verify a saved delivery offline',
+  description: 'Verify a saved delivery: exit 0 if it is authentic, 1 if not. Reads the body as raw bytes.',
+  options: {
+    ...deliveryOptions,
+    '--tolerance <duration>': 'maximum age of the delivery (default: any age)',
+    '--at <time>': 'time to compare the timestamp with (default now)',
+    '--diagnose': 'on a mismatch, look for the usual mistakes',
+    ...rows('webhooks'),
+  },
+  notes: secretsNote,
+  examples: ['rungate webhooks verify --request-file capture.http --diagnose'],
+  decides: true,
+  async run(context, _args, flags) {
+    const { io, output, settings } = context;
+    const limits = limitsFor(flags.tolerance);
+    const now = flags.at === undefined ? io.clock.now() : timeAt(flags.at);
+    const notes: string[] = [];
+    const delivery = await readSavedDelivery(context, flags, (line) => notes.push(line));
+    const secrets = signingSecrets(settings);
+    if (secrets.keys.length === 0) throw missingSecret('webhooks verify');
+    const { finding, error } = checkDelivery(delivery, secrets, limits, new Date(now));
+    const { body } = delivery;
+    const sent = sentHeaders(delivery);
+    if (flags.diagnose === true && finding.code === 'mismatch' && sent !== null) {
+      const causes = diagnose({
+        body,
+        ...sent,
+        secrets: secrets.secrets,
+        tenantSecret: secrets.tenantSecret,
+      });
+      finding.diagnosis = { tried: body.length <= maxDiagnosedBytes, causes };
+    }
+    for (const note of notes) await output.note(`--request-file: ${note}`);
+    await printFinding(context, finding);
+    if (error === null) await reportAuthentic(context, finding, secrets);
+    else await reportRefusal(context, error, finding);
+    return error === null ? exitCodes.ok : exitCodes.failed;
+  },
+});

@@ -1,0 +1,49 @@
+import { parseTimestamp } from '../../date-time.ts';
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { wantsJson } from '../../output/json.ts';
+import { signSync } from '../../webhook/node.ts';
+import { filled } from '../options.ts';
+import { command, rows } from '../spec.ts';
+import { readInput } from './delivery.ts';
+import { deliveryHeaders, missingSecret, secretsNote, signingSecrets } from './receiver.ts';
+
+/** Prints the two headers of a delivery as the service would send them. */
+export const webhooksSign = command({
+  name: 'sign',
+  summary: 'sign a body as the service does',
+  description:
+    'Sign a body as the service does, and print the two headers for curl -H @-. The tenant secret signs if it is set, otherwise the first webhook secret.',
+  options: {
+    '--body-file <file>': 'file with the raw body; - for standard input (default)',
+    '--timestamp <t>': 'RFC 3339 time with a zone (default now)',
+    ...rows('webhooks'),
+  },
+  notes: secretsNote,
+  examples: ['rungate webhooks sign --body-file event.json'],
+  async run(context, _args, flags) {
+    const { io, output, settings } = context;
+    const bodyFile = filled('--body-file', flags.bodyFile) ?? '-';
+    const timestamp = flags.timestamp ?? new Date(io.clock.now()).toISOString();
+    if (parseTimestamp(timestamp) === null) {
+      throw new UsageError(`--timestamp: "${timestamp}" is not a time with a zone`, {
+        hint: 'write an RFC 3339 time such as 2026-01-15T12:00:00.000Z, or omit the option for the current time',
+      });
+    }
+    const [key] = signingSecrets(settings).keys;
+    if (key === undefined) throw missingSecret('webhooks sign');
+    const body = await readInput(io, '--body-file', bodyFile);
+    const { signature } = signSync({ body, secret: key, timestamp });
+    const names = deliveryHeaders(settings);
+    const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
+    if (wantsJson(output)) {
+      const data = { schemaVersion: 1, timestamp, signature, headers };
+      await output.data(data, { head: [], rows: [] });
+    } else {
+      // Header lines even on a terminal, for `curl -H @-`.
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+      await output.result(lines.join(''));
+    }
+    return exitCodes.ok;
+  },
+});
