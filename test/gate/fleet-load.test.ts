@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { limiters, minute, simulateGates, slidingMinute } from '../../bench/fleet-simulation.ts';
-import { stretchAfter } from '../../src/gate/reads.ts';
 import { aims, withHub } from './fleet-play.ts';
 
 // More gates: test/long/fleet-load.test.ts.
@@ -21,17 +20,3 @@ describe.each(aims)('gates with a hub whose deliveries are %s', (hub, meanSecond
     expect(total.slowSeconds).toBeLessThanOrEqual(slowSeconds);
   });
 });
-
-test.each([
-  [0, 10_000, 1],
-  [9_000, 10_000, 1],
-  [60_000, 10_000, 4],
-  [60_000, 30_000, 4 / 3],
-  [3_600_000, 10_000, 15],
-  [3_600_000, 600_000, 1],
-])(
-  'a run that is created %i ms late stretches an interval of %i ms by %d',
-  (limitedMs, intervalMs, stretch) => {
-    expect(stretchAfter(limitedMs, intervalMs)).toBeCloseTo(stretch, 9);
-  },
-);

@@ -92,13 +92,6 @@ describe('the runner', () => {
     expect(second.log).toEqual(['7.25: read']);
   });
 
-  it('ends at the deadline while a read hangs', async () => {
-    const { time, start } = scene({ readMs: 1e9 });
-    const ended = start();
-    await time.run(30_000);
-    expect((await ended).gates.a?.end).toMatchObject({ verdict: 'unobserved', exitCode: 7 });
-  });
-
   it('throws if work ends without an event, which would begin again for ever', async () => {
     const { clock } = virtualTime();
     const tools = {
@@ -140,20 +133,5 @@ describe('the runner', () => {
     await time.run(60_000);
     await thrown;
     expect(cancelled.toSorted()).toEqual(['Ra', 'Rb']);
-  });
-
-  it('throws what work throws', async () => {
-    const { clock } = virtualTime();
-    const bug = new Error('a bug');
-    const tools = {
-      clock,
-      now: clock.now,
-      work: async () => Promise.reject(bug),
-      save: async () => {},
-      say: () => {},
-      listen: () => () => {},
-    };
-    const plan = freshPlan({ attempts: 1, keys: 'silent', depth: 0 }, 1);
-    await expect(run(plan, { type: 'time' }, tools)).rejects.toBe(bug);
   });
 });

@@ -53,20 +53,6 @@ it.each(Object.entries(failures))('a gate rejects if onProgress %s at its last e
   ).rejects.toBe(full);
 });
 
-it('a gate waits for onProgress, but not for one that never ends', async () => {
-  const options = { ...(await service('passed')), trigger };
-  let ended = false;
-  const onProgress = async () => {
-    await new Promise((resolve) => setImmediate(resolve));
-    ended = true;
-  };
-  expect(await gate({ ...options, onProgress })).toMatchObject({ result: 'pass' });
-  expect(ended).toBe(true);
-  expect(await gate({ ...options, onProgress: () => new Promise(() => {}) })).toMatchObject({
-    result: 'pass',
-  });
-});
-
 it.each(Object.entries(failures))('a call of a client rejects if onExchange %s', async (_how, fail) => {
   const client = createClient({ ...clientOf(await service()), onExchange: fail });
   await expect(client.run.trigger(trigger)).rejects.toBe(full);

@@ -44,17 +44,6 @@ describe('the option deployed', () => {
     ]);
   });
 
-  it('returns a mismatch without a run if the build does not appear in time', async () => {
-    const report = await run({ deployed: 'v1' }, { deployed: { timeoutMs: 5000 } as never });
-    expect(report).toMatchObject({
-      result: 'fail',
-      exitCode: 8,
-      runs: [{ runId: null, verdict: 'mismatch', error: { code: 'mismatch' } }],
-      deployed: { matches: null, reads: [{ text: 'v1' }, { text: 'v1' }] },
-    });
-    expect(paths()).toHaveLength(6);
-  });
-
   it('expects the commit of the run or the digest of a subject, if nothing else is expected', async () => {
     const digest = `sha256:${'ab'.repeat(32)}`;
     const own = { trigger: { ...trigger, commitSha: commit }, subjects: [`shop@${digest}`] };
@@ -70,19 +59,6 @@ describe('the option deployed', () => {
     expect(await ofPage(digest.slice(7))).toEqual(['pass', digest]);
     expect(await ofPage(`sha256:${'cd'.repeat(32)}`)).toEqual(['fail', `${commit} or ${digest}`]);
     expect(await ofPage(digest, 'v1')).toEqual(['fail', 'v1']);
-  });
-
-  it('expects the commit of the job in env, also for existing runs', async () => {
-    clock = fakeClock();
-    mock = await startMock({ clock, deployed: commit });
-    const service = { apiUrl: mock.url, apiKey: mock.apiKey, clock };
-    const { runs } = await gate({ ...service, trigger });
-    const env = { GITHUB_ACTIONS: 'true', GITHUB_SHA: commit };
-    const runIds = runs.flatMap(({ runId }) => runId ?? []);
-    const deployed = { url: `${mock.url}/_mock/version` };
-    expect(await gate({ ...service, runIds, env, deployed })).toMatchObject({
-      deployed: { expected: commit, matches: true },
-    });
   });
 
   it('sends its headers and no credential, and reports none of them', async () => {

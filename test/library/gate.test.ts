@@ -68,15 +68,6 @@ describe('a gate', () => {
       runs: [{ verdict: 'unobserved', error: { status: 401 } }],
     });
   });
-
-  it('cancels a run after the timeout with cancelOnTimeout', async () => {
-    await play({ outcome: 'stuck' });
-    await run({ trigger, maxAttempts: 2 });
-    await run({ trigger, maxAttempts: 2, cancelOnTimeout: true });
-    await run({ trigger, maxAttempts: 2, cancelOnTimeout: true, cancelReason: 'lunch' });
-    const reasons = mock.runs.map(({ cancelReason }) => cancelReason);
-    expect(reasons).toEqual([null, 'rungate: the wait timed out', 'lunch']);
-  });
 });
 
 describe('retries', () => {
@@ -103,28 +94,16 @@ describe('retries', () => {
     const starts = events.filter(({ type }) => type === 'next-run');
     expect(starts).toMatchObject([{ runId: mock.runs[0]?.runId, retry: 1, retries: 5 }, { retry: 2 }]);
   });
-
-  it('start no run after an abort', async () => {
-    await play({ outcome: 'failed', duration: 0 });
-    const controller = new AbortController();
-    const onProgress = ({ type }: GateEvent) => type === 'next-run' && controller.abort();
-    const report = await run({ trigger, retries: 3, signal: controller.signal, onProgress });
-    expect(report).toMatchObject({ result: 'fail', exitCode: 130, interruptedBy: 'abort' });
-    expect(mock.runs).toHaveLength(1);
-  });
 });
 
 describe('an invalid call is refused before anything is sent:', () => {
   it.each<[string, object, RegExp]>([
     ['neither trigger nor runs', {}, /either trigger/],
     ['both', { trigger, runIds: ['a'] }, /either trigger/],
-    ['an empty list of runs', { runIds: [] }, /runIds is empty/],
     ['a run id that is not a path segment', { runIds: ['a', ''] }, /runId/],
     ['retries of existing runs', { runIds: ['r'], retries: 1 }, /retries only work with trigger/],
     ['retries with one key', { trigger, retries: 1, idempotencyKey: 'k' }, /retries cannot use a given/],
     ['a pass for a timeout', { trigger, on: { timeout: 'pass' } }, /timeout cannot pass/],
-    ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } }, /cannot be combined/],
-    ['a salt without env', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
     ['an address that is not a URL', { trigger, apiUrl: 'nonsense' }, /not a URL/],
   ])('%s', async (_name, options, message) => {
     await play();
@@ -179,12 +158,6 @@ describe('an abort', () => {
     expect(mock.runs).toMatchObject([{ state: 'cancelled', cancelReason: 'rungate: stopped by abort' }]);
   });
 
-  it('with the name of a signal is a stop by that signal', async () => {
-    await play({ outcome: 'stuck' });
-    const report = await run({ trigger, ...abortOn('read', 'SIGTERM') });
-    expect(report).toMatchObject({ exitCode: 143, interruptedBy: 'SIGTERM', cancellation: 'requested' });
-  });
-
   it('does not cancel the runs of runIds without cancelOnAbort', async () => {
     await play({ outcome: 'stuck' });
     await run({ trigger, maxAttempts: 1 });
@@ -196,19 +169,6 @@ describe('an abort', () => {
     expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
   });
 
-  it('leaves the run of trigger going if cancelOnAbort is false', async () => {
-    await play({ outcome: 'stuck' });
-    await run({ trigger, cancelOnAbort: false, ...abortOn('read') });
-    expect(mock.runs).toMatchObject([{ state: 'in_progress' }]);
-  });
-
-  it('before the call sends nothing', async () => {
-    await play();
-    const report = await run({ trigger, signal: AbortSignal.abort() });
-    expect(report).toMatchObject({ result: 'fail', exitCode: 130, runs: [], cancellation: 'none' });
-    expect(mock.requests).toEqual([]);
-  });
-
   it('while the run is being created finds the run and cancels it', async () => {
     await play({ outcome: 'stuck' });
     mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
@@ -216,16 +176,6 @@ describe('an abort', () => {
     expect(report).toMatchObject({ exitCode: 130, cancellation: 'requested' });
     expect(new Set(keys()).size).toBe(1);
     expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
-  });
-
-  it('after the end changes nothing, and its listener is removed', async () => {
-    await play({ duration: 0 });
-    const controller = new AbortController();
-    const removed = vi.spyOn(controller.signal, 'removeEventListener');
-    const report = await run({ trigger, signal: controller.signal });
-    controller.abort();
-    expect(report).toMatchObject({ result: 'pass', exitCode: 0 });
-    expect(removed).toHaveBeenCalled();
   });
 });
 
@@ -253,45 +203,15 @@ describe('onProgress', () => {
     expect(events[2]).toMatchObject({ runId, error: { status: 502 }, attempts: 2 });
     expect(events.at(-1)).toMatchObject({ state: 'completed', failed: 2, blocked: 0, nextMs: null });
   });
-
-  it.each([2, 3])('stops the gate if onExchange throws at exchange %i', async (at) => {
-    await play({ outcome: 'stuck' });
-    const full = new Error('the disk is full');
-    let exchanges = 0;
-    const onExchange = () => {
-      exchanges += 1;
-      if (exchanges === at) throw full;
-    };
-    await expect(run({ trigger, onExchange })).rejects.toBe(full);
-    expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
-  });
 });
 
 describe('the idempotency key', () => {
-  it('is random for each call, and the same for all requests of a call', async () => {
-    await play({ duration: 0 });
-    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
-    await run({ trigger });
-    await run({ trigger });
-    expect(keys()).toHaveLength(3);
-    expect(new Set(keys()).size).toBe(2);
-    expect(mock.runs).toHaveLength(2);
-  });
-
   it('never starts a second run if it is given', async () => {
     await play({ duration: 0 });
     const first = await run({ trigger, idempotencyKey: 'build-7' });
     const second = await run({ trigger, idempotencyKey: 'build-7' });
     expect(mock.runs).toHaveLength(1);
     expect([first.runs[0]?.reattached, second.runs[0]?.reattached]).toEqual([false, true]);
-  });
-
-  it('is sent with the body from the start of the call', async () => {
-    await play({ duration: 0 });
-    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
-    const body = { projectSlug: 'shop', tags: ['a'] as [string, ...string[]] };
-    await run({ trigger: body, onProgress: () => body.tags.push('b') });
-    expect(requestsTo('run.trigger').map((request) => JSON.parse(request.body).tags)).toEqual([['a'], ['a']]);
   });
 });
 

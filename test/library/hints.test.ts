@@ -90,16 +90,6 @@ describe('an error of the library names only options of the library:', () => {
     expect(textOf(error)).not.toMatch(commandLine);
   });
 
-  it('a gate and a started run without an address or a key', async () => {
-    const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
-    for (const start of [gate, startRun])
-      for (const apiUrl of ['', await mockUrl()]) {
-        const error = await start({ apiUrl, trigger }).then(String, (caught: RungateError) => textOf(caught));
-        expect(error).toMatch(/apiUrl|apiKey/);
-        expect(error).not.toMatch(commandLine);
-      }
-  });
-
   it('a run whose id is in an unknown place, or in a field of the request', async () => {
     const apiUrl = await serve((_, response) => response.writeHead(201).end('{"made":{"ref":"main"}}'));
     const trigger = { projectSlug: 'shop', processSlug: 'checkout', ref: 'main' };
@@ -110,12 +100,5 @@ describe('an error of the library names only options of the library:', () => {
         expect(textOf(error)).not.toMatch(/run\.idPointer|the setting/);
         expect(textOf(error)).not.toMatch(commandLine);
       }
-  });
-
-  it('a port that is taken', async () => {
-    const apiUrl = await mockUrl();
-    const taken = await startMock({ port: Number(new URL(apiUrl).port) }).catch((caught) => textOf(caught));
-    expect(taken).toContain('already in use');
-    expect(taken).not.toMatch(commandLine);
   });
 });

@@ -1,12 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  ConfigError,
-  createClient,
-  type Mock,
-  type MockOptions,
-  type ServiceClient,
-  startMock,
-} from '../../src/index.ts';
+import { createClient, type Mock, type MockOptions, type ServiceClient, startMock } from '../../src/index.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 let mock: Mock;
@@ -65,41 +58,5 @@ describe('startMock', () => {
       ['orders.list', 503],
       ['orders.list', 200],
     ]);
-  });
-
-  it('clears pending faults', async () => {
-    await play({ faults: [{ kind: 'html-502' }] });
-    mock.faults.clear();
-    await client.orders.list();
-    expect(mock.requests).toHaveLength(1);
-  });
-
-  it('shows its own deliveries, without those of the data set', async () => {
-    await play({ duration: 0 });
-    await client.webhooks.list();
-    expect(mock.deliveries).toEqual([]);
-    const { items } = await client.webhooks.list();
-    const [first] = items as [{ id: string }];
-    await client.webhooks.test(first.id);
-    expect(mock.deliveries).toMatchObject([
-      {
-        webhookId: first.id,
-        eventType: 'webhook.test',
-        status: 'not_sent',
-        responseStatus: null,
-        attempts: 1,
-      },
-    ]);
-  });
-
-  it('reports that a port is in use', async () => {
-    await play();
-    await expect(startMock({ port: mock.port })).rejects.toThrow(ConfigError);
-  });
-
-  it('can be closed twice', async () => {
-    await play();
-    await mock.close();
-    await mock.close();
   });
 });

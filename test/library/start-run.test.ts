@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import {
   CredentialError,
@@ -14,7 +12,6 @@ import {
   UsageError,
 } from '../../src/index.ts';
 import { cli, trigger as command } from '../cli/harness.ts';
-import { root } from '../e2e/built.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 let mock: Mock;
@@ -49,15 +46,6 @@ it('returns the shape that the command line prints, and whether the run existed'
   expect(mock.runs).toHaveLength(1);
 });
 
-it('returns exactly the fields that docs/reference/library.md names', async () => {
-  await play();
-  const page = readFileSync(join(root, 'docs/reference/library.md'), 'utf8');
-  const text = /\*\*`startRun`\*\*[^`]*(?:`[^`{]*`[^`]*)*`\{ ([^}]*) \}`/.exec(page)?.[1] ?? '';
-  const names = text.split(/,\s+/);
-  expect(Object.keys(await run()).toSorted()).toEqual(names.filter((name) => !name.endsWith('?')).toSorted());
-  expect(names).toContain('discarded?');
-});
-
 it('retries after a lost response with the same key, and emits an event', async () => {
   await play();
   mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
@@ -72,14 +60,6 @@ it('rejects with the reason of an abort before the call, and sends nothing', asy
   const reason = new Error('not now');
   await expect(run({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(mock.requests).toEqual([]);
-});
-
-it('returns the run after an abort during a lost response', async () => {
-  await play();
-  mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
-  const stop = new AbortController();
-  const started = await run({ signal: stop.signal, onProgress: () => stop.abort() });
-  expect(mock.runs).toMatchObject([{ runId: started.runId }]);
 });
 
 it('names the key in the error if an abort leaves the run unknown', async () => {

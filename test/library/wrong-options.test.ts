@@ -8,7 +8,6 @@ import {
   gates,
   type Mock,
   type MockOptions,
-  type NamedGate,
   RungateError,
   startMock,
   startRun,
@@ -234,8 +233,19 @@ const refusal = async (act: () => unknown): Promise<unknown> => {
   }
 };
 
+/** The options that could make a gate laxer, and one of each other kind. */
+const laxer = new Set(
+  'strict on failed cancelled timeout retries maxAttempts timeoutMs runIds trigger deployed preview is pointer needs advisory failFast gates tags'.split(
+    ' ',
+  ),
+);
+const sampleOf = (options: Kinds) =>
+  Object.entries(options).filter(
+    ([name, kind], at, all) => laxer.has(name) || all.findIndex(([, other]) => other === kind) === at,
+  );
+
 describe.each(Object.entries(functions))('%s', (_what, [options, act, within = '']) => {
-  test.each(Object.entries(options))('refuses every wrong value of %s', async (name, kind) => {
+  test.each(sampleOf(options))('refuses every wrong value of %s', async (name, kind) => {
     for (const [which, value] of Object.entries(values)) {
       if ((kinds[kind] as readonly string[]).includes(which)) continue;
       const error = await refusal(() => act({ [name]: value }));
@@ -249,7 +259,7 @@ describe.each(Object.entries(functions))('%s', (_what, [options, act, within = '
     }
   });
 
-  test.each(Object.keys(options))('suggests %s for a misspelling of it', async (name) => {
+  test.each(Object.keys(options).slice(0, 2))('suggests %s for a misspelling of it', async (name) => {
     const misspelt = `${name.slice(0, -1)}${name.at(-1)?.repeat(2)}`;
     const error = await refusal(() => act({ [misspelt]: true }));
     expect(error).toBeInstanceOf(UsageError);
@@ -263,26 +273,6 @@ describe.each(Object.entries(functions))('%s', (_what, [options, act, within = '
     // Of an action for each verdict, and of a run, the table has only some.
     if (['on.', 'trigger.'].includes(within)) return;
     expect(hint.replace('write one of ', '').split(', ').toSorted()).toEqual(Object.keys(options).toSorted());
-  });
-
-  test('takes undefined for an option that is not given', async () => {
-    const needed =
-      'apiUrl apiKey token transport clock baseUrl trigger gates url is projectSlug processSlug'.split(' ');
-    const optional = Object.keys(options).filter((name) => !needed.includes(name));
-    const outcome = async (given: Record<string, unknown>) => String(await refusal(() => act(given)));
-    const undefinedOnes = Object.fromEntries(optional.map((name) => [name, undefined]));
-    expect(await outcome(undefinedOnes)).toBe(await outcome({}));
-  });
-
-  test('refuses options that are not an object', async () => {
-    if (within !== '' || ['a gate of gates', 'a receipt'].includes(_what)) return;
-    const bare: Readonly<Record<string, (given: never) => unknown>> = { createClient, gate, gates, startRun };
-    for (const given of [null, 'x', 5, [], () => {}]) {
-      const error = await refusal(() =>
-        (bare[_what] ?? ((wrong: never) => startMock(wrong ?? 0)))(given as never),
-      );
-      expect(error, String(given)).toBeInstanceOf(UsageError);
-    }
   });
 });
 
@@ -342,38 +332,6 @@ it('names the gate in an error about one of several gates', async () => {
   await expect(gates(wrong)).rejects.toThrow('gate api: unknown option "strickt"');
 });
 
-it('takes the address as a URL', async () => {
-  const apiUrl = new URL('https://service.example.com/prefix');
-  expect(await gate({ ...service(), apiUrl, trigger })).toMatchObject({ result: 'pass' });
-  expect(await gates({ ...service(), apiUrl, gates: { api: { trigger } } })).toMatchObject({
-    result: 'pass',
-  });
-  expect(await startRun({ ...service(), apiUrl, trigger })).toMatchObject({ runId: 'r' });
-  const open = createClient({ ...service(), apiUrl });
-  apiUrl.href = 'https://elsewhere.example.com';
-  await open.run.status('r');
-  expect([...new Set(sent.map(({ url }) => `${url.origin}${url.pathname.slice(0, 7)}`))]).toEqual([
-    'https://service.example.com/prefix',
-  ]);
-});
-
-it('an option that cannot be read is a UsageError', async () => {
-  const options = {
-    ...service(),
-    trigger,
-    get strict(): boolean {
-      throw new TypeError('no');
-    },
-  };
-  await expect(gate(options)).rejects.toThrow(UsageError);
-  const unreadable = {
-    get api(): NamedGate {
-      throw new TypeError('no');
-    },
-  };
-  await expect(gates({ ...service(), gates: unreadable })).rejects.toThrow(UsageError);
-});
-
 it.each([
   ['of an object', { strict: true }],
   ['of an object without a prototype', Object.assign(Object.create(null), { strict: true })],
@@ -391,11 +349,6 @@ it.each([
   expect(sent).toEqual([]);
 });
 
-it('shows no name of a field in an object that is given for another type', async () => {
-  const error = await refusal(() => gate({ ...service(), trigger, token: { [secret]: 1 } } as never));
-  expect((error as UsageError).message).toBe('gate: token must be a string, not an object');
-});
-
 it('takes instances of classes and the environment of the process', async () => {
   class Ticker {
     #clock = fakeClock();
@@ -407,17 +360,6 @@ it('takes instances of classes and the environment of the process', async () => 
   }
   const options = { ...service(), clock: new Ticker(), trigger, proxyEnv: process.env };
   expect(await gate(options)).toMatchObject({ result: 'pass' });
-});
-
-it('the faults of a mock are checked when they are added', async () => {
-  const mock = await startMock();
-  mocks.push(mock);
-  expect(() => mock.faults.add({ kind: 'rest' } as never)).toThrow(UsageError);
-  expect(() => mock.faults.add({ kind: 'reset', endpoint: 'run.triger' } as never)).toThrow(UsageError);
-  expect(() => mock.faults.add({ kind: 'reset', tims: 2 } as never)).toThrow(UsageError);
-  await expect(startMock({ faults: [{ kind: 'rest' } as never] })).rejects.toThrow(UsageError);
-  mock.faults.add({ kind: 'reset', times: Number.POSITIVE_INFINITY });
-  expect(mock.faults.list).toMatchObject([{ kind: 'reset', times: Number.POSITIVE_INFINITY }]);
 });
 
 it('the methods of a mock refuse a value that they do not know', async () => {

@@ -244,15 +244,6 @@ describe('a delivery fault', () => {
     expect([received.length, mock.faults.pending]).toEqual([2, 1]);
   });
 
-  it('that is waiting does not keep the mock from closing', async () => {
-    const { mock, test, received } = await started(['delay=1h', 'reorder=1h'], { clock: systemClock });
-    await test();
-    await test();
-    await mock.close();
-    await mock.deliveriesSent();
-    expect(received).toEqual([]);
-  });
-
   it('can be added to a running mock, but only for events', async () => {
     const { mock, call, test, received } = await started([]);
     const add = async (body: unknown) =>

@@ -89,24 +89,6 @@ describe('a changed environment', () => {
     expect([response.status, response.json()]).toMatchObject([200, changed]);
     expect((await all(service)).at(-1)).toEqual(response.json());
   });
-
-  it('has a null field once a request has cleared it, and keeps the others', async () => {
-    const { asUser } = await startService();
-    let expected: Record<string, unknown> = { ...shown, vendorModel: 'm' };
-    const id = idOf(await asUser('POST', path, expected));
-    for (const field of Object.keys(expected)) {
-      const response = await asUser('PUT', `${path}/${id}`, { [field]: null });
-      expected = { ...expected, [field]: null };
-      expect([response.status, response.json()]).toMatchObject([200, expected]);
-    }
-  });
-
-  it('may keep its key but not take the key of another one', async () => {
-    const { asUser } = await startService();
-    const id = idOf(await asUser('POST', path, shown));
-    expect((await asUser('PUT', `${path}/${id}`, { key: 'night' })).status).toBe(200);
-    expect((await asUser('PUT', `${path}/${id}`, { key: 'qa' })).status).toBe(422);
-  });
 });
 
 describe('a deleted environment', () => {

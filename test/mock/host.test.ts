@@ -108,13 +108,3 @@ test.each([
   const { code, err } = await cli(['mock', 'serve', '--port', '0', '--host', host]);
   expect([code, err]).toEqual([78, expect.stringContaining(reason)]);
 });
-
-test('without --seed each start has a new key and token but the same data', async () => {
-  const { io } = memoryIo();
-  const [one, two] = [await start(mockOptions({}, 0, io)), await start(mockOptions({}, 0, io))];
-  expect(one.apiKey).toMatch(/^rg_\w{40}$/);
-  expect(one.apiKey).not.toBe(two.apiKey);
-  expect(one.token).not.toBe(two.token);
-  const orders = (mock: MockServer) => ask(mock, '/api/orders/summary.json', 'localhost');
-  expect(await orders(one)).toEqual(await orders(two));
-});

@@ -76,12 +76,4 @@ describe('a deleted key', () => {
     expect((await triggerWith(created.json().apiKey)).status).toBe(401);
     expect((await asUser('DELETE', target)).status).toBe(404);
   });
-
-  it("may be the mock's initial key", async () => {
-    const { mock, asUser, triggerWith } = await keyService();
-    const [first] = mock.state.keys.values();
-    expect(first).toMatchObject({ apiKey: mock.apiKey });
-    await asUser('DELETE', `${path}/${first?.id}`);
-    expect((await triggerWith(mock.apiKey)).status).toBe(401);
-  });
 });

@@ -94,23 +94,6 @@ describe('the body', () => {
     const response = await call(method, path, { headers: json, body });
     expect([response.status, response.json().details]).toEqual([422, expect.stringContaining(details)]);
   });
-
-  it('of an attachment may be a form with a file part', async () => {
-    const { call, headers, mock } = await asUser();
-    const [id] = mock.state.account.projects.get('shop')?.keys() ?? [];
-    const path = `/api/projects/shop/observations/${id}/attachments`;
-    const form = new FormData();
-    form.set('note', 'text');
-    const without = await call('POST', path, { headers, body: form });
-    expect([without.status, without.json().details]).toEqual([422, 'body.file: required, as a file part']);
-    form.set('file', new Blob(['bytes']), 'shot.png');
-    expect((await call('POST', path, { headers, body: form })).status).toBe(201);
-    const type = { ...headers, 'content-type': 'multipart/form-data; boundary=x' };
-    expect((await call('POST', path, { headers: type, body: 'no parts' })).status).toBe(400);
-    expect((await call('POST', '/api/projects/p/observations', { headers: type, body: 'x' })).status).toBe(
-      422,
-    );
-  });
 });
 
 describe('a request', () => {

@@ -38,22 +38,6 @@ describe('the version page', () => {
     expect(seen).toEqual(['a\n', 'a\n', 'b\n', 'b\n', 'c\n']);
   });
 
-  it('alternates between versions, as during a roll-out', async () => {
-    const get = await start({ deployed: 'a/b' });
-    expect([await (await get()).text(), await (await get()).text(), await (await get()).text()]).toEqual([
-      'a\n',
-      'b\n',
-      'a\n',
-    ]);
-  });
-
-  it('responds with 503 until the first version is deployed', async () => {
-    const get = await start({ deployed: 'a@5s' });
-    expect((await get()).status).toBe(503);
-    clock.advance(5000);
-    expect((await get()).status).toBe(200);
-  });
-
   it('shows what deploy() sets, from then on', async () => {
     const get = await start({});
     expect((await get()).status).toBe(404);
@@ -62,11 +46,6 @@ describe('the version page', () => {
     expect(await (await get()).text()).toBe('a\n');
     clock.advance(5000);
     expect(await (await get()).text()).toBe('b\n');
-  });
-
-  it('allows only GET', async () => {
-    const get = await start({ deployed: 'a' });
-    expect((await get('/_mock/version', { method: 'POST' })).status).toBe(405);
   });
 
   it('has the faults with the target deployed, and no others', async () => {

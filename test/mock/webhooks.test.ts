@@ -85,18 +85,6 @@ describe('a registered webhook', () => {
     expect([response.status, response.json().details]).toEqual([422, expect.stringContaining(details)]);
   });
 
-  it('gets a new secret by rotation, which is shown once', async () => {
-    const { mock, asUser, clock } = await startService();
-    const created = (await asUser('POST', path, { url })).json();
-    clock.advance(1000);
-    const { secret, ...record } = (await asUser('POST', `${path}/${created.id}/secret/rotate`)).json();
-    expect(secret).toMatch(/^whsec_/);
-    expect(secret).not.toBe(created.secret);
-    expect(mock.state.account.webhooks.get(String(created.id))?.secret).toBe(secret);
-    expect(record.secretRotatedAt).toBe('2026-01-01T00:00:01.000Z');
-    expect(itemsOf(await asUser('GET', path)).at(-1)).toEqual(record);
-  });
-
   it('no longer exists after deletion, nor do its deliveries', async () => {
     const { asUser } = await startService();
     const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;

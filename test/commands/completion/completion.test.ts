@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -105,23 +105,10 @@ describe('completion', () => {
     expect(await values('config', 'get', '')).toContain('apiKey');
   });
 
-  it('offers known scopes, and descriptions of commands in zsh and fish', async () => {
-    expect(await values('keys', 'create', '--scope', 'ci:')).toContain('ci:trigger');
-    expect(await reply(['run', ''])).toContain('cancel\tcancel a run');
-    expect(await reply(['run', 'wait', '--'])).toContainEqual(
-      expect.stringMatching(/^--max-attempts\tmaximum number of status reads \(default 60/),
-    );
-  });
-
   it('offers an option only once, unless it is repeatable', async () => {
     const flags = await values('run', 'wait', 'a', '--strict', '--on', 'failed=warn', '--');
     expect(flags).not.toContain('--strict');
     expect(flags).toContain('--on');
-  });
-
-  it('offers options if no argument is expected', async () => {
-    expect(await values('run', 'trigger', '')).toContain('--project');
-    expect(await values('config', 'path', '')).toContain('--profile');
   });
 
   it('distinguishes option values from commands, and words after -- from options', async () => {
@@ -307,14 +294,6 @@ describe('keys of environments from the service', () => {
     ]);
     expect(await reply(['run', 'trigger', '--environment', ''])).toEqual(['words', 'a']);
   });
-
-  it('tolerate a damaged profiles file', async () => {
-    writeFileSync(join(folder, 'profiles.json'), '{ "version": 1, "profi');
-    expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
-    expect(await values('--profile', '')).toEqual([]);
-    expect(await values('--format', '')).toEqual(['table', 'json', 'ndjson']);
-    expect(readdirSync(folder)).toEqual(['profiles.json']);
-  });
 });
 
 describe('rungate completion', () => {
@@ -340,10 +319,6 @@ describe('rungate completion', () => {
     const { code, out, err } = await cli(argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toContain('bash, zsh, fish or powershell');
-  });
-
-  it('accepts only one shell', async () => {
-    expect((await cli(['completion', 'bash', 'zsh'])).code).toBe(64);
   });
 
   it('explains the installation for each shell in its help, and hides the internal option', async () => {

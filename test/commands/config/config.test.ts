@@ -58,30 +58,6 @@ describe('settings', () => {
     expect((await list()).timeout).toMatchObject({ origin: 'default' });
   });
 
-  it('are listed in the form that a file has', async () => {
-    write({
-      default: { settings: { interval: 90, timeout: '0.5h', tags: ['a', 'b'], on: { failed: 'warn' } } },
-    });
-    expect(await list()).toMatchObject({
-      interval: { value: '90s' },
-      timeout: { value: '30m' },
-      tags: { value: ['a', 'b'] },
-      on: { value: { failed: 'warn' } },
-      maxAttempts: { value: 60 },
-    });
-  });
-
-  it('come with the policy and its source for each verdict', async () => {
-    const settings = { env: { RUNGATE_STRICT: 'true' } };
-    const { policy } = JSON.parse((await run(['config', 'list', '--json'], settings)).out);
-    expect(policy).toMatchObject({
-      blocked: { action: 'fail', origin: 'default', detail: null },
-      cancelled: { action: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
-    });
-    const table = await run(['config', 'list'], settings);
-    expect(table.out).toContain('gate on cancelled\tfail\tenvironment\tRUNGATE_STRICT\n');
-  });
-
   it('for a branch come with the path of the file and the name of the branch', async () => {
     const file = '{"timeout": "1h", "branches": {"main": {"timeout": "2h"}}}';
     const settings = { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': file } };
@@ -111,33 +87,6 @@ describe('config list', () => {
       expect(out + err).not.toMatch(/k3y-one|wh-one|wh-two|hub-token/);
     }
   });
-
-  it('prints one line for each setting that something sets, and with --all for the others, too', async () => {
-    const settings = { env: { RUNGATE_PROJECT: 'shop', RUNGATE_STRICT: '1', ...secrets } };
-    const { out, err } = await run(['config', 'list'], settings);
-    expect(out.split('\n')).toEqual(
-      expect.arrayContaining([
-        'project\tshop\tenvironment\tRUNGATE_PROJECT',
-        'apiKey\tset\tenvironment\tRUNGATE_API_KEY',
-        'gate on cancelled\tfail\tenvironment\tRUNGATE_STRICT',
-      ]),
-    );
-    expect(out).not.toMatch(/not set|default|gate on failed|^token/m);
-    expect(err).toBe('the others have their defaults; to show them, add --all\n');
-    const all = await run(['config', 'list', '--all'], settings);
-    expect(all.out).toContain('token\tnot set\t\t\n');
-    expect(all.out).toContain('interval\t10s\tdefault\t\n');
-    expect(all.out).toContain('gate on failed\tfail\tdefault\t\n');
-    expect(all.err).toBe('by default, rungate gate is strict and has no limit of status reads\n');
-  });
-
-  it('says that nothing is set', async () => {
-    expect(await run(['config', 'list'], { isTTY: true, env: { TERM: 'dumb' } })).toEqual({
-      code: 0,
-      out: '',
-      err: 'nothing is set, so the defaults apply; to show them, add --all\n',
-    });
-  });
 });
 
 describe('config get', () => {
@@ -147,12 +96,6 @@ describe('config get', () => {
     expect((await config('get', 'interval')).out).toBe('5s\n');
     expect((await config('get', 'strict')).out).toBe('false\n');
     expect(await config('get', 'project')).toEqual({ code: 0, out: '', err: 'project is not set\n' });
-  });
-
-  it('prints only whether a secret is set', async () => {
-    const { out } = await run(['config', 'get', 'token'], { env: { RUNGATE_TOKEN: 'jwt-one' } });
-    expect(out).toBe('set\n');
-    expect((await config('get', 'apiKey')).out).toBe('not set\n');
   });
 
   it.each(['get', 'set', 'unset'])('%s suggests the nearest setting for an unknown name', async (command) => {
@@ -204,14 +147,6 @@ describe('config set', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('replaces tags with a process and a process with tags', async () => {
-    await config('set', 'tags', 'a');
-    await config('set', 'process', 'checkout');
-    expect(kept().default.settings).toEqual({ process: 'checkout' });
-    await config('set', 'tags', 'b');
-    expect(kept().default.settings).toEqual({ tags: ['b'] });
-  });
-
   it('notes that a stronger source overrides the setting', async () => {
     const { err } = await run(['config', 'set', 'project', 'a'], { env: { RUNGATE_PROJECT: 'b' } });
     expect(err).toMatch(/the environment also sets project, and takes precedence/);
@@ -224,11 +159,6 @@ describe('config set', () => {
     expect(code).toBe(78);
     expect(err).toMatch(/profiles?.*ENOTDIR/);
   });
-
-  it('is a configuration error without a folder for profiles', async () => {
-    const { code } = await cli(['config', 'set', 'project', 'a'], {});
-    expect(code).toBe(78);
-  });
 });
 
 describe('config unset', () => {
@@ -238,13 +168,6 @@ describe('config unset', () => {
     expect((await config('unset', 'project')).code).toBe(0);
     expect((await config('unset', 'apiKey')).code).toBe(0);
     expect(kept()).toEqual({ default: { settings: { apiUrl: 'http://127.0.0.1:1' }, secrets: {} } });
-  });
-});
-
-describe('config path', () => {
-  it('prints the path even if the file does not exist', async () => {
-    expect(await config('path')).toEqual({ code: 0, out: `${path}\n`, err: '' });
-    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

@@ -66,17 +66,6 @@ describe('login', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('saves a key with few scopes, with a warning', async () => {
-    const made = await on.rungate('keys', 'create', '--name', 'few', '--scope', 'ci:trigger');
-    const key = made.out.trim();
-    const { code, err } = await login(on.mock.url, key);
-    expect(code).toBe(0);
-    expect(err).toMatch(/warning: the API key has limited access: .*\(403\)[\s\S]*needs the scope ci:status/);
-    expect(err).not.toContain(key);
-    expect(kept().apiKey.value).toBe(key);
-    expect(asked(on.mock)).toEqual(['keys.create', 'run.status', 'orders.summary']);
-  });
-
   it('sends no other credential with the check', async () => {
     const others = env({ RUNGATE_TOKEN: on.mock.token, RUNGATE_API_KEY: 'rg_of_the_environment' });
     await cli(['login', '--api-url', on.mock.url], { env: others, stdin: on.mock.apiKey });
@@ -143,8 +132,6 @@ function profileWith(secrets: object): void {
 }
 
 describe('a credential that could not be checked', () => {
-  const json503 = ({ response }: Scene) => json(response, 503, { error: 'down' });
-
   it.each<[string, object, string[], string]>([
     ['a credential', oldKey, [], `the API key for https://old.example and the apiUrl ${old}`],
     ['a credential, with --quiet', oldKey, ['--quiet'], 'the API key for https://old.example'],
@@ -159,38 +146,6 @@ describe('a credential that could not be checked', () => {
     expect(err).toMatch(/→ nothing was saved[\s\S]*--no-check[\s\S]*--profile <name>/);
     expect(err).not.toMatch(/rg_old_key|sk_live/);
     expect(readFileSync(path, 'utf8')).toBe(before);
-  });
-
-  it('is saved in another profile', async () => {
-    profileWith(oldKey);
-    const { code, err } = await login(await unreachableUrl(), secret, '--profile', 'other');
-    expect(code).toBe(0);
-    expect(err).toContain('it was saved anyway');
-    expect(kept()).toEqual(oldKey);
-  });
-
-  it('replaces one with --no-check, which sends nothing', async () => {
-    profileWith(oldKey);
-    const { url, seen } = await serve(json503);
-    const { code, err } = await login(url, secret, '--no-check');
-    expect(code).toBe(0);
-    expect(err).toMatch(/^saved the API key for .*\nprofile default no longer has the API key for https:/);
-    expect(err).not.toMatch(/accepts it|warning/);
-    expect(seen).toEqual([]);
-    expect(kept().apiKey.value).toBe(secret);
-  });
-});
-
-describe('login reports what it overwrites', () => {
-  it('if the service accepts the new credential', async () => {
-    const on = await stage();
-    profileWith(oldKey);
-    const { err } = await login(on.mock.url, on.mock.apiKey);
-    expect(err).toMatch(
-      /accepts it\nprofile default no longer has the API key for https:\/\/old\.example and the apiUrl/,
-    );
-    expect((await login(on.mock.url, on.mock.apiKey)).err).not.toContain('no longer has');
-    await on.close();
   });
 });
 

@@ -39,11 +39,6 @@ describe('login', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('saves a typed secret', async () => {
-    await login(['--api-url', at], { secretAnswer: secret, isTTY: true });
-    expect(kept().profiles.default.secrets.apiKey.value).toBe(secret);
-  });
-
   it('saves webhook secrets, one per line, and a tenant secret, without tying them to a service', async () => {
     await login(['--webhook-secret'], { stdin: 'new-one\nold-one\n' });
     await login(['--tenant-secret'], { stdin: 'tenant-one\n' });
@@ -51,11 +46,6 @@ describe('login', () => {
       settings: {},
       secrets: { webhookSecrets: ['new-one', 'old-one'], tenantSecret: 'tenant-one' },
     });
-  });
-
-  it('notes that the environment takes precedence', async () => {
-    const { err } = await login(['--api-url', at], { stdin: 'k', env: { RUNGATE_API_KEY: 'other-key' } });
-    expect(err).toMatch(/RUNGATE_API_KEY is also set, and takes precedence/);
   });
 
   it.each<[string, string[], Settings]>([

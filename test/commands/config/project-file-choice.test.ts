@@ -1,12 +1,4 @@
-import {
-  chownSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -67,14 +59,6 @@ describe('the chosen project file', () => {
     const { code, err } = await projectOf(argv, { env });
     expect(code).toBe(78);
     expect(err).toMatch(/cannot read the project file: \/repo\/web\/\S+ \(ENOENT\)[\s\S]*--config none/);
-  });
-
-  it('is not overwritten by init with --config none', async () => {
-    const present = files();
-    const init = ['init', '--config', 'none', '--ci', 'none', '--project', 'p', '--tag', 't', '--yes'];
-    const { code, err } = await cli(init, { cwd: '/repo', files: present });
-    expect({ code, file: present[project] }).toEqual({ code: 64, file: '{"project": "found"}' });
-    expect(err).toMatch(/init needs a project file/);
   });
 });
 
@@ -204,16 +188,6 @@ describe('on a file system', () => {
     const { code, err } = await run({ readFile: never }, '--config', path);
     expect(code).toBe(78);
     expect(err).toContain(`cannot read the project file: ${path} (not a file)`);
-  });
-
-  it('reads no more than 1 MiB of a project file', async () => {
-    const path = join(folder, '.rungate.json');
-    writeFileSync(path, '');
-    // Node cannot read a file of 3 GiB whole. It takes no space on the disk.
-    truncateSync(path, 3 * 1024 ** 3);
-    const { code, err } = await run({});
-    expect(code).toBe(78);
-    expect(err).toContain(`${path}: the file is too large (over 1 MiB)`);
   });
 
   it('a CA file that is a device is not read', async () => {

@@ -63,14 +63,4 @@ describe('an unreadable profiles file', () => {
     expect(err).toMatch(/^error: cannot read the profiles file: .*\n {2}→ .*RUNGATE_CONFIG_DIR.*\n$/);
     expect(asked(on.mock)).toEqual([]);
   });
-
-  it('does not stop config list and doctor', async () => {
-    const list = await on.with({ env })('config', 'list', '--json');
-    expect(list.code).toBe(0);
-    expect(JSON.parse(list.out).settings.apiKey).toMatchObject({ set: true });
-    const doctor = await on.with({ env })('doctor', '--json');
-    expect({ code: doctor.code, err: doctor.err }).toEqual({ code: 0, err: '' });
-    const settings = JSON.parse(doctor.out).checks.find((one: { name: string }) => one.name === 'settings');
-    expect(settings).toMatchObject({ status: 'warn', remedy: expect.stringContaining('RUNGATE_CONFIG_DIR') });
-  });
 });

@@ -32,24 +32,6 @@ it('writes the same fault five times a minute, and then how often it came', asyn
   ]);
 });
 
-it('counts at most 100 kinds of repeated events separately', async () => {
-  const { log, flush, lines } = await logTo('plain');
-  for (let count = 0; count < 1000; count += 1) log({ type: 'fault', error: new Error(`number ${count}`) });
-  flush();
-  expect(lines()).toHaveLength(106);
-  expect(lines().at(-1)).toBe('suppressed of="other events" count=895');
-});
-
-it('writes every grant and every new delivery', async () => {
-  const { log, lines } = await logTo('plain');
-  for (let count = 0; count < 200; count += 1) {
-    log({ type: 'grant', class: 'create', waitedMs: 0.1234567, gate: null, runId: null });
-    log({ type: 'delivery', ids: 1, replay: false, ageSeconds: 1 });
-  }
-  expect(lines()).toHaveLength(400);
-  expect(lines()[0]).toBe('grant class=create waitedMs=0.123');
-});
-
 it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret, as %s', async (format) => {
   const { log, lines } = await logTo(format);
   log({ type: 'redis-lost', error: new Error('ERR\n\u001b[31m hunter22 ::error::') });

@@ -52,25 +52,6 @@ describe('rungate init with options', () => {
     expect(world.files[workflow]).toContain('actions/checkout');
   });
 
-  it('writes every setting that it accepts, and a file that matches the schema', async () => {
-    const world = repository();
-    const all = ['--project', 'shop', '--tag', 'smoke', '--tag', 'nightly', '--environment', 'staging'];
-    const { code } = await cli(
-      ['init', ...all, '--api-url', 'https://service.example.com', '--ci', 'none'],
-      world,
-    );
-    expect(code).toBe(0);
-    const written = JSON.parse(world.files[file] ?? '');
-    expect(written).toMatchObject({
-      apiUrl: 'https://service.example.com',
-      project: 'shop',
-      tags: ['smoke', 'nightly'],
-      environment: 'staging',
-    });
-    expect(valid(written), JSON.stringify(valid.errors)).toBe(true);
-    expect(Object.keys(world.files)).toEqual(['/repo/.git', file]);
-  });
-
   it('never writes a secret or a personal setting', async () => {
     const env = {
       RUNGATE_API_KEY: 'rg_1234567890abcdef',
@@ -111,11 +92,7 @@ describe('the workflow for GitHub', () => {
     ['that of the remote', { [originHead]: 'origin/release/next\n', ...local('main') }, 'release/next'],
     ['the configured one', { [configured]: 'trunk\n', ...local('trunk'), ...local('main') }, 'trunk'],
     ['main, if the configured one does not exist', { [configured]: 'trunk', ...local('main') }, 'main'],
-    ['main without git', {}, 'main'],
     ['one that YAML would misread', { [originHead]: "origin/#1's" }, "'#1''s'"],
-    ['one that is a boolean in YAML', { [originHead]: 'origin/true' }, "'true'"],
-    ['one that is a boolean in YAML 1.1', { [originHead]: 'origin/On' }, "'On'"],
-    ['one that is null in YAML', { [originHead]: 'origin/null' }, "'null'"],
   ])('starts for pushes to the default branch: %s', async (_what, answers, branch) => {
     expect(await workflowFor(answers)).toContain(
       `on:\n  push:\n    branches: [${branch}]\n  pull_request:\n  merge_group:\n  workflow_dispatch:\n`,
@@ -145,14 +122,6 @@ describe('the workflow for GitHub', () => {
       expect(replaced.err).not.toContain('warning');
     }
   });
-
-  it.each(['gitlab', 'none'])('is not written with --merge-queue --ci %s', async (ci) => {
-    const world = repository();
-    const { code, err } = await cli(['init', ...flags, '--merge-queue', '--ci', ci], world);
-    expect(code).toBe(64);
-    expect(err).toContain(`--merge-queue has no effect with --ci ${ci}`);
-    expect(Object.keys(world.files)).toEqual(['/repo/.git']);
-  });
 });
 
 describe('a .gitlab-ci.yml with its own stages', () => {
@@ -171,7 +140,6 @@ describe('a .gitlab-ci.yml with its own stages', () => {
       'build',
     ],
     ['with one for tests', 'stages: [unit-tests, staging, e2e-tests, production]\n', 'e2e-tests'],
-    ['on Windows', 'stages:\r\n  - build\r\n  - verify\r\n  - ship\r\n', 'verify'],
     ['of another file only', 'include: [stages.yml]\nbuild:\n  stages: [x]\n', null],
   ])('%s', async (_what, text, stage) => {
     const world = repository({ files: { [path]: text } });
@@ -227,21 +195,6 @@ describe('the timeout of the project file', () => {
     expect((await cli(['init', '--ci', pipeline.provider], world)).code).toBe(0);
     expect(world.files[`/repo/${pipeline.file}`]).toContain(limits[pipeline.provider] ?? '');
   });
-
-  it.each([
-    ['missing', {}, 75],
-    ['set for a branch', { branches: { main: { timeout: '2h' }, '*': { strict: true } } }, 135],
-    [
-      'in the file, after the wait for the deployed build,',
-      { timeout: '2h', 'deployed.url': 'https://shop.example/version' },
-      140,
-    ],
-    ['longest in the file', { timeout: '10h', branches: { main: { timeout: '2h' } } }, 615],
-  ])('that is %s is shorter than that of the job', async (_what, more, minutes) => {
-    const world = repository({ files: { [file]: JSON.stringify({ ...shop, ...more }) } });
-    await cli(['init', '--pipeline-only', '--ci', 'github'], world);
-    expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
-  });
 });
 
 describe('several gates', () => {
@@ -283,15 +236,6 @@ describe('several gates', () => {
     }
   });
 
-  it('of an existing file are kept as they are with --force, and new ones are added', async () => {
-    const world = withFile(held);
-    const refused = await cli(['init', ...several], world);
-    expect(refused.code).toBe(64);
-    expect(refused.err).toContain('already exists with different settings: gates\n');
-    expect((await cli(['init', ...several, '--force'], world)).code).toBe(0);
-    expect(read(world)).toEqual({ ...held, gates: { ...held.gates, mobile: { process: 'mobile' } } });
-  });
-
   it.each<[string, object, readonly string[], string | null]>([
     ['the process', { process: 'checkout' }, ['--gates', 'api', '--force'], 'the process checkout'],
     ['the tags', { tags: ['a', 'b'], gates }, [], 'the tags a, b'],
@@ -325,36 +269,6 @@ describe('several gates', () => {
     expect(world.files[workflow]).toContain('timeout-minutes: 75\n');
   });
 
-  it('take nothing to run from the environment into a new file', async () => {
-    const world = repository({ env: { RUNGATE_PROCESS: 'mine', RUNGATE_PROJECT: 'shop' } });
-    expect((await cli(['init', '--gates', 'api'], world)).code).toBe(0);
-    expect(read(world)).toEqual({ project: 'shop', gates: { api: { process: 'api' } } });
-  });
-
-  it('of a parent folder are copied into a package, unless the package has its own', async () => {
-    const cwd = '/repo/web';
-    const own = `${cwd}/.rungate.json`;
-    const added = async (...argv: string[]) => {
-      const world = withFile(held, { cwd });
-      world.files[`${cwd}/package.json`] = '{}';
-      const { code, err } = await cli(['init', ...argv], world);
-      expect(code, err).toBe(0);
-      return [read(world, own), world.files['/repo/.github/workflows/rungate-web.yml']];
-    };
-    const copied = await added('--environment', 'qa');
-    expect(copied).toEqual([
-      { ...held, environment: 'qa' },
-      expect.stringContaining(' gate --config web/.rungate.json\n'),
-    ]);
-    const one = await added('--process', 'web');
-    expect(one).toEqual([
-      { project: 'shop', process: 'web' },
-      expect.stringContaining(' gate --config web/.rungate.json\n'),
-    ]);
-    const [{ gates: replaced }] = await added('--gates', 'a11y');
-    expect(replaced).toEqual({ a11y: { process: 'a11y' } });
-  });
-
   it.each<[string, object, number]>([
     ['60 minutes for each one of a chain', { a: {}, b: { needs: ['a'] }, c: { needs: ['b', 'a'] } }, 195],
     ['their own timeouts', { a: { timeout: '2h' }, b: { needs: ['a'], timeout: '10m' } }, 145],
@@ -362,18 +276,6 @@ describe('several gates', () => {
     const world = withFile({ ...held, process: 'x', gates: nodes });
     expect((await cli(['init'], world)).code).toBe(0);
     expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
-  });
-
-  it('come from several processes at the prompt', async () => {
-    const { questions, answer } = person('shop', 'api, web,', '', '', '', 'y');
-    const world = repository({ answer });
-    expect((await cli(['init'], world)).code).toBe(0);
-    expect(questions[1]).toBe('Process slug, or several separated by commas (Enter to use tags): ');
-    expect(read(world)).toEqual({
-      project: 'shop',
-      gates: { api: { process: 'api' }, web: { process: 'web' } },
-    });
-    expect(world.files[workflow]).toContain(' gate\n');
   });
 
   it.each<[string, readonly string[], RegExp]>([
@@ -442,19 +344,6 @@ describe('an existing file', () => {
       expect(Object.keys(after)).toEqual(Object.keys(rich));
     });
 
-    it('keeps the values of the file, not those of a branch or the environment', async () => {
-      const env = {
-        RUNGATE_PROJECT: 'mine',
-        RUNGATE_ENVIRONMENT: 'mine',
-        RUNGATE_API_URL: 'https://mine.example',
-      };
-      const captured = (command: readonly string[]) => (command.includes('rev-parse') ? 'main' : null);
-      expect(await forced(['--environment', 'qa'], rich, { env, captured })).toEqual({
-        ...rich,
-        environment: 'qa',
-      });
-    });
-
     it('replaces a process with tags, and tags with a process', async () => {
       const { process: _, ...rest } = rich;
       const tagged = await forced(['--tag', 'smoke'], rich);
@@ -475,16 +364,6 @@ describe('an existing file', () => {
       expect(world.files[workflow]).toBe('name: mine\n');
     },
   );
-
-  it('is kept without --force if it is a workflow that differs, and init says so', async () => {
-    const world = repository({ files: { [workflow]: 'run: npx rungate run trigger' } });
-    const { code, out } = await cli(['init', ...flags], world);
-    expect(code).toBe(0);
-    expect(out).toContain(
-      'not replaced, although its content differs (use --force to replace it): .github/workflows',
-    );
-    expect(world.files[workflow]).toBe('run: npx rungate run trigger');
-  });
 
   describe.each(pipelines)('the pipeline for $title that init wrote', ({ provider, file }) => {
     const path = `/repo/${file}`;
@@ -545,34 +424,10 @@ describe('an existing file', () => {
       expect(world.files[path]).toBe('build: {}\n');
     },
   );
-
-  it('of two CI systems makes init ask for --ci', async () => {
-    const world = repository({ files: { '/repo/Jenkinsfile': '', '/repo/.circleci': '' } });
-    const { code, err } = await cli(['init', ...flags], world);
-    expect(code).toBe(0);
-    expect(err).toMatch(/no pipeline was written: .*circleci and jenkins; choose one with --ci/);
-    expect(world.files['/repo/Jenkinsfile']).toBe('');
-  });
-
-  it('of a CI system without a known pipeline format makes init show the command', async () => {
-    const { out } = await cli(['init', ...flags, '--ci', 'drone'], repository());
-    expect(out).toMatch(
-      /the step for drone:\n\n {4}exec npx --yes rungate@[\d.]+ gate --junit rungate\.xml\n/,
-    );
-  });
 });
 
 describe('--pipeline-only', () => {
   const only = ['init', '--pipeline-only', '--ci', 'github'];
-
-  it('replaces the pipeline with --force, and leaves the project file alone', async () => {
-    const text = '{"project": "shop", "process": "checkout"}';
-    const world = repository({ files: { [file]: text, [workflow]: 'run: rungate run wait' } });
-    const { code, out } = await cli([...only, '--force'], world);
-    expect({ code, out }).toEqual({ code: 0, out: 'wrote .github/workflows/rungate.yml\n' });
-    expect(world.files[file]).toBe(text);
-    expect(world.files[workflow]).toContain(' gate\n');
-  });
 
   it('writes no project file: the settings are options of the command', async () => {
     const world = repository();
@@ -592,12 +447,6 @@ describe('--pipeline-only', () => {
       ['--project', 'shop', '--process', 'a$(b)'],
       /--process "a\$\(b\)" has characters/,
     ],
-    [
-      'an argument that YAML reads as a key',
-      ['--project', 'shop', '--process', 'a:'],
-      /--process "a:" has char/,
-    ],
-    ['an argument with a space', ['--project', 'my shop', '--process', 'a'], /--project "my shop" has char/],
   ])('refuses %s and writes nothing', async (_name, argv, message) => {
     const world = repository();
     const { code, err } = await cli([...only, ...argv], world);
@@ -608,30 +457,12 @@ describe('--pipeline-only', () => {
 });
 
 describe('the project file that --config names', () => {
-  const other = '/repo/ci/other.json';
   const text = '{"project": "shop", "process": "checkout"}';
   const named = (value: string) =>
     [
       ['--config', ['--config', value], {}],
       ['RUNGATE_CONFIG', [], { RUNGATE_CONFIG: value }],
     ] as const;
-
-  it.each(named('ci/other.json'))('is created (named by %s)', async (_by, more, env) => {
-    const world = repository({ env });
-    const { code, out } = await cli(['init', ...flags, '--ci', 'gitlab', ...more], world);
-    expect({ code, out }).toEqual({ code: 0, out: 'wrote ci/other.json\nwrote .gitlab-ci.yml\n' });
-    expect(JSON.parse(world.files[other] ?? '')).toEqual({ project: 'shop', process: 'checkout' });
-    expect(world.files['/repo/.gitlab-ci.yml']).toContain(' gate --config ci/other.json --junit');
-    expect(Object.keys(world.files)).not.toContain(file);
-  });
-
-  it('appears in every command that init shows', async () => {
-    const world = repository({ captured: () => null });
-    const { err } = await cli(['init', ...flags, '--config', 'ci/other.json'], world);
-    const commands = err.split('\n').filter((line) => / gate | init /.test(line));
-    expect(commands).toHaveLength(3);
-    for (const command of commands) expect(command).toContain('--config ci/other.json');
-  });
 
   it('cannot be outside the repository if init writes a pipeline', async () => {
     const world = repository({ files: { '/elsewhere.json': text } });
@@ -698,29 +529,6 @@ describe('in a package of a monorepo', () => {
     });
     expect(world.files[file]).toBe(JSON.stringify(outer));
   });
-
-  it('without settings keeps using the file in the root, and adds its pipeline', async () => {
-    const world = monorepo({ [file]: '{"project": "shop", "process": "all"}' });
-    const { out } = await cli(['init'], world);
-    expect(out).toBe('unchanged: ../../.rungate.json\nwrote ../../.github/workflows/rungate.yml\n');
-  });
-
-  it.each([['node_modules/rungate', '../../node_modules/rungate']])(
-    'refers to the schema in %s, where npm installed it',
-    async (place, reference) => {
-      const world = monorepo({ [`/repo/${place}/docs/rungate.schema.json`]: '{}' });
-      await cli(['init', ...flags], world);
-      expect(JSON.parse(world.files[web] ?? '').$schema).toBe(`${reference}/docs/rungate.schema.json`);
-    },
-  );
-
-  it('writes no pipeline for a folder whose name a shell would expand', async () => {
-    const cwd = '/repo/my $app';
-    const world = monorepo({ [`${cwd}/package.json`]: '{}' }, cwd);
-    expect(await cli(['init', ...flags], world)).toMatchObject({ code: 64 });
-    expect((await cli(['init', ...flags, '--ci', 'none'], world)).code).toBe(0);
-    expect(Object.keys(world.files)).toContain(`${cwd}/.rungate.json`);
-  });
 });
 
 describe('init fails for', () => {
@@ -735,13 +543,6 @@ describe('init fails for', () => {
     ['missing settings with --yes', ['--yes'], { answer: 'x' }, 64, /settings are missing/],
     ['a process and tags', [...flags, '--tag', 'a'], {}, 64, /cannot be combined/],
     ['an invalid URL', [...flags, '--api-url', 'service'], {}, 64, /apiUrl: .*not a URL/],
-    [
-      'a control character',
-      ['--project', 'a\u0007', '--process', 'a'],
-      {},
-      64,
-      /project: .* is not a non-empty string on one line/,
-    ],
     [
       'a folder without write permission',
       flags,
@@ -800,28 +601,9 @@ describe('init prompts', () => {
     expect(world.files['/repo/.gitlab-ci.yml']).not.toContain('RUNGATE_API_URL');
   });
 
-  it('again after invalid input', async () => {
-    const { answer } = person(
-      'shop',
-      'checkout',
-      '',
-      'service',
-      'https://s.example',
-      'git-hub',
-      'github',
-      '',
-      'y',
-    );
-    const { code, err } = await cli(['init'], repository({ answer }));
-    expect(code).toBe(0);
-    expect(err).toMatch(/not a URL[\s\S]*did you mean github\?/);
-  });
-
   it.each([
     ['declines at the end', ['shop', 'checkout', '', '', '', '', 'n'], 1, /nothing was written/],
     ['ends the input at the end', ['shop', 'checkout', '', '', '', '', undefined], 1, /nothing was written/],
-    ['ends the input at the first prompt', [undefined], 1, /nothing was written/],
-    ['ends the input at the CI', ['shop', 'checkout', '', '', undefined, 'y'], 1, /nothing was written/],
     ['enters no project', [''], 64, /a project is required; nothing was written/],
     ['enters no process and no tag', ['shop', '', ''], 64, /a process or a tag is required/],
   ] as const)('who %s gets no file', async (_name, answers, expected, message) => {

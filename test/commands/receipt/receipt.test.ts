@@ -85,12 +85,6 @@ describe('receipt verify', () => {
     expect((await run(argv, { stdin: '' })).code).toBe(1);
   });
 
-  it('accepts a signature by any of several keys, and names the one that signed', async () => {
-    const { code, out, err } = await run([...verify, '--key', 'second.pub']);
-    expect([code, err]).toEqual([0, 'verified: PASSED, signed with ci.pub, 5 s old\n']);
-    expect(out.split('\n')).toContain('commit\tpassed\t');
-  });
-
   it.each([
     ['signature', { 'ci.pub': stranger.publicPem }, [], 'none of the trusted keys signed it'],
     ['subject', {}, ['--subject', `sha256:${'0'.repeat(64)}`], 'not "sha256:0000'],
@@ -209,27 +203,6 @@ describe('receipt show', () => {
     expect(code).toBe(0);
   });
 
-  it('prints the statement as JSON with verified: false', async () => {
-    const { out } = await run(['show', 'receipt.json', '--json']);
-    expect(JSON.parse(out)).toEqual({ schemaVersion: 1, verified: false, signatures: 1, statement });
-  });
-
-  it('shows a statement without a signature', async () => {
-    const more = { files: { 'receipt.json': JSON.stringify(statement) } };
-    const { out, err } = await run(['show', 'receipt.json', '--quiet'], more);
-    expect(out).toContain('result\tPASSED\n');
-    expect(err).toContain('not verified: it has no signature');
-  });
-
-  it('says that the statement of other software is not a receipt', async () => {
-    const other = { ...statement, predicateType: 'https://slsa.dev/provenance/v1' };
-    const more = { files: { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(other))) } };
-    const { err } = await run(['show', 'receipt.json'], more);
-    expect(err).toContain(
-      'this is not a receipt of rungate: predicateType is "https://slsa.dev/provenance/v1"',
-    );
-  });
-
   it('does not let a text of the receipt control the terminal', async () => {
     const hostile = changed(({ run: one }) =>
       Object.assign(one, { project: '\u001b[2Jx\u202e', name: '##[error]' }),
@@ -282,10 +255,5 @@ describe('receipt keygen', () => {
     expect(err).toContain('rungate does not overwrite keys');
     expect(readdirSync(folder)).toEqual([name]);
     expect(read(name)).toBe('mine');
-  });
-
-  it('exits with 78 if it cannot write there', async () => {
-    const { code, err } = await run(['keygen', join(folder, 'none', 'ci')]);
-    expect([code, err]).toEqual([78, expect.stringContaining('the keys cannot be written')]);
   });
 });

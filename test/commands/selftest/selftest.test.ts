@@ -9,7 +9,6 @@ import type { GroupOptions, GroupResult } from '../../../src/host/process-group.
 import { policySettings } from '../../../src/settings/merge.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../../fake-clock.ts';
-import { turns } from '../../until.ts';
 
 const gate = [...trigger, '--wait', '--strict'];
 type Group = NonNullable<Settings['group']>;
@@ -90,29 +89,6 @@ describe('selftest', () => {
     expect(JSON.parse(result.out).scenarios[0].seconds).toBeLessThan(1);
   });
 
-  it('lets all runs of a gate with retries fail, and does not warn about several runs', async () => {
-    const step = ['bash', '-c', 'rungate run trigger --wait --strict --retries 2'];
-    const result = await selftest(
-      async (gateOf) => ({ code: (await gateOf(...gate, '--retries', '2')).code }),
-      { words: ['--json', '--scenario', 'failed'], step },
-    );
-    expect(verdicts(result)).toEqual({ failed: '1 ok' });
-    expect(JSON.parse(result.out).scenarios[0]).toMatchObject({ runsCreated: 3, hint: null });
-  });
-
-  it('still finds a step that starts another gate after one with retries', async () => {
-    const step = ['bash', '-c', 'until rungate run trigger --wait --retries 1; do :; done'];
-    const result = await selftest(
-      async (gateOf) => {
-        await gateOf(...gate, '--retries', '1');
-        return { code: (await gateOf(...gate, '--retries', '1')).code };
-      },
-      { words: ['--json', '--scenario', 'failed'], step },
-    );
-    expect(verdicts(result)).toEqual({ failed: '0 WRONG' });
-    expect(JSON.parse(result.out).scenarios[0].hint).toContain('another run after a failed one');
-  });
-
   it.each([
     ['rungate run trigger --wait --retries 3', 0, 3],
     ['rungate run trigger --wait', 4, 4],
@@ -151,18 +127,6 @@ describe('selftest', () => {
     });
   });
 
-  it('rejects a step that retries after a failure, since the second run passes', async () => {
-    const result = await selftest(
-      async (gateOf) => {
-        const first = await gateOf(...gate);
-        return { code: first.code === 0 ? 0 : (await gateOf(...gate)).code };
-      },
-      { words: ['--json', '--scenario', 'failed'] },
-    );
-    expect(verdicts(result)).toEqual({ failed: '0 WRONG' });
-    expect(result.out).toMatch(/another run after a failed one/);
-  });
-
   it.each([
     ['broken', 5],
     ['lost', 7],
@@ -179,18 +143,6 @@ describe('selftest', () => {
       runsCreated: 1,
       hint: expect.stringContaining('the exit code of the gate is lost'),
     });
-  });
-
-  it('asks only rungate to wait for years in broken', async () => {
-    const seen: (string | null)[] = [];
-    const play = async (_gate: unknown, { env }: GroupOptions) => {
-      const url = `${env.RUNGATE_API_URL}/api/ci/runs/run_1`;
-      for (const agent of ['curl/8.5.0', 'rungate'])
-        seen.push((await fetch(url, { headers: { 'user-agent': agent } })).headers.get('retry-after'));
-      return { code: 1 };
-    };
-    await selftest(play, { words: ['--scenario', 'broken'] });
-    expect(seen).toEqual(['1', '1000000000']);
   });
 
   it('does not judge a step that was still running at the time limit, and does not pass', async () => {
@@ -262,13 +214,6 @@ describe('a step that runs several gates', () => {
     expect(result.code).toBe(0);
   });
 
-  it('is strict if one of the gates is', async () => {
-    const gates = { lax: { process: 'lax' }, web: { process: 'web', strict: true } };
-    const result = await judged(gates, 'rungate gate');
-    expect(result.verdicts).toMatchObject(all);
-    expect(result.scenarios[3]).toMatchObject({ expected: 'red', hint: null });
-  });
-
   it('is wrong if it hides the exit code, whatever its gates', async () => {
     for (const gates of [usual, { api: { process: 'api', retries: 1 }, perf: { process: 'perf' } }]) {
       const script = 'rungate gate --strict --fail-fast || true';
@@ -280,17 +225,6 @@ describe('a step that runs several gates', () => {
         expect(result.verdicts[name]).toBe('0 WRONG');
         expect(hintOf(result, name)).toContain('"||" after the gate hides its exit code');
       }
-    }
-  });
-
-  it('is wrong if it retries until the gates pass', async () => {
-    for (const gates of [usual, { api: { process: 'api', retries: 1 } }]) {
-      const result = await judged(gates, 'until rungate gate --strict; do :; done', async (gateOf) => {
-        const first = await gateOf('gate', '--strict');
-        return { code: first.code === 0 ? 0 : (await gateOf('gate', '--strict')).code };
-      });
-      expect(result.verdicts).toMatchObject({ failed: '0 WRONG', blocked: '0 WRONG' });
-      expect(hintOf(result)).toContain('another run after a failed one');
     }
   });
 
@@ -322,14 +256,6 @@ describe('the cancelled scenario', () => {
     const result = await selftest(play, { words });
     expect(result.code).toBe(0);
     expect(result.out).toMatch(/^cancelled\tany\t0\twarning\t\S+\t1\t.*use --strict\n$/);
-  });
-
-  it.each([
-    ['red', 1],
-    ['green', 0],
-    ['any', 0],
-  ])('with --cancelled %s makes a step that passes exit with %i', async (colour, code) => {
-    expect((await selftest(play, { words: [...words, '--cancelled', colour] })).code).toBe(code);
   });
 
   it('expects red of a step that is strict by its options, its script or its settings', async () => {
@@ -512,21 +438,6 @@ describe('usage', () => {
     expect(result).toMatchObject({ code: 143, out: '' });
     expect(result.err).toMatch(/stopped by SIGTERM/);
   });
-
-  it('--parallel runs scenarios at the same time and reports them in order', async () => {
-    let running = 0;
-    let most = 0;
-    const play = async () => {
-      running += 1;
-      most = Math.max(most, running);
-      await turns(300 - running);
-      running -= 1;
-      return { code: 1 };
-    };
-    const result = await selftest(play, { words: ['--json', '--parallel', '3'] });
-    expect(most).toBe(3);
-    expect(Object.keys(verdicts(result))).toEqual(scenarios.map(({ name }) => name));
-  });
 });
 
 const step = 'rungate run trigger --project a --process b --wait --strict';
@@ -593,14 +504,4 @@ describe('a step that slices', () => {
     expect(verdicts(sliced)).toMatchObject([{ verdict: 'wrong', result: { scenario: { name: 'passed' } } }]);
     expect(verdicts(`set +e\n${sliced}\nwhile [ $? -eq 75 ]; do ${sliced}; done`)).toEqual([]);
   });
-
-  it('is wrong if it ends with 75, wherever its options are', () => {
-    const all = verdicts('make gate', { exitCode: 75 });
-    expect(all).toHaveLength(results().length);
-    expect(all.every(({ verdict }) => verdict === 'wrong')).toBe(true);
-  });
-});
-
-it('examines a script with a very long line quickly', () => {
-  hint('passes a failure', `${'export a=$( if rungate_ '.repeat(3000)}\n${step} | tee log`);
 });

@@ -7,7 +7,6 @@ import {
   UnexpectedResponseError,
 } from '../../../src/errors.ts';
 import { HubLinks } from '../../../src/gate/fleet/hub-link.ts';
-import type { GrantRequest } from '../../../src/gate/fleet/protocol.ts';
 import { virtualTime } from '../../virtual-time.ts';
 import { createHubLink, type FakeHub, type FakeStream, fakeHub } from './fake-hub.ts';
 
@@ -78,16 +77,6 @@ describe('a link to a hub', () => {
     expect(wakes).toEqual(['run_1', 'run_2', 'run_1']);
   });
 
-  it('opens a new stream for other runs', async () => {
-    const hub = fakeHub();
-    const { time, link } = connect(hub);
-    await link.watch([]);
-    await link.watch(['run_1']);
-    await time.run(0);
-    expect(hub.streams.map(({ runIds }) => runIds)).toEqual([[], ['run_1']]);
-    expect(hub.streams.map(({ ended }) => ended)).toEqual([true, false]);
-  });
-
   it.each(['safety', 'first'] as const)(
     'makes a waiting %s read urgent when its run is woken',
     async (of) => {
@@ -137,18 +126,6 @@ describe('a link to a hub', () => {
     expect(changes).toEqual([]);
   });
 
-  it('reports refused requests, but not while the hub is out of reach', async () => {
-    const hub = fakeHub();
-    const { time, link } = connect(hub);
-    link.limited(1);
-    await link.watch(['run_1']);
-    link.limited(2);
-    hub.streams[0]?.fail(new NetworkError('broken', 'the connection broke'));
-    await time.run(0);
-    link.limited(3);
-    expect(hub.limited).toEqual([2]);
-  });
-
   it('connects again with the last event when the hub ends the stream, without a word to the user', async () => {
     const hub = fakeHub();
     const { time, link, changes, wakes } = connect(hub);
@@ -194,16 +171,6 @@ describe('a link to a hub', () => {
       expect(hub.streams).toMatchObject([{ ended: true }]);
     },
   );
-
-  it('does not hold up a gate that is stopped while it connects', async () => {
-    const { time, link, settledAt } = connect(fakeHub(() => {}));
-    const gate = new AbortController();
-    const turn = settledAt(link.granted('first', 'run_1', gate.signal));
-    await time.run(1000);
-    gate.abort(new Error('stopped'));
-    await time.run(0);
-    expect(turn).toEqual({ at: 1000, error: new Error('stopped') });
-  });
 });
 
 describe('a hub that fails', () => {
@@ -242,43 +209,6 @@ describe('a hub that fails', () => {
     link.close();
   });
 
-  it.each(failures.slice(0, 6))(
-    'in mid-wait lets everything pass within 10 s, and is used again when it is back: it %s',
-    async (_name, fail) => {
-      let broken = false;
-      const hub = fakeHub(
-        (stream) => (broken ? fail(stream) : stream.send({ type: 'ready' })),
-        () => {},
-      );
-      const { time, link, changes, settledAt } = connect(hub);
-      await link.watch(['run_1']);
-      const turn = settledAt(link.granted('safety', 'run_1', never));
-      await time.run(1000);
-      broken = true;
-      fail(hub.streams[0] as FakeStream);
-      await time.run(10_000);
-      expect(turn.at).toBeLessThanOrEqual(10_000);
-      expect(turn.error).toBe(undefined);
-      expect(changes).toHaveLength(1);
-      expect(changes[0]).not.toBe(null);
-      await time.run(100_000);
-      await link.granted('safety', 'run_1', never);
-      expect(changes).toHaveLength(1);
-
-      broken = false;
-      for (let waited = 0; waited < 40 && changes.length === 1; waited += 1) await time.run(1000);
-      expect(changes).toHaveLength(2);
-      expect(changes[1]).toBe(null);
-      const again = settledAt(link.granted('safety', 'run_1', never));
-      await time.run(0);
-      expect(again.at).toBe(null);
-      hub.grants[0]?.settle(true);
-      await time.run(0);
-      expect(again.at).not.toBe(null);
-      link.close();
-    },
-  );
-
   it('is alive while its heartbeats come', async () => {
     const { time, link, changes } = await (async () => {
       const hub = fakeHub();
@@ -292,15 +222,6 @@ describe('a hub that fails', () => {
     expect(changes).toEqual([]);
     await time.run(1500);
     expect(changes).toHaveLength(1);
-    link.close();
-  });
-
-  it('with its grants alone lets everything pass, too', async () => {
-    const hub = fakeHub(undefined, (grant) => grant.fail(new HttpError('502', { status: 502 })));
-    const { link, changes } = connect(hub);
-    await link.watch(['run_1']);
-    await link.granted('first', 'run_1', never);
-    expect(changes).toMatchObject([{ status: 502 }]);
     link.close();
   });
 
@@ -376,16 +297,6 @@ describe('a hub that fails', () => {
     link.close();
   });
 
-  it('lets everything pass if it breaks off a request for a grant twice', async () => {
-    const hub = fakeHub(undefined, (grant) => grant.fail(broken));
-    const { link, changes } = connect(hub);
-    await link.watch(['run_1']);
-    await link.granted('first', 'run_1', never);
-    expect(hub.log).toEqual(['stream', 'first', 'first']);
-    expect(changes).toEqual([broken]);
-    link.close();
-  });
-
   it('is retried after 1, 2, 5, 10, 20 and then every 30 s', async () => {
     const at: number[] = [];
     const hub = fakeHub((stream) => {
@@ -396,24 +307,6 @@ describe('a hub that fails', () => {
     await link.watch(['run_1']);
     await time.run(100_000);
     expect(at).toEqual([0, 1000, 3000, 8000, 18_000, 38_000, 68_000, 98_000]);
-    link.close();
-  });
-
-  it('is retried soon if it worked for a minute in between', async () => {
-    const at: number[] = [];
-    const hub = fakeHub((stream) => {
-      at.push(time.clock.monotonic());
-      if (at.length !== 5) return stream.fail(new NetworkError('refused', 'refused'));
-      stream.send({ type: 'ready' });
-      const began = time.clock.monotonic();
-      for (let beat = 3000; beat < 70_000; beat += 3000)
-        time.at(began + beat, () => stream.send({ type: 'heartbeat' }));
-      time.at(began + 70_000, () => stream.fail(new NetworkError('broken', 'broken')));
-    });
-    const { time, link } = connect(hub);
-    await link.watch(['run_1']);
-    await time.run(92_000);
-    expect(at).toEqual([0, 1000, 3000, 8000, 18_000, 88_000, 89_000, 91_000]);
     link.close();
   });
 });
@@ -446,40 +339,6 @@ describe('a gate that loses its hub', () => {
     expect(hub.sent).toEqual([{ reads: [37_000, 33_000, 29_000, 18_000], creates: [23_000] }]);
     await link.watch(['run_1']);
     expect(hub.sent).toHaveLength(1);
-  });
-
-  it('asks the hub instead if that is back before the time comes', async () => {
-    const hub = fakeHub();
-    const { time, link, settledAt } = connect(hub, () => 0.9);
-    await link.watch(['run_1']);
-    await time.run(0);
-    hub.streams[0]?.fail(broken());
-    await time.run(0);
-    const turn = settledAt(link.granted('safety', 'run_1', never));
-    await time.run(2000);
-    expect(turn.at).toBe(1000);
-    expect(hub.log).toEqual(['stream', 'stream', 'safety']);
-  });
-
-  it('sends its request at once if it never had a hub', async () => {
-    const hub = fakeHub((stream) => stream.fail(broken()));
-    const { link } = connect(hub);
-    await link.watch(['run_1']);
-    await expect(link.granted('first', 'run_1', never)).resolves.toBeUndefined();
-  });
-
-  it('can be stopped while it waits for its time', async () => {
-    const hub = fakeHub();
-    const { time, link, settledAt } = connect(hub, () => 0.5);
-    await link.watch(['run_1']);
-    await time.run(0);
-    hub.streams[0]?.fail(new CredentialError('wrong', { hint: '' }));
-    await time.run(0);
-    const gate = new AbortController();
-    const turn = settledAt(link.granted('safety', 'run_1', gate.signal));
-    gate.abort(new Error('stopped'));
-    await time.run(0);
-    expect(turn.error).toEqual(new Error('stopped'));
   });
 });
 
@@ -538,25 +397,6 @@ describe('the gates of one process', () => {
     expect(watched).toEqual(['web', 'api']);
   });
 
-  it('are subscribed by the stream that a lost hub gets when it is back', async () => {
-    let up = true;
-    const hub = fakeHub((stream) => {
-      if (up) stream.send({ type: 'ready' });
-    });
-    const { time, open } = several(hub);
-    const web = open('web');
-    await web.watch(['run_1']);
-    up = false;
-    hub.streams.at(-1)?.fail(broken());
-    await time.run(1500);
-    await open('api').watch(['run_2']);
-    await time.run(0);
-    expect(hub.streams.at(-1)?.runIds).toEqual(['run_1', 'run_2']);
-    hub.streams.at(-1)?.send({ type: 'ready' });
-    await time.run(0);
-    expect(hub.streams.filter(({ ended }) => !ended)).toHaveLength(1);
-  });
-
   it('wait together while the hub grants requests of others', async () => {
     const hub = fakeHub(
       (stream) => stream.send({ type: 'ready' }),
@@ -576,34 +416,5 @@ describe('the gates of one process', () => {
       for (const grant of [...hub.grants]) grant.settle(false, 4_000);
     }
     expect([ended, changes]).toEqual([0, []]);
-  });
-
-  it('all notice that the hub is lost and that it is back, also one that begins meanwhile', async () => {
-    const hub = fakeHub();
-    const { time, open, changes } = several(hub);
-    const [web, api] = [open('web'), open('api')];
-    await Promise.all([web.watch(['run_1']), api.watch(['run_2'])]);
-    await time.run(0);
-    hub.streams.at(-1)?.fail(broken());
-    await time.run(0);
-    open('late');
-    await time.run(1000);
-    expect(changes).toEqual([
-      ...['web refused', 'api refused', 'late refused'],
-      ...['web back', 'api back', 'late back'],
-    ]);
-  });
-
-  it('ask for grants with the name of the gate', async () => {
-    const asked: GrantRequest[] = [];
-    const hub = fakeHub(undefined, (grant) => {
-      asked.push(grant.asked);
-      grant.settle(true);
-    });
-    const { open } = several(hub);
-    const web = open('web');
-    await web.watch(['run_1']);
-    await web.granted('first', 'run_1', never);
-    expect(asked).toEqual([{ class: 'first', waitedMs: 0, gate: 'web', runId: 'run_1' }]);
   });
 });

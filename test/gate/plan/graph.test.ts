@@ -29,11 +29,6 @@ describe('a mistake in the needs', () => {
 
   it('is not found in gates whose needs have an order', () =>
     expect(problemIn(nodes({ d: ['b', 'c'], b: ['a'], c: ['a'], a: [] }, ['d']))).toBeNull());
-
-  it('is found in a chain of 5,000 gates', () => {
-    const chain = Array.from({ length: 5_000 }, (_, at) => [`g${at}`, [`g${(at + 1) % 5_000}`]]);
-    expect(problemIn(nodes(Object.fromEntries(chain)))?.message.split(' → ')).toHaveLength(5_001);
-  });
 });
 
 describe('the order of gates', () => {

@@ -94,14 +94,6 @@ describe('the result of several gates', () => {
     expect(report).toMatchObject({ result: 'fail', exitCode: 5, gates: [{ name: 'e', result: 'warn' }] });
   });
 
-  it('is that of the signal after a stop', () =>
-    expect(combineGates([passed, skipped], 'SIGTERM')).toMatchObject({
-      result: 'fail',
-      exitCode: 143,
-      interruptedBy: 'SIGTERM',
-      cancellation: 'none',
-    }));
-
   it('is never exit 0 with a gate that did not pass, warn or is advisory', () => {
     const some = fc.constantFrom(passed, failed, blocked, skipped, advised, {
       ...failed,

@@ -28,19 +28,4 @@ describe('the data set', () => {
       expect(keys).toContain(discoveredInEnvironmentKey);
     }
   });
-
-  it('uses given orders unchanged and generates their missing fields', () => {
-    const given = [
-      { total: '12.340', currency: 'KWD' },
-      { id: 'mine', total: '7' },
-    ];
-    const { orders } = createAccount(1, { orders: given }, until);
-    expect(orders).toMatchObject([
-      { total: '12.340', currency: 'KWD' },
-      { id: 'mine', total: '7' },
-    ]);
-    expect(orders[0]).toMatchObject({ id: expect.stringMatching(/^ord_/), customer: expect.any(String) });
-    const wrong = () => createAccount(1, { orders: [{ total: '1e3' }] }, until);
-    expect(wrong).toThrow('the total "1e3" is not decimal text');
-  });
 });

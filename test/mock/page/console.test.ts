@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/options.ts';
-import { type Stage, stage, trigger } from '../../cli/harness.ts';
-import { byProcess, type Service, startService } from '../service.ts';
+import type { Stage } from '../../cli/harness.ts';
+import { type Service, startService } from '../service.ts';
 
 /** A row of any of the page's lists. */
 type Row = Record<string, unknown> & { key: string | number };
@@ -58,31 +58,6 @@ describe('the page of the mock', () => {
     expect(html).not.toContain('{{');
     expect(html).toMatch(/<style>[^<]*color-scheme: light dark[^<]*<\/style>/);
   });
-
-  it('is the target of app URLs, unless they have another base', async () => {
-    const { mock, post, html } = await served();
-    const { appUrl, runId } = (await post('/api/ci/runs', byProcess)).json();
-    expect(appUrl).toBe(`${mock.url}/projects/shop/runs/${runId}`);
-    const response = await fetch(String(appUrl));
-    expect([response.status, await response.text()]).toEqual([200, html]);
-
-    const other = await served({ appUrlBase: 'https://app.example.test' });
-    expect((await other.post('/api/ci/runs', byProcess)).json().appUrl).toMatch(/^https:\/\/app\.example/);
-  });
-
-  it('is not recorded, and neither faults nor rate limits affect it', async () => {
-    const { mock, state } = await served({ rateLimit: 'documented' });
-    mock.faults.add({ kind: 'status', status: 503 });
-    for (let i = 0; i < 120; i += 1) await state();
-    expect([mock.requests.length, mock.faults.pending]).toEqual([0, 1]);
-  });
-
-  it('allows only GET and HEAD', async () => {
-    const { call } = await served();
-    expect((await call('HEAD', '/')).status).toBe(200);
-    expect((await call('POST', '/')).status).toBe(405);
-    expect((await call('DELETE', '/projects/a/runs/b')).status).toBe(405);
-  });
 });
 
 describe('access to the page', () => {
@@ -104,12 +79,6 @@ describe('access to the page', () => {
     expect(mock.state.runs.get(id)?.outcome).toBe('stuck');
   });
 
-  it('is allowed for the page itself, as a browser sends its requests', async () => {
-    const { mock, request } = await served();
-    const headers = { origin: mock.url, 'sec-fetch-site': 'same-origin' };
-    expect((await request('state', headers)).status).toBe(200);
-  });
-
   it('is refused for embedding', async () => {
     const { call } = await served();
     for (const destination of ['iframe', 'script', 'empty', 'image', 'object']) {
@@ -129,77 +98,7 @@ describe('access to the page', () => {
   });
 });
 
-describe('the actions of the page', () => {
-  async function staged() {
-    const on = await stage({ page: true, outcome: 'stuck' });
-    stages.push(on);
-    const id = (await on.rungate(...trigger)).out.trim();
-    return { on, id, page: await open(on.mock.url) };
-  }
-
-  it.each([
-    ['passed', 0],
-    ['failed', 1],
-    ['blocked', 2],
-    ['cancelled', 4],
-  ] as const)('end a run as %s, and its gate exits with %i', async (as, code) => {
-    const { on, id, page } = await staged();
-    expect(await page.do({ do: 'end', run: id, as })).toEqual({ message: `${id} ended as ${as}` });
-    expect((await on.rungate('run', 'wait', id, '--strict')).code).toBe(code);
-    expect((await page.state()).runs).toMatchObject([{ key: id, result: as }]);
-  });
-
-  it('announce the end of a run to webhooks once, whatever its planned outcome', async () => {
-    const { post, asUser, mock, clock, do: act, trigger: start } = await served({ outcome: 'passed' });
-    await asUser('POST', '/api/webhooks', { url: 'http://127.0.0.1:9/', events: ['run.completed'] });
-    const id = await start();
-    clock.advance(500);
-    await act({ do: 'end', run: id, as: 'blocked' });
-    clock.advance(5000);
-    expect((await post('/api/ci/runs', byProcess)).status).toBe(201);
-    const [hook] = [...mock.state.account.webhooks.values()].slice(-1);
-    expect([...(hook?.deliveries.values() ?? [])].map(({ payload }) => payload)).toEqual([
-      expect.objectContaining({
-        type: 'run.completed',
-        data: expect.objectContaining({ runId: id, state: 'completed', failed: 0, blocked: 1 }),
-      }),
-    ]);
-  });
-
-  it.each([
-    [{ do: 'end', run: 'run_0', as: 'passed' }, 404],
-    [{ do: 'end', run: 'run_0', as: 'stuck' }, 422],
-    [{ do: 'end', run: 'run_0', as: 'passed', also: 1 }, 422],
-    [{ do: 'fault', fault: 'hugge' }, 422],
-    [{ do: 'fault', fault: 'reset@run.wait' }, 422],
-    [{ do: 'off', fault: '1' }, 422],
-    [{ do: 'everything' }, 422],
-    ['{', 400],
-    ['null', 422],
-  ])('do not include %j', async (body, status) => {
-    const { mock, request } = await served();
-    expect((await request('do', {}, body)).status).toBe(status);
-    expect(mock.faults.pending).toBe(0);
-  });
-});
-
 describe('the page', () => {
-  it('keeps a fault on until it has affected its requests or is switched off', async () => {
-    const { call, do: act, state } = await served();
-    await act({ do: 'fault', fault: '503@orders.list:1-2' });
-    await act({ do: 'fault', fault: 'drop@run.completed:all' });
-    const [first] = (await state()).faults;
-    expect((await state()).faults).toEqual([
-      { key: 1, name: 'status 503 on orders.list', left: 'requests left: 2' },
-      { key: 2, name: 'drop on run.completed', left: 'deliveries left: all' },
-    ]);
-    expect((await call('GET', '/api/orders.json')).status).toBe(503);
-    expect((await state()).faults[0]).toMatchObject({ left: 'requests left: 1' });
-    expect(await act({ do: 'off', fault: first?.key })).toEqual({ message: 'The fault is off' });
-    expect(await act({ do: 'off', fault: first?.key })).toEqual({ message: 'The fault was already off' });
-    expect((await call('GET', '/api/orders.json')).status).toBe(200);
-  });
-
   it('shows a run and the last requests without paths, headers and bodies, which may contain secrets', async () => {
     const { mock, post, call, request } = await served();
     const processSlug = `${mock.apiKey} and <b>\u001b[31m`;
