@@ -390,7 +390,7 @@ async function gate(
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
   const { timeoutMs, maxAttempts } = options;
   const own = {
-    ...{ name: unnamed, needs: [], advisory: false },
+    ...{ name: unnamed, needs: [], advisory: false, settings: null },
     rules: { policy: strict, intervalMs: 10 * second, timeoutMs, maxAttempts },
     start: { body, chain: chainOf({ key: runId, trust: 'random' }, 1) },
   };

@@ -68,8 +68,9 @@ export type {
 export { gates } from './library/gates.ts';
 export type { GatesOptions, NamedGate } from './library/gates-options.ts';
 export { type Mock, type MockDelivery, type MockFaults, type MockRun, startMock } from './library/mock.ts';
+export type { StartOptions } from './library/plan-call.ts';
 export type { ReceiptOptions, ReportWithReceipt } from './library/receipt.ts';
-export { type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
+export { type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
 export type { DeliveryStatus, EventType } from './mock/data/webhooks.ts';

@@ -1,5 +1,6 @@
 import type { CiContext } from '../ci/context.ts';
 import { detectCi, gitFacts } from '../ci/provider.ts';
+import type { StopListener } from '../errors.ts';
 import type { Io } from '../host/io.ts';
 import { inCi } from '../output/motion.ts';
 import { sanitize } from '../sanitize.ts';
@@ -19,6 +20,12 @@ function textOf(io: Io, variable: string): string | undefined {
 
 /** Returns whether a CI system started this command, also one that rungate does not know. */
 export const runsInCi = (env: Io['env']): boolean => detectCi(env).provider !== null || inCi(env);
+
+/** Returns how a gate is stopped: outside CI, it outlives the shell and the terminal that started it. */
+export const gateStops =
+  (io: Io) =>
+  (listener: StopListener): (() => void) =>
+    io.onStop(listener, !runsInCi(io.env));
 
 /** Returns the context of this job: from the CI, or else from git. */
 export async function ciContext(io: Io): Promise<CiContext> {

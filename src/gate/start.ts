@@ -2,7 +2,7 @@ import { ceilings } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
 import { type RungateError, TimeoutError } from '../errors.ts';
-import type { KeyChain } from './events.ts';
+import type { KeyChain, RunJournal } from './events.ts';
 import type { DiscardedRun } from './result-types.ts';
 
 /** The request that creates a run of a gate, and everything that comes before it. */
@@ -12,9 +12,28 @@ export interface Start {
   chain: KeyChain;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
+  journal?: RunJournal | undefined;
+  preview?: Preview | undefined;
+  /** A text for people about the origin of its first key. */
+  how?: string | undefined;
+  /** The facts that its keys are made from, and the path of the journal; only for keys made from a CI system's facts. */
+  made?: { ingredients: object; path: string } | undefined;
   /** Waits until a run can be created, with its own limit. After the first time it returns at once. */
   ready?(signal: AbortSignal): Promise<void>;
   environment?: StartEnvironment | undefined;
+}
+
+/** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
+export interface Preview {
+  baseUrl: URL;
+  /** The URL that has to respond first. */
+  readyUrl: URL;
+  readyTimeoutMs: number;
+  /** The key of the environment that is copied; null for none. */
+  model: string | null;
+  copyVariables: boolean;
+  /** The commit. */
+  version: string | null;
 }
 
 export interface EnvironmentTools {

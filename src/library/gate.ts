@@ -9,10 +9,9 @@ import { artifactsOf } from '../subject.ts';
 import { bareUrl } from '../transport/address.ts';
 import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { openGate } from './open-gate.ts';
-import { planCallPreviews } from './preview.ts';
+import { planCall } from './plan-call.ts';
 import { type ReportWithReceipt, withReceipt } from './receipt.ts';
 import { sharedOptions, withSession } from './session.ts';
-import { planStart } from './start-run.ts';
 
 /**
  * Starts a run or takes existing ones, waits for them, and judges them: `rungate gate` as a function, with the same rules. It
@@ -43,19 +42,18 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
   return withSession(options, [rules.intervalMs], async (session) => {
     if (trigger === undefined && options.preview !== undefined)
       throw new UsageError('preview needs trigger: the runs of runIds already have an environment');
-    const given = trigger === undefined ? [] : [{ ...node, trigger, preview: options.preview }];
-    const [own] = planCallPreviews(given, options, session);
-    const planned = own && (await planStart(own.body, options, session));
-    const start = planned?.start;
-    const runs = { start, journal: planned?.journal, runIds: runIds && [...new Set(runIds)] };
-    const gate = { ...node, ...runs, preview: own?.preview };
+    const [gate] =
+      trigger === undefined
+        ? [{ ...node, settings: options, runIds: [...new Set(runIds)], start: undefined }]
+        : planCall([{ ...node, trigger, preview: options.preview }], options, session);
+    const { start } = gate;
     const { reporter, redact } = session;
     const settings = { ...session, ...sharedOptions(options), gates: [gate], failFast: false };
     const { report } = await openGate(settings, [reporter]);
     const facts = {
       build: {
         ...(start?.body ?? (env === undefined ? {} : runFacts(detectCi(env)))),
-        baseUrl: own?.preview && bareUrl(own.preview.baseUrl),
+        baseUrl: start?.preview && bareUrl(start.preview.baseUrl),
       },
       subjects: artifactsOf(options.subjects),
       apiUrl: options.apiUrl,

@@ -1,33 +1,12 @@
-import { type Checked, checkOptions } from '../client/check-options.ts';
+import { checkOptions } from '../client/check-options.ts';
 import { prepareRequest } from '../client/request.ts';
 import { run } from '../contract/run.ts';
 import type { GatesEvent } from '../gate/plan/plan.ts';
 import type { GatesReport } from '../gate/result-types.ts';
-import type { PreviewGate } from '../preview/open.ts';
-import type { PlannedPreview } from '../preview/plan.ts';
-import { type CheckedGate, checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
+import { checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
 import { openGate } from './open-gate.ts';
-import { planCallPreviews } from './preview.ts';
-import { type Session, sharedOptions, withSession } from './session.ts';
-import { planStart } from './start-run.ts';
-
-/** Returns the gate with the run to start. @throws RungateError if its request would be refused before it is sent */
-async function planGate(
-  { trigger: _, ...gate }: CheckedGate,
-  { body, preview }: PlannedPreview,
-  options: Checked<GatesOptions>,
-  session: Session,
-): Promise<PreviewGate> {
-  const { name, rules } = gate;
-  const { env, idempotencySalt: salt } = options;
-  // Two gates with the same run need different keys, as on the command line.
-  const idempotencySalt = env === undefined ? salt : [salt, `gate ${name}`].filter(Boolean).join(', ');
-  const plan = { ...options, idempotencySalt, retries: rules.retries };
-  const { start, journal } = await planStart(body, plan, session, name);
-  const input = { params: {}, body: start.body };
-  inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, options));
-  return { ...gate, preview, start, journal };
-}
+import { planCall } from './plan-call.ts';
+import { sharedOptions, withSession } from './session.ts';
 
 /**
  * Runs several gates, each as soon as the gates that it needs have passed, and judges them together: `rungate gate` with the
@@ -56,10 +35,11 @@ export async function gates(given: GatesOptions): Promise<GatesReport> {
   const checked = checkedGates(options);
   const intervals = checked.map(({ rules }) => rules.intervalMs);
   return withSession<GatesEvent, GatesReport>(options, intervals, async (session) => {
-    const own = planCallPreviews(checked, options, session);
-    const planned = await Promise.all(
-      checked.map((gate, at) => planGate(gate, own[at] as PlannedPreview, options, session)),
-    );
+    const planned = planCall(checked, options, session);
+    for (const { name, start } of planned) {
+      const input = { params: {}, body: start.body };
+      inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, options));
+    }
     const settings = {
       ...session,
       ...sharedOptions(options),

@@ -4,7 +4,7 @@ import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import { RungateError, redactError, type Say, type StopCause, type StopListener } from '../errors.ts';
 import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
-import type { Emit, RunJournal } from '../gate/events.ts';
+import type { Emit } from '../gate/events.ts';
 import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
 import { shortestWaitMs } from '../gate/limits.ts';
 import {
@@ -12,7 +12,9 @@ import {
   knownRuns,
   oneGate,
   type PlanEvent,
+  type PlannedGate,
   type PlanResult,
+  type StartingGate,
   severalGates,
   unnamed,
   unstartedGates,
@@ -20,12 +22,10 @@ import {
 import { runPlan } from '../gate/plan/run-plan.ts';
 import type { PlanStore } from '../gate/plan/saved.ts';
 import { type Started, type StartedGate, startedOf } from '../gate/plan/started.ts';
-import type { Policy } from '../gate/policy.ts';
 import { redactReport, reportUncreated } from '../gate/report.ts';
 import type { GateReport, GatesReport } from '../gate/result-types.ts';
 import { type RunService, runService } from '../gate/service.ts';
-import type { Start } from '../gate/start.ts';
-import { openPreviews, type PreviewGate } from '../preview/open.ts';
+import { openPreviews } from '../preview/open.ts';
 import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
 
@@ -47,7 +47,7 @@ export interface OpenOptions {
 
 export interface OpenGateOptions extends OpenOptions {
   /** One gate that is `unnamed`, or several. */
-  gates: readonly PreviewGate[];
+  gates: readonly PlannedGate[];
   failFast: boolean;
   /** Keeps the state of gates that may go on in another command. */
   store?: PlanStore | undefined;
@@ -79,7 +79,7 @@ async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateO
 
 async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Emit) {
   const { gates, connection, clock, say, onStop } = options;
-  if (gates.every(({ preview }) => preview === undefined)) return undefined;
+  if (gates.every(({ start }) => start?.preview === undefined)) return undefined;
   return openPreviews({ ...(await connection()), caller, clock, say, onStop, emit });
 }
 
@@ -88,41 +88,33 @@ const reasonIn =
   async (why: StopCause | 'timeout' | 'orphaned') =>
     options.cancelReason ?? cancelReason(why, options.env);
 
-async function runOpened(options: OpenGateOptions, reporters: readonly Reporter[]): Promise<PlanResult> {
-  const { gates, failFast, redact, say, local, clock, random, onStop, cancelOnInterrupt, cancelOnTimeout } =
-    options;
+/** Runs the gates. `use` gets the result while the connections are open. */
+async function runOpened<Used>(
+  options: OpenGateOptions,
+  reporters: readonly Reporter[],
+  use: (result: PlanResult, service: RunService, emit: (event: PlanEvent) => void) => Promise<Used>,
+): Promise<Used> {
+  const { gates, redact, local, clock } = options;
   const caller = await options.connect();
+  const service = runService(caller, clock.now);
   let page: OpenDeployed | undefined;
   let hub: OpenHub | undefined;
   let previews: ReturnType<typeof openPreviews> | undefined;
+  // A reporter may keep and change what it receives.
   const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
   try {
     hub = await openHubOf(options);
     await awaitEach(reporters, { type: 'begin' });
     page = await openBuildCheck(options, emit);
     previews = await openPreviewsOf(options, caller, emit);
-    return await runPlan(
-      {
-        gates: previews === undefined ? gates : gates.map(previews.attach),
-        failFast,
-        cancelOnInterrupt,
-        cancelOnTimeout,
-        cancelReason: reasonIn(options),
-        shortestMs: shortestWaitMs(local),
-      },
-      {
-        service: runService(caller, clock.now),
-        clock,
-        random,
-        say,
-        onStop,
-        page: page?.page,
-        store: options.store,
-        ...(hub !== undefined && { linkHub: hub.link }),
-        // A reporter may keep and change what it receives.
-        emit,
-      },
-    );
+    const plan = {
+      ...options,
+      gates: previews === undefined ? gates : gates.map(previews.attach),
+      cancelReason: reasonIn(options),
+      shortestMs: shortestWaitMs(local),
+    };
+    const tools = { ...options, service, page: page?.page, linkHub: hub?.link, emit };
+    return await use(await runPlan(plan, tools), service, emit);
   } finally {
     await previews?.end();
     await page?.close();
@@ -143,7 +135,7 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
   let error: RungateError | null = null;
   let previews: GateReport['previews'];
   try {
-    const result = await runOpened(options, reporters);
+    const result = await runOpened(options, reporters, async (ended) => ended);
     previews = result.parts?.previews;
     report = single === undefined ? severalGates(result) : oneGate(result);
   } catch (cause) {
@@ -173,62 +165,41 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
   return end;
 }
 
-interface OpenStartOptions extends OpenOptions {
-  start: Start;
-  journal: RunJournal | undefined;
-  policy: Policy;
-  timeoutMs: number;
-}
-
+/** A gate that only starts a run looks whether it has ended, and cancels nothing. */
+const startsOnly = {
+  failFast: false,
+  deployed: async () => null,
+  connection: async () => ({}),
+  local: false,
+  cancelOnInterrupt: false,
+  cancelOnTimeout: false,
+  env: {},
+};
 /** The wait between the reads of a run that do not show whether it has ended. */
 const unclearMs = 10_000;
 
 /** After a stop it still finds the run that it has started. `use` is called before the journal is done with the run. */
 export async function openStart(
-  options: OpenStartOptions,
+  options: OpenOptions,
+  gate: StartingGate,
   others: readonly Reporter[],
   use: (started: StartedGate, service: RunService) => Promise<void>,
 ): Promise<Started> {
-  const { start, journal, policy, timeoutMs, clock, random, say, onStop, redact } = options;
+  const { policy, timeoutMs } = gate.rules;
   const rules = { policy, timeoutMs, intervalMs: unclearMs, maxAttempts: Number.POSITIVE_INFINITY };
-  const gate = { name: unnamed, needs: [], advisory: false, start, journal, waits: false, rules };
-  const recorded = journalReporter([gate]);
-  const reporters = [recorded.reporter, ...others];
-  const emit = (event: PlanEvent) => emitTo(reporters, event, redact);
-  const caller = await options.connect();
-  const service = runService(caller, clock.now);
-  let hub: OpenHub | undefined;
-  try {
-    hub = await openHubOf(options);
-    const tools = {
-      service,
-      clock,
-      random,
-      say,
-      onStop,
-      emit,
-      ...(hub !== undefined && { linkHub: hub.link }),
-    };
-    const result = await runPlan({ ...startsOnly, gates: [gate] }, tools);
-    const started = startedOf(start.body, result);
-    if (started.kind === 'started') {
-      await use(started, service);
-      emit({ type: 'settled', runId: started.run.runId });
-    }
-    recorded.settle();
-    return started;
-  } finally {
-    await hub?.close();
-    emitTo(reporters, { type: 'close' }, redact);
-    await caller.close();
-  }
+  const gates = [{ ...gate, rules, waits: false }];
+  const journal = journalReporter(gates);
+  return runOpened(
+    { ...options, ...startsOnly, gates },
+    [journal.reporter, ...others],
+    async (result, service, emit) => {
+      const started = startedOf(gate.start.body, result);
+      if (started.kind === 'started') {
+        await use(started, service);
+        emit({ type: 'settled', runId: started.run.runId });
+      }
+      journal.settle();
+      return started;
+    },
+  );
 }
-
-/** A gate that only starts a run cancels nothing. */
-const startsOnly = {
-  failFast: false,
-  cancelOnInterrupt: false,
-  cancelOnTimeout: false,
-  cancelReason: (why: StopCause | 'timeout') => why,
-  shortestMs: shortestWaitMs(false),
-};

@@ -57,11 +57,11 @@ const isInner = (event: { type: string }): event is InnerEvent | { type: 'close'
  * Returns a reporter for the journals of gates. `settle` records that the job is done with the runs that have ended: once their result is
  * reported, since a command that is killed before that has told nobody.
  */
-export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'journal'>[]): {
+export function journalReporter(gates: readonly PlannedGate[]): {
   reporter: Reporter;
   settle(): void;
 } {
-  const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.journal;
+  const journalOf = (gate = unnamed) => gates.find(({ name }) => name === gate)?.start?.journal;
   const settled: { gate?: string | undefined; runId: string }[] = [];
   return {
     reporter: {
@@ -71,7 +71,8 @@ export function journalReporter(gates: readonly Pick<PlannedGate, 'name' | 'jour
       // Several gates share it, and their journals are for one job.
       environment({ key, step, baseUrl }) {
         if (step === 'kept') return;
-        gates.find(({ journal }) => journal !== undefined)?.journal?.environment(key, step, baseUrl);
+        const shared = gates.find(({ start }) => start?.journal !== undefined);
+        shared?.start?.journal?.environment(key, step, baseUrl);
       },
     },
     settle() {

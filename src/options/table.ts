@@ -38,6 +38,11 @@ export type Attribute<Flag> = Flag extends `${infer Name} <${string}`
 /** The values of the options on a command line, by the names that commander gives them. */
 export type Flags = {
   [Id in OptionId as Rows[Id] extends { flag: infer Flag } ? Attribute<Flag> : never]?: OptionValues[Id];
+} & {
+  /** The options of gates that only the command line has. */
+  dryRun?: boolean;
+  wait?: boolean;
+  name?: readonly string[];
 };
 
 type Group<Values, Name extends string> = {

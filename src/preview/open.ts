@@ -15,19 +15,15 @@ import type { Emit, EnvironmentStep } from '../gate/events.ts';
 import { isLimit } from '../gate/failed-read.ts';
 import { stopBudgetMs } from '../gate/limits.ts';
 import type { PlannedGate } from '../gate/plan/plan.ts';
-import type { EnvironmentTools, Removal, StartEnvironment } from '../gate/start.ts';
+import type { EnvironmentTools, Preview, Removal, StartEnvironment } from '../gate/start.ts';
 import { bareUrl, shownUrl, toDeployment } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { untilAborted } from '../transport/stop.ts';
 import { deleteOwn, environmentsWithKey, wasRefused } from './environments.ts';
 import { isOwn } from './mark.ts';
-import { type Preview, prepareEnvironment } from './prepare.ts';
+import { prepareEnvironment } from './prepare.ts';
 import { untilReady } from './ready.ts';
-
-export interface PreviewGate extends PlannedGate {
-  preview?: Preview | undefined;
-}
 
 interface PreviewTools {
   caller: Caller;
@@ -212,10 +208,12 @@ export function openPreviews(tools: PreviewTools) {
 
   return {
     /** Returns the gate with a start that waits for the deployment, and creates and deletes the environment. */
-    attach<Gate extends PreviewGate>(gate: Gate): Gate {
-      const { start, preview } = gate;
-      const key = start?.body.environmentKey;
-      if (start === undefined || preview === undefined || typeof key !== 'string') return gate;
+    attach(gate: PlannedGate): PlannedGate {
+      if (gate.start === undefined) return gate;
+      const { start } = gate;
+      const { preview, body } = start;
+      const { environmentKey: key } = body;
+      if (preview === undefined || typeof key !== 'string') return gate;
       const isForeseeable = start.chain.link.trust !== 'random' || gate.isResumed === true;
       const one = all.get(key) ?? { key, preview, isForeseeable, ended: new AbortController() };
       all.set(key, one);

@@ -2,11 +2,12 @@ import { expiryOf, whenText } from '../client/credential-problems.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
 import { ConfigError, CredentialError } from '../errors.ts';
+import type { Rules } from '../gate/limits.ts';
 import { longestPathMs, type PlanNode } from '../gate/plan/graph.ts';
+import type { Preview } from '../gate/start.ts';
 import { parseUrl } from '../parse-url.ts';
 import { parseApiUrl, type Receiver, toDeployment } from '../transport/address.ts';
 import { previewKey } from './mark.ts';
-import type { Preview } from './prepare.ts';
 
 /** The settings of a preview. */
 interface PreviewSettings {
@@ -16,18 +17,12 @@ interface PreviewSettings {
   copyVariables?: boolean | undefined;
 }
 
-/** A gate with the preview that it asks for, and the body of its run. */
-export interface AskedPreview extends PlanNode {
-  settings: PreviewSettings | undefined;
+/** A gate with the body of its run, and the preview that it asks for. */
+export interface AskedGate<Settings = unknown> extends PlanNode {
+  rules: Rules;
+  settings: Settings;
   body: TriggerBody;
-  /** The longest time that the gate takes after the deployment responds. */
-  waitMs: number;
-}
-
-/** The body of a run with the key of its environment, and the preview. */
-export interface PlannedPreview {
-  body: TriggerBody;
-  preview: Preview | undefined;
+  preview: PreviewSettings | undefined;
 }
 
 export const usualReadyMs = 300_000;
@@ -60,55 +55,61 @@ function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: b
 }
 
 /**
- * Returns the previews of gates, and the bodies of their runs with the keys of their environments. Gates with the same deployment
- * share one.
+ * Returns the gates with their previews, and with the keys of their environments in the bodies of their runs. Gates with the same
+ * deployment share one.
  * @param placeOf returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job
  * @throws ConfigError before anything is sent
  */
-export function planPreviews(
-  gates: readonly AskedPreview[],
+export function planPreviews<Settings>(
+  gates: readonly AskedGate<Settings>[],
   placeOf: (text: string) => string,
   insecureHttp: boolean | undefined,
-): PlannedPreview[] {
+): (Omit<AskedGate<Settings>, 'preview'> & { preview: Preview | undefined })[] {
   const groups = new Map<string, TriggerBody[]>();
-  const planned = gates.map(({ settings, body }) => {
-    if (settings === undefined) return { body, preview: undefined, group: '' };
-    const { environmentKey: _model, ...run } = body;
-    const preview = previewOf(settings, body, insecureHttp);
+  const planned = gates.map((gate) => {
+    if (gate.preview === undefined) return { ...gate, preview: undefined, group: '' };
+    const { environmentKey: _model, ...body } = gate.body;
+    const preview = previewOf(gate.preview, gate.body, insecureHttp);
     const { baseUrl, model, copyVariables, version } = preview;
     const group = JSON.stringify([baseUrl.href, model, copyVariables, version]);
-    groups.set(group, [...(groups.get(group) ?? []), run]);
-    return { body: run, preview, group };
+    groups.set(group, [...(groups.get(group) ?? []), body]);
+    return { ...gate, body, preview, group };
   });
   // Without the facts of a job, each hash is random.
   const keys = new Map(
     [...groups].map(([group, bodies]) => [group, previewKey(placeOf(JSON.stringify([group, bodies])))]),
   );
-  return planned.map(({ body, preview, group }) => ({
-    preview,
-    body: preview === undefined ? body : { ...body, environmentKey: keys.get(group) },
-  }));
+  return planned.map(({ group, ...gate }) => {
+    const { body, preview } = gate;
+    return preview === undefined ? gate : { ...gate, body: { ...body, environmentKey: keys.get(group) } };
+  });
 }
 
 /**
- * Refuses a token that could not delete the environments at the end.
+ * Refuses a token that could not delete the environments of gates at the end.
+ * @param deployedMs how long they wait for the deployed build
  * @param sliceMs the time after which another command goes on, with its own token
  * @throws CredentialError without a token, ConfigError if it expires too early
  */
 export function checkToken(
   token: string | undefined,
   now: number,
-  gates: readonly AskedPreview[],
+  gates: readonly AskedGate[],
+  deployedMs: number,
   sliceMs = Number.POSITIVE_INFINITY,
 ): void {
+  if (gates.every(({ preview }) => preview === undefined)) return;
   if (token === undefined)
     throw new CredentialError(
       'no bearer token is set: rungate creates an environment for the deployment and deletes it, which an API key cannot do',
       { hint: (say) => say('give.bearer') },
     );
   const expiry = expiryOf(token);
-  const readyMs = ({ settings }: AskedPreview) => settings && (settings.readyTimeoutMs ?? usualReadyMs);
-  const nodes = gates.map((gate) => ({ ...gate, ownMs: gate.waitMs + (readyMs(gate) ?? 0) }));
+  const readyMs = ({ preview }: AskedGate) => preview && (preview.readyTimeoutMs ?? usualReadyMs);
+  const nodes = gates.map((gate) => ({
+    ...gate,
+    ownMs: gate.rules.timeoutMs + deployedMs + (readyMs(gate) ?? 0),
+  }));
   const needMs = Math.min(longestPathMs(nodes), sliceMs);
   if (expiry === null || expiry >= now + needMs) return;
   const isOver = expiry < now;

@@ -1,5 +1,6 @@
 import type { Listed } from '../client/environments.ts';
 import { ConfigError, UnexpectedResponseError } from '../errors.ts';
+import type { Preview } from '../gate/start.ts';
 import type { MemberText } from '../json/text.ts';
 import { bareUrl } from '../transport/address.ts';
 import { copied, type Variable } from './copy.ts';
@@ -16,19 +17,6 @@ import {
 } from './environments.ts';
 import { createdAt, isOwn, previewName } from './mark.ts';
 import { withServiceClock } from './service-clock.ts';
-
-/** A deployment that gates test, in an environment that rungate creates for them. The environment has the key of their runs. */
-export interface Preview {
-  baseUrl: URL;
-  /** The URL that has to respond first. */
-  readyUrl: URL;
-  readyTimeoutMs: number;
-  /** The key of the environment that is copied; null for none. */
-  model: string | null;
-  copyVariables: boolean;
-  /** The commit. */
-  version: string | null;
-}
 
 interface PrepareTools extends Tools {
   /** Waits for the turn of a request that creates something. */

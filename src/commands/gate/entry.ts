@@ -1,13 +1,13 @@
 import type { CiContext } from '../../ci/context.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
+import type { StartingGate } from '../../gate/plan/plan.ts';
 import { newSavedPlan } from '../../gate/plan/saved.ts';
 import { type Flags, groupOf, isSecretId, type OptionId, rowOf } from '../../options/table.ts';
 import type { Redact } from '../../redact.ts';
 import type { Setting, Settings } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
-import type { CommandGate } from '../run/wait-flags.ts';
 import { hashOf, placeOf, type SavedSettings, type StoredGate } from './store.ts';
 
 /** Returns the settings without secrets, and without URLs whose query may have one. */
@@ -51,16 +51,15 @@ function storedFlags({ sources, output }: Context, flags: Flags): Flags {
 }
 
 /** Returns the body with the environment of the settings: the key of a preview's environment is random outside CI. */
-function askedBody({ start, preview }: CommandGate): TriggerBody | undefined {
-  if (start === undefined || preview === undefined) return start?.body;
-  return { ...start.body, environmentKey: preview.model ?? undefined };
+function askedBody({ start: { body, preview } }: StartingGate): TriggerBody {
+  return preview === undefined ? body : { ...body, environmentKey: preview.model ?? undefined };
 }
 
 /** Returns the gate as a first command stores it, without its account. @throws UsageError */
 export function newEntry(
   context: Context,
   ci: CiContext,
-  planned: readonly CommandGate[],
+  planned: readonly StartingGate<Settings>[],
   flags: Flags,
 ): StoredGate {
   const { io, settings, output } = context;
@@ -71,7 +70,7 @@ export function newEntry(
   const build = [url, pointer, is, settings['receipt.subjects']].map((setting) => setting?.value);
   const bodies = planned.map((gate) => [
     ...[gate.name, askedBody(gate)],
-    ...[gate.preview?.baseUrl, gate.preview?.copyVariables],
+    ...[gate.start.preview?.baseUrl, gate.start.preview?.copyVariables],
   ]);
   const rules = planned.map(({ needs, advisory, rules: { policy, ...limits } }) => [
     ...[needs, advisory, Object.entries(policy).toSorted(), Object.entries(limits).toSorted()],
@@ -81,7 +80,7 @@ export function newEntry(
   const gates = planned.map((gate) => {
     const { name, needs, advisory } = gate;
     const body = askedBody(gate);
-    if (redact(JSON.stringify(body) ?? '') !== (JSON.stringify(body) ?? ''))
+    if (redact(JSON.stringify(body)) !== JSON.stringify(body))
       throw new UsageError('the request that creates the run has a secret, and --slice would store it', {
         hint: 'leave the secret out of what describes the run, or leave out --slice',
       });

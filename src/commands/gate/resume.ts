@@ -1,14 +1,12 @@
 import { detectCi } from '../../ci/provider.ts';
-import type { TriggerBody } from '../../contract/run.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
 import type { Io } from '../../host/io.ts';
 import { type Flags, type OptionRow, rows } from '../../options/table.ts';
 import { echoed } from '../../suggest.ts';
-import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
 import { argumentsOf, givenOptions, type ReadFlags, readValues } from '../options.ts';
 import { fileRows, removeOlderFiles } from '../run/older-files.ts';
+import type { ChosenGate } from '../run/plan.ts';
 import { restored } from './entry.ts';
 import { checkAccount, openStore, placeOf, type Stored, type StoredGate } from './store.ts';
 
@@ -57,16 +55,8 @@ export function storedOptions(io: Io, given: Flags): ReadFlags {
   return readValues({ ...(choosesFormat ? others : flags), ...given });
 }
 
-/** A gate, or several, as the first command has planned them. */
-export interface Resumed {
-  context: Context;
-  /** Null for one gate without a name. */
-  chosen: readonly GateSettings[] | null;
-  bodyOf(gate: string): TriggerBody | undefined;
-}
-
-/** Returns the gate of `--resume`. @throws ConfigError if it belongs to another folder, job, address or account */
-export function resumedGate(context: Context, names: readonly string[], id: string): Resumed {
+/** Returns the gates of `--resume` as the first command chose them. @throws ConfigError if they belong to another folder, job, address or account */
+export function resumedGates(context: Context, names: readonly string[], id: string) {
   if (names.length > 0)
     throw new UsageError('a gate and --resume cannot be combined: the gates of the first command go on', {
       hint: `leave out ${echoed(names[0] ?? '')}`,
@@ -80,15 +70,9 @@ export function resumedGate(context: Context, names: readonly string[], id: stri
       { hint: 'set the address as for the first command' },
     );
   checkAccount(stored, gate, settings);
-  const chosen = Object.entries(command.gates).map(
-    ([name, { needs, advisory, settings: own }]): GateSettings => {
-      const now = sources.gates.find((known) => known.name === name)?.settings ?? settings;
-      return { name, place: name, needsAt: [], needs, advisory, settings: restored(own, now) };
-    },
-  );
-  return {
-    context: { ...context, settings: restored(command.settings, settings) },
-    chosen: chosen.some(({ name }) => name === unnamed) ? null : chosen,
-    bodyOf: (name) => command.gates[name]?.body,
-  };
+  const chosen = Object.entries(command.gates).map(([name, gate]): ChosenGate => {
+    const now = sources.gates.find((known) => known.name === name)?.settings ?? settings;
+    return { name, ...gate, settings: restored(gate.settings, now) };
+  });
+  return { context: { ...context, settings: restored(command.settings, settings) }, chosen };
 }

@@ -1,24 +1,23 @@
-import type { CiContext } from '../../ci/context.ts';
+import { detectCi } from '../../ci/provider.ts';
 import { formatDuration } from '../../duration.ts';
 import { RungateError, type StopListener, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import type { SeenBuild } from '../../gate/deployed/reads.ts';
+import type { StartingGate } from '../../gate/plan/plan.ts';
 import { goingOn, isOverdue, type PlanStore, type SavedPlan, savePlan } from '../../gate/plan/saved.ts';
 import type { RunReport } from '../../gate/result-types.ts';
+import type { Io } from '../../host/io.ts';
+import type { OpenOptions } from '../../library/open-gate.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { type Flags, flagName, rows } from '../../options/table.ts';
+import type { Settings } from '../../settings/names.ts';
 import { isLocal, parseApiUrl } from '../../transport/address.ts';
+import { gateStops } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
-import { type GatePart, gateStops } from '../run/open-gate.ts';
-import type { CommandGate } from '../run/wait-flags.ts';
 import { announce, type Chosen, choose } from './choose.ts';
 import { newEntry } from './entry.ts';
 import { openStore, type Store, UnwritableError } from './store.ts';
-
-/** The gates of a slice, with what earlier slices have done, and the parts that attach it to them. */
-export interface Slice extends GatePart {
-  readonly gates: readonly CommandGate[];
-}
 
 const shortestSliceMs = 5_000;
 /** How often a slice that is over looks whether the last read of a gate is. */
@@ -53,10 +52,11 @@ async function keeper({ output }: Context, store: Store, { state, problem: known
   };
 }
 
-type OnStop = GatePart['onStop'];
-
 /** Returns a function that adds a listener for the stop by a signal or by the end of the slice, which `end` waits for. */
-function stopper(io: Context['io'], end: (signal: AbortSignal, stop: StopListener) => Promise<void>): OnStop {
+function stopper(
+  io: Io,
+  end: (signal: AbortSignal, stop: StopListener) => Promise<void>,
+): OpenOptions['onStop'] {
   const listeners = new Set<StopListener>();
   const done = new AbortController();
   let forget = () => {};
@@ -81,19 +81,20 @@ function stopper(io: Context['io'], end: (signal: AbortSignal, stop: StopListene
 }
 
 /** Returns the gates as they go on, with what is left of their times: the timeout includes every wait. */
-function continuing({ state }: Chosen, planned: readonly CommandGate[], { clock }: Context['io']) {
+function continuing({ state }: Chosen, planned: readonly StartingGate<Settings>[], { clock }: Io) {
   const now = clock.now();
   // The clock may have been set back since.
   const leftOf = (ms: number, timeoutMs: number, since: number) =>
     Math.max(0, Math.min(ms, timeoutMs) - Math.max(0, now - since));
   const longest = Math.max(...planned.map(({ rules }) => rules.timeoutMs));
-  const gates = planned.map((gate): CommandGate => {
-    const { preview, name, rules } = gate;
+  const gates = planned.map((gate) => {
     const going = goingOn(gate, state);
+    const { name, rules, start } = going;
+    const { preview } = start;
     if (preview === undefined) return going;
     const begunAt = state.plan?.gates[name]?.begunAt ?? now;
     const readyTimeoutMs = leftOf(preview.readyTimeoutMs, rules.timeoutMs, begunAt);
-    return { ...going, preview: { ...preview, readyTimeoutMs } };
+    return { ...going, start: { ...start, preview: { ...preview, readyTimeoutMs } } };
   });
   return {
     gates,
@@ -101,16 +102,30 @@ function continuing({ state }: Chosen, planned: readonly CommandGate[], { clock 
   };
 }
 
-/** Returns the gates of a slice: as they are planned, or as they go on after earlier slices. @throws UsageError or ConfigError */
+/** The gates of a slice, and the parts that attach it to them. */
+interface Slice {
+  /** As they are planned, or as they go on after earlier slices. */
+  gates: readonly StartingGate<Settings>[];
+  onStop: OpenOptions['onStop'];
+  /** Receives events before the reporters that print and write. It puts the command that goes on into the result. */
+  record: Reporter;
+  /** Receives events after them. */
+  reported: Reporter;
+  store: PlanStore;
+  /** The reads of the version page so far, and how long the wait for the build may still take. */
+  build: { seen: SeenBuild | undefined; leftOf(timeoutMs: number): number };
+}
+
+/** Chooses and stores the gate of a slice. @throws UsageError or ConfigError */
 export async function openSlice(
   context: Context,
-  ci: CiContext,
-  planned: readonly CommandGate[],
+  planned: readonly StartingGate<Settings>[],
   flags: Flags,
 ): Promise<Slice> {
   const { slice: sliceMs = 0 } = flags;
   const { io, settings } = context;
   const { clock } = io;
+  const ci = detectCi(io.env);
   if (sliceMs < shortestSliceMs && !isLocal(settings.apiUrl?.value ?? ''))
     throw new UsageError(`--slice is too short: ${formatDuration(sliceMs)}`, {
       hint: 'use 5 s or more, preferably 45 s',

@@ -2,7 +2,7 @@ import { describeRun, runTitle } from '../../ci/reports/wording.ts';
 import { durationText, formatDuration } from '../../duration.ts';
 import { exitCodes } from '../../exit.ts';
 import { usualLimits } from '../../gate/limits.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
+import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import { resolvePolicy, type Verdict } from '../../gate/policy.ts';
 import { decidingRuns, verdictText } from '../../gate/report.ts';
 import type { GateReport, GatesReport, RunReport } from '../../gate/result-types.ts';
@@ -10,15 +10,16 @@ import type { EndEvent } from '../../library/reporter.ts';
 import { type Flags, type OptionRow, rows } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
+import type { Settings } from '../../settings/names.ts';
 import { argumentsOf } from '../options.ts';
 import { quotedCommand } from '../shell-quoted.ts';
 import { fileRows } from './older-files.ts';
-import { asksForBuild, type CommandGate } from './wait-flags.ts';
+import { asksForBuild } from './wait-flags.ts';
 
 /** Prints last how to go on waiting for the runs that rungate left going, and the pages of those that failed the gate. */
 export async function printClosing(
   end: EndEvent,
-  gates: readonly CommandGate[],
+  gates: readonly PlannedGate<Settings>[],
   flags: Flags,
   output: Output,
   platform: string,
@@ -75,7 +76,7 @@ const namesOf = (runs: readonly RunReport[]) =>
  * @param shown the expected version as the page showed it, which may be the digest of a subject
  */
 function waitCommandLine(
-  { name, settings, rules: { policy, timeoutMs, intervalMs } }: CommandGate,
+  { name, settings, rules: { policy, timeoutMs, intervalMs } }: PlannedGate<Settings>,
   runs: readonly RunReport[],
   shown: string | undefined,
   flags: Flags,

@@ -1,16 +1,17 @@
+import type { CiContext } from '../../ci/context.ts';
 import { kindFor } from '../../client/credentials.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
-import type { PlanNode } from '../../gate/plan/graph.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
+import { type StartingGate, unnamed } from '../../gate/plan/plan.ts';
+import type { Start } from '../../gate/start.ts';
 import type { Flags } from '../../options/table.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
+import type { Output } from '../../output/output.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { sourceName } from '../source-names.ts';
 import { under } from '../spec.ts';
-import type { PlannedStart } from './start.ts';
 
 export const dryRun = under('Behaviour:', {
   '--dry-run': 'print what would be sent, with its idempotency key, and send nothing',
@@ -21,8 +22,8 @@ const endpoint = run['run.trigger'];
 /** Prints the requests that would create the runs, in order. Nothing is sent. @throws what the requests would be refused for */
 export async function printRequests(
   context: Context,
-  starts: readonly (PlanNode & Pick<PlannedStart, 'start' | 'how' | 'madeFrom'>)[],
-  { insecureHttp }: Pick<Flags, 'insecureHttp'>,
+  gates: readonly StartingGate[],
+  { insecureHttp }: Flags,
 ): Promise<number> {
   const { output, settings } = context;
   const { apiUrl, apiKey, token, auth } = settings;
@@ -31,8 +32,8 @@ export async function printRequests(
   const used = settings[id];
   const credential = used === undefined ? null : sourceName(id, used);
   const base = apiUrl && parseApiUrl(apiUrl.value, insecureHttp);
-  const requests = starts.map(({ name, needs, advisory, how, start }) => {
-    const { body, chain } = start;
+  const requests = gates.map(({ name, needs, advisory, start }) => {
+    const { body, chain, how = '' } = start;
     const { key, trust } = chain.link;
     // Without a credential or an address the request can still be shown.
     const sender = { ...credentials, [id]: used?.value ?? '-' };
@@ -74,7 +75,7 @@ export async function printRequests(
       `credential: ${output.excerpt(credential ?? 'none: set RUNGATE_API_KEY', 400)}`,
       `idempotency key: ${output.excerpt(keyOrigin, 200)}`,
       ...(idempotencyKey === null ? [] : [`  ${output.excerpt(idempotencyKey, 300)}`]),
-      ...(starts[at]?.madeFrom ?? []).map((line) => output.excerpt(line, 300)),
+      ...madeFrom(gates[at]?.start).map((line) => output.excerpt(line, 300)),
       renderJson(request.body, 2).trimEnd(),
     ];
     return `${lines.join('\n')}\n`;
@@ -82,4 +83,45 @@ export async function printRequests(
   await output.result(texts.join('\n'));
   await output.note('nothing was sent (--dry-run)');
   return exitCodes.ok;
+}
+
+/** Returns the lines about the facts that the keys of a start are made from; none for keys that are given or random. */
+function madeFrom({ made }: Partial<Start> = {}): string[] {
+  if (made === undefined) return [];
+  return [
+    'made from:',
+    ...Object.entries(made.ingredients).map(([name, value]) => `  ${name}: ${value ?? '(unknown)'}`),
+    `journal: ${made.path}`,
+  ];
+}
+
+function reRunOf({ attempt }: CiContext): string {
+  if (attempt === null) return 're-runs are not counted';
+  return attempt === 1 ? 'not a re-run' : `re-run ${attempt - 1} of the job`;
+}
+
+/** Shows how the keys of gates are made, for `--explain-key`. */
+export async function explainKeys(
+  output: Output,
+  gates: readonly StartingGate[],
+  ci: CiContext,
+): Promise<void> {
+  const { mostLinks } = await import('../../gate/chain.ts');
+  for (const { name, rules, start } of gates) {
+    const { chain, how } = start;
+    const { key } = chain.link;
+    const most = mostLinks(chain.attempt, rules.retries ?? 0) - 1;
+    const lines =
+      start.made === undefined
+        ? [`idempotency key ${key} (${how})`]
+        : [
+            `idempotency keys of ${ci.provider}, ${reRunOf(ci)}:`,
+            `  first ${key} (${how})`,
+            `  then up to ${most} more, each a hash of the key before it and the id of the run that had ended under that key`,
+            `  at last ${chain.spare} (random)`,
+            ...madeFrom(start),
+          ];
+    if (name !== unnamed) await output.alert(`gate ${name}:`);
+    for (const line of lines) await output.alert(output.excerpt(line, 300));
+  }
 }

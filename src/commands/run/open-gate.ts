@@ -1,25 +1,27 @@
 import { ConfigError } from '../../errors.ts';
-import type { SeenBuild } from '../../gate/deployed/reads.ts';
 import { intervalNote } from '../../gate/limits.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
-import type { PlanStore } from '../../gate/plan/saved.ts';
+import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import { type OpenOptions, openGate } from '../../library/open-gate.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import type { Flags } from '../../options/table.ts';
+import type { Settings } from '../../settings/names.ts';
 import { isLocal } from '../../transport/address.ts';
-import { runsInCi } from '../ci-context.ts';
+import { gateStops } from '../ci-context.ts';
 import { guardHubToken } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { sayFrom } from '../source-names.ts';
 import { printClosing } from './closing.ts';
 import { deployedOptions } from './deployed.ts';
+import { printRequests } from './dry-run.ts';
+import { type ChosenGate, planGates } from './plan.ts';
 import { progressReporters } from './progress.ts';
+import { replaceReceipts } from './receipt.ts';
 import { checkFiles, writeReports } from './reports.ts';
 import { printGate } from './result.ts';
-import { asksForBuild, type CommandGate, noHub } from './wait-flags.ts';
+import { asksForBuild, noHub } from './wait-flags.ts';
 
 /** Returns the warnings about short intervals, each once. @throws UsageError or ConfigError below 1 s */
-function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<string> {
+function intervalNotes(gates: readonly PlannedGate<Settings>[], local: boolean): Set<string> {
   const notes = gates.flatMap(({ settings: { interval }, rules: { intervalMs }, name }) => {
     if (interval?.origin === 'flag') return intervalNote('--interval', intervalMs, local) ?? [];
     const setting = name === unnamed ? 'the setting interval' : `the setting interval of gate ${name}`;
@@ -28,39 +30,37 @@ function intervalNotes(gates: readonly CommandGate[], local: boolean): Set<strin
   return new Set(notes);
 }
 
-/** A part that takes a share in a command's gates, and may let them go on in another command. */
-export interface GatePart {
-  onStop: OpenOptions['onStop'];
-  /** Receives events before the reporters that print and write. It puts the command that goes on into the result. */
-  readonly record: Reporter;
-  /** Receives events after them. */
-  readonly reported: Reporter;
-  readonly store: PlanStore;
-  /** The reads of the version page so far, and how long the wait for the build may still take. */
-  readonly build: { seen: SeenBuild | undefined; leftOf(timeoutMs: number): number };
-}
-
 /** Nothing is written about a gate that goes on. */
 const atTheEnd = (reporter: Reporter): Reporter => ({
   ...reporter,
   end: (event) => (event.report.next === undefined ? reporter.end?.(event) : undefined),
 });
 
-/** Returns whether an earlier command has begun the gates, so that runs may be in progress. */
-export const hasBegun = (part: GatePart | null): boolean => part?.store.plan != null;
-
-/** Runs gates, prints the result and writes the reports. Returns the exit code. */
+/**
+ * Plans and runs gates, prints the result and writes the reports. With `--dry-run`, it only prints the requests that would create
+ * their runs. Returns the exit code.
+ */
 export async function runGates(
-  context: Context,
-  gates: readonly CommandGate[],
-  flags: Flags,
-  receipt: readonly Reporter[] = [],
-  part: GatePart | null = null,
+  given: Context,
+  givenFlags: Flags,
+  chosen: readonly ChosenGate[],
 ): Promise<number> {
+  // An older receipt must not stay, whatever goes wrong from here on.
+  const openReceipts = replaceReceipts(given, givenFlags, chosen);
+  const { context, flags, gates: planned } = await planGates(given, givenFlags, chosen);
+  const starting = planned.flatMap((gate) => (gate.start === undefined ? [] : [gate]));
+  if (flags.dryRun === true) return printRequests(context, starting, flags);
+  const slice =
+    flags.slice === undefined
+      ? null
+      : // It loads `node:crypto`, for which other gates would pay.
+        await (await import('../gate/slice.ts')).openSlice(context, starting, flags);
+  const gates = slice?.gates ?? planned;
+  // An earlier command has begun them, so runs may be in progress.
+  const hasBegun = slice?.store.plan != null;
+  const receipts = (await openReceipts?.(context, gates, hasBegun)) ?? [];
   const { io, output, settings } = context;
-  await checkFiles(context, 'report', [flags.junit ?? [], flags.report ?? []].flat(), hasBegun(part));
-  const isOwn = gates.every(({ start }) => start !== undefined);
-  const isSliced = flags.slice !== undefined;
+  await checkFiles(context, 'report', [flags.junit ?? [], flags.report ?? []].flat(), hasBegun);
   const local = isLocal(settings.apiUrl?.value ?? '');
   const printer: Reporter = {
     end: (event) => (event.error === null ? printGate(event, context) : undefined),
@@ -74,17 +74,17 @@ export async function runGates(
   };
   const reporters = [
     ...(await progressReporters(io, output, gates)),
-    ...(part === null ? [] : [part.record]),
+    ...(slice === null ? [] : [slice.record]),
     printer,
-    ...[...receipt, reports, closing].map(atTheEnd),
-    ...(part === null ? [] : [part.reported]),
+    ...[...receipts, reports, closing].map(atTheEnd),
+    ...(slice === null ? [] : [slice.reported]),
   ];
   const { exitCode } = await openGate(
     {
       ...openOptions(context),
-      ...(part !== null && { onStop: part.onStop }),
+      ...(slice !== null && { onStop: slice.onStop }),
       gates,
-      store: part?.store,
+      store: slice?.store,
       local,
       env: io.env,
       failFast: flags.failFast === true,
@@ -97,24 +97,18 @@ export async function runGates(
       async deployed(commit) {
         if (!asksForBuild(settings, flags)) return null;
         const options = await deployedOptions(context, flags, commit);
-        if (options === null || part === null) return options;
-        const { seen, leftOf } = part.build;
+        if (options === null || slice === null) return options;
+        const { seen, leftOf } = slice.build;
         return { ...options, seen, timeoutMs: leftOf(options.timeoutMs) };
       },
       connection: () => context.connection(),
-      cancelOnInterrupt: flags.cancelOnInterrupt ?? (isSliced ? 'SIGINT' : isOwn),
+      cancelOnInterrupt: flags.cancelOnInterrupt ?? (slice === null ? starting.length > 0 : 'SIGINT'),
       cancelOnTimeout: flags.cancelOnTimeout === true,
     },
     reporters,
   );
   return exitCode;
 }
-
-/** Returns how a gate is stopped: outside CI, it outlives the shell and the terminal that started it. */
-export const gateStops =
-  (io: Context['io']): OpenOptions['onStop'] =>
-  (listener) =>
-    io.onStop(listener, !runsInCi(io.env));
 
 export function openOptions(context: Context): OpenOptions {
   const { io, settings, output } = context;

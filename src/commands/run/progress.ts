@@ -1,7 +1,7 @@
 import { describeOutcome, describeRun } from '../../ci/reports/wording.ts';
 import { count } from '../../count.ts';
 import { formatDuration } from '../../duration.ts';
-import { type GateRuns, knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
+import { knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import { decidingRuns } from '../../gate/report.ts';
 import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
@@ -27,7 +27,7 @@ function endOf({ result, reason, runs }: NamedGateReport): string {
 export function progressLines(
   io: Pick<Io, 'clock'>,
   output: Output,
-  gates: readonly (GateRuns & Partial<Pick<PlannedGate, 'ended'>>)[],
+  gates: readonly PlannedGate[],
   live = false,
 ): Reporter {
   const { excerpt, paint } = output;
@@ -50,7 +50,7 @@ export function progressLines(
   };
   /** Returns the name of a run, or null if it only has an id. */
   const nameOf = ({ gate = unnamed, runId }: OfGate & { runId: string }) => {
-    const runs = knownRuns(byName.get(gate) as GateRuns);
+    const runs = knownRuns(byName.get(gate) as PlannedGate);
     return runs.find((run) => run.runId === undefined || run.runId === runId)?.name ?? null;
   };
   /** Names a run in a line that does not need its id. */

@@ -1,22 +1,24 @@
 import { join } from 'node:path';
+import { runFacts } from '../../ci/context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
-import type { Policy } from '../../gate/policy.ts';
+import type { PlanNode } from '../../gate/plan/graph.ts';
+import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
+import type { Flags } from '../../options/table.ts';
 import { renderJson } from '../../output/json.ts';
 import { ReceiptError } from '../../receipt/error.ts';
-import { type BuildSource, type GateFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
+import { type GateFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
 import { type Key, readPrivateKey } from '../../receipt/keys.ts';
 import { wholeCommit } from '../../receipt/statement.ts';
 import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
+import { buildContext } from '../ci-context.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { isReceipt, textOf } from './older-files.ts';
 import { checkFiles, remedyFor, whyOf } from './reports.ts';
-import type { CommandGate } from './wait-flags.ts';
 
 /** Removes the receipt of an earlier gate. `--receipt ci.key` must not remove the key. */
 function removeOld({ io, output }: Context, path: string): void {
@@ -68,15 +70,11 @@ function reportOf({ report, runs }: EndEvent, gate: string): GateReport | null {
   };
 }
 
-/** A gate with a receipt to write, which is `unnamed` if it is the only one and has no name. */
-export interface ReceiptGate {
-  readonly name: string;
-  readonly policy: Policy;
-  readonly build: BuildSource;
-}
-
 /** Returns the facts that are known before the gate begins. @throws UsageError without a whole commit */
-function factsOf({ settings }: Context, { name, policy, build }: ReceiptGate) {
+async function factsOf(context: Context, { name, rules, start }: PlannedGate) {
+  const { settings } = context;
+  const build = start === undefined ? runFacts(await buildContext(context)) : start.body;
+  const { preview } = start ?? {};
   if (wholeCommit(build.commitSha) === null) {
     const problem = build.commitSha
       ? `"${build.commitSha}" is not a whole commit`
@@ -86,11 +84,12 @@ function factsOf({ settings }: Context, { name, policy, build }: ReceiptGate) {
     });
   }
   return {
-    build,
+    // Another job may have started existing runs, so their environment is unknown.
+    build: { ...build, ...(preview !== undefined && { baseUrl: bareUrl(preview.baseUrl) }) },
     subjects: artifactsOf(settings['receipt.subjects']?.value),
     gate: name === unnamed ? undefined : name,
     apiUrl: settings.apiUrl?.value ?? '',
-    policy,
+    policy: rules.policy,
   };
 }
 
@@ -172,12 +171,18 @@ function receiptFiles({ io, output }: Context, path: string, names: readonly str
  * the reporter that writes them.
  * @throws ConfigError or UsageError
  */
-export function replaceReceipts(context: Context, path: string | undefined, names: readonly string[]) {
-  if (path === undefined) return undefined;
+export function replaceReceipts(
+  context: Context,
+  { receipt: path, dryRun }: Flags,
+  chosen: readonly PlanNode[],
+) {
+  if (path === undefined || dryRun === true) return undefined;
+  const names = chosen.map(({ name }) => name);
   const fileOf = receiptFiles(context, path, names);
   for (const name of names) removeOld(context, fileOf(name));
-  return async (now: Context, gates: readonly ReceiptGate[], begun = false): Promise<Reporter[]> => {
-    const all = gates.map((gate) => ({ name: gate.name, facts: factsOf(now, gate) }));
+  return async (now: Context, gates: readonly PlannedGate[], begun: boolean): Promise<Reporter[]> => {
+    const all: { name: string; facts: GateFacts }[] = [];
+    for (const gate of gates) all.push({ name: gate.name, facts: await factsOf(now, gate) });
     const files = gates.map(({ name }) => fileOf(name));
     await checkFiles(now, 'receipt', files, begun);
     const key = await signingKey(now);
@@ -194,10 +199,3 @@ export function replaceReceipts(context: Context, path: string | undefined, name
     ];
   };
 }
-
-/** Returns a gate with the facts about its build. */
-export const receiptGate = ({ name, rules, start, preview }: CommandGate): ReceiptGate => ({
-  name,
-  policy: rules.policy,
-  build: { ...start?.body, ...(preview !== undefined && { baseUrl: bareUrl(preview.baseUrl) }) },
-});

@@ -1,27 +1,17 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
-import type { RunJournal } from '../../gate/events.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
+import type { StartingGate } from '../../gate/plan/plan.ts';
 import type { StartedGate } from '../../gate/plan/started.ts';
-import type { Start } from '../../gate/start.ts';
 import { objectText } from '../../json/text.ts';
 import { openStart } from '../../library/open-gate.ts';
-import { fileIds, type OptionId, rowOf } from '../../options/table.ts';
+import { type Flags, fileIds, type OptionId, rowOf } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
-import { inCi } from '../../output/motion.ts';
-import { buildContext } from '../ci-context.ts';
+import { runsInCi } from '../ci-context.ts';
 import type { Context } from '../context.ts';
-import { printRequests } from './dry-run.ts';
 import { openOptions, runGates } from './open-gate.ts';
+import { onlyGate, planGates } from './plan.ts';
 import { progressLines } from './progress.ts';
-import { replaceReceipts } from './receipt.ts';
-import { planStart, triggerBody, warnOfReRuns } from './start.ts';
-import { withSubjectFiles } from './subjects.ts';
-import { type GateFlags, gateOf, waitFlags, waitRules } from './wait-flags.ts';
-
-export interface TriggerFlags extends GateFlags {
-  wait?: boolean;
-}
+import { waitFlags } from './wait-flags.ts';
 
 /** Options whose promise nothing keeps without a wait. */
 const promises = [
@@ -39,7 +29,7 @@ const promises = [
  * several commands may share their arguments; a report is not, since none would be written, and neither is the deployed build,
  * since nothing would check it.
  */
-function refuseWaitFlags(flags: TriggerFlags): void {
+function refuseWaitFlags(flags: Flags): void {
   const useless = waitFlags(flags).filter((name) => flags.wait !== false || promises.includes(name));
   if (useless.length === 0) return;
   const cause = flags.wait === false ? 'with --no-wait' : 'without --wait';
@@ -62,12 +52,8 @@ const gateSettings = [
 ];
 
 /** Warns that a CI job starts a run and does not wait for it, unless `--no-wait` says that it should not. */
-async function warnWithoutWait(
-  { io, output, settings }: Context,
-  flags: TriggerFlags,
-  provider: string | null,
-): Promise<void> {
-  if (flags.wait === false || (provider === null && !inCi(io.env))) return;
+async function warnWithoutWait({ io, output, settings }: Context, { wait }: Flags): Promise<void> {
+  if (wait === false || !runsInCi(io.env)) return;
   const unused = gateSettings.flatMap((name) => {
     const setting = settings[name];
     return setting === undefined || setting.origin === 'default' ? [] : [`${name} (${setting.detail})`];
@@ -84,42 +70,28 @@ async function warnWithoutWait(
   );
 }
 
-export async function triggerCommand(given: Context, givenFlags: TriggerFlags): Promise<number> {
-  if (givenFlags.wait !== true) refuseWaitFlags(givenFlags);
-  // An older receipt must not stay, whatever goes wrong from here on.
-  const path = givenFlags.dryRun === true ? undefined : givenFlags.receipt;
-  const openReceipts = replaceReceipts(given, path, [unnamed]);
-  const [context, flags] = await withSubjectFiles(given, givenFlags);
-  const { 'preview.baseUrl': preview } = context.settings;
-  if (preview !== undefined)
+/** `rungate run trigger`: creates a run, and with `--wait` waits for it and exits with the result. */
+export async function triggerCommand(context: Context, flags: Flags): Promise<number> {
+  const { settings } = context;
+  if (flags.wait !== true) refuseWaitFlags(flags);
+  if (settings['preview.baseUrl'] !== undefined)
     throw new ConfigError('run trigger creates no environment for a preview deployment', {
       hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
     });
-  const ci = await buildContext(context);
-  await warnOfReRuns(context, flags, ci);
-  const body = triggerBody(context.settings, ci);
-  const retries = flags.wait === true ? context.settings.retries?.value : undefined;
-  const plan = () => planStart(context, { ...flags, retries }, body, ci);
-  if (flags.dryRun === true) {
-    const planned = await plan();
-    return printRequests(context, [{ ...gateOf(context.settings, planned), ...planned }], flags);
-  }
-  const { settings } = context;
-  const { policy } = waitRules(settings);
-  const receipt = await openReceipts?.(context, [{ name: unnamed, policy, build: body }]);
-  const planned = await plan();
-  if (flags.wait === true) return runGates(context, [gateOf(context.settings, planned)], flags, receipt);
-  await warnWithoutWait(context, flags, ci.provider);
-  return startOnly(context, planned.start, planned.journal);
+  if (flags.wait === true) return runGates(context, flags, [onlyGate(settings)]);
+  const { retries: _, ...others } = settings;
+  const gate = onlyGate(others);
+  if (flags.dryRun === true) return runGates(context, flags, [gate]);
+  const { gates } = await planGates(context, flags, [gate]);
+  await warnWithoutWait(context, flags);
+  return startOnly(context, gates[0] as StartingGate);
 }
 
 /** Without `--wait`: prints the id. If it is stopped on the way, it still finds and prints the run that it started. */
-async function startOnly(context: Context, start: Start, journal?: RunJournal): Promise<number> {
-  const { io, output, settings } = context;
-  const { policy, timeoutMs } = waitRules(settings);
-  const lines = progressLines(io, output, [{ name: unnamed, needs: [], advisory: false, start }]);
-  const options = { ...openOptions(context), start, journal, policy, timeoutMs };
-  const started = await openStart(options, [lines], (run) => printStarted(context, run));
+async function startOnly(context: Context, gate: StartingGate): Promise<number> {
+  const { io, output } = context;
+  const lines = progressLines(io, output, [gate]);
+  const started = await openStart(openOptions(context), gate, [lines], (run) => printStarted(context, run));
   if (started.kind === 'unknown')
     await output.alert(
       `a run may have been created with the idempotency key ${output.excerpt(started.idempotencyKey)}`,

@@ -1,20 +1,11 @@
 import { resolve, sep } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { type Rules, usualLimits } from '../../gate/limits.ts';
-import { unnamed } from '../../gate/plan/plan.ts';
 import type { Policy } from '../../gate/policy.ts';
 import type { Flags, OptionRow } from '../../options/table.ts';
-import type { PreviewGate } from '../../preview/open.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Settings } from '../../settings/names.ts';
 import { givenOptions } from '../options.ts';
-
-/** A gate with its settings. */
-export interface CommandGate extends PreviewGate {
-  settings: Settings;
-}
-
-export type GateFlags = Flags & { dryRun?: boolean };
 
 /** The value of RUNGATE_HUB_URL that turns off a hub of the project file or the profile. */
 export const noHub = 'none';
@@ -66,24 +57,5 @@ export function waitRules(settings: Settings): Rules {
     intervalMs: interval?.value ?? usualLimits.intervalMs,
     timeoutMs: timeout?.value ?? usualLimits.timeoutMs,
     maxAttempts: isLifted || maxAttempts === undefined ? Number.POSITIVE_INFINITY : maxAttempts.value,
-  };
-}
-
-/** Returns the only gate of a command, with the rules from its settings. */
-export function gateOf(
-  settings: Settings,
-  runs: Pick<CommandGate, 'start' | 'journal' | 'runIds' | 'names'>,
-): CommandGate {
-  const { start, journal, runIds, names } = runs;
-  return {
-    name: unnamed,
-    needs: [],
-    advisory: false,
-    settings,
-    rules: waitRules(settings),
-    start,
-    journal,
-    runIds,
-    names,
   };
 }

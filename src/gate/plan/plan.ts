@@ -1,8 +1,7 @@
 import type { Exchange } from '../../client/caller.ts';
-import type { TriggerBody } from '../../contract/run.ts';
 import { type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
-import type { GateEvent, InnerEvent, RunJournal } from '../events.ts';
+import type { GateEvent, InnerEvent } from '../events.ts';
 import type { Rules } from '../limits.ts';
 import { advised, worst } from '../policy.ts';
 import { haltError, reportUncreated, type Suite, type SuitesReport, skippedRun } from '../report.ts';
@@ -22,10 +21,10 @@ import type { PlanNode } from './graph.ts';
 /** The name of a gate that is the only one and has none. Its events name no gate. */
 export const unnamed = '';
 
-export interface PlannedGate extends GateRuns {
+interface Planned<Settings> extends PlanNode {
   rules: Rules;
-  start?: Start | undefined;
-  journal?: RunJournal | undefined;
+  /** Those that the rules come from. */
+  settings: Settings;
   /** Whether it waits for the end of its run; default true. */
   waits?: boolean | undefined;
   /** It has ended in an earlier slice. */
@@ -33,6 +32,22 @@ export interface PlannedGate extends GateRuns {
   /** An earlier slice has begun it. */
   isResumed?: boolean | undefined;
 }
+
+export interface StartingGate<Settings = unknown> extends Planned<Settings> {
+  start: Start;
+  runIds?: undefined;
+  names?: undefined;
+}
+
+interface GateOfRuns<Settings> extends Planned<Settings> {
+  start?: undefined;
+  runIds: readonly string[];
+  /** Names for the runs, in the same order. The name of a run without one is its id. */
+  names?: readonly string[] | undefined;
+}
+
+/** A gate, and the run that it starts or the existing runs that it waits for. */
+export type PlannedGate<Settings = unknown> = StartingGate<Settings> | GateOfRuns<Settings>;
 
 export interface PlanOptions {
   /** Several gates in any order, whose needs have no problem; or one without a name. */
@@ -97,16 +112,12 @@ export const severalGates = ({ outcomes, stoppedBy, parts }: PlanResult): GatesR
     parts,
   );
 
-/** A gate, and the run that it starts or the existing runs that it waits for. */
-export interface GateRuns extends PlanNode {
-  start?: { body: TriggerBody } | undefined;
-  runIds?: readonly string[] | undefined;
-  /** Names for the existing runs, in the same order. The name of a run without one is its id. */
-  names?: readonly string[] | undefined;
-}
-
 /** Returns what is known about the runs of a gate before anything is sent. */
-export function knownRuns({ start, runIds = [], names = [] }: GateRuns): (RunSubject & { runId?: string })[] {
+export function knownRuns({
+  start,
+  runIds = [],
+  names = [],
+}: PlannedGate): (RunSubject & { runId?: string })[] {
   if (start !== undefined) return [subjectOf(start.body)];
   return runIds.map((runId, index) => ({ runId, ...named(names[index]) }));
 }
@@ -155,7 +166,7 @@ export function failedStart(
 }
 
 /** Returns the report of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */
-export function unstartedGates(plan: readonly GateRuns[], error: RungateError): GatesReport {
+export function unstartedGates(plan: readonly PlannedGate[], error: RungateError): GatesReport {
   const gates = plan.map((gate) => failedStart(gate, knownRuns(gate)[0] ?? {}, error));
   return { ...combineGates(gates, null), result: 'fail', exitCode: exitCodeOf(error) };
 }
@@ -203,7 +214,7 @@ export function combineGates(
  * Returns the result as that of one gate with all runs, for reports that list runs. Their names begin with those of the gates.
  * Each gate that was skipped has an entry with the name that its run would have, so that every build has the same names.
  */
-export function flatReport({ gates, ...report }: GatesReport, plan: readonly GateRuns[]): SuitesReport {
+export function flatReport({ gates, ...report }: GatesReport, plan: readonly PlannedGate[]): SuitesReport {
   const subjects = new Map(plan.map((gate) => [gate.name, knownRuns(gate)[0]]));
   const suites = gates.map((gate): Suite => {
     const { name, result, reason, exitCode } = gate;

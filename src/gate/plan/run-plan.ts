@@ -38,7 +38,7 @@ export interface PlanTools {
   onStop(listener: StopListener): () => void;
   emit?: ((event: PlanEvent) => void) | undefined;
   /** Opens a gate's link with the hub. */
-  linkHub?(user: HubUser): HubLink | undefined;
+  linkHub?: ((user: HubUser) => HubLink | undefined) | undefined;
   page?: DeployedCheckOptions | undefined;
   /** Undefined for gates that end with this command. */
   store?: PlanStore | undefined;

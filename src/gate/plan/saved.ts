@@ -4,7 +4,7 @@ import type { SeenBuild } from '../deployed/reads.ts';
 import type { KeyChain } from '../events.ts';
 import { redactReport } from '../report.ts';
 import type { PlanState } from '../state.ts';
-import type { PlannedGate } from './plan.ts';
+import type { StartingGate } from './plan.ts';
 
 /** The progress of a gate, or of several, from one command to the next. Plain JSON, without secrets. Times in milliseconds. */
 export interface SavedPlan {
@@ -24,10 +24,8 @@ export interface SavedPlan {
   build?: SeenBuild | undefined;
 }
 
-export function newSavedPlan(gates: readonly PlannedGate[], now: number): SavedPlan {
-  const starts = gates.flatMap(({ name, start }): [string, SavedPlan['starts'][string]][] =>
-    start === undefined ? [] : [[name, { body: start.body, chain: start.chain }]],
-  );
+export function newSavedPlan(gates: readonly StartingGate[], now: number): SavedPlan {
+  const starts = gates.map(({ name, start: { body, chain } }) => [name, { body, chain }] as const);
   return {
     id: crypto.randomUUID().slice(0, 8),
     startedAt: now,
@@ -66,11 +64,12 @@ export interface PlanStore {
 }
 
 /** Returns the gate as its next command runs it. */
-export function goingOn<Gate extends PlannedGate>(gate: Gate, { starts, plan }: SavedPlan): Gate {
-  const saved = starts[gate.name];
-  if (saved === undefined || gate.start === undefined) return gate;
+export function goingOn<Settings>(
+  gate: StartingGate<Settings>,
+  { starts, plan }: SavedPlan,
+): StartingGate<Settings> {
   const ended = plan?.gates[gate.name]?.end != null;
-  return { ...gate, ended, isResumed: plan !== null, start: { ...gate.start, ...saved } };
+  return { ...gate, ended, isResumed: plan !== null, start: { ...gate.start, ...starts[gate.name] } };
 }
 
 /** Returns whether a gate has reached its timeout, and its last read or cancel is not over. */

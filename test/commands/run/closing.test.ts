@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { printClosing } from '../../../src/commands/run/closing.ts';
-import type { CommandGate } from '../../../src/commands/run/wait-flags.ts';
 import { unnamed } from '../../../src/gate/plan/plan.ts';
 import { type Overrides, resolvePolicy } from '../../../src/gate/policy.ts';
 import { unknownRun } from '../../../src/gate/report.ts';
@@ -23,9 +22,9 @@ async function linesAfter(
   const lines: string[] = [];
   const run = unknownRun({ runId, name: 'shop / web', state: 'in_progress', verdict: 'timeout' });
   const gate = {
-    ...{ name, needs: [], advisory: false, settings },
+    ...{ name, needs: [], advisory: false, settings, runIds: [] },
     rules: rulesOf({ policy: resolvePolicy({ strict: true, on }), timeoutMs: 60_000 }),
-  } satisfies CommandGate;
+  };
   const runs = [...earlier, run];
   const parts = { schemaVersion: 1, result: 'fail', exitCode: 3 } as const;
   const report = name === unnamed ? { ...parts, runs } : { ...parts, gates: [{ name, runs }] };

@@ -56,14 +56,14 @@ function reportOf(verdict: Verdict, action: Action): { policy: Policy; report: G
     key: null,
   } as unknown as GateState & { end: End };
   finish(state, last, 60_000, error);
-  const gate = { name: '', needs: [], advisory: false } as unknown as PlannedGate;
+  const gate = { name: '', needs: [], advisory: false, runIds: ['run_1'] } as unknown as PlannedGate;
   const tools = {
     live: () => ({}),
     parts: () => ({}),
     say: String,
     now: () => 60_000,
   } as unknown as OutcomeTools;
-  const { report } = outcomeOf({ ...gate, runIds: ['run_1'] }, [['', state]], null, tools);
+  const { report } = outcomeOf(gate, [['', state]], null, tools);
   return { policy, report: report as GateReport };
 }
 

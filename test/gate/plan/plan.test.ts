@@ -6,6 +6,7 @@ import {
   combineGates,
   endedGate,
   failedStart,
+  type PlannedGate,
   skippedGate,
   unstartedGates,
 } from '../../../src/gate/plan/plan.ts';
@@ -90,7 +91,7 @@ describe('the result of several gates', () => {
 
   it('fails if none could begin, even if all are advisory', () => {
     const start = { body: { projectSlug: 'shop', processSlug: 'e' } };
-    const report = unstartedGates([{ ...node('e', true), start }], refused);
+    const report = unstartedGates([{ ...node('e', true), start } as unknown as PlannedGate], refused);
     expect(report).toMatchObject({ result: 'fail', exitCode: 5, gates: [{ name: 'e', result: 'warn' }] });
   });
 

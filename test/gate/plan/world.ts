@@ -146,6 +146,7 @@ export async function world(options: WorldOptions) {
   const gates = nodes.map(
     (node): PlannedGate => ({
       ...node,
+      settings: null,
       start: {
         body: { projectSlug: 'shop', processSlug: node.name },
         chain: chainOf({ key: `key of ${node.name}`, trust: 'job' }, 1),

@@ -1,0 +1,225 @@
+import { type CiContext, runFacts } from '../../ci/context.ts';
+import { prepareRequest } from '../../client/request.ts';
+import { run, type TriggerBody } from '../../contract/run.ts';
+import { ConfigError, RungateError, UsageError } from '../../errors.ts';
+import { inOrder, type PlanNode } from '../../gate/plan/graph.ts';
+import { type PlannedGate, type StartingGate, unnamed } from '../../gate/plan/plan.ts';
+import { buildIds, type Flags, groupOf } from '../../options/table.ts';
+import { inCi } from '../../output/motion.ts';
+import { type AskedGate, checkToken, pageUrl } from '../../preview/plan.ts';
+import type { Settings } from '../../settings/names.ts';
+import { bareUrl, parseApiUrl } from '../../transport/address.ts';
+import { buildContext } from '../ci-context.ts';
+import { emptySecretHints } from '../config/credential-guard.ts';
+import type { Context } from '../context.ts';
+import { givenOptions } from '../options.ts';
+import { sayAlso, sayFrom } from '../source-names.ts';
+import { explainKeys } from './dry-run.ts';
+import { withSubjectFiles } from './subjects.ts';
+import { waitRules } from './wait-flags.ts';
+
+/** A gate that a command is given, with its settings. It starts a run, unless it has existing ones to wait for. */
+export interface ChosenGate extends PlanNode {
+  settings: Settings;
+  /** Its place in the project file, for errors. */
+  place?: string;
+  /** The body of the first command, if it goes on. */
+  body?: TriggerBody | undefined;
+  runIds?: readonly string[];
+  names?: readonly string[] | undefined;
+}
+
+/** Returns the only gate of a command, which has no name. */
+export const onlyGate = (settings: Settings): ChosenGate => ({
+  name: unnamed,
+  needs: [],
+  advisory: false,
+  settings,
+});
+
+/** A command whose gates are planned. Its options have the subjects and the URL that they were given as files and as a path. */
+interface Plan {
+  context: Context;
+  flags: Flags;
+  /** In an order in which every gate comes after those that it needs. */
+  gates: readonly PlannedGate<Settings>[];
+}
+
+/** Plans the gates of a command. @throws RungateError before anything is sent */
+export async function planGates(
+  given: Context,
+  givenFlags: Flags,
+  chosen: readonly ChosenGate[],
+): Promise<Plan> {
+  const [context, flags] = await withSubjectFiles(given, givenFlags);
+  const gates = chosen.map((gate) => ({ ...gate, rules: waitRules(gate.settings) }));
+  const ofRuns = gates.flatMap(({ runIds, ...gate }) => (runIds === undefined ? [] : [{ ...gate, runIds }]));
+  if (ofRuns.length > 0) return { context, flags, gates: ofRuns };
+  checkKeyFlags(flags, chosen);
+  const ci = await buildContext(context);
+  await warnOfReRuns(context, flags, ci);
+  const asked = gates.map(({ runIds: _runIds, names: _names, ...gate }) => ({
+    ...gate,
+    body: gate.body ?? triggerBody(gate, ci),
+    preview: previewSettings(gate.settings),
+  }));
+  const planned = await planNewRuns(context, flags, ci, asked);
+  if (flags.explainKey === true) await explainKeys(context.output, planned.gates, ci);
+  return { ...planned, gates: inOrder(planned.gates) };
+}
+
+/** @throws UsageError for options about keys that cannot work together */
+function checkKeyFlags({ idempotencyKey: key, idempotencySalt }: Flags, gates: readonly ChosenGate[]): void {
+  if (key === undefined || key === 'auto') return;
+  if (gates.some(({ name }) => name !== unnamed))
+    throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
+      hint: 'leave it out; --idempotency-salt distinguishes jobs that run the same gates',
+    });
+  if (idempotencySalt !== undefined)
+    throw new UsageError('--idempotency-key and --idempotency-salt cannot be combined', {
+      hint: 'leave one of them out: the salt only changes the automatic key',
+    });
+}
+
+/** Warns in a CI system that rungate does not know, where it cannot find the run of an earlier job. */
+async function warnOfReRuns(
+  { io, output }: Context,
+  { idempotencyKey = 'auto', slice, resume }: Flags,
+  { provider }: CiContext,
+): Promise<void> {
+  // A slice goes on with the gate that it has stored.
+  if (slice !== undefined || resume !== undefined) return;
+  if (provider !== null || idempotencyKey !== 'auto' || !inCi(io.env)) return;
+  const warning = output.paint('warn', 'warning:');
+  await output.alert(
+    `${warning} rungate does not know this CI system: a re-run of the job starts another run`,
+  );
+  await output.alert(
+    '  → to join the run of the first job, give --idempotency-key <key>, the same in each re-run',
+  );
+}
+
+function nothingToRun({ name, place }: ChosenGate, missing: 'project' | 'process or tags'): RungateError {
+  if (name !== unnamed)
+    return new ConfigError(`${place}: gate ${name} has no ${missing} to run`, {
+      hint: `write ${missing === 'project' ? '"project"' : '"process" or "tags"'} into the gate, or at the top level of the file for all gates`,
+    });
+  if (missing === 'project')
+    return new UsageError('no project to run', {
+      hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
+    });
+  return new UsageError('no process or tag to run', {
+    hint: 'give --process <slug> or --tag <tag>; or write "process" or "tags" into .rungate.json, as rungate init does; for the gates of the file: rungate gate',
+  });
+}
+
+/** Returns the body of the request that creates a run, from the settings and the facts of the CI. @throws UsageError or ConfigError */
+function triggerBody(gate: ChosenGate, ci: CiContext): TriggerBody {
+  const { settings } = gate;
+  const { project, process, tags, environment } = settings;
+  const [tag, ...others] = tags?.value ?? [];
+  if (project === undefined) throw nothingToRun(gate, 'project');
+  if (process === undefined && tag === undefined) throw nothingToRun(gate, 'process or tags');
+  const facts = runFacts(ci);
+  const build = buildIds.map((id) => [id, settings[id]?.value ?? facts[id]] as const);
+  const present = [['environmentKey', environment?.value] as const, ...build].filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
+  const selector = process === undefined ? { tags: [tag, ...others] } : { processSlug: process.value };
+  return { projectSlug: project.value, ...selector, ...Object.fromEntries(present) } as TriggerBody;
+}
+
+function previewSettings(settings: Settings): AskedGate['preview'] {
+  const { baseUrl, readyUrl, readyTimeout, copyVariables } = groupOf(settings, 'preview');
+  return (
+    baseUrl && {
+      baseUrl: baseUrl.value,
+      readyUrl: readyUrl?.value,
+      readyTimeoutMs: readyTimeout?.value,
+      copyVariables: copyVariables?.value,
+    }
+  );
+}
+
+/** Returns the gates with the runs that they start, and with their preview deployments. */
+async function planNewRuns(
+  context: Context,
+  flags: Flags,
+  ci: CiContext,
+  asked: readonly AskedGate<Settings>[],
+) {
+  const { io, output, settings } = context;
+  const { idempotencyKey: given, idempotencySalt: salt = null, insecureHttp, dryRun } = flags;
+  const { is, url, timeout } = groupOf(settings, 'deployed');
+  const hasPreview = asked.some(({ preview }) => preview !== undefined);
+  const [useless] = givenOptions(flags, ({ group }) => group === 'Preview deployment:');
+  if (!hasPreview && useless !== undefined)
+    throw new UsageError(`${useless} has no effect without a preview deployment`, {
+      hint: 'add --base-url <url>',
+    });
+  // Loaded here, because `run wait` has no key and would pay for `node:crypto`.
+  const { planStarts } = await import('../../library/plan-starts.ts');
+  const request = {
+    given,
+    how: 'given with --idempotency-key',
+    salt,
+    ci,
+    journalPath: io.journal,
+    insecureHttp,
+    builds: [is?.value ?? [], settings['receipt.subjects']?.value ?? []].flat(),
+    idPointer: settings['run.idPointer']?.value,
+  };
+  const warn = (problem: string) => void output.alert(output.excerpt(problem, 400));
+  try {
+    const gates = planStarts(asked, request, { warn, redact: output.redact });
+    if (!hasPreview) return { context, flags, gates };
+    // Everything that could fail later, so that no environment is created in vain.
+    if (dryRun !== true) {
+      const deployedMs = url === undefined ? 0 : (timeout?.value ?? 0);
+      checkToken(settings.token?.value, io.clock.now(), asked, deployedMs, flags.slice);
+      checkRequests(settings, flags, gates);
+    }
+    const planned = withDeployedUrl(context, flags, gates);
+    if (dryRun === true) await showPreviews(context, gates);
+    return planned;
+  } catch (error) {
+    const say = sayAlso(emptySecretHints(io), sayFrom(settings));
+    throw error instanceof RungateError ? error.word(say) : error;
+  }
+}
+
+function checkRequests(settings: Settings, { insecureHttp }: Flags, gates: readonly StartingGate[]): void {
+  const { apiUrl, apiKey, token } = settings;
+  const base = parseApiUrl(apiUrl?.value ?? '', insecureHttp);
+  const sender = { apiKey: apiKey?.value, token: token?.value };
+  for (const { start } of gates)
+    prepareRequest('run.trigger', run['run.trigger'], { params: {}, body: start.body }, base, sender);
+}
+
+/** Resolves `--deployed-url /version.json` at the deployment. @throws ConfigError if the gates test several */
+function withDeployedUrl(context: Context, flags: Flags, gates: readonly StartingGate<Settings>[]) {
+  const { settings } = context;
+  const setting = settings['deployed.url'];
+  if (setting?.value.startsWith('/') !== true) return { context, flags, gates };
+  const [baseUrl, ...others] = new Set(gates.map(({ start }) => start.preview?.baseUrl.href));
+  if (baseUrl === undefined || others.length > 0)
+    throw new ConfigError('the version page is given by its path, but the gates do not test one deployment', {
+      hint: (say) => `set ${say('deployed.url')} to its whole URL`,
+    });
+  const url = pageUrl(setting.value, new URL(baseUrl));
+  return {
+    context: { ...context, settings: { ...settings, 'deployed.url': { ...setting, value: url } } },
+    flags: flags.deployedUrl === undefined ? flags : { ...flags, deployedUrl: url },
+    gates,
+  };
+}
+
+/** Says with `--dry-run` what happens around the runs. */
+async function showPreviews({ output }: Context, gates: readonly StartingGate[]): Promise<void> {
+  const previews = new Map(gates.map(({ start }) => [start.body.environmentKey, start.preview]));
+  for (const [key, preview] of previews) {
+    if (preview === undefined) continue;
+    const url = output.excerpt(bareUrl(preview.baseUrl), 500);
+    await output.note(`the environment ${key} would be created for ${url}, and deleted after the run`);
+  }
+}
