@@ -135,14 +135,6 @@ describe('for any JSON numbers', () => {
       }),
       { numRuns: 200 },
     ));
-
-  it('formatting keeps trailing zeros', () =>
-    fc.assert(
-      fc.property(fc.integer(), fc.integer({ min: 0, max: 9 }), (whole, digit) => {
-        const text = `${whole}.${digit}0`;
-        expect(formatDecimal(parseDecimal(text))).toBe(text === '0.00' ? '0.00' : text);
-      }),
-    ));
 });
 
 const eur = (...totals: string[]) => totals.map((total) => ({ total, currency: 'EUR' }));
@@ -203,18 +195,5 @@ describe('verifySummary', () => {
       ],
       addsUp: true,
     });
-  });
-
-  it('names the field whose value is not an amount', () => {
-    const fieldOf = (run: () => unknown) => {
-      try {
-        run();
-      } catch (error) {
-        return (error as UnexpectedResponseError).field;
-      }
-    };
-    expect(fieldOf(() => verifySummary(eur('1', '1e-2000'), stated(2, '1')))).toBe('orders[1].total');
-    expect(fieldOf(() => verifySummary([], stated(0, '1e-2000')))).toBe('totalRevenue');
-    expect(() => verifySummary(eur('x'), stated(1, '1'))).toThrow(UnexpectedResponseError);
   });
 });

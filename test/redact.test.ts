@@ -151,20 +151,6 @@ test('percent-encoded non-ASCII letters are found in upper case, too', () => {
   expect(redactor(['pässwörd-1'])(encodeURIComponent('PÄSSWÖRD-1'))).toBe('***');
 });
 
-test('a short secret is found in each encoding but base64', () => {
-  const redact = redactor(['a/"é']);
-  const texts = [
-    'a/"é',
-    'a%2F%22%C3%A9',
-    'a%2f%22%c3%a9',
-    'a%252F%2522%25C3%25A9',
-    'a/\\"é',
-    'a\\/\\"\\u00e9',
-    'a/&quot;é',
-  ];
-  expect(texts.map(redact)).toEqual(texts.map(() => '***'));
-});
-
 test.each([1, 2, 3, 7, 16, 40])('a secret with %i backslashes in a row is found', (times) => {
   const secret = `key${'\\'.repeat(times)}end-${'\\'.repeat(times)}`;
   const redact = redactor([secret]);
@@ -210,11 +196,6 @@ test.each([`it's-a-secret!`, '{"a":"b","k":"secret"}', `tok<en>&"'x`, 'a|b^c{d}e
 
 test('a secret of several lines is redacted with the line breaks of Windows, too', () => {
   expect(redactor(['line1\nline2\nline3xyz'])('is line1\r\nline2\r\nline3xyz.')).toBe('is ***.');
-});
-
-test('letters whose lower case depends on their place are found anywhere', () => {
-  expect(redactor(['SECRET-ΟΔΟΣ'])('<SECRET-ΟΔΟΣx>')).toBe('<***x>');
-  expect(redactor(['İstanbul-4711'])('<İstanbul-4711> İ')).toBe('<***> İ');
 });
 
 test.each([1, 2, 3, 8])('a body that is cut %i characters into a secret shows none of them', (inside) => {

@@ -37,7 +37,6 @@ const ingredients = (
 
 const first = (change: Partial<CiContext> = {}, remembered: Remembered[] = []) =>
   firstKey(ingredients(change), { ...ci, ...change }, remembered);
-const _failed = { verdict: 'failed' } as const;
 
 describe('the base of a key', () => {
   it('is the same for every re-run of one place with one body', () => {
@@ -113,17 +112,6 @@ describe('the chain of keys of a start', () => {
     expect(first({}, [run('k', 'r', false, job)])).toEqual({ key: 'k', trust: 'job', open: true, past: [] });
     expect(first({}, [run('k', 'r', false)])).toMatchObject({ key: 'k', trust: 'shared' });
     expect(first({ attempt: null }, [run('k', null, false, job)])).toMatchObject({ trust: 'shared' });
-  });
-
-  it('begins with the retry that this job left in progress, and knows the failed run before it', () => {
-    const job = jobOf(ci);
-    const past = [{ verdict: 'failed', mine: true } as PastRun];
-    const runs = [
-      run('discarded', 'r0', true, job),
-      run('k', 'r', true, job),
-      run('retry', null, false, job, past),
-    ];
-    expect(first({}, runs)).toEqual({ key: 'retry', trust: 'job', open: true, past });
   });
 
   it('begins with the link after the last run of the job, which a re-run reaches by walking the chain', () => {

@@ -50,20 +50,6 @@ const open = (change = {}) => openJournal({ path, ...place, ...change }, (proble
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
 
 describe('the journal of a job', () => {
-  it('remembers the runs, their keys and whether they are settled', () => {
-    const journal = open();
-    expect(journal.runs).toEqual([]);
-    journal.triggering('k1', [], body);
-    journal.created('k1', 'r1');
-    journal.settled('r1');
-    open().triggering('k2', [], body);
-    expect(open().runs).toEqual([
-      { key: 'k1', past: [], base: 'base', job: 'job 1', runId: 'r1', body, settled: true },
-      { key: 'k2', past: [], base: 'base', job: 'job 1', runId: null, body, settled: false },
-    ]);
-    expect(warnings).toEqual([]);
-  });
-
   it('is readable only by its owner', () => {
     open().triggering('k1', [], body);
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -117,13 +117,4 @@ describe('the first steps', () => {
     const [, gate = ''] = / mock exec -- rungate (.*)/.exec(err) ?? [];
     expect((await on.rungate(...gate.split(' '))).code).toBe(0);
   });
-
-  it('of a key with a misspelt scope send the scope unchanged, with a warning', async () => {
-    const { code, out, err } = await on.rungate('keys', 'create', '--name', 'ci', '--scope', 'ci:triger');
-    expect(code).toBe(0);
-    expect(out).toMatch(/^rg_/);
-    expect(err).toContain('--scope ci:triger is sent unchanged: did you mean ci:trigger?');
-    const quiet = await on.rungate('keys', 'create', '--name', 'ci', '--scope', 'billing:read');
-    expect(quiet.err).not.toContain('did you mean');
-  });
 });

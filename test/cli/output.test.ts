@@ -75,32 +75,6 @@ describe('progress', () => {
   });
 });
 
-describe('run cancel', () => {
-  it('sends the reason and prints the response', async () => {
-    on = await stage({ outcome: 'stuck' });
-    const id = (await on.rungate(...trigger)).out.trim();
-    const { code, out } = await on.rungate('run', 'cancel', id, '--reason', 'superseded', '--json');
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ state: 'cancelled' });
-    expect(JSON.parse(on.mock.requests.at(-1)?.body ?? '')).toEqual({ reason: 'superseded' });
-    expect((await on.rungate('run', 'wait', id, '--strict')).code).toBe(4);
-  });
-
-  it('is retried after a lost response', async () => {
-    on = await stage({ outcome: 'stuck' });
-    const id = (await on.rungate(...trigger)).out.trim();
-    on.mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.cancel' });
-    expect((await on.rungate('run', 'cancel', id)).code).toBe(0);
-  });
-
-  it('prints nothing on stdout for a response without a body', async () => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'status', status: 204, body: '', endpoint: 'run.cancel' });
-    const { code, out } = await on.rungate('run', 'cancel', 'run_1', '--json');
-    expect({ code, out }).toEqual({ code: 0, out: '' });
-  });
-});
-
 describe('a result whose reader has gone', () => {
   it.each([
     ['passed', 78],

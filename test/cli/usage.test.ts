@@ -90,12 +90,6 @@ describe('help and version', () => {
   it.each(['--version', '-V', 'version'])('%s prints the version of the package', async (word) => {
     expect(await cli([word])).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
-
-  it('the help names every exit code', async () => {
-    const { out } = await cli(['--help']);
-    for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 64, 70, 78, 129])
-      expect(out).toMatch(new RegExp(`\\b${code}\\b`));
-  });
 });
 
 describe('global options', () => {
@@ -106,11 +100,6 @@ describe('global options', () => {
     expect((await on.rungate('--format', 'json', 'run', 'status', id, '--format', 'ndjson')).out).toMatch(
       /^{.*}\n$/,
     );
-  });
-
-  it('give errors the last format as well', async () => {
-    const { err } = await cli(['--format', 'json', 'env', 'list', '--format=table', '--json-field']);
-    expect(err).toMatch(/^error: /);
   });
 
   it('take precedence over the environment', async () => {

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
+import { HttpError, NetworkError, UsageError } from '../../src/errors.ts';
 import { connect, running, secrets, status, trigger } from '../transport/connect.ts';
 import { json, type Scene, serve, unreachableUrl } from '../transport/serve.ts';
 import { turns, until } from '../until.ts';
@@ -62,12 +62,6 @@ describe('transient failures', () => {
     expect(seen).toHaveLength(4);
   });
 
-  test('does not retry a response that does not match the API', async () => {
-    const { url, seen } = await steps(({ response }) => json(response, 200, { state: 7 }));
-    expect((await rejection(status(connect(url).exchange), UnexpectedResponseError)).unreadable).toBe(false);
-    expect(seen).toHaveLength(1);
-  });
-
   test('calls onRetry before the wait', async () => {
     const { url } = await steps(failWith(502), ok);
     const retries: unknown[] = [];
@@ -111,18 +105,6 @@ describe('POST requests', () => {
     expect(refused.facts.requests).toBe(4);
   });
 
-  test('sends a POST without an idempotency key over a new connection', async () => {
-    const { url, seen } = await steps(ok);
-    const { exchange } = connect(url);
-    await status(exchange);
-    await turns();
-    await create(exchange);
-    await status(exchange);
-    const [before, post, after] = seen.map(({ connection }) => connection);
-    expect(post).not.toBe(before);
-    expect(after).toBe(before);
-  });
-
   test('retries a POST that the API declares idempotent', async () => {
     const { url, seen } = await steps(reset, failWith(502), ok);
     await connect(url).exchange('run.cancel', { params: { runId: 'r' } });
@@ -139,17 +121,6 @@ describe('POST requests with an idempotency key', () => {
     expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('generates one key for each call and uses it for every request', async () => {
-    const { url, seen } = await steps(reset, ok);
-    const { exchange } = connect(url);
-    await trigger(exchange);
-    await trigger(exchange);
-    const keys = seen.map(({ headers }) => headers['idempotency-key']);
-    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
-    expect(keys[1]).toBe(keys[0]);
-    expect(keys[2]).not.toBe(keys[0]);
-  });
-
   test('retries while the first request with the key is in progress', async () => {
     const { url } = await steps(
       reset,
@@ -157,12 +128,6 @@ describe('POST requests with an idempotency key', () => {
       ok,
     );
     expect((await trigger(connect(url).exchange)).requests).toBe(3);
-  });
-
-  test('does not retry a key that was used with another body', async () => {
-    const { url, seen } = await steps(failWith(409, {}, { error: 'this key was used with another body' }));
-    expect((await rejection(trigger(connect(url).exchange), HttpError)).status).toBe(409);
-    expect(seen).toHaveLength(1);
   });
 });
 
@@ -189,19 +154,6 @@ describe('DELETE requests', () => {
       expect((await rejection(remove(connect(url).exchange), HttpError)).status).toBe(404);
     },
   );
-
-  test.each([302, 303])('says that a %i may lead to what a request has created', async (code) => {
-    const { url } = await steps(failWith(code, { location: '/api/environments/env_1' }));
-    const error = await rejection(connect(url).exchange('env.create', { json: '{}' }), HttpError);
-    expect(error.hint).toMatch(
-      /; the service may have acted on the request: check that before you send it again$/,
-    );
-  });
-
-  test('reports a 404 after a lost response to any other method', async () => {
-    const { url } = await steps(reset, failWith(404));
-    expect((await rejection(status(connect(url).exchange), HttpError)).status).toBe(404);
-  });
 });
 
 test('replaces a reused connection that is reset during a request', async () => {
@@ -217,23 +169,6 @@ test('replaces a reused connection that is reset during a request', async () => 
   await turns();
   expect((await status(exchange)).requests).toBe(2);
   expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 2]);
-});
-
-test('completes a call even if every idle connection is dead', async () => {
-  const first: Scene[] = [];
-  const { url, seen } = await serve((scene) => {
-    // Respond to the first 6 calls together, so that each opens its own connection.
-    if (scene.index < 6) {
-      if (first.push(scene) === 6) first.forEach(ok);
-    } else if (scene.seen.connection <= 6) reset(scene);
-    else ok(scene);
-  });
-  const { exchange } = connect(url);
-  await Promise.all(Array.from({ length: 6 }, () => status(exchange)));
-  expect(new Set(seen.map(({ connection }) => connection)).size).toBe(6);
-  // A connection becomes free shortly after its response.
-  await turns();
-  expect(await status(exchange)).toMatchObject({ status: 200, requests: 2 });
 });
 
 describe('rate limits', () => {
@@ -255,37 +190,6 @@ describe('rate limits', () => {
     expect((await status(exchange, { limitTimeoutMs: 3_600_000 })).requests).toBe(10);
     expect(clock.sleeps).toEqual([3000, 17_000, 17_000, 17_000, 242_000, 250, 500, 1000, 242_000]);
     expect(seen).toHaveLength(10);
-  });
-
-  test('waits until limitTimeoutMs, even past the timeout of the call', async () => {
-    const { url } = await steps(failWith(429, { 'retry-after': '60' }));
-    const { exchange, clock } = connect(url);
-    const error = await rejection(
-      status(exchange, { timeoutMs: 10_000, limitTimeoutMs: 200_000 }),
-      HttpError,
-    );
-    expect(clock.sleeps).toEqual([67_500, 96_250]);
-    expect(error.hint).toContain('the service requests a wait of 60 s, but the call has only 36');
-  });
-
-  test('does not count the time of 429 responses towards the timeout of the call', async () => {
-    const sent: number[] = [];
-    const { exchange, clock } = connect('https://h.example', {
-      transport: {
-        async send(_request, { timeoutMs }) {
-          sent.push(timeoutMs);
-          clock.advance(25_000);
-          const limited = sent.length <= 20;
-          return limited
-            ? { status: 429, headers: { 'retry-after': '5' }, text: '{"error":"later"}' }
-            : { status: 200, headers: {}, text: JSON.stringify(running) };
-        },
-        async close() {},
-      },
-    });
-    const response = await status(exchange, { timeoutMs: 120_000, limitTimeoutMs: 10 * 3_600_000 });
-    expect(response).toMatchObject({ status: 200, requests: 21 });
-    expect(new Set(sent)).toEqual(new Set([30_000]));
   });
 });
 
@@ -317,20 +221,6 @@ describe('Retry-After', () => {
 });
 
 describe('the timeout of a call', () => {
-  test('is the reason if it is over when the service requests no wait', async () => {
-    const { exchange, clock } = connect('https://h.example', {
-      transport: {
-        async send(_request, { timeoutMs }) {
-          clock.advance(timeoutMs);
-          return { status: 503, headers: { 'retry-after': '0' }, text: '{"error":"later"}' };
-        },
-        async close() {},
-      },
-    });
-    const error = await rejection(status(exchange, { timeoutMs: 20_000 }), HttpError);
-    expect(error.hint).toBe('try again later; the call has no time left');
-  });
-
   test.each([
     [120_000, true],
     [30_000, false],
@@ -370,20 +260,6 @@ describe('the timeout of a call', () => {
     );
     expect(error.facts).toMatchObject({ requests: 3, elapsedMs: 70_000 });
   });
-});
-
-test('a timer that fires a little early ends the call at its deadline, too', async () => {
-  const { exchange, clock } = connect('https://h.example', {
-    transport: {
-      async send(_request, { timeoutMs }) {
-        clock.advance(timeoutMs - 2);
-        throw new NetworkError('broken', 'no response');
-      },
-      async close() {},
-    },
-  });
-  const error = await rejection(status(exchange, { timeoutMs: 5000, maxRequests: 1 }), NetworkError);
-  expect(error.fault).toBe('deadline');
 });
 
 describe('stopping a call', () => {
@@ -466,13 +342,6 @@ test('reports every request and every wait to onExchange', async () => {
     },
     { ...one, request: 3, status: 200 },
   ]);
-});
-
-test('returns a response if the signal is aborted while it is reported', async () => {
-  const { url } = await serve(({ response }) => json(response, 201, { runId: 'run_1' }));
-  const stop = new AbortController();
-  const { exchange } = connect(url, { onExchange: () => stop.abort(new Error('enough')) });
-  expect((await trigger(exchange, { signal: stop.signal })).value).toEqual({ runId: 'run_1' });
 });
 
 test('redacts what it reports: the path, the reason of a wait, and mismatches', async () => {

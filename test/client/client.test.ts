@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller, CallerInput, CallOptions } from '../../src/client/caller.ts';
 import { bindApi, createClient } from '../../src/client/create-client.ts';
 import { api } from '../../src/contract/index.ts';
-import { CredentialError, UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/errors.ts';
 import { redactNothing } from '../../src/redact.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
@@ -47,23 +47,6 @@ describe('the methods of the client', () => {
     expect(calls.map(({ name }) => name)).toEqual(Object.keys(api));
   });
 
-  test('takes the path parameters in order, then the body, the query and the options if the endpoint has them', async () => {
-    const { tree, calls } = recordingClient();
-    const options = { maxRequests: 1 };
-    await tree.env.vars.update('e1', 'v1', { a: 1 }, options);
-    await tree.env.list({ page: 2 }, options);
-    await tree.run.cancel('r1', undefined, options);
-    await tree.run.status('r1', options);
-    await tree.orders.list();
-    expect(calls.map(({ input, options: given }) => ({ ...input, options: given }))).toEqual([
-      { params: { envId: 'e1', varId: 'v1' }, body: { a: 1 }, query: undefined, options },
-      { params: {}, body: undefined, query: { page: 2 }, options },
-      { params: { runId: 'r1' }, body: undefined, query: undefined, options },
-      { params: { runId: 'r1' }, body: undefined, query: undefined, options },
-      { params: {}, body: undefined, query: undefined, options: undefined },
-    ]);
-  });
-
   test('refuses arguments of the wrong number or type and shows the correct call', async () => {
     const { tree, calls } = recordingClient();
     const loose = tree as unknown as Record<
@@ -98,15 +81,4 @@ test('the client sends requests as the API describes them and returns the respon
   });
   expect(seen[0]?.headers).toMatchObject({ 'x-api-key': secrets.apiKey, 'idempotency-key': 'k1' });
   expect(seen[0]?.headers).not.toHaveProperty('authorization');
-});
-
-test('refuses an invalid call before sending anything, and names the endpoint', async () => {
-  const { url, seen } = await serve(({ response }) => json(response, 200, {}));
-  const client = createClient({ apiUrl: url, apiKey: 'key' });
-  onTestFinished(() => client.close());
-  const usage = await rejection(client.run.status('..'), UsageError);
-  expect(usage.facts).toEqual({ endpoint: 'run.status', method: 'GET', requests: 0, elapsedMs: 0 });
-  await rejection(client.orders.get('summary'), UsageError);
-  await rejection(client.keys.create({ name: 'n' }), CredentialError);
-  expect(seen).toEqual([]);
 });

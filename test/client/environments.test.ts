@@ -28,11 +28,6 @@ test('reads a list of several pages once more before it says that no environment
   expect(await none).toEqual({ found: [], requests: 4 });
 });
 
-test('reads a list of one page, or with the key, only once', async () => {
-  expect(await search([['a', 'b']])).toEqual({ found: [], requests: 1 });
-  expect(await search([['a', 'staging'], ['d']])).toEqual({ found: ['id-staging'], requests: 2 });
-});
-
 test('finds an environment, or none, in a list that others change all the time', async () => {
   let reads = 0;
   const listOf = async (...keys: string[]) => {
@@ -52,19 +47,4 @@ test('finds an environment, or none, in a list that others change all the time',
   };
   expect(await listOf('b', 'staging')).toEqual(['id-staging']);
   expect(await listOf('b')).toEqual([]);
-});
-
-test('finds all environments with a key in a list that shrinks while it is read', async () => {
-  const staging = { id: 'id-2', key: 'staging' };
-  const first = { items: [{ id: 'id-1', key: 'a' }], totalCount: 4, hasNextPage: true };
-  // The first item is deleted, so the environment on the second page moves to the first.
-  const last = { items: [{ id: 'id-3', key: 'staging' }], totalCount: 3, hasNextPage: false };
-  const again = { items: [staging, { id: 'id-3', key: 'staging' }], totalCount: 2, hasNextPage: false };
-  const pages = [first, last, again];
-  const server = await serve(({ index, response }) => json(response, 200, pages[index] ?? again));
-  const found: (string | undefined)[] = [];
-  const matches = ({ key }: { key: string | undefined }) => key === 'staging';
-  for await (const environment of searchEnvironments(connect(server.url).caller, matches))
-    if (matches(environment)) found.push(environment.id);
-  expect(found.toSorted()).toEqual(['id-2', 'id-3']);
 });

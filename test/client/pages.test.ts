@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Page } from '../../src/client/list.ts';
-import { HttpError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
+import { HttpError, UnexpectedResponseError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
@@ -68,24 +68,6 @@ describe('reading the pages of a list', () => {
       requested: [9],
       error: undefined,
     });
-  });
-
-  test('yields an item that one page has twice once', async () => {
-    const [item] = records(1, 1);
-    const reading = await readAll(() => ({ items: [item, item, ...records(2, 2)], totalCount: 3 }));
-    expect(reading).toMatchObject({ ids: ids(1, 2), error: undefined });
-  });
-
-  test('counts the items if the service cuts the pages and does not say how long they are', async () => {
-    const reading = await readAll((page) => ({ items: pageOf(page, 5).items, totalCount: 5 }));
-    expect(reading).toEqual({ ids: ids(1, 5), requested: [1, 2, 3], error: undefined });
-  });
-
-  test('reports an end before the last item also if it begins at a later page', async () => {
-    const fact = { hasNextPage: false, totalPages: undefined } as unknown as Partial<Page>;
-    const { ids: read, error } = await readAll((page) => pageOf(page, 10, 2, fact), 2);
-    expect(read).toEqual(ids(3, 4));
-    expect((error as UnexpectedResponseError).message).toContain('the list ended after 4 of 10 items');
   });
 
   test('reads exactly one page ahead of the consumer', async () => {
@@ -156,29 +138,6 @@ describe('reading the pages of a list', () => {
     });
     expect(read).toEqual([...ids(1, 4), ...ids(8, 10), ...ids(5, 7)]);
     expect(requested).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
-  });
-
-  test('reports a list without ids that shrinks while it is read', async () => {
-    let count = 6;
-    const { error } = await readAll((page) => {
-      const items = records(2 * page - 1, 2 * page).map(({ id }) => ({ name: id }));
-      return { ...pageOf(page, count--), items };
-    });
-    expect(String(error)).toContain('the list changed while it was read');
-  });
-
-  test('accepts numeric ids that JSON.parse rounds to the same number', async () => {
-    const name = (page: number, at: number) => `${page}-${at}`;
-    const same = await readAll((page) => ({
-      ...pageOf(page, 4),
-      items: [1, 2].map((at) => ({ id: 2 ** 60, name: name(page, at) })),
-    }));
-    expect(same).toMatchObject({ requested: [1, 2], error: undefined });
-  });
-
-  test('accepts a count that is newer than the items', async () => {
-    const counted = await readAll((page) => pageOf(page, 4, 2, page === 2 ? { totalCount: 5 } : {}));
-    expect(counted).toMatchObject({ ids: ids(1, 4), error: undefined });
   });
 });
 
@@ -270,16 +229,6 @@ describe('the iterator of the client', () => {
     );
   });
 
-  test('sends nothing before the first item is read, and stops when the loop ends early', async () => {
-    const { client, seen } = await connected(100);
-    const items = client.env.list.all({ pageSize: 2 });
-    await turns();
-    expect(seen).toEqual([]);
-    for await (const item of items) if ((item as { id?: string }).id === 'o3') break;
-    await turns();
-    expect(seen.length).toBeLessThanOrEqual(3);
-  });
-
   test('returns the items before a page that fails, then rejects with the facts of the call', async () => {
     const { client } = await connected(9, 3);
     const got: unknown[] = [];
@@ -289,21 +238,6 @@ describe('the iterator of the client', () => {
     const error = await rejection(reading, HttpError);
     expect(got).toEqual(records(1, 4));
     expect(error.facts).toMatchObject({ endpoint: 'env.list', method: 'GET', path: '/api/environments' });
-  });
-
-  test('rejects with the reason of the signal', async () => {
-    const { client } = await connected(100);
-    const stop = new AbortController();
-    const got: unknown[] = [];
-    const reason = new UsageError('enough');
-    const reading = (async () => {
-      for await (const item of client.env.list.all({ pageSize: 2 }, { signal: stop.signal })) {
-        got.push(item);
-        stop.abort(reason);
-      }
-    })();
-    expect(await rejection(reading, UsageError)).toBe(reason);
-    expect(got.length).toBeLessThanOrEqual(4);
   });
 
   test('shows no secret in the error of a response that is not a list', async () => {
@@ -316,14 +250,5 @@ describe('the iterator of the client', () => {
     );
     expect(error.message).toContain('no list for ***');
     expect(inspect(error, { depth: 9 })).not.toContain(secrets.token);
-  });
-
-  test('refuses the arguments that the method refuses', async () => {
-    const { client, seen } = await connected(1);
-    const loose = client.observations.list as unknown as { all(...args: unknown[]): AsyncIterable<unknown> };
-    const missing = (async () => collected(loose.all()))();
-    expect((await rejection(missing, UsageError)).message).toContain('projectId must be a string');
-    await rejection(collected(client.env.list.all({ page: 0 })), UsageError);
-    expect(seen).toEqual([]);
   });
 });

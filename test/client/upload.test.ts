@@ -53,12 +53,6 @@ describe('attaching a file', () => {
     expect(await sent).toMatchObject({ sha256 });
   });
 
-  it('sends the same bytes again after a rate limit', async () => {
-    const headers = { 'retry-after': '0' };
-    mock.faults.add({ kind: 'status', status: 429, headers, endpoint: 'observations.attach' });
-    expect(await attach(bytes)).toMatchObject({ sha256 });
-  });
-
   it.each<[string, unknown]>([
     ['another field', { file: bytes, note: 'x' }],
     ['a name that is not text', { file: bytes, name: 7 }],
@@ -74,17 +68,5 @@ describe('attaching a file', () => {
     [{ file: bytes, name: '' }, 'name must not be empty'],
   ])('refuses %j: %s', async (body, message) => {
     expect((await rejection(attach(body as Body), UsageError)).message).toContain(message);
-  });
-
-  it('refuses a file that cannot be read', async () => {
-    const broken = Object.assign(new Blob(['a']), { arrayBuffer: () => Promise.reject(new Error('gone')) });
-    expect((await rejection(attach(broken), UsageError)).message).toContain('cannot be read');
-  });
-
-  it('sends fields as JSON, even one with the name `file`', async () => {
-    expect(await attach({ file: 'https://a.example/log.txt' })).toMatchObject({
-      file: 'https://a.example/log.txt',
-    });
-    await expect(attach('text' as never)).rejects.toBeInstanceOf(UsageError);
   });
 });

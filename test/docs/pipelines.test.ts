@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { pinned } from '../../src/ci/installation.ts';
@@ -9,11 +9,9 @@ import { planned } from '../ci/planned.ts';
 import { cli } from '../cli/harness.ts';
 import { root } from '../e2e/built.ts';
 import { pathsOfPipelinePages, snippets } from './ci-job.ts';
-import { commandIn } from './command-in.ts';
 
 const page = pathsOfPipelinePages.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
 const plan = planned;
-const selected = plan.flags;
 /** The plan of a step whose project file has the project and the process. */
 const fromFile = { ...plan, flags: '', checkout: true };
 const lockfile = { install: 'npm ci --ignore-scripts', start: 'npx --no-install rungate', caveat: null };
@@ -56,18 +54,6 @@ describe.each(pipelines)('$title', (pipeline) => {
       },
     );
 
-    it.each(['', selected, '--config a/b.json --tag a:b'])(
-      'has the whole command on one line, with the flags %j',
-      (flags) => {
-        const text = pipeline.text({ ...fromFile, flags, installation });
-        const command = ['exec', installation.start, 'gate', flags].filter((part) => part !== '').join(' ');
-        expect(text.split('\n').filter((line) => line.includes(command))).toHaveLength(1);
-        // No shell can take its options for another command, and YAML reads it as text.
-        const read = isYaml ? commandIn(parseYaml(text)) : command;
-        expect(read).toMatch(new RegExp(`^${command}[^\n]*$`));
-      },
-    );
-
     it('installs from the lockfile before the gate, in a separate command', () => {
       const text = pipeline.text({ ...fromFile, installation });
       const before = text.slice(0, text.indexOf('exec ')).split('\n');
@@ -101,15 +87,6 @@ it.each(workflows)('the workflow of %s starts for the same events as that of ini
     return { on, concurrency };
   });
   expect(shown).toEqual(written);
-});
-
-it('no pipeline writes a JUnit file that its CI does not collect', () => {
-  for (const pipeline of pipelines) {
-    const text = pipeline.text(plan);
-    const [, junit] = /--junit (\S+?)['\s]/.exec(text) ?? [];
-    if (junit === undefined) expect(pipeline.provider).toBe('github');
-    else expect(text.replace(`--junit ${junit}`, '')).toMatch(new RegExp(`${junit}|${dirname(junit)}\\b`));
-  }
 });
 
 it('a page shows the step that installs from the lockfile', () => {

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { argvOf } from '../../src/action/inputs.ts';
-import { usualLimits } from '../../src/gate/limits.ts';
-import { usualReadyMs } from '../../src/preview/plan.ts';
 import { asked, type Stage, stage } from '../cli/harness.ts';
 import { withLimits } from '../fake-clock.ts';
 import { read, snippets, type Yaml, yaml } from './ci-job.ts';
@@ -11,9 +9,6 @@ import { commandIn } from './command-in.ts';
 const blocks = snippets('docs/how-to/previews.md').filter(({ language }) => language === 'yaml');
 const under = (heading: string): Yaml => yaml(blocks.find(({ name }) => name === heading)?.text ?? '');
 const inputs = Object.keys(yaml(read('action.yml')).inputs);
-
-/** The longest wait of a gate with the default settings, for the deployment and for the run, and some minutes for the rest. */
-const leastMinutes = (usualReadyMs + usualLimits.timeoutMs) / 60_000 + 5;
 
 const deployed = JSON.parse(
   readFileSync(new URL('../../fixtures/deployments/success.json', import.meta.url), 'utf8'),
@@ -84,20 +79,6 @@ describe.each(Object.keys(payloads))('the workflow of "%s"', (heading) => {
       await on.close();
     }
   });
-
-  it.each([[''], [undefined]])('sends nothing for a deployment without a URL (%j)', async (url) => {
-    const on = await stage();
-    try {
-      const { code, err } = await gate(on, url);
-      expect(code, err).toBe(78);
-      expect(err).toContain('set --base-url to a URL');
-      expect(on.mock.requests).toEqual([]);
-    } finally {
-      await on.close();
-    }
-  });
-
-  it('has time for the longest wait', () => expect(job['timeout-minutes']).toBeGreaterThan(leastMinutes));
 
   it('gives the action only inputs that it has, and checks nothing out', () => {
     expect(Object.keys(step.with).filter((name) => !inputs.includes(name))).toEqual([]);

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -36,18 +35,6 @@ describe('streamFile', () => {
       expect(buffers.size).toBeLessThanOrEqual(1);
     },
   );
-
-  it('keeps a part valid until the next one is requested', async () => {
-    writeFileSync(path, bytesOf(4 * partBytes));
-    let at = 0;
-    for await (const part of streamFile(path)) {
-      // Gives a read-ahead time to overwrite the part.
-      await readFile(path);
-      expect(Buffer.from(part).equals(bytesOf(4 * partBytes).subarray(at, at + part.length))).toBe(true);
-      at += part.length;
-    }
-    expect(at).toBe(4 * partBytes);
-  });
 
   it.each([
     ['a missing file', () => join(folder, 'gone'), 'ENOENT'],

@@ -94,12 +94,4 @@ describe('unread standard output', () => {
     expect(await isWritten(sink.write('three\n'))).toBe(true);
     expect(sink).toMatchObject({ open: true, failure: expect.any(Error) });
   });
-
-  it('is not a failure while nothing waits for its reader', async () => {
-    const stream = blockedStream();
-    const sink = sinkOf(stream, true);
-    stream.emit('timeout');
-    expect(sink.failure).toBeNull();
-    expect(await sink.flushed()).toBe(true);
-  });
 });

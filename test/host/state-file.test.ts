@@ -56,12 +56,6 @@ describe('a state file', () => {
     }
   });
 
-  it('leaves no other file in its folder', async () => {
-    await appendTo(path, 'a');
-    await appendTo(path, 'b');
-    expect(readdirSync(join(folder, 'config'))).toEqual(['state.json']);
-  });
-
   it('keeps its text when a change fails', async () => {
     const state = openStateFile(path);
     await append(state, 'a');
@@ -85,11 +79,6 @@ describe('a state file', () => {
   it('applies every one of many concurrent changes', async () => {
     await Promise.all(Array.from({ length: 50 }, () => appendTo(path, 'x')));
     expect(readFileSync(path, 'utf8')).toBe('x'.repeat(50));
-  });
-
-  it('throws a file system error if it is a folder', () => {
-    mkdirSync(path, { recursive: true });
-    expect(() => openStateFile(path).read()).toThrow(/EISDIR/);
   });
 });
 

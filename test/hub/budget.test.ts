@@ -59,31 +59,6 @@ describe('a budget', () => {
     expect(store.view().present).toEqual(usualBudget);
   });
 
-  it('is halved once by the refusals of one burst, and never below an eighth', async () => {
-    const { world, store } = budget(usualBudget);
-    for (const at of [0, 1_000, 9_000]) {
-      world.time = at;
-      await store.reduce(0);
-    }
-    expect(store.view().present.creates).toBe(8);
-    for (let count = 0; count < 9; count += 1) {
-      world.time += 10_000;
-      await store.reduce(60_000);
-    }
-    expect(store.view().present.creates).toBe(2);
-  });
-
-  it('counts reported requests by their age, and never more than the limit', async () => {
-    const { world, store } = budget({ reads: 3, creates: 3, requests: 6 });
-    world.time = 100_000;
-    await store.report('create', [1_000, 61_000, 63_000]);
-    expect(await take(store, 'create')).toBe(1);
-    world.time += 2_000;
-    expect(await take(store, 'create')).toBe(1);
-    await store.report('read', Array(50).fill(1));
-    expect(store.view().granted.read).toHaveLength(6);
-  });
-
   it('keeps room for the more urgent kind if requests as a whole are short', async () => {
     const { world, store } = budget({ reads: 1, creates: 1, requests: 1 });
     await store.reserve('create', 0);
@@ -91,12 +66,6 @@ describe('a budget', () => {
     world.time = windowMs;
     expect((await store.reserve('read', 1)).granted).toBe(false);
     expect(await store.reserve('create', 0)).toEqual({ granted: true });
-  });
-
-  it('has safety reads while other reads use everything else', async () => {
-    const { store } = budget(usualBudget);
-    expect(await take(store, 'read')).toBe(45);
-    expect(await take(store, 'safety')).toBe(1);
   });
 
   it('allows no more than the documented limits over a restart of the only hub', async () => {

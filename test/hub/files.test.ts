@@ -46,8 +46,7 @@ describe('rungate-hub@.service', () => {
 });
 
 describe('compose.yaml', () => {
-  const { services, secrets } = yaml(file('compose.yaml'));
-  const hubs = ['hub-1', 'hub-2'].map((name) => services[name]);
+  yaml(file('compose.yaml'));
 
   it.skipIf(isMissing('docker-compose'))('has no fault that docker-compose finds', () => {
     const args = [
@@ -58,30 +57,6 @@ describe('compose.yaml', () => {
     ];
     const { status, stderr } = spawnSync('docker-compose', args, { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
-  });
-
-  it('gives each hub the secrets as files that exist in the container', () => {
-    for (const hub of hubs) {
-      const paths = [hub.environment.RUNGATE_HUB_TOKEN_FILE, hub.environment.RUNGATE_WEBHOOK_SECRET_FILE];
-      expect(paths).toEqual(hub.secrets.map((name: string) => `/run/secrets/${name}`));
-      expect(Object.keys(secrets)).toEqual(hub.secrets);
-    }
-  });
-
-  it('names services and files that exist', () => {
-    const mounted = services.nginx.volumes.map((volume: string) => volume.split(':')[1]);
-    const certificates = Array.from(
-      file('nginx.conf').matchAll(/ssl_certificate(?:_key)? +([^;]+)/g),
-      ([, path]) => path,
-    );
-    expect(mounted).toEqual(['/etc/nginx/nginx.conf', ...certificates]);
-    for (const { depends_on } of Object.values<{ depends_on?: object }>(services))
-      for (const name of Object.keys(depends_on ?? {})) expect(services[name].healthcheck).toBeDefined();
-    expect(hubs[0].environment.RUNGATE_HUB_REDIS_URL).toBe('redis://redis:6379');
-  });
-
-  it('has for each address in nginx.conf a hub', () => {
-    expect(file('nginx.conf').match(/^\s+server \S+:402\d /gm)).toHaveLength(hubs.length);
   });
 });
 

@@ -88,13 +88,6 @@ describe.skipIf(isRedisMissing)('the documented permissions', () => {
     return { sentinel, connection, reasons };
   }
 
-  it('of a Sentinel suffice for a hub', async () => {
-    const { sentinel, connection, reasons } = await connectVia(sentinelFile);
-    await connection.ready();
-    expect(await redisCommand(sentinel.url, 'ACL', 'LOG')).toEqual([]);
-    expect(reasons).toEqual([]);
-  });
-
   it.each(permissions(sentinelFile))('of a Sentinel are used: %s', async (permission) => {
     const directory = mkdtempSync(join(tmpdir(), 'rungate-users-'));
     cleanups.push(() => rmSync(directory, { recursive: true }));

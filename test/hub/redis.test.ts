@@ -1,20 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { ConfigError } from '../../src/errors.ts';
 import { Budget } from '../../src/hub/budget.ts';
 import { usualBudget } from '../../src/hub/ledger.ts';
 import { connectRedis, type HubRedis, type RedisOptions } from '../../src/hub/redis.ts';
 import { SharedWakes } from '../../src/hub/wakes.ts';
 import { until } from '../until.ts';
 import { LogModel } from './log-model.ts';
-import {
-  isRedisMissing,
-  redisCommand,
-  replicate,
-  startRedis,
-  startSentinel,
-  type TestRedis,
-} from './redis.ts';
+import { isRedisMissing, redisCommand, startRedis, startSentinel, type TestRedis } from './redis.ts';
 
 async function connect(url: string, options: RedisOptions = {}) {
   const reasons: string[] = [];
@@ -111,24 +103,6 @@ describe.skipIf(isRedisMissing)('a hub on Redis', () => {
     expect(reasons.length).toBeGreaterThan(0);
   });
 
-  it('replaces a connection on which nothing comes back, or whose server is now a replica', async () => {
-    const [one, other] = [await startRedis(), await startRedis()];
-    onTestFinished(one.stop);
-    onTestFinished(other.stop);
-    const { connection, reasons } = await connect(one.url);
-    await connection.ready();
-    one.freeze();
-    await until(async () => !(await works(connection)) && reasons.length > 0);
-    one.thaw();
-    await until(() => works(connection));
-    await replicate(one, other);
-    await until(
-      async () => !(await works(connection)) && reasons.some((text) => /READONLY|replica/.test(text)),
-    );
-    await redisCommand(one.url, 'REPLICAOF', 'NO', 'ONE');
-    await until(() => works(connection));
-  });
-
   it('refuses a Sentinel under the URL of a server, and a cluster', async () => {
     const sentinel = await startSentinel('main', redis.port);
     const cluster = await startRedis(['--cluster-enabled', 'yes']);
@@ -138,11 +112,4 @@ describe.skipIf(isRedisMissing)('a hub on Redis', () => {
     await expect(one.connection.ready()).rejects.toThrow('the URL of Redis names a Sentinel');
     await expect(other.connection.ready()).rejects.toThrow('Redis Cluster is not supported');
   });
-});
-
-it('a hub refuses a client that is older than version 5', async () => {
-  vi.doMock('@redis/client', () => ({ createClient() {}, createSentinel: undefined }));
-  await expect(connectRedis('redis://127.0.0.1:1')).rejects.toThrow(ConfigError);
-  await expect(connectRedis('redis://127.0.0.1:1')).rejects.toThrow('an older version is installed');
-  vi.doUnmock('@redis/client');
 });

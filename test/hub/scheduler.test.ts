@@ -56,43 +56,6 @@ describe('a scheduler', () => {
     expect(names()).toEqual(['first', 'from another hub', 'second', 'third']);
   });
 
-  it('grants a read after a wake-up before first reads that came up to 5 s earlier', async () => {
-    const { time, ask, names } = start({ reads: 1, creates: 9, requests: 9 });
-    ask('confirm', 'uses the budget');
-    await time.run(10);
-    ask('first');
-    await time.run(4_000);
-    ask('confirm');
-    await time.run(2_000);
-    ask('confirm', 'late');
-    await time.run(300_000);
-    expect(names()).toEqual(['uses the budget', 'confirm', 'first', 'late']);
-  });
-
-  it('counts a first read that it holds as waiting', async () => {
-    const { time, ask, scheduler } = start({ reads: 1, creates: 1, requests: 1 });
-    ask('confirm');
-    ask('safety');
-    await time.run(0);
-    ask('first');
-    expect(scheduler.waiting()).toEqual({ create: 0, read: 1, safety: 1 });
-    await time.run(10_000);
-    expect(scheduler.waiting()).toEqual({ create: 0, read: 1, safety: 1 });
-  });
-
-  it('knows how long the oldest request of each line has waited, also at another hub', async () => {
-    const { time, ask, scheduler } = start({ reads: 1, creates: 1, requests: 2 });
-    ask('create');
-    ask('confirm');
-    await time.run(0);
-    expect(scheduler.oldestMs()).toEqual({ create: 0, read: 0, safety: 0 });
-    ask('create', 'later');
-    ask('confirm', 'from another hub', 30_000);
-    await time.run(1000);
-    ask('create', 'last');
-    expect(scheduler.oldestMs()).toEqual({ create: 1000, read: 31_000, safety: 0 });
-  });
-
   it('holds a first read for 3 s while safety reads wait, and no longer than that', async () => {
     const { time, ask, granted } = start(usual);
     ask('first', 'at once');
@@ -113,28 +76,6 @@ describe('a scheduler', () => {
       { name: 'held by another hub', at: 1000 },
       { name: 'held', at: 3000 },
     ]);
-  });
-
-  it('frees the place of a request that goes away', async () => {
-    const { time, ask, scheduler, names, granted } = start({ reads: 9, creates: 1, requests: 9 });
-    ask('create', 'first');
-    const gone = new AbortController();
-    const leaving = ask('create', 'gone', 0, gone.signal);
-    ask('create', 'next');
-    await time.run(1000);
-    expect(scheduler.waiting()).toEqual({ create: 2, read: 0, safety: 0 });
-    gone.abort(new Error('gone'));
-    await expect(leaving).rejects.toThrow('gone');
-    expect(scheduler.waiting().create).toBe(1);
-    await time.run(70_000);
-    expect(names()).toEqual(['first', 'next']);
-    expect(granted[1]?.at).toBeLessThan(65_000);
-  });
-
-  it('refuses a request that is no longer wanted', async () => {
-    const { scheduler, ask } = start(usual);
-    await expect(ask('first', 'first', 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
-    expect(scheduler.waiting().read).toBe(0);
   });
 
   it('fails all requests of a line when the store fails, and starts again with the next one', async () => {

@@ -1,4 +1,4 @@
-import { once, setMaxListeners } from 'node:events';
+import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
@@ -13,7 +13,7 @@ import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { request } from '../gate/fleet/fake-hub.ts';
-import { turns, until } from '../until.ts';
+import { until } from '../until.ts';
 import { virtualTime } from '../virtual-time.ts';
 
 const secret = 'whsec_of_the_test';
@@ -155,40 +155,6 @@ describe('a stream', () => {
     expect(ends).toEqual([1000, 2000, 3000, 4000]);
   });
 
-  it('of a hub that stops is served until then, and other responses ask for another connection', async () => {
-    const time = virtualTime();
-    const { server } = await startHub(usualBudget, undefined, time.clock);
-    const { open } = connect(server.url);
-    const { events } = open(['run_1']);
-    await until(() => events.length === 1);
-    const closed = server.close(4000);
-    const body = '["run_1"]';
-    const init = { method: 'POST', body, headers: signedHeaders(body) };
-    const { status, headers } = await fetch(`${server.url}/deliveries`, init);
-    expect([status, headers.get('connection')]).toEqual([204, 'close']);
-    await until(() => events.length === 2);
-    await time.run(4000);
-    await closed;
-  });
-
-  it('counts what gates report', async () => {
-    const { server, hub, log } = await startHub({ reads: 31, creates: 31, requests: 80 });
-    const post = (path: string, body: object) =>
-      fetch(`${server.url}${path}`, {
-        method: 'POST',
-        headers: { Authorization: 'Bearer new-token' },
-        body: JSON.stringify(body),
-      });
-    const sent = { reads: [500, -1, 'x'], creates: [70_000] };
-    expect((await post('/v1/requests', sent)).status).toBe(204);
-    expect(log).toContainEqual({ type: 'reported', reads: 1, creates: 0 });
-    expect(hub.budget.view().granted.read).toHaveLength(1);
-    // However often gates report, no more requests count than the limit allows.
-    const many = { reads: Array.from({ length: 500 }, () => 1) };
-    for (let count = 0; count < 5; count += 1) await post('/v1/requests', many);
-    expect(hub.budget.view().granted.read).toHaveLength(80);
-  });
-
   it.each([
     [1, 200],
     [undefined, 400],
@@ -217,23 +183,6 @@ describe('a gate', () => {
     );
     const response = await fetch(`${server.url}/v1/grants`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(401);
-  });
-
-  it('waits beside many others without a warning of Node', async () => {
-    const { server, hub } = await startHub({ reads: 2, creates: 1, requests: 9 });
-    const gone = new AbortController();
-    setMaxListeners(0, gone.signal);
-    const warnings: string[] = [];
-    const warn = ({ name }: Error) => warnings.push(name);
-    process.on('warning', warn);
-    cleanups.push(() => process.off('warning', warn));
-    const gates = Array.from({ length: 20 }, () => connect(server.url).client);
-    const all = gates.map((gate) => gate.grant(request('create'), gone.signal));
-    await until(() => hub.scheduler.waiting().create === 19);
-    gone.abort(new Error('gone'));
-    await Promise.allSettled(all);
-    await turns();
-    expect(warnings).toEqual([]);
   });
 
   it('gets a grant as soon as the budget has room, and frees its place when it goes away', async () => {
@@ -325,20 +274,6 @@ describe('a delivery that does not arrive', () => {
     await until(() => refused(log, 'body_incomplete') === 1);
     expect(log.filter(({ type }) => type === 'fault')).toEqual([]);
   });
-
-  it('gives way to others: of 65, the first is broken off, and a complete one is accepted', async () => {
-    const { server, log } = await startHub();
-    const first = begin(server.port, '/deliveries');
-    const closed = once(first, 'close');
-    await once(first, 'connect');
-    expect(await deliver(server.url, '{"so":"the first has arrived"}')).toBe(204);
-    for (let count = 0; count < 64; count += 1) begin(server.port, '/deliveries');
-    await closed;
-    expect(refused(log, 'body_incomplete')).toBe(1);
-    expect(await deliver(server.url, '{}')).toBe(204);
-    const { signal } = new AbortController();
-    expect(await connect(server.url).client.grant(request('first'), signal)).toEqual({ granted: true });
-  });
 });
 
 describe('the holder of a token', () => {
@@ -374,17 +309,6 @@ describe('the holder of a token', () => {
     expect(log.at(-1)).toMatchObject({ type: 'stream', runs: 1 });
     await body?.cancel();
   });
-});
-
-it('a gate that goes away in the middle of a request is not a fault', async () => {
-  const { server, log } = await startHub();
-  const socket = begin(server.port, '/v1/grants', 'Authorization: Bearer new-token\r\n');
-  await once(socket, 'connect');
-  expect((await fetch(`${server.url}/livez`)).status).toBe(200);
-  socket.destroy();
-  await turns();
-  expect((await fetch(`${server.url}/livez`)).status).toBe(200);
-  expect(log).toEqual([]);
 });
 
 describe('any other request', () => {

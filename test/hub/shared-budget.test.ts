@@ -203,43 +203,6 @@ describe('two hubs', () => {
     expect(world.grants.filter(({ line }) => line === 'create')).toHaveLength(limits.creates);
   });
 
-  it('go on at once with half of the budget if Redis is back with its data, and have it all a minute later', async () => {
-    const world = await started(2);
-    world.isDown = true;
-    await world.pass(2 * beatMs);
-    world.isDown = false;
-    await world.pass(beatMs);
-    while (await world.reserve(0, 'create'));
-    expect(world.grants).toHaveLength(limits.creates / 2);
-    await world.pass(windowMs + beatMs);
-    while (await world.reserve(0, 'create'));
-    expect(world.grants).toHaveLength(1.5 * limits.creates);
-  });
-
-  it('learn from the log of what each was granted without Redis', async () => {
-    const world = await started(2);
-    world.isDown = true;
-    await world.pass(windowMs + beatMs);
-    expect(await world.reserve(0, 'create')).toBe(true);
-    world.isDown = false;
-    await world.pass(beatMs);
-    expect(world.hubs[1]?.view().granted.create).toHaveLength(1);
-  });
-
-  it('both halve the budget after a 429 that one of them was told', async () => {
-    const world = await started(2);
-    await world.hubs[0]?.reduce(0);
-    await world.pass(beatMs);
-    expect(world.hubs.map((hub) => hub.view().present.creates)).toEqual([3, 3]);
-  });
-
-  it('count what gates report', async () => {
-    const world = await started(2);
-    await world.hubs[0]?.report('create', [1_000, 2_000, 99_000]);
-    await world.pass(beatMs);
-    expect(world.hubs.map((hub) => hub.view().granted.create.length)).toEqual([2, 2]);
-  });
-
   it('notice that a failover has lost the last grants', async () => {
     const world = await started(2);
     for (let count = 0; count < 4; count += 1) await world.reserve(0, 'create');
@@ -248,13 +211,6 @@ describe('two hubs', () => {
     await world.exhaust();
     expect(world.most(['create'])).toBeLessThanOrEqual(limits.creates);
   });
-});
-
-it('a hub that starts with a Redis that knows the last minute has the whole budget at once', async () => {
-  const world = await started(2);
-  world.start(1);
-  await world.hubs[1]?.refresh();
-  expect(world.hubs[1]?.view().present).toEqual(limits);
 });
 
 it('a hub that starts with an empty Redis has a quarter of the budget for a minute', async () => {

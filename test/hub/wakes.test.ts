@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { mostRemembered, SharedWakes, Wakes } from '../../src/hub/wakes.ts';
+import { SharedWakes, Wakes } from '../../src/hub/wakes.ts';
 import { until } from '../until.ts';
 
 const day = 24 * 60 * 60_000;
@@ -33,12 +33,6 @@ describe('wake-ups', () => {
     expect(hear(wakes, runs, 150_000).heard).toEqual(['run_2']);
     now = 3_000 + day;
     expect(hear(wakes, runs).heard).toEqual(['run_2']);
-  });
-
-  it('are forgotten beyond a hundred thousand, the oldest first', () => {
-    const wakes = new Wakes(() => 1);
-    wakes.announce(['oldest', ...Array.from({ length: mostRemembered }, (_, at) => `run_${at}`)]);
-    expect(hear(wakes, ['oldest', 'run_0']).heard).toEqual(['run_0']);
   });
 });
 
@@ -93,26 +87,5 @@ describe('hubs on one Redis', () => {
     hubOn(stream).wakes.announce(['run_1']);
     const later = hubOn(stream);
     await until(() => hear(later.wakes, ['run_1']).heard.length > 0);
-  });
-
-  it('wake their own gates without Redis, and the others when it is back', async () => {
-    const stream = new Stream();
-    const [one, other] = [hubOn(stream), hubOn(stream)];
-    stream.isDown = true;
-    one.wakes.announce(['run_1']);
-    expect(one.ids).toEqual(['run_1']);
-    stream.isDown = false;
-    await until(() => other.ids.includes('run_1'));
-  });
-
-  it('pass on the ids of the last deliveries before they stop', async () => {
-    const stream = new Stream();
-    const [one, other] = [hubOn(stream), hubOn(stream)];
-    stream.isDown = true;
-    one.wakes.announce(['run_1']);
-    const closed = one.wakes.close();
-    stream.isDown = false;
-    await closed;
-    await until(() => other.ids.includes('run_1'));
   });
 });

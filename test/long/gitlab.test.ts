@@ -151,38 +151,6 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
     expect(written('rungate.env')).toContain('RUNGATE_VERDICT=failed\n');
     expect(JSON.parse(written('rungate.json'))).toMatchObject({ result: 'fail', exitCode: 1 });
   });
-
-  it('is strict: it fails if the run was cancelled', async () => {
-    const ended = await runPipeline({ outcome: 'cancelled' });
-    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 4\b/);
-  });
-
-  it('takes further options from a variable', async () => {
-    const more = { RUNGATE_ARGS: '--process checkout --max-attempts 2 --cancel-on-timeout' };
-    const ended = await runPipeline({ outcome: 'stuck' }, more);
-    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 3\b/);
-    expect([...mock.state.runs.values()].map((run) => run.cancelled !== undefined)).toEqual([true]);
-  });
-
-  it('takes its timeout from a variable', async () => {
-    const ended = await runPipeline({ outcome: 'passed' }, { RUNGATE_TIMEOUT: 'soon' });
-    expect(ended.out + ended.err).toMatch(/RUNGATE_TIMEOUT.*"soon" is not a duration/);
-    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 78\b/);
-  });
-
-  it('sends the facts of the commit and the pipeline', async () => {
-    await runPipeline({ outcome: 'passed' });
-    const sent = JSON.parse(mock.requests.find((request) => request.endpoint === 'run.trigger')?.body ?? '');
-    expect(sent).toMatchObject({
-      projectSlug: 'shop',
-      processSlug: 'checkout',
-      repository: 'acme/shop',
-      ref: 'main',
-      event: 'push',
-    });
-    // The idempotency key is a hash if the pipeline is known, and the same for all re-runs of the job.
-    expect(JSON.parse(written('rungate.json')).runs[0].idempotencyKey).toMatch(/^[0-9a-f]{64}$/);
-  });
 });
 
 it.skipIf(missing !== null)('GitLab accepts the job of init in a file with its own stages', async () => {

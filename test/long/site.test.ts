@@ -91,7 +91,6 @@ async function seriousViolations(): Promise<string[]> {
 }
 
 const isWiderThanTheScreen = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
-const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
 
 const htmlFiles = () =>
   readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
@@ -139,12 +138,6 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     expect([errors, foreignRequests]).toEqual([[], []]);
   });
 
-  it('shows the version with a link to the changelog', async () => {
-    await open(address('settings.md'));
-    const link = page.getByRole('navigation').getByRole('link', { name: version });
-    expect(await link.getAttribute('href')).toBe(address('CHANGELOG.md'));
-  });
-
   it('has no broken link or anchor', () => {
     const parsed = new Map(htmlFiles().map((name) => [name, parse(name)]));
     const broken = [...parsed].flatMap(([name, { links }]) =>
@@ -160,14 +153,6 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     );
     expect([...parsed.values()].flatMap(({ links }) => links)).not.toEqual([]);
     expect(broken).toEqual([]);
-  });
-
-  it('shows braces and angle brackets as they are written', async () => {
-    await open(address('ci.md'));
-    await page.getByText('npx rungate selftest -- <your step>').waitFor();
-    await page.getByText('"{{matrix}}"').waitFor();
-    await open(address('github.md'));
-    await page.getByText('${{ vars.RUNGATE_API_URL }}').first().waitFor();
   });
 
   it('finds the section on retries, and opens it', async () => {
@@ -219,18 +204,6 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     },
   );
 
-  it('is dark if the user prefers that, or chooses it', async () => {
-    await open(base, { colorScheme: 'dark' });
-    const dark = await background();
-    await context.close();
-    await open(base, { colorScheme: 'light' });
-    expect(await background()).not.toBe(dark);
-    await page.getByRole('switch').first().click();
-    await expect.poll(background).toBe(dark);
-    await page.goto(url + address('settings.md'));
-    await expect.poll(background).toBe(dark);
-  });
-
   it('opens the tab that a link names, and moves between tabs with the keyboard', async () => {
     await open(`${address('other-ci.md')}#azure-pipelines`);
     const tab = (name: string) => page.getByRole('radio', { name });
@@ -242,15 +215,6 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     await shows('resource_class: small');
     expect(await tab('CircleCI').isChecked()).toBe(true);
     expect([errors, foreignRequests]).toEqual([[], []]);
-  });
-
-  it('has a page for unknown addresses', async () => {
-    const response = await open(`${base}no/such/page`);
-    expect(response?.status()).toBe(404);
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await page.getByRole('link', { name: 'index' }).click();
-    await page.getByRole('heading', { name: 'Documentation' }).waitFor();
-    expect(foreignRequests).toEqual([]);
   });
 
   it.each(Object.values(exitCodes))('leads from /exit/%i to the exit codes', async (code) => {
@@ -283,23 +247,8 @@ describe('the pages of the site', () => {
   }
   const index = '# Documentation\n\n## Reference\n\n| page |\n| --- |\n| [a](reference/a.md) |\n';
 
-  it('may be in any folder', async () => {
-    const files = { 'docs/README.md': index, 'docs/reference/a.md': '# A\n' };
-    expect(await errorFor(files)).toBeUndefined();
-  });
-
   it('must all be in docs/README.md', async () => {
     const files = { 'docs/README.md': index, 'docs/reference/a.md': '# A\n', 'docs/why/b.md': '# B\n' };
     expect(await errorFor(files)).toEqual(new Error('docs/README.md does not list why/b.md'));
-  });
-
-  it('must have different addresses', async () => {
-    const files = {
-      'docs/README.md': `${index}| [b](../a.md) |\n| [c](a.md) |\n`,
-      'a.md': '',
-      'docs/a.md': '',
-    };
-    const error = await errorFor({ ...files, 'docs/reference/a.md': '# A\n' });
-    expect(error).toEqual(new Error('another page has the address of docs/a.md'));
   });
 });

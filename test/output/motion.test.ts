@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Io } from '../../src/host/io.ts';
-import { memoryIo, type Settings, type Stage, stage, trigger } from '../cli/harness.ts';
+import { memoryIo, type Settings, type Stage, stage } from '../cli/harness.ts';
 import { main } from '../cli/main.ts';
 import { fakeTerminal } from '../fake-terminal.ts';
 import { testScreen } from '../screen.ts';
@@ -58,12 +58,6 @@ describe('the spinner', () => {
     expect(left[0]).toMatch(/^error: /);
   });
 
-  it('fits a narrow terminal', async () => {
-    on = await stage();
-    const { written } = await run(['orders', 'list'], {}, 20);
-    expect(written).toContain('waiting for 127.0…');
-  });
-
   it.each([
     ['with --quiet', {}, ['--quiet']],
     ['in CI, even on a terminal', { env: { CI: 'true' } }, []],
@@ -74,12 +68,5 @@ describe('the spinner', () => {
     const { code, written } = await run(['orders', 'list', ...flags], settings);
     expect(code).toBe(0);
     expect(written).not.toMatch(/\u001b|waiting/);
-  });
-
-  it('is replaced by the live view while rungate waits for a run', async () => {
-    on = await stage({ outcome: 'passed', duration: 1000 });
-    const { written } = await run([...trigger, '--wait']);
-    expect(written).toContain('waiting for 1 run');
-    expect(written.slice(written.indexOf('waiting for 1 run'))).not.toContain('waiting for 127');
   });
 });

@@ -3,18 +3,6 @@ import { expect, it } from 'vitest';
 import * as keys from '../../src/receipt/keys.ts';
 import { second, trusted } from './table.ts';
 
-const message = new TextEncoder().encode('a message');
-
-it('a new pair of keys is different each time, and one key signs what the other verifies', () => {
-  const [one, other] = [keys.createKeys(), keys.createKeys()];
-  expect(one.privatePem).not.toBe(other.privatePem);
-  const signature = keys.sign(keys.readPrivateKey(one.privatePem), message);
-  const [trustedKey, stranger] = [keys.readPublicKey(one.publicPem), keys.readPublicKey(other.publicPem)];
-  expect(keys.signerOf([stranger, trustedKey], message, [Buffer.from('x'), signature])).toBe(trustedKey);
-  expect(keys.signerOf([stranger], message, [signature])).toBeNull();
-  expect(trustedKey.id).toBe(one.id);
-});
-
 it('the id of a key is the SHA-256 of its DER, as openssl and sha256sum compute it', () => {
   for (const { privatePem, publicPem, id } of [trusted, second]) {
     expect(keys.readPublicKey(publicPem).id).toBe(id);

@@ -21,11 +21,6 @@ describe('the gates of a project file', () => {
     ]);
   });
 
-  it('say where each setting comes from', () =>
-    expect(gatesFor({ gates: { api: { process: 'smoke' } } })[0]?.details).toEqual({
-      process: `${path}, gates api`,
-    }));
-
   it('take fields from the branch, one by one, and further gates', () => {
     const main = {
       gates: { api: { tags: ['all'], event: 'push', on: { failed: 'warn' } }, perf: { process: 'perf' } },
@@ -48,8 +43,6 @@ describe('the gates of a project file', () => {
     ]);
     expect(gatesFor(file, 'other')).toMatchObject([{ name: 'api', values: { process: 'smoke' } }]);
   });
-
-  it('may be none', () => expect(gatesFor({ gates: {} })).toEqual([]));
 });
 
 describe('a mistake in the gates', () => {

@@ -8,7 +8,6 @@ import {
   profileSecrets,
   profileSource,
   readProfiles,
-  without,
   withSecret,
   withSetting,
   writeProfiles,
@@ -107,18 +106,6 @@ describe('a profile', () => {
       values: { project: 'shop', apiKey: 'k3y-abcd' },
       details: { project: path, apiKey: path },
     });
-  });
-
-  test('keeps only the last of process and tags', () => {
-    const first = withSetting(empty, { process: 'checkout', project: 'shop' });
-    expect(withSetting(first, { tags: ['a'] }).settings).toEqual({ project: 'shop', tags: ['a'] });
-  });
-
-  test('loses only the setting or secret that is removed', () => {
-    const full = withSecret(withSetting(empty, { project: 'shop', strict: true }), 'apiKey', key);
-    expect(without(full, 'project')).toEqual({ ...full, settings: { strict: true } });
-    expect(without(full, 'apiKey')).toEqual({ ...full, secrets: {} });
-    expect(without(full, 'token')).toEqual(full);
   });
 
   test('is created by its first change, which leaves the other profiles alone', () => {

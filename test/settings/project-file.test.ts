@@ -32,20 +32,6 @@ describe('a project file', () => {
       ]);
     }
   });
-
-  it('accepts settings with a dot as nested objects', () => {
-    const webhook = { timestampHeader: 'X-T', signatureHeader: 'X-S' };
-    expect(valuesFor({ webhook, run: { idPointer: '/x' } }, null)).toEqual({
-      'webhook.timestampHeader': 'X-T',
-      'webhook.signatureHeader': 'X-S',
-      'run.idPointer': '/x',
-    });
-  });
-
-  it('resolves caFile against its own folder', () => {
-    expect(valuesFor({ caFile: 'certs/own.pem' }, null)).toEqual({ caFile: '/repo/certs/own.pem' });
-    expect(valuesFor({ branches: { '*': { caFile: '../own.pem' } } }, 'x')).toEqual({ caFile: '/own.pem' });
-  });
 });
 
 describe('a mistake in the project file', () => {
@@ -93,10 +79,6 @@ describe('a mistake in the project file', () => {
     ['branch', 'branches'],
   ])('in the name %s suggests the nearest setting, %s', (given, near) => {
     expect(errorOf({ [given]: 'x' }).hint).toBe(`did you mean "${near}"?`);
-  });
-
-  it('is reported if the file is too large', () => {
-    expect(errorOf(`{"project": "${'x'.repeat(2_000_000)}"}`).message).toMatch(/too large/);
   });
 });
 
@@ -159,10 +141,6 @@ describe('branches', () => {
   it('appear as the source of their values', () => {
     const { project, environment } = mergeSettings(sectionFor(read(file), 'refs/heads/main').sources);
     expect([project?.detail, environment?.detail]).toEqual([path, `${path}, branches main`]);
-  });
-
-  it('leave the settings for every ref in place if none matches', () => {
-    expect(valuesFor({ strict: true, branches: { main: { strict: false } } }, 'x')).toEqual({ strict: true });
   });
 });
 

@@ -10,7 +10,7 @@ import {
   verdicts,
 } from '../../src/gate/policy.ts';
 import { environmentSettings, readSecret, readSecrets } from '../../src/settings/environment.ts';
-import { defaultSettings, mergeSettings, policySettings } from '../../src/settings/merge.ts';
+import { mergeSettings, policySettings } from '../../src/settings/merge.ts';
 import {
   origins,
   type SettingOrigin,
@@ -33,27 +33,6 @@ const files = (contents: Record<string, string>) => (path: string) => {
 };
 
 describe('mergeSettings', () => {
-  test('keeps the exact place that each value came from', () => {
-    const environment = source('environment', { project: 'shop' }, { project: 'RUNGATE_PROJECT' });
-    const file = source(
-      'project file',
-      { project: 'other', timeout: 5 },
-      { project: '/a.json', timeout: '/a.json' },
-    );
-    expect(mergeSettings([file, environment])).toEqual({
-      project: { value: 'shop', origin: 'environment', detail: 'RUNGATE_PROJECT' },
-      timeout: { value: 5, origin: 'project file', detail: '/a.json' },
-    });
-  });
-
-  test('has as defaults an interval of 10 s, 60 status reads and a timeout of an hour', () => {
-    expect(mergeSettings([defaultSettings])).toMatchObject({
-      interval: { value: 10_000, origin: 'default' },
-      maxAttempts: { value: 60, origin: 'default' },
-      timeout: { value: 3_600_000, origin: 'default' },
-    });
-  });
-
   test('takes each value from its strongest source, in whatever order the sources come', () => {
     const values = fc.record(
       { project: fc.string(), interval: fc.nat(), strict: fc.boolean(), process: fc.string() },
@@ -236,16 +215,6 @@ describe('the environment', () => {
       strict: 'RUNGATE_STRICT',
       apiKey: 'RUNGATE_API_KEY',
     });
-  });
-
-  test('yields the tokens of a hub, one from each line, without whitespace', () => {
-    const text = ' current\t\r\n\r\nprevious\n';
-    const read = environmentSettings({ RUNGATE_HUB_TOKEN_FILE: '/run/hub' }, files({ '/run/hub': text }));
-    expect(read.values).toEqual({ hubTokens: ['current', 'previous'] });
-    expect(read.details).toEqual({ hubTokens: 'RUNGATE_HUB_TOKEN_FILE' });
-    expect(readSecrets({ RUNGATE_HUB_TOKEN: text }, noFile)).toEqual(
-      expect.arrayContaining(['current', 'previous']),
-    );
   });
 
   test('redacts a secret also without the line break or the spaces that it was pasted with', () =>

@@ -59,19 +59,6 @@ test('an open idle connection does not keep the process alive', async () => {
   expect({ code, out }).toEqual({ code: 0, out: 'done\n' });
 });
 
-test('a call that was aborted while connecting does not keep the process alive', async () => {
-  const script = `${server}
-    const mute = require('node:net').createServer((socket) => socket.unref());
-    await new Promise((resolve) => mute.listen(0, '127.0.0.1', resolve));
-    mute.unref();
-    const other = createClient({ apiUrl: 'https://localhost:' + mute.address().port, apiKey: 'k' });
-    const stop = new AbortController();
-    mute.once('connection', () => stop.abort());
-    await other.run.status('r', { signal: stop.signal }).catch((error) => console.log(error.name));`;
-  const { code, out } = await run(script);
-  expect({ code, out }).toEqual({ code: 0, out: 'AbortError\n' });
-});
-
 test('close ends calls that wait for a response, for a retry or for a connection, and the process exits', async () => {
   const script = `${server}
     // This server accepts connections and sends nothing, so the TLS handshake hangs.

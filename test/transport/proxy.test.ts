@@ -182,10 +182,6 @@ describe('the credentials of a proxy', () => {
     expect(proxyAuthorization(new URL(address))).toBe(`Basic ${Buffer.from(pair).toString('base64')}`);
   });
 
-  test('are null for an address without any', () => {
-    expect(proxyAuthorization(new URL('http://proxy:3128'))).toBeNull();
-  });
-
   test.each([
     ['http://user:p%40ss@proxy:3128', 'http://***@proxy:3128'],
     ['user:pass@proxy:3128', '***@proxy:3128'],

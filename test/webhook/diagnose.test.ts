@@ -116,11 +116,6 @@ describe('diagnose with one mistake', () => {
 
 describe('diagnose finds nothing', () => {
   test('for a signature with an unrelated key', () => expect(causes({ key: 'unrelated' })).toEqual([]));
-  test('for another body', () => expect(causes({}, { body: compact.replace('7', '8') })).toEqual([]));
-  test('for an invalid signature', () => {
-    for (const signature of ['', 'sha256=', 'sha256=xyz', 'é'.repeat(64)])
-      expect(causes({}, { signature })).toEqual([]);
-  });
   test('for a body that is too large', () => {
     const body = new Uint8Array(maxDiagnosedBytes + 1);
     expect(causes({ body: body.subarray(1) }, { body })).toEqual([]);

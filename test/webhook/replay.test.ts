@@ -7,23 +7,6 @@ const verified: Verified = { timestamp: '2026-01-15T12:00:00.000Z', secretIndex:
 const signature = `sha256=${'ab'.repeat(32)}`;
 const other = `sha256=${'cd'.repeat(32)}`;
 
-/** A store that records its calls. */
-function recorded(store = memoryStore()) {
-  const keys: [string, number][] = [];
-  const deleted: string[] = [];
-  const seen: ReplayStore = {
-    setIfAbsent: (key, ttlMs) => {
-      keys.push([key, ttlMs]);
-      return store.setIfAbsent(key, ttlMs);
-    },
-    delete: (key) => {
-      deleted.push(key);
-      return store.delete(key);
-    },
-  };
-  return { store: seen, keys, deleted };
-}
-
 describe('a replay guard', () => {
   test('accepts each delivery once', async () => {
     const guard = createReplayGuard();
@@ -52,18 +35,6 @@ describe('a replay guard', () => {
     const guard = createReplayGuard();
     const verdicts = await Promise.all(Array.from({ length: 100 }, () => guard.check(verified, signature)));
     expect(verdicts.filter((verdict) => verdict === 'first')).toHaveLength(1);
-  });
-
-  test('stores a hash, for longer than verify would accept the delivery', async () => {
-    const { store, keys } = recorded();
-    await createReplayGuard({ store }).check(verified, signature);
-    await createReplayGuard({ store, maxAge: 3600, maxFuture: 10, prefix: 'b:' }).check(verified, signature);
-    await createReplayGuard({ store, ttlSeconds: 500 }).check(verified, other);
-    await createReplayGuard({ store, ttlSeconds: 500, maxAge: null, prefix: 'c:' }).check(verified, other);
-    expect(keys.map(([, ttlMs]) => ttlMs)).toEqual([420_000, 3_670_000, 500_000, 500_000]);
-    expect(keys[0]?.[0]).toMatch(/^rungate:replay:[0-9a-f]{64}$/);
-    expect(keys[1]?.[0]).toMatch(/^b:[0-9a-f]{64}$/);
-    expect(keys[0]?.[0]).not.toContain('abab');
   });
 
   test.each([
@@ -221,18 +192,6 @@ describe('once', () => {
       inner.push(await guard.once(delivery, () => 'twice'));
     });
     expect(inner).toEqual([{ replay: true }]);
-  });
-
-  test('throws both errors if the release fails too', async () => {
-    const { setIfAbsent } = memoryStore();
-    const guard = createReplayGuard({
-      store: { setIfAbsent, delete: () => Promise.reject(new Error('gone')) },
-    });
-    const error = await guard
-      .once(delivery, () => Promise.reject(new Error('database down')))
-      .catch((e) => e);
-    expect(error).toBeInstanceOf(AggregateError);
-    expect(error.errors.map(String)).toEqual(['Error: database down', 'Error: gone']);
   });
 });
 

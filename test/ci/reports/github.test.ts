@@ -35,21 +35,6 @@ describe('outputs for GitHub', () => {
     `);
   });
 
-  it('are empty if unknown, which replaces an earlier value', () => {
-    const outputs = Object.fromEntries(
-      githubFile(githubOutputs(gate([samples.unobserved], { exitCode: 6 }), 'x_1')),
-    );
-    expect(outputs).toEqual({
-      'run-id': 'run_6',
-      verdict: 'unobserved',
-      result: 'fail',
-      'exit-code': '6',
-      failed: '',
-      blocked: '',
-      'app-url': '',
-    });
-  });
-
   it('are refused if a value contains the delimiter', () => {
     expect(() => githubOutputs(gate([run({ appUrl: 'https://a.example/EOF' })]), 'EOF')).toThrow('delimiter');
   });

@@ -52,28 +52,6 @@ describe('the summary in Markdown', () => {
     `);
   });
 
-  it('has no notes if every run passed', () => {
-    expect(markdownReport(gate([samples.passed]))).toMatchInlineSnapshot(`
-      "### ✅ rungate: gate passed
-
-      | | Run | Verdict | State | Failed | Blocked | |
-      |---|---|---|---|---:|---:|---|
-      | ✅ | \`run_1\` | passed | \`completed\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
-      "
-    `);
-  });
-
-  it.each(['requested', 'failed', 'none'] as const)(
-    'reports the cancellation of the other runs: %s',
-    (cancellation) => {
-      const text = markdownReport(
-        gate([samples.stopped], { exitCode: 143, interruptedBy: 'SIGTERM', cancellation }),
-      );
-      expect(text).toContain('stopped by SIGTERM (exit 143)');
-      expect(text).toMatch(/the runs that were still in progress/);
-    },
-  );
-
   it.each([
     ['javascript:alert(1)', null],
     ['data:text/html,x', null],

@@ -31,21 +31,6 @@ describe('the live view', () => {
       { numRuns: 80 },
     );
   });
-
-  it('shows runs that are going before runs that have ended', () => {
-    fc.assert(
-      fc.property(anyModel, fc.integer({ min: 2, max: 40 }), (any, rows) => {
-        const runs = any.runs.map((one, n) => ({ ...one, name: `run-${n}-` }));
-        const text = shown(runs, 120, rows).join('\n');
-        const seen = (one: { name: string }) => text.includes(one.name);
-        const ended = runs.filter(({ phase }) => phase !== 'going');
-        const going = runs.filter(({ phase }) => phase === 'going');
-        if (ended.some(seen)) expect(going.every(seen)).toBe(true);
-        const hidden = runs.filter((one) => !seen(one)).length;
-        if (runs.length > 1 && hidden > 0) expect(text).toContain(`${hidden} not shown`);
-      }),
-    );
-  });
 });
 
 describe('the live view of', () => {
@@ -78,13 +63,6 @@ describe('the live view of', () => {
     ]);
   });
 
-  it('several runs drops the parts of the summary that do not fit', () => {
-    const runs = [run(), run({ phase: 'pass', state: 'passed' }), run({ phase: 'fail', state: 'failed' })];
-    expect(shown(runs, 44)[0]).toBe('1 of 3 running · 1 passed, 1 failed · 1:05');
-    expect(shown(runs, 36)[0]).toBe('1 of 3 running · 1:05');
-    expect(shown(runs, 20)[0]).toBe('1 of 3 running');
-  });
-
   it.each([
     [140, 'RUN STATE FAILED BLOCKED READS ELAPSED NEXT POLL URL'],
     [80, 'RUN STATE FAILED BLOCKED READS ELAPSED NEXT POLL'],
@@ -102,24 +80,6 @@ describe('the live view of', () => {
     [10, 'RUN'],
   ])('a terminal with %i columns shows %s', (columns, heads) => {
     expect(shown([run()], columns)[1]?.trim().replace(/\s+/g, ' ')).toBe(heads);
-  });
-
-  it('a run with a name has an ID column if the names do not need to be shortened for it', () => {
-    const named = run({ name: 'shop / checkout', id: 'run_79e0tee2vbs7', url: null });
-    expect(shown([named], 92).slice(1)).toEqual([
-      '  RUN              ID                STATE        FAILED  BLOCKED  READS  ELAPSED  NEXT POLL',
-      '• shop / checkout  run_79e0tee2vbs7  in_progress       0        0   3/60     0:32        8 s',
-    ]);
-    expect(shown([named], 91)[2]).toBe(
-      '• shop / checkout  in_progress       0        0   3/60     0:32        8 s',
-    );
-  });
-
-  it('a long name shortens it in the middle, since ids often differ only at the end', () => {
-    expect(shown([run({ name: '0b7c1f2a-9d1e-4c55-8d55-1e2f3a4b5c6d' })], 78)[2]).toBe(
-      '• 0b7c1f2a-…f3a4b5c6d  in_progress       0        0   3/60     0:32        8 s',
-    );
-    expect(shown([run()], 20)[2]).toBe('• run_…bs7  in_prog…');
   });
 
   it('wide and combining characters is aligned', () => {

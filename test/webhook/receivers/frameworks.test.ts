@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { connect as connect2, createServer } from 'node:http2';
-import { type AddressInfo, connect } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import { connect } from 'node:net';
 import express5 from 'express';
 import fastify from 'fastify';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as onExpress from '../../../src/webhook/receivers/express.ts';
 import * as onFastify from '../../../src/webhook/receivers/fastify.ts';
 import * as onFetch from '../../../src/webhook/receivers/fetch.ts';
@@ -34,16 +32,6 @@ describe.each([
     expect((await send(Uint8Array.of(0xff), headersFor(body))).status).toBe(401);
   });
 
-  test('uses the rawBody that the verify option of express.json kept', async () => {
-    const parser = express.json({
-      verify: (request, _response, rawBody) => Object.assign(request, { rawBody }),
-    });
-    const start = withExpress(express, (app, given) =>
-      app.post('/hook', parser, onExpress.webhook(given), echo),
-    );
-    expect((await (await start(options)).send('{ }', headersFor('{ }'))).status).toBe(200);
-  });
-
   test('keeps the raw body from a later parser, which still parses for other routes', async () => {
     const seen: unknown[] = [];
     const app = express();
@@ -61,12 +49,6 @@ describe.each([
     await post(url, '{"a":1}', headersFor('{"a":1}'));
     await post(url.replace('/hook', '/other'), '{"b":2}', []);
     expect(seen).toEqual([expect.any(Uint8Array), { a: 1 }, { b: 2 }]);
-  });
-
-  test('gives bad_option on a route without the middleware', async () => {
-    const { send, errors } = await withExpress(express, (app) => app.post('/hook', echo))(options);
-    expect((await send('{}', headersFor('{}'))).status).toBe(500);
-    expect(errors).toEqual([expect.objectContaining({ code: 'bad_option' })]);
   });
 });
 
@@ -119,15 +101,6 @@ describe('Fastify with webhook() in a nested scope', () => {
     expect([await status(right), await status(wrong)]).toEqual([200, 401]);
     expect((await post(url, '{}', [])).status).toBe(400);
   });
-
-  test('a second webhook() in the same scope is a bad_option', async () => {
-    const app = fastify();
-    onFastify.webhook(app, options);
-    expect(() => onFastify.webhook(app, { ...options, secrets: inner })).toThrow(
-      expect.objectContaining({ code: 'bad_option', hint: 'register a scope for each' }),
-    );
-    await app.close();
-  });
 });
 
 test.each([
@@ -160,13 +133,6 @@ describe('the Fetch API', () => {
     });
     await expect(received).rejects.toMatchObject({ code: 'body_too_large' });
     expect(cancel).toHaveBeenCalledOnce();
-  });
-
-  test('gives body_incomplete if the body breaks off', async () => {
-    const cause = new Error('reset');
-    const body = new ReadableStream({ pull: (controller) => controller.error(cause) });
-    const received = onFetch.receive(requestOf(body), options);
-    await expect(received).rejects.toMatchObject({ code: 'body_incomplete', cause });
   });
 });
 
@@ -215,31 +181,9 @@ describe("a framework's own request object", () => {
       expect(await errorFor(make, fetchReceive)).toMatchObject({ code: 'bad_option', hint });
     },
   );
-
-  test('node-http accepts one of Nest on Fastify that kept the raw body', async () => {
-    const app = fastify();
-    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, rawBody, done) => {
-      Object.assign(request, { rawBody });
-      done(null, JSON.parse(String(rawBody)));
-    });
-    app.post('/hook', async (request) => (await onNode.receive(request as never, options)).json());
-    await app.ready();
-    const { body } = await post(await listen(app.routing), '{ "a": 1 }', headersFor('{ "a": 1 }'));
-    expect(JSON.parse(body.toString())).toEqual({ a: 1 });
-  });
 });
 
 describe('node:http', () => {
-  test('uses the rawBody of a host, without calling its body getter', async () => {
-    let bodyReads = 0;
-    const start = withNode(async (request) => {
-      Object.defineProperty(request, 'rawBody', { value: await buffer(request) });
-      Object.defineProperty(request, 'body', { get: () => (bodyReads += 1) });
-    });
-    expect((await (await start(options)).send('{}', headersFor('{}'))).status).toBe(200);
-    expect(bodyReads).toBe(0);
-  });
-
   test('applies maxBytes to a chunked body', async () => {
     const { send } = await withNode()({ ...options, maxBytes: 1000 });
     const status = async (length: number) => {
@@ -262,26 +206,5 @@ describe('node:http', () => {
     expect(error).toBeInstanceOf(onNode.WebhookVerificationError);
     expect(error).toMatchObject({ code: 'body_incomplete' });
     expect(onNode.statusOf(error)).toBe(400);
-  });
-
-  test('reads a node:http2 request', async () => {
-    const server = createServer(async (request, response) => {
-      const status = await onNode.receive(request, options).then(() => 200, onNode.statusOf);
-      response.writeHead(status).end();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const session = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    onTestFinished(() => {
-      session.close();
-      server.close();
-    });
-    const send = (key: string) =>
-      new Promise((resolve, reject) => {
-        const headers = Object.fromEntries(headersFor('{}', { key }));
-        const stream = session.request({ ':method': 'POST', ':path': '/', ...headers });
-        stream.on('response', (responseHeaders) => resolve(responseHeaders[':status'])).on('error', reject);
-        stream.resume().end('{}');
-      });
-    expect([await send('another'), await send(secret)]).toEqual([401, 200]);
   });
 });

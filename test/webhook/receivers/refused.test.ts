@@ -145,11 +145,6 @@ describe.each(Object.entries(apps))('%s', (_name, start) => {
     },
   );
 
-  test('onError can send the response', async () => {
-    const { url } = await started((respond) => respond());
-    expect((await post(url, forged, [])).status).toBe(418);
-  });
-
   test('a delivery does not reach the handler if an option throws undefined', async () => {
     const time = vi.fn(now).mockImplementationOnce(() => {
       throw undefined;
