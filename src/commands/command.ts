@@ -7,7 +7,7 @@ import {
   detailed,
   type Named,
   type OptionSpec,
-  rows,
+  rowOptions,
   type Spec,
   sentenceOf,
 } from './spec.ts';
@@ -152,6 +152,7 @@ export class OwnCommand extends Command {
     const { args = {}, options = {}, wraps = false } = spec;
     for (const [place, told] of Object.entries(args)) this.addArgument(new SpecArgument(place, told));
     this.addOptions(options).passThroughOptions(wraps);
+    this.#isWrapper = wraps;
     const { usage = wraps ? '[options] -- <command...>' : undefined } = spec;
     if (usage !== undefined) this.usage(usage);
     act(this, spec);
@@ -164,14 +165,9 @@ export class OwnCommand extends Command {
 
   /** Adds the options that every command accepts, before and after its name. */
   addGlobals(): this {
-    return this.addOptions(rows('every'))
+    return this.addOptions(rowOptions('every'))
       .optionsGroup('Global options:')
       .helpOption('-h, --help', 'show this help, and with --all every option');
-  }
-
-  override passThroughOptions(passThrough = true): this {
-    this.#isWrapper = passThrough;
-    return super.passThroughOptions(passThrough);
   }
 
   override parseOptions(argv: string[]): ParseOptionsResult {

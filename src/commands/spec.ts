@@ -23,7 +23,7 @@ export interface OptionSpec {
   readonly help: string;
   /** The heading in the help. */
   readonly group?: string | undefined;
-  readonly repeatable?: boolean;
+  readonly repeatable?: true | undefined;
   /** The remedy if it is given twice, which is refused: an earlier value may be a check that must not be lost. */
   readonly single?: string | undefined;
   readonly completes?: SuggestionSource | undefined;
@@ -79,7 +79,7 @@ interface Shown {
 
 interface Runnable<Args, Options> extends Shown {
   readonly args?: Args;
-  /** Its own, and those of rows (`rows`), in the order of the help. */
+  /** Its own, and those of rows (`rowOptions`), in the order of the help. */
   readonly options?: Options;
   /** Instead of commander's. */
   readonly usage?: string;
@@ -150,7 +150,7 @@ function helpOf(row: OptionRow): string {
 }
 
 /** Returns the options that a command has of the rows, in their order. `heading` replaces those of the rows in the help. */
-export function rows(name: CommandName, heading?: string): Record<never, OptionSpec> {
+export function rowOptions(name: CommandName, heading?: string): Record<never, OptionSpec> {
   const all: Record<string, OptionSpec> = {};
   for (const id of optionIds) {
     const row = name === 'gate' ? gateRow(rowOf(id)) : rowOf(id);
@@ -160,7 +160,7 @@ export function rows(name: CommandName, heading?: string): Record<never, OptionS
     all[flag] = {
       help: helpOf(row),
       group,
-      repeatable: type.kind === 'list' || type.kind === 'overrides',
+      repeatable: type.kind === 'list' || type.kind === 'overrides' || undefined,
       single,
       completes: complete ?? (type.kind === 'overrides' ? overrideWords : type.words),
       hidden: unlisted?.includes(name) === true,

@@ -68,10 +68,9 @@ const placeholders: Readonly<Record<Field['type'], string>> = {
   json: ' <json>',
 };
 
-/** Adds the options of a field. */
-function addField(all: Record<string, OptionSpec>, field: Field): void {
+function fieldOptions(field: Field): Named {
   const [outer] = field.path;
-  const repeatable = field.type === 'strings';
+  const repeatable = field.type === 'strings' || undefined;
   const notes = [
     field.description,
     field.path.length > 1 ? `(in ${outer})` : '',
@@ -79,8 +78,10 @@ function addField(all: Record<string, OptionSpec>, field: Field): void {
   ];
   const help = notes.filter((note) => note !== '').join(' ');
   const completes = /environmentKey$/i.test(flagKey(field)) ? 'environments' : undefined;
-  all[`${fieldFlag(field)}${placeholders[field.type]}`] = { help, repeatable, completes };
-  if (field.type === 'boolean') all[`--no-${kebab(flagKey(field))}`] = { help: `do not ${help}` };
+  return {
+    [`${fieldFlag(field)}${placeholders[field.type]}`]: { help, repeatable, completes },
+    ...(field.type === 'boolean' && { [`--no-${kebab(flagKey(field))}`]: `do not ${help}` }),
+  };
 }
 
 /** Returns what the help says of the command of an endpoint, derived or written by hand. */
@@ -102,7 +103,7 @@ export function describedEndpoint(id: string, { summary, auth, path, ...endpoint
   };
 }
 
-const searchOptions = {
+const searchOptions: Named = {
   '--text-param <name>': 'query parameter for the text (default q)',
   '--query <name=value>': {
     help: 'other query parameter (repeatable, even with the same name)',
@@ -113,11 +114,10 @@ const searchOptions = {
 function optionsOf(endpoint: Endpoint, isSearch: boolean): Named {
   const query = endpoint.query === undefined ? [] : schemaFields(endpoint.query);
   const body = endpoint.body === undefined ? [] : schemaFields(endpoint.body);
-  const fields: Record<string, OptionSpec> = {};
-  for (const field of [...query, ...body]) if (!(isSearch && flagKey(field) === 'q')) addField(fields, field);
+  const fields = [...query, ...body].filter((field) => !(isSearch && flagKey(field) === 'q'));
   return {
     ...(isSearch && searchOptions),
-    ...fields,
+    ...Object.assign({}, ...fields.map(fieldOptions)),
     ...(isList(endpoint) && { '--columns <names>': 'columns to show, such as id,name,baseUrl' }),
     ...(endpoint.paged && { '--all': 'read every page; with --json one item per line (NDJSON)' }),
     ...(endpoint.multipart && { '--file <file>': 'file to attach' }),

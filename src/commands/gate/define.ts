@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import type { Flags } from '../../options/table.ts';
 import { dryRun } from '../run/dry-run.ts';
 import { checkReportFlags } from '../run/wait-flags.ts';
-import { command, rows } from '../spec.ts';
+import { command, rowOptions } from '../spec.ts';
 import { gateCommand, gateDefaults } from './gate.ts';
 
 /** @throws UsageError for options that have no effect */
@@ -25,7 +25,7 @@ export const gate = command({
       completes: 'gates',
     },
   },
-  options: { ...rows('gate'), ...dryRun },
+  options: { ...rowOptions('gate'), ...dryRun },
   examples: [
     'rungate gate --project shop --process checkout',
     'rungate gate --project shop --tag smoke --timeout 30m --junit rungate.xml',

@@ -8,7 +8,7 @@ import { passwordsOf } from '../../hub/redis-address.ts';
 import { serveHub } from '../../hub/server.ts';
 import { redactor } from '../../redact.ts';
 import { secureContextOf } from '../config/certificates.ts';
-import { command, rows } from '../spec.ts';
+import { command, rowOptions } from '../spec.ts';
 import {
   cannotListen,
   deliveryHeaders,
@@ -75,7 +75,7 @@ export const hub = command({
       'hubs that share the Redis: while it is away, each grants its part of the budget (default 2)',
     '--budget <limits>':
       'requests per minute for all gates together (default reads=48,creates=16,requests=80)',
-    ...rows('hub'),
+    ...rowOptions('hub'),
   },
   notes,
   examples: ['rungate hub --redis redis://redis.internal:6379  # until Ctrl-C'],

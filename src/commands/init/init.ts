@@ -14,7 +14,7 @@ import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
 import { namesIn, oneOf } from '../options.ts';
 import { shellQuoted } from '../shell-quoted.ts';
-import { command, type FlagsOf, rows, under } from '../spec.ts';
+import { command, type FlagsOf, rowOptions, under } from '../spec.ts';
 import {
   type Answers,
   askMergeQueue,
@@ -49,7 +49,7 @@ import { changedFields, chooseTarget, differing, projectFileText, type Target } 
 import { skillFolders, writeSkill } from './skill.ts';
 
 const options = {
-  ...rows('init', 'The run:'),
+  ...rowOptions('init', 'The run:'),
   ...under('The run:', {
     '--gates <slugs>': {
       help: 'write a gate for each of these processes (repeatable, or separated by commas), instead of --process or --tag',

@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import { noList } from '../no-list.ts';
-import { command, type GroupSpec, noteOf, rows, under } from '../spec.ts';
+import { command, type GroupSpec, noteOf, rowOptions, under } from '../spec.ts';
 import { dryRun } from './dry-run.ts';
 import { runCancel, runOpen, runStatus } from './one-run.ts';
 import { triggerCommand } from './trigger.ts';
@@ -13,7 +13,7 @@ const runTrigger = command({
   description:
     'Start a test run and print its id. With --wait, wait until it ends and exit with its verdict; in a pipeline, use rungate gate, which is strict and waits until its timeout.',
   options: {
-    ...rows('trigger'),
+    ...rowOptions('trigger'),
     ...under('Behaviour:', {
       '--wait': 'wait for the run and exit with its verdict',
       '--no-wait': 'exit after starting the run (default), without the warning about a missing gate',
@@ -45,7 +45,7 @@ const runWait = command({
       help: 'name of the run in reports (default: its id); give it once per run',
       repeatable: true,
     },
-    ...rows('wait'),
+    ...rowOptions('wait'),
   },
   examples: [
     'run=$(rungate run trigger --project shop --process checkout --no-wait)',

@@ -3,7 +3,7 @@ import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { secureContextOf } from '../config/certificates.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
-import { command, type FlagsOf, rows } from '../spec.ts';
+import { command, type FlagsOf, rowOptions } from '../spec.ts';
 import { createDeliveries, type ListenOptions } from './deliveries.ts';
 import { forwardTarget } from './forward.ts';
 import {
@@ -27,7 +27,7 @@ const options = {
   '--forward-unverified': 'also forward deliveries that are not authentic',
   '--save <folder>': 'folder to save deliveries in, for webhooks verify --request-file',
   '--tolerance <duration>': 'maximum age of a delivery (default 5m)',
-  ...rows('webhooks'),
+  ...rowOptions('webhooks'),
 };
 
 function prepareFolder({ io }: Context, folder: string): string {

@@ -4,7 +4,7 @@ import { exitCodes } from '../../exit.ts';
 import { wantsJson } from '../../output/json.ts';
 import { signSync } from '../../webhook/node.ts';
 import { filled } from '../options.ts';
-import { command, rows } from '../spec.ts';
+import { command, rowOptions } from '../spec.ts';
 import { readInput } from './delivery.ts';
 import { deliveryHeaders, missingSecret, secretsNote, signingSecrets } from './receiver.ts';
 
@@ -17,7 +17,7 @@ export const webhooksSign = command({
   options: {
     '--body-file <file>': 'file with the raw body; - for standard input (default)',
     '--timestamp <t>': 'RFC 3339 time with a zone (default now)',
-    ...rows('webhooks'),
+    ...rowOptions('webhooks'),
   },
   notes: secretsNote,
   examples: ['rungate webhooks sign --body-file event.json'],

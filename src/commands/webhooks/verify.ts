@@ -6,7 +6,7 @@ import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts'
 import type { WebhookVerificationError } from '../../webhook/error.ts';
 import { type HeaderNames, readDeliveryHeaders } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
-import { command, rows } from '../spec.ts';
+import { command, rowOptions } from '../spec.ts';
 import { deliveryOptions, readSavedDelivery, type SavedDelivery } from './delivery.ts';
 import { type Finding, printFinding, reportAuthentic, reportRefusal } from './finding.ts';
 import { missingSecret, refusalOf, type Secrets, secretsNote, signingSecrets } from './receiver.ts';
@@ -84,7 +84,7 @@ export const webhooksVerify = command({
     '--tolerance <duration>': 'maximum age of the delivery (default: any age)',
     '--at <time>': 'time to compare the timestamp with (default now)',
     '--diagnose': 'on a mismatch, look for the usual mistakes',
-    ...rows('webhooks'),
+    ...rowOptions('webhooks'),
   },
   notes: secretsNote,
   examples: ['rungate webhooks verify --request-file capture.http --diagnose'],
