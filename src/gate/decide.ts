@@ -19,7 +19,7 @@ import {
 } from './reads.ts';
 import { resumed } from './resume.ts';
 import type { EnvironmentState, ErrorData, GateState, KeyState, PlanState, RunState } from './state.ts';
-import { advance, awaitsBuild, waitsForBuild } from './steps.ts';
+import { advance, awaitsBuild, sleptMs, waitsForBuild } from './steps.ts';
 
 /** Something that has happened. Waits in milliseconds. */
 export type Event =
@@ -115,14 +115,14 @@ function applyToGate(
       addRequest(gate.key as KeyState, now);
       return;
     case 'refused':
-      if (gate.key?.key === event.key) addRefusal(gate.key);
+      addRefusal(gate.key as KeyState);
       return;
     case 'granted':
       (gate.key as KeyState).granted = true;
       return;
     case 'too-late':
-      if (gate.run === null && gate.end === null) finish(gate, 'timeout', now, 'late');
-      else if (gate.run?.outcome === null) gate.run.outcome = atTheLimit(gate.run);
+      if (gate.run === null) finish(gate, 'timeout', now, 'late');
+      else gate.run.outcome = atTheLimit(gate.run);
       return;
     case 'created':
       addRun(plan, gate, event, now);
@@ -131,28 +131,26 @@ function applyToGate(
       addCreateFailure(plan, gate, event, now);
       return;
     case 'reading':
-      if (gate.run?.id === event.run) beginRead(gate.run);
+      beginRead(gate.run as RunState);
       if (plan.page !== null) plan.page.due ??= now;
       return;
     case 'read':
     case 'read-failed':
-      if (gate.run?.id === event.run && gate.run.outcome === null && gate.end === null)
-        addRead(plan, gate, gate.run, event, now);
+      addRead(plan, gate, gate.run as RunState, event, now);
       return;
     case 'reached':
-      if (gate.end !== null) return;
       if (event.error === null) gate.reached = true;
       else finish(gate, 'unobserved', now, event.error);
       return;
     case 'cancelled':
-      if (gate.run?.id === event.run) gate.run.cancel = event.ok ? 'accepted' : 'failed';
+      (gate.run as RunState).cancel = event.ok ? 'accepted' : 'failed';
       return;
   }
 }
 
 function addRead(
   plan: PlanState,
-  { rules, deadline }: GateState,
+  { rules, deadline, lastReadBy }: GateState,
   run: RunState,
   event: Extract<Event, { type: 'read' | 'read-failed' }>,
   now: number,
@@ -165,6 +163,9 @@ function addRead(
   else addFailure(run, event.why, event.error, event, rules, limits, now);
   // The wait that an answer of the service requests takes none of the time for a clear one.
   if (renews) run.readBy = run.due + firstReadMs;
+  const isOpen = run.outcome === null || (run.outcome.limit && !run.outcome.readsUsed);
+  // The machine slept while the answer was on its way, which is old by now.
+  if (isOpen && now - (lastReadBy ?? limits.deadline) >= sleptMs) Object.assign(run, { outcome: null, due: now });
   if (run.outcome === null && run.trouble === null) lookAgain(run, now);
 }
 
@@ -225,10 +226,9 @@ function addRun(
 function addCreateFailure(
   { stop }: PlanState,
   gate: GateState,
-  { key, error }: Extract<Event, { type: 'create-failed' }>,
+  { error }: Extract<Event, { type: 'create-failed' }>,
   now: number,
 ): void {
-  if (gate.key?.key !== key || gate.run !== null || gate.end !== null) return;
   // The next slice sends the same request again.
   if (stop?.by === 'slice') return;
   if (stop !== null) endStopped(gate, stop.by, now);

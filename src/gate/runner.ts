@@ -37,11 +37,18 @@ class Workers {
   readonly #underWay = new Map<string, UnderWay>();
   readonly #work: RunnerTools['work'];
   readonly #tell: Tell;
+  readonly #isWanted: (id: string) => boolean;
   readonly #onEnd: () => void;
 
-  constructor(work: RunnerTools['work'], tell: Tell, onEnd: () => void) {
+  constructor(
+    work: RunnerTools['work'],
+    tell: Tell,
+    isWanted: (id: string) => boolean,
+    onEnd: () => void,
+  ) {
     this.#work = work;
     this.#tell = tell;
+    this.#isWanted = isWanted;
     this.#onEnd = onEnd;
   }
 
@@ -70,6 +77,8 @@ class Workers {
     let hasTold = false;
     const tell: Tell = async (event) => {
       hasTold = true;
+      // `follow` may not have seen yet that this work has gone.
+      if (!this.#isWanted(effect.id)) aborter.abort();
       if (!aborter.signal.aborted || outlivesAbort(event)) await this.#tell(event);
     };
     this.#work(effect, tell, aborter.signal)
@@ -109,7 +118,8 @@ export async function run(plan: PlanState, first: Event, tools: RunnerTools): Pr
     changed.abort();
     if (durable(before) !== durable(state)) await save(state);
   };
-  const workers = new Workers(work, tell, () => changed.abort());
+  const isWanted = (id: string) => todo(state).some((effect) => effect.id === id);
+  const workers = new Workers(work, tell, isWanted, () => changed.abort());
   const forget = tools.listen(tell);
   try {
     await tell(first);

@@ -23,7 +23,7 @@ const cancelMs = 15_000;
 export const createGraceMs = 2_000;
 
 /** A timer that is so late was held up by a machine that slept, or by a process that had ended. */
-const sleptMs = 1_000;
+export const sleptMs = 1_000;
 
 /** How long the version page may confirm an outcome. */
 const confirmMs = 30_000;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/gate/decide.ts';
+import type { Reading } from '../../src/gate/reads.ts';
 import { run, type Tell, type Work } from '../../src/gate/runner.ts';
 import type { PlanState } from '../../src/gate/state.ts';
 import { virtualTime } from '../virtual-time.ts';
@@ -18,6 +19,7 @@ function scene({
   const time = virtualTime(now);
   const log: string[] = [];
   const saved: PlanState[] = [];
+  const answers: ((reading: Reading) => Promise<void>)[] = [];
   let tell: Tell = async () => {};
   const work = async (effect: Work, report: Tell, signal: AbortSignal) => {
     if (effect.type === 'turn') return report({ type: 'granted', gate: effect.gate });
@@ -32,10 +34,11 @@ function scene({
     }
     if (effect.type === 'read') {
       const { gate, run: id } = effect;
+      const answer = (reading: Reading) => report({ type: 'read', gate, run: id, reading, ...pause });
+      answers.push(answer);
       await report({ type: 'reading', gate, run: id });
       await time.clock.sleep(readMs, signal);
-      const reading = time.clock.monotonic() >= runMs ? passed : running;
-      await report({ type: 'read', gate, run: id, reading, ...pause });
+      await answer(time.clock.monotonic() >= runMs ? passed : running);
     }
     if (effect.type === 'cancel')
       await report({ type: 'cancelled', gate: effect.gate, run: effect.run, ok: true });
@@ -55,7 +58,7 @@ function scene({
         return () => {};
       },
     });
-  return { time, log, saved, start, tell: (event: Event) => tell(event) };
+  return { time, log, saved, answers, start, tell: (event: Event) => tell(event) };
 }
 
 describe('the runner', () => {
@@ -76,6 +79,18 @@ describe('the runner', () => {
     expect(end).toMatchObject({ by: 'SIGINT', exitCode: 130 });
     expect(stopped?.cancel).toBe('accepted');
     expect(log.at(-1)).toBe('12: cancel');
+  });
+
+  it('drops the answer of a read that a stop has just ended', async () => {
+    const { time, answers, start, tell } = scene({ readMs: 5_000 });
+    const ended = start();
+    time.at(12_000, () => {
+      void tell({ type: 'stop', by: 'SIGINT' });
+      void answers.at(-1)?.(passed);
+    });
+    await time.run(12_000);
+    const { end, run: stopped } = (await ended).gates.a ?? {};
+    expect([end?.by, stopped?.cancel, stopped?.outcome]).toEqual(['SIGINT', 'accepted', null]);
   });
 
   it('leaves the run at the end of a slice, and goes on with it in another process', async () => {

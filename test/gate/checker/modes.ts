@@ -5,14 +5,14 @@ const startOnly = { waits: false, cancelOnInterrupt: false, timeoutMs: 200_000 }
 
 /** The worlds that are explored, by name, the cheapest first. The depth is that of `npm test`. */
 export const modes = {
-  'one old run for every key': { attempts: 1, keys: 'one-run', random: true, old: true, depth: 12 },
+  'one old run for every key': { attempts: 1, keys: 'one-run', random: true, old: true, depth: 20 },
   'a start that finds one old run for every key': {
     attempts: 1,
     keys: 'one-run',
     random: true,
     old: true,
     rules: startOnly,
-    depth: 12,
+    depth: 20,
   },
   'one run for every key': { attempts: 1, keys: 'one-run', depth: 18 },
   'gates that need each other': {
@@ -154,7 +154,7 @@ export const modes = {
     rules: startOnly,
     depth: 16,
   },
-  'a hub': { attempts: 1, keys: 'silent', hub: true, wakes: 2, failures: 1, depth: 13 },
+  'a hub': { attempts: 1, keys: 'silent', hub: true, wakes: 2, failures: 1, jumps: 1, depth: 12 },
   'a start in a re-run': { attempts: 2, keys: 'silent', kills: 1, losses: 1, rules: startOnly, depth: 19 },
   'a re-run after refused reads': { attempts: 2, keys: 'silent', kills: 1, failures: 1, depth: 14 },
   'stopped or killed': {

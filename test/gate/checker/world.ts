@@ -354,12 +354,23 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
     after(`the hub wakes ${id}`, [{ type: 'woken', run: id }], (next) => {
       next.left.wakes -= 1;
     });
-  if (world.left.jumps > 0 && !waiting.some(isReady))
-    after('the machine sleeps for an hour', [{ type: 'time' }], (next) => {
+  if (world.left.jumps > 0 && !waiting.some(isReady)) {
+    const sleep = (next: World) => {
       next.left.jumps -= 1;
       next.now += 3_600_000;
       next.slept = Object.values(plan.gates).some(({ run: of }) => of !== null && of.outcome === null);
-    });
+    };
+    after('the machine sleeps for an hour', [{ type: 'time' }], sleep);
+    for (const [index, { effect, result }] of world.flight.entries()) {
+      // The time of a stop is up after an hour.
+      if (result === null || plan.stop !== null || !effects.some(({ id }) => id === effect.id)) continue;
+      after(`the machine sleeps for an hour, then the response to ${effect.id}`, result, (next) => {
+        sleep(next);
+        next.flight.splice(index, 1);
+        for (const event of result) observe(next, event, mode);
+      });
+    }
+  }
   for (const [index, by] of world.left.stops.entries())
     after(
       `stop by ${by}`,
