@@ -9,8 +9,8 @@ export interface Found {
   open: number;
   /** The first violation, and a shortest path to it. */
   violation: { rule: string; path: string[] } | null;
-  /** Verdicts, exit codes and other things that happened at least once. */
-  reached: Set<string>;
+  /** What happened, with the times at which it can, in seconds. */
+  happened: Map<string, Set<number>>;
 }
 
 /** Two worlds are the same if only the time differs by which everything is shifted. */
@@ -39,7 +39,7 @@ const rules = Object.entries(invariants);
 /** Explores the worlds of a mode, breadth first, each once, up to the first violation. More than `most` are one. */
 export function check(mode: Mode, machine: Machine, most = Number.POSITIVE_INFINITY): Found {
   const first = start(mode);
-  const reached = new Set<string>();
+  const happened: Found['happened'] = new Map();
   const parents = new Map<string, { from: string | null; words: string }>();
   parents.set(keyOf(first), { from: null, words: 'begin' });
   let frontier: [World, string][] = [[first, keyOf(first)]];
@@ -53,15 +53,18 @@ export function check(mode: Mode, machine: Machine, most = Number.POSITIVE_INFIN
         const broken = rules.find(([, isBroken]) => isBroken({ from: world, to, mode, machine }));
         if (broken !== undefined || parents.size > most) {
           const violation = { rule: broken?.[0] ?? `more than ${most} worlds`, path: pathTo(toKey, parents) };
-          return { states: parents.size, open: next.length, violation, reached };
+          return { states: parents.size, open: next.length, violation, happened };
         }
-        for (const what of reachedIn(to)) reached.add(what);
+        for (const what of newIn(world, to)) {
+          const times = happened.get(what) ?? new Set();
+          happened.set(what, times.add(to.now / 1_000));
+        }
         next.push([to, toKey]);
       }
     }
     frontier = next;
   }
-  return { states: parents.size, open: frontier.length, violation: null, reached };
+  return { states: parents.size, open: frontier.length, violation: null, happened };
 }
 
 function pathTo(key: string, parents: ReadonlyMap<string, { from: string | null; words: string }>): string[] {
@@ -70,11 +73,14 @@ function pathTo(key: string, parents: ReadonlyMap<string, { from: string | null;
   return path;
 }
 
-function* reachedIn({ plan }: World) {
-  for (const { end, run, rules } of Object.values(plan?.gates ?? {})) {
-    if (run?.cancel === 'accepted') yield 'cancelled';
-    if (end === null) continue;
-    yield String(end.verdict ?? end.by ?? (rules.waits ? 'skipped' : 'started'));
-    yield `exit ${end.exitCode}`;
+/** Returns what a step has begun or ended. */
+function* newIn(from: World, to: World) {
+  for (const { effect } of to.flight)
+    if (!from.flight.some((one) => one.effect === effect)) yield effect.type;
+  for (const [name, { end, run, rules }] of Object.entries(to.plan?.gates ?? {})) {
+    if (end === null || (from.plan ?? from.disk)?.gates[name]?.end != null) continue;
+    const what = end.verdict ?? end.by ?? (rules.waits ? 'skipped' : 'started');
+    const isLeft = run !== null && run.cancel !== 'no' ? `, cancel ${run.cancel}` : '';
+    yield `${what}, exit ${end.exitCode}${isLeft}`;
   }
 }
