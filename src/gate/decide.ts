@@ -18,7 +18,15 @@ import {
   wake,
 } from './reads.ts';
 import { resumed } from './resume.ts';
-import type { EnvironmentState, ErrorData, GateState, KeyState, PlanState, RunState } from './state.ts';
+import type {
+  EnvironmentState,
+  ErrorData,
+  GateState,
+  KeyState,
+  PageState,
+  PlanState,
+  RunState,
+} from './state.ts';
 import { advance, awaitsBuild, sleptMs, waitsForBuild } from './steps.ts';
 
 /** Something that has happened. Waits in milliseconds. */
@@ -165,7 +173,8 @@ function addRead(
   if (renews) run.readBy = run.due + firstReadMs;
   const isOpen = run.outcome === null || (run.outcome.limit && !run.outcome.readsUsed);
   // The machine slept while the answer was on its way, which is old by now.
-  if (isOpen && now - (lastReadBy ?? limits.deadline) >= sleptMs) Object.assign(run, { outcome: null, due: now });
+  if (isOpen && now - (lastReadBy ?? limits.deadline) >= sleptMs)
+    Object.assign(run, { outcome: null, due: now });
   if (run.outcome === null && run.trouble === null) lookAgain(run, now);
 }
 
@@ -174,8 +183,8 @@ function addPageRead(
   { build, error, confirms }: Extract<Event, { type: 'page' }>,
   now: number,
 ): void {
-  const { page, gates } = plan;
-  if (page === null) return;
+  const { gates } = plan;
+  const page = plan.page as PageState;
   const isUnderWay = Object.values(gates).some(({ run, end }) => run !== null && end === null);
   page.error = error ?? page.error;
   // Once it is deployed, only a retry waits for it again.
@@ -184,8 +193,8 @@ function addPageRead(
   // During the runs, the page is read with their statuses.
   page.due = confirms.length > 0 || waitsForBuild(plan) ? now + pageEveryMs : null;
   for (const name of build === null ? [] : confirms) {
-    const gate = gates[name];
-    if (gate?.run?.outcome) gate.pageReads += 1;
+    const gate = gates[name] as GateState;
+    if (gate.run?.outcome) gate.pageReads += 1;
   }
 }
 
@@ -195,8 +204,8 @@ function addRun(
   { key, run: id, appUrl, replayed, limitedMs }: Extract<Event, { type: 'created' }>,
   now: number,
 ): void {
-  const link = gate.key;
-  if (link?.key !== key || gate.run !== null || gate.end !== null) return;
+  const link = gate.key as KeyState;
+  if (gate.end !== null) return;
   const others = Object.values(plan.gates).filter((other) => other !== gate);
   if (others.some(({ run, past }) => run?.id === id || past.some((one) => one.run.id === id))) {
     finish(gate, 'unobserved', now, 'same-run');
@@ -210,10 +219,10 @@ function addRun(
   // A request of this gate whose response was lost can have started it, or one of another command of its slices.
   const isSent = link.requests > 1 || plan.sliced;
   const { waits, intervalMs } = gate.rules;
-  const known = replayed === true && link.trust === 'random' && isSent ? null : replayed;
+  const known = link.trust === 'random' && isSent ? null : replayed;
   gate.run = newRun(id, {
     key,
-    since: link.sentAt ?? now,
+    since: link.sentAt as number,
     replayed: known,
     reattached: known ?? isEarlier(gate),
     stretch: waits ? stretchAfter(limitedMs, intervalMs) : 1,
@@ -229,8 +238,6 @@ function addCreateFailure(
   { error }: Extract<Event, { type: 'create-failed' }>,
   now: number,
 ): void {
-  // The next slice sends the same request again.
-  if (stop?.by === 'slice') return;
   if (stop !== null) endStopped(gate, stop.by, now);
   else finish(gate, 'unobserved', now, error);
 }

@@ -40,12 +40,7 @@ class Workers {
   readonly #isWanted: (id: string) => boolean;
   readonly #onEnd: () => void;
 
-  constructor(
-    work: RunnerTools['work'],
-    tell: Tell,
-    isWanted: (id: string) => boolean,
-    onEnd: () => void,
-  ) {
+  constructor(work: RunnerTools['work'], tell: Tell, isWanted: (id: string) => boolean, onEnd: () => void) {
     this.#work = work;
     this.#tell = tell;
     this.#isWanted = isWanted;

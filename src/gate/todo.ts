@@ -1,7 +1,7 @@
 import { lastReadMs, stopBudgetMs } from './limits.ts';
 import { waitEndOf } from './reads.ts';
-import { causeOf, type GateState, type PlanState } from './state.ts';
-import { agreeing, awaitsBuild, createGraceMs, latestOf, waitsForBuild } from './steps.ts';
+import { causeOf, type EnvironmentState, type GateState, type KeyState, type PlanState } from './state.ts';
+import { awaitsBuild, createGraceMs, latestOf, waitsForBuild } from './steps.ts';
 
 /**
  * Work that the state asks for. Those with the same id are the same work. `at`: the earliest wall time, in milliseconds.
@@ -32,26 +32,26 @@ export function todo(plan: PlanState): Effect[] {
   return [...unique.values(), ...(timer === null ? [] : [timer])];
 }
 
-/** Returns whether the process ends: nothing is open, or a slice has ended. */
+/** Returns whether the process ends: nothing is open, or a slice has left what is. */
 export function isOver(plan: PlanState): boolean {
-  const isOpen = Object.values(plan.gates).some(({ end }) => end === null);
-  const isIdle = todo(plan).every(({ type }) => type === 'timer');
-  return isIdle && (!isOpen || causeOf(plan)?.by === 'slice');
+  return todo(plan).every(({ type }) => type === 'timer');
 }
 
 function gateWork(plan: PlanState, name: string, gate: GateState): Effect[] {
-  const { run, end, begunAt, deadline, key } = gate;
+  const { run, end, begunAt, deadline } = gate;
   if (end !== null || begunAt === null) return [];
   const cause = causeOf(plan);
   if (deadline === null) {
-    const waits = cause === null && !gate.reached && !awaitsBuild(plan);
+    const waits = cause === null && !awaitsBuild(plan);
     return waits ? [{ type: 'reach', id: `reach ${name}`, gate: name }] : [];
   }
   if (run?.cancel === 'wanted') return [{ type: 'cancel', id: `cancel ${run.id}`, gate: name, run: run.id }];
   if (run === null) {
-    if (cause === null) return beforeRun(plan, name, gate);
+    // Only a gate for an existing run has none.
+    const key = gate.key as KeyState;
+    if (cause === null) return beforeRun(plan, name, gate, key);
     // A stop that cancels or names the run finds it first.
-    const seeks = key?.sentAt != null && cause.by !== 'slice';
+    const seeks = key.sentAt !== null && cause.by !== 'slice';
     return seeks ? [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }] : [];
   }
   if (cause !== null) return [];
@@ -65,27 +65,25 @@ function gateWork(plan: PlanState, name: string, gate: GateState): Effect[] {
 function pageWork(plan: PlanState): Effect[] {
   const { page, gates } = plan;
   if (page === null || causeOf(plan) !== null) return [];
-  const open = Object.entries(gates).filter(([, { begunAt, end }]) => begunAt !== null && end === null);
+  const open = Object.entries(gates).filter(([, { end }]) => end === null);
   const waits = waitsForBuild(plan);
-  const confirms = open.flatMap(([name, { run, pageReads }]) =>
-    run?.outcome && run.cancel !== 'wanted' && pageReads < agreeing ? [name] : [],
-  );
+  const confirms = open.flatMap(([name, { run }]) => (run?.outcome && run.cancel !== 'wanted' ? [name] : []));
   const isDue = page.due !== null && open.some(([, { run }]) => run?.outcome === null);
   if (!waits && !isDue && confirms.length === 0) return [];
   return [{ type: 'page', id: 'page', at: page.due ?? 0, confirms }];
 }
 
 /** Returns the next step towards the run: the build, the environment, the turn, creating it. */
-function beforeRun(plan: PlanState, name: string, { key, environment }: GateState): Effect[] {
-  if (key === null) return [];
-  const step = environment === null ? undefined : plan.environments[environment]?.step;
+function beforeRun(plan: PlanState, name: string, { environment }: GateState, key: KeyState): Effect[] {
   const isSent = key.sentAt !== null;
   if (!isSent && awaitsBuild(plan)) return [];
-  if (environment !== null && (step === 'wanted' || step === 'creating'))
+  if (environment !== null && isUnprepared(plan.environments[environment] as EnvironmentState))
     return [{ type: 'prepare', id: `prepare ${environment}`, key: environment }];
   if (!isSent && !key.granted) return [{ type: 'turn', id: `turn ${key.key}`, gate: name }];
   return [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }];
 }
+
+const isUnprepared = ({ step }: EnvironmentState): boolean => step === 'wanted' || step === 'creating';
 
 /** Returns the timer for the next time at which the rules may decide something without an event. */
 function nextTime(plan: PlanState): Effect | null {
@@ -103,11 +101,8 @@ function timesOf(plan: PlanState, gate: GateState): (number | null)[] {
   if (run?.cancel === 'wanted') return [run.cancelBy];
   if (cause !== null) return cause.by === 'slice' ? [] : [cause.at + stopBudgetMs];
   const buildBy = page?.until == null || !awaitsBuild(plan) ? null : page.until + lastReadMs;
-  if (deadline === null) return gate.begunAt === null ? [] : [buildBy];
+  if (deadline === null) return [buildBy];
   if (run?.outcome) return [confirmBy === null ? null : confirmBy + lastReadMs];
   if (run !== null) return [lastReadBy ?? waitEndOf(gate)];
-  return [
-    key?.sentAt === null ? latestOf(gate) : deadline + createGraceMs,
-    key?.sentAt === null ? buildBy : null,
-  ];
+  return [(key as KeyState).sentAt === null ? latestOf(gate) : deadline + createGraceMs, buildBy];
 }

@@ -15,6 +15,8 @@ export type Report = GateReport | GatesReport;
 export interface Scope {
   /** The number of the job, from 1. */
   job: number;
+  /** The gates that the pipeline has begun: more than jobs if a job repeats the command after its end. */
+  begun: number;
   ids: Set<string>;
   killed: Set<string>;
   /** The runs in the results of earlier commands. */
@@ -83,8 +85,9 @@ function parsed(out: string): Report | null {
   }
 }
 
-const newScope = (job: number, overlaps = 0): Scope => ({
+const newScope = (job: number, begun: number, overlaps = 0): Scope => ({
   job,
+  begun,
   overlaps,
   ids: new Set(),
   killed: new Set(),
@@ -144,7 +147,7 @@ class Simulation {
   readonly counts: Counts = { commands: 0, kills: 0, stops: 0, runs: 0, faults: 0, codes: new Map() };
   readonly service: SimulatedService;
   private readonly on: Machine;
-  private scope = newScope(1);
+  private scope = newScope(1, 1);
   private next: string[] | null = null;
   private skewMs = 0;
   private aheadMs = 0;
@@ -185,6 +188,7 @@ class Simulation {
 
   private async commands(): Promise<void> {
     const { acts } = this.world;
+    let isOpen = false;
     for (let count = 1; count <= mostCommands; count += 1) {
       const act = acts[count - 1] ?? plain;
       await this.before(act, count);
@@ -192,7 +196,8 @@ class Simulation {
       checkCommand(played);
       const isAlone = this.world.place === 'shell' && this.world.sliceMs === null;
       if (isAlone) this.leave(1);
-      if (this.goesOn(played)) continue;
+      isOpen = this.goesOn(played);
+      if (isOpen) continue;
       // A command that was killed after its result may have saved that it was reported.
       if (played.ended.code === null && !isAlone) return;
       if (played.ended.code !== null) checkEnd(played);
@@ -202,7 +207,7 @@ class Simulation {
       const isRefused = played.ended.code === exitCodes.usage;
       if (isRefused || (!isUnclear(played) && !played.scope.lost)) this.leave(this.scope.job);
     }
-    this.fail(`the gate did not end after ${mostCommands} commands`);
+    if (isOpen) this.fail(`the gate did not end after ${mostCommands} commands`);
   }
 
   /** The changes before a command. */
@@ -219,7 +224,7 @@ class Simulation {
   }
 
   private leave(job: number): void {
-    this.scope = newScope(job, this.scope.overlaps);
+    this.scope = newScope(job, this.scope.begun + 1, this.scope.overlaps);
     this.next = null;
   }
 

@@ -17,7 +17,7 @@ import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import { announce, type Chosen, choose } from './choose.ts';
 import { newEntry } from './entry.ts';
-import { openStore, type Store, UnwritableError } from './store.ts';
+import { openStore, type Store, type StoredGate, UnwritableError } from './store.ts';
 
 const shortestSliceMs = 5_000;
 /** How often a slice that is over looks whether the last read of a gate is. */
@@ -181,7 +181,7 @@ function reporters(
       async end(event) {
         // Reports and receipts are about all slices.
         event.startedAt = state.startedAt;
-        if (!goesOnAfter(event, flags)) return;
+        if (!goesOnAfter(event, state, flags)) return;
         const error = problem();
         // No other command will know what this one has seen.
         if (error !== null && event.report.result === 'waiting') throw error;
@@ -195,7 +195,7 @@ function reporters(
     reported: {
       async end(event) {
         // A result whose reader has gone is not reported, and a run that could not be observed may go on.
-        if (goesOnAfter(event, flags) || !io.out.open || isUnobserved(event)) return;
+        if (goesOnAfter(event, state, flags) || !io.out.open || isUnobserved(event)) return;
         await save((saved) => {
           saved.reported = leftRuns(event);
         });
@@ -222,10 +222,16 @@ const leftRuns = (event: EndEvent) =>
   });
 
 /** Returns whether runs go on after this end. Ctrl-C is the end of the gate, unless nothing was cancelled. */
-function goesOnAfter({ error, report }: EndEvent, { cancelOnInterrupt }: Flags): boolean {
+function goesOnAfter(
+  { error, report }: EndEvent,
+  { reported }: StoredGate,
+  { cancelOnInterrupt }: Flags,
+): boolean {
   const { result, interruptedBy, cancellation } = report;
   if (error !== null || interruptedBy === undefined) return false;
   if (result === 'waiting') return true;
+  // A gate whose end was reported before the stop has no other one.
+  if (reported !== undefined) return false;
   const cancels = cancelOnInterrupt ?? interruptedBy === 'SIGINT';
   return cancels ? cancellation === 'failed' : true;
 }

@@ -75,8 +75,14 @@ function pathTo(key: string, parents: ReadonlyMap<string, { from: string | null;
 
 /** Returns what a step has begun or ended. */
 function* newIn(from: World, to: World) {
-  for (const { effect } of to.flight)
-    if (!from.flight.some((one) => one.effect === effect)) yield effect.type;
+  for (const { effect } of to.flight) {
+    if (from.flight.some((one) => one.effect === effect)) continue;
+    const { past, key } = (effect.type === 'create' && to.plan?.gates[effect.gate]) || {
+      past: [],
+      key: null,
+    };
+    yield key === null ? effect.type : `create ${past.length + 1}, key ${key.trust}`;
+  }
   for (const [name, { end, run, rules }] of Object.entries(to.plan?.gates ?? {})) {
     if (end === null || (from.plan ?? from.disk)?.gates[name]?.end != null) continue;
     const what = end.verdict ?? end.by ?? (rules.waits ? 'skipped' : 'started');

@@ -241,7 +241,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
         gate.run.seen !== null &&
         gate.run.outcome?.limit === true &&
         gate.rules.waits &&
-        !change.to.failed &&
+        change.to.failed === null &&
         change.mode.page !== true,
     ),
   'a machine that slept judges without another read': (change) =>
@@ -266,6 +266,39 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
         run.cancel === 'wanted' &&
         !change.from.flight.some(({ effect }) => effect.type === 'cancel'),
     ),
+  'a create is aborted although a stop has time for it': ({ from, to }) => {
+    if (to.plan === null || to.plan !== from.plan) return false;
+    const { stop, halt, gates } = to.plan;
+    const at = (stop ?? halt)?.at;
+    if (at === undefined || stop?.by === 'slice' || to.now >= at + stopBudgetMs) return false;
+    return from.flight.some(
+      ({ effect }) =>
+        effect.type === 'create' &&
+        !to.flight.some((one) => one.effect === effect || one.effect.id === effect.id) &&
+        gates[effect.gate]?.end === null,
+    );
+  },
+  'a service that failed, or asked for patience, is read too soon': ({ from, to }) => {
+    if (from.failed === null || to.now >= from.failed.at + Math.max(1_000, from.failed.waitMs)) return false;
+    const isNew = (id: string) => !from.flight.some(({ effect }) => effect.id === id);
+    return to.flight.some(
+      ({ effect }) =>
+        effect.type === 'read' && isNew(effect.id) && to.plan?.gates[effect.gate]?.lastReadBy === null,
+    );
+  },
+  'a run does not begin with its request': ({ from, to }) =>
+    Object.entries(to.plan?.gates ?? {}).some(([name, { run }]) => {
+      const before = from.plan?.gates[name];
+      return run !== null && before?.run === null && run.since !== before.key?.sentAt;
+    }),
+  'the version page confirms a run that goes on': (change) =>
+    gatesOf(change).some(({ run, pageReads }) => pageReads > 0 && run?.outcome == null),
+  'a process ends with an open gate, and without the end of a slice': ({ from, to }) =>
+    from.plan !== null &&
+    to.plan === null &&
+    to.exited &&
+    from.plan.stop?.by !== 'slice' &&
+    Object.values(from.plan.gates).some(({ end }) => end === null),
   'a read after a stop': (change) =>
     change.to.plan?.stop != null && change.machine.todo(change.to.plan).some(({ type }) => type === 'read'),
 };

@@ -230,7 +230,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'No run is created before its environment.',
     file: 'todo',
-    from: "if (environment !== null && (step === 'wanted' || step === 'creating'))",
+    from: 'if (environment !== null && isUnprepared(plan.environments[environment] as EnvironmentState))',
     to: 'if (false)',
     mode: 'an environment',
   },

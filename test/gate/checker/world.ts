@@ -89,8 +89,8 @@ export interface World {
   /** Whether the environment exists. */
   environment: boolean;
   build: 'expected' | 'other';
-  /** The last answer to a read was a failure. */
-  failed: boolean;
+  /** The last answer to a read, if it was a failure: its time, and the wait that it asks for. */
+  failed: { at: number; waitMs: number } | null;
   /** The last process ended by itself. */
   exited: boolean;
   /** A process has reported the end of all gates. */
@@ -181,7 +181,7 @@ export const start = (mode: Mode): World => ({
   },
   environment: false,
   build: 'expected',
-  failed: false,
+  failed: null,
   exited: false,
   reported: false,
   sawOther: false,
@@ -248,6 +248,8 @@ function arrive(world: World, mode: Mode, { key, gate, by }: World['network'][nu
 
 function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
   const out: Step[] = [];
+  // Another process reads at once.
+  const failed = world.failed && { at: world.now - 1_000, waitMs: 0 };
   if (world.left.jumps > 0 && world.attempt > 0) {
     const next = copy(world);
     next.left.jumps -= 1;
@@ -259,14 +261,14 @@ function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
     world.exited &&
     Object.values(world.disk?.gates ?? {}).every(({ end }) => end !== null);
   if (world.disk !== null && !isOver && world.attempt > 0) {
-    const next = copy(world);
+    const next = { ...copy(world), failed };
     const attempt = mode.counts === false ? null : world.attempt;
     const resumed = { type: 'resumed', attempt, behindMs: 0, isReported: world.reported } as const;
     run(next, machine, next.disk as PlanState, resumed);
     out.push([`job ${world.attempt} goes on`, next]);
   }
   if (world.attempt < mode.attempts) {
-    const next = copy(world);
+    const next = { ...copy(world), failed };
     next.attempt += 1;
     next.seenLive = [];
     const attempt = mode.counts === false ? null : next.attempt;
@@ -447,8 +449,9 @@ function observe(world: World, event: Event, mode: Mode): void {
     world.seenLive = [...new Set([...world.seenLive, event.run])];
   world.final ||= isFinal(event, mode, world.missed);
   world.missed ||= event.type === 'read-failed' && event.why === 'missing';
-  if (event.type === 'read') world.failed = false;
-  if (event.type === 'read-failed' && event.why !== 'cut') world.failed = true;
+  if (event.type === 'read') world.failed = null;
+  if (event.type === 'read-failed' && event.why !== 'cut')
+    world.failed = { at: world.now, waitMs: event.retryAfterMs ?? 0 };
 }
 
 function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState, effect: Effect): Step[] {
@@ -501,15 +504,18 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
       if (state !== 'running') out.push(fails('ended'));
       return out;
     }
-    case 'page':
-      return [
-        fly(`the page shows the ${world.build} build`, {
-          type: 'page',
-          build: world.build,
-          error: null,
-          confirms: effect.confirms,
-        }),
-      ];
+    case 'page': {
+      const read = { type: 'page', error: null, confirms: effect.confirms } as const;
+      const out = [fly(`the page shows the ${world.build} build`, { ...read, build: world.build })];
+      if (world.left.failures === 0) return out;
+      const spend = (next: World) => {
+        next.left.failures -= 1;
+      };
+      out.push(fly('the page cannot be read', { ...read, build: null, error: failure }, spend));
+      if (world.build === 'expected')
+        out.push(fly('the page shows a newer expected build', { ...read, build: 'first' }, spend));
+      return out;
+    }
     case 'reach': {
       const { gate } = effect;
       return [
@@ -595,12 +601,22 @@ function createSteps(
       return [failed];
     }),
   );
-  const again = copy(world);
-  spend(again);
-  arrive(again, mode, request);
-  run(again, machine, again.plan as PlanState, { type: 'sending', gate });
-  out.push([`${effect.id} arrives, response lost, sent again`, again]);
-  return out;
+  const again = (words: string, change: (next: World) => void): Step[] => {
+    const next = copy(world);
+    spend(next);
+    change(next);
+    const plan = next.plan as PlanState;
+    if (!machine.todo(plan).some(({ id }) => id === effect.id)) return [];
+    run(next, machine, plan, { type: 'sending', gate });
+    return [[`${effect.id} ${words}, sent again`, next]];
+  };
+  return [
+    ...out,
+    ...again('arrives, response lost', (next) => void arrive(next, mode, request)),
+    ...again('is refused', (next) =>
+      run(next, machine, next.plan as PlanState, { type: 'refused', gate, key }),
+    ),
+  ];
 }
 
 /** The end of an environment whose gates have ended. */
