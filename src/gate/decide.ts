@@ -175,7 +175,7 @@ function addRead(
   // The machine slept while the answer was on its way, which is old by now.
   if (isOpen && now - (lastReadBy ?? limits.deadline) >= sleptMs)
     Object.assign(run, { outcome: null, due: now });
-  if (run.outcome === null && run.trouble === null) lookAgain(run, now);
+  if (run.trouble === null) lookAgain(run, now);
 }
 
 function addPageRead(

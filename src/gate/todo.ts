@@ -1,6 +1,13 @@
 import { lastReadMs, stopBudgetMs } from './limits.ts';
 import { waitEndOf } from './reads.ts';
-import { causeOf, type EnvironmentState, type GateState, type KeyState, type PlanState } from './state.ts';
+import {
+  causeOf,
+  type EnvironmentState,
+  type GateState,
+  type KeyState,
+  type PageState,
+  type PlanState,
+} from './state.ts';
 import { awaitsBuild, createGraceMs, latestOf, waitsForBuild } from './steps.ts';
 
 /**
@@ -51,8 +58,9 @@ function gateWork(plan: PlanState, name: string, gate: GateState): Effect[] {
     const key = gate.key as KeyState;
     if (cause === null) return beforeRun(plan, name, gate, key);
     // A stop that cancels or names the run finds it first.
-    const seeks = key.sentAt !== null && cause.by !== 'slice';
-    return seeks ? [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }] : [];
+    return cause.by === 'slice'
+      ? []
+      : [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }];
   }
   if (cause !== null) return [];
   if (run.outcome !== null) return [];
@@ -75,15 +83,16 @@ function pageWork(plan: PlanState): Effect[] {
 
 /** Returns the next step towards the run: the build, the environment, the turn, creating it. */
 function beforeRun(plan: PlanState, name: string, { environment }: GateState, key: KeyState): Effect[] {
-  const isSent = key.sentAt !== null;
-  if (!isSent && awaitsBuild(plan)) return [];
+  if (key.sentAt === null && awaitsBuild(plan)) return [];
   if (environment !== null && isUnprepared(plan.environments[environment] as EnvironmentState))
     return [{ type: 'prepare', id: `prepare ${environment}`, key: environment }];
-  if (!isSent && !key.granted) return [{ type: 'turn', id: `turn ${key.key}`, gate: name }];
+  if (!key.granted) return [{ type: 'turn', id: `turn ${key.key}`, gate: name }];
   return [{ type: 'create', id: `create ${key.key}`, gate: name, key: key.key }];
 }
 
-const isUnprepared = ({ step }: EnvironmentState): boolean => step === 'wanted' || step === 'creating';
+function isUnprepared({ step }: EnvironmentState): boolean {
+  return step === 'wanted' || step === 'creating';
+}
 
 /** Returns the timer for the next time at which the rules may decide something without an event. */
 function nextTime(plan: PlanState): Effect | null {
@@ -96,13 +105,12 @@ function nextTime(plan: PlanState): Effect | null {
 
 function timesOf(plan: PlanState, gate: GateState): (number | null)[] {
   const { deadline, key, run, confirmBy, lastReadBy } = gate;
-  const { page } = plan;
   const cause = causeOf(plan);
   if (run?.cancel === 'wanted') return [run.cancelBy];
   if (cause !== null) return cause.by === 'slice' ? [] : [cause.at + stopBudgetMs];
-  const buildBy = page?.until == null || !awaitsBuild(plan) ? null : page.until + lastReadMs;
+  const buildBy = awaitsBuild(plan) ? ((plan.page as PageState).until as number) + lastReadMs : null;
   if (deadline === null) return [buildBy];
-  if (run?.outcome) return [confirmBy === null ? null : confirmBy + lastReadMs];
+  if (run?.outcome) return [(confirmBy as number) + lastReadMs];
   if (run !== null) return [lastReadBy ?? waitEndOf(gate)];
   return [(key as KeyState).sentAt === null ? latestOf(gate) : deadline + createGraceMs, buildBy];
 }

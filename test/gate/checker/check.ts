@@ -75,6 +75,7 @@ function pathTo(key: string, parents: ReadonlyMap<string, { from: string | null;
 
 /** Returns what a step has begun or ended. */
 function* newIn(from: World, to: World) {
+  if (from.plan !== null && to.plan === null && to.exited) yield 'exits';
   for (const { effect } of to.flight) {
     if (from.flight.some((one) => one.effect === effect)) continue;
     const { past, key } = (effect.type === 'create' && to.plan?.gates[effect.gate]) || {
@@ -83,10 +84,11 @@ function* newIn(from: World, to: World) {
     };
     yield key === null ? effect.type : `create ${past.length + 1}, key ${key.trust}`;
   }
-  for (const [name, { end, run, rules }] of Object.entries(to.plan?.gates ?? {})) {
+  for (const [name, { end, run, rules, error }] of Object.entries(to.plan?.gates ?? {})) {
     if (end === null || (from.plan ?? from.disk)?.gates[name]?.end != null) continue;
     const what = end.verdict ?? end.by ?? (rules.waits ? 'skipped' : 'started');
     const isLeft = run !== null && run.cancel !== 'no' ? `, cancel ${run.cancel}` : '';
-    yield `${what}, exit ${end.exitCode}${isLeft}`;
+    const why = error === null ? '' : `, ${typeof error === 'string' ? error : error.message}`;
+    yield `${what}, exit ${end.exitCode}${isLeft}${why}`;
   }
 }

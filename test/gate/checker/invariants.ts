@@ -57,9 +57,9 @@ const starts = (change: Change) =>
   );
 
 /** The environment could not be deleted, or no answer has shown the end of a run in it. */
-const isKept = ({ gates, environments: { env } }: PlanState): boolean => {
-  const mayRun = ({ run, key }: GateState) =>
-    run === null ? key?.sentAt != null : run.cancel !== 'accepted' && run.outcome?.ended !== true;
+const isKept = ({ gates, environments: { env } }: PlanState, { runs, unsure }: World): boolean => {
+  const mayRun = ({ run }: GateState) =>
+    run === null ? runs.length > 0 || unsure : run.cancel !== 'accepted' && run.outcome?.ended !== true;
   return env?.step === 'kept' && (env.error !== null || Object.values(gates).some(mayRun));
 };
 
@@ -179,7 +179,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     to.environment &&
     from.flight.length === 0 &&
     Object.values(from.plan.gates).every(({ end }) => end !== null) &&
-    !isKept(from.plan),
+    !isKept(from.plan, to),
   'work that has changed nothing is done again at once': ({ from, to, machine }) => {
     if (to.plan === null || JSON.stringify(from.plan) !== JSON.stringify(to.plan)) return false;
     const isOn = (world: World, id: string) => world.flight.some(({ effect }) => effect.id === id);
@@ -291,6 +291,32 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
       const before = from.plan?.gates[name];
       return run !== null && before?.run === null && run.since !== before.key?.sentAt;
     }),
+  'a version page that could not be read confirms a build': ({ from, to }) =>
+    from.flight.some(
+      ({ effect, result }) =>
+        effect.type === 'page' &&
+        (result?.[0] as { build?: unknown } | undefined)?.build === null &&
+        !to.flight.some((one) => one.effect === effect) &&
+        Object.entries(to.plan?.gates ?? {}).some(
+          ([name, { pageReads }]) => pageReads > (from.plan?.gates[name]?.pageReads ?? 0),
+        ),
+    ),
+  'two gates have one run': ({ to }) => {
+    const ids = Object.values(to.plan?.gates ?? {}).map(
+      ({ run, past }) => new Set([...(run === null ? [] : [run.id]), ...past.map((one) => one.run.id)]),
+    );
+    return ids.length > 1 && [...(ids[0] as Set<string>)].some((id) => ids[1]?.has(id));
+  },
+  'a run is passed over that the service has called new': ({ to }) =>
+    Object.values(to.plan?.gates ?? {}).some(({ past }) =>
+      past.some(({ run, mine }) => !mine && to.fresh.includes(run.id)),
+    ),
+  'a stop before a run ends as something else': (change) =>
+    change.from.plan?.stop != null &&
+    change.from.plan.stop.by !== 'slice' &&
+    ended(change).some(
+      ({ gate: { run }, end }) => run === null && end.by === null && end.skippedFor === null,
+    ),
   'the version page confirms a run that goes on': (change) =>
     gatesOf(change).some(({ run, pageReads }) => pageReads > 0 && run?.outcome == null),
   'a process ends with an open gate, and without the end of a slice': ({ from, to }) =>

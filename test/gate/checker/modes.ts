@@ -47,7 +47,7 @@ export const modes = {
     rules: { retries: 1 },
     depth: 14,
   },
-  'a deployed build': { attempts: 1, keys: 'reported', page: true, depth: 24 },
+  'a deployed build': { attempts: 1, keys: 'reported', page: true, failures: 1, depth: 24 },
   'an environment, asked again after the end': {
     attempts: 1,
     keys: 'silent',
@@ -86,7 +86,7 @@ export const modes = {
     keys: 'silent',
     page: true,
     deployed: true,
-    rules: { retries: 1 },
+    rules: { retries: 1, timeoutMs: 90_000 },
     depth: 27,
   },
   'stopped, killed, and resumed much later': {
@@ -135,7 +135,7 @@ export const modes = {
     rules: { cancelOnTimeout: true },
     depth: 17,
   },
-  'a re-run, replays reported': { attempts: 2, keys: 'reported', kills: 1, losses: 1, depth: 22 },
+  'a re-run, replays reported': { attempts: 2, keys: 'reported', kills: 1, losses: 1, depth: 20 },
   'stopped, and asked again after the reported end': {
     attempts: 1,
     keys: 'silent',
@@ -175,7 +175,7 @@ export const modes = {
     attempts: 2,
     keys: 'silent',
     failures: 3,
-    rules: { ...startOnly, timeoutMs: 30_000 },
+    rules: { ...startOnly, timeoutMs: 80_000 },
     depth: 16,
   },
   'a hub': { attempts: 1, keys: 'silent', hub: true, wakes: 2, failures: 1, jumps: 1, depth: 12 },

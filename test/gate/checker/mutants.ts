@@ -223,7 +223,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'No run is created before the build is deployed, nor a retry before it is deployed again.',
     file: 'todo',
-    from: 'if (!isSent && awaitsBuild(plan)) return [];',
+    from: 'if (key.sentAt === null && awaitsBuild(plan)) return [];',
     to: '',
     mode: 'a deployed build and a retry',
   },

@@ -93,6 +93,10 @@ export interface World {
   failed: { at: number; waitMs: number } | null;
   /** The last process ended by itself. */
   exited: boolean;
+  /** A request that creates a run was aborted, or its process was killed, before its end was known. */
+  unsure: boolean;
+  /** Runs that the service has called new to this job. */
+  fresh: string[];
   /** A process has reported the end of all gates. */
   reported: boolean;
   /** A process has read another build while a run went on. */
@@ -107,6 +111,8 @@ export interface World {
 
 export const interval = 10_000;
 export const timeout = 30_000;
+/** Longer than the time for the first clear read. */
+const longWait = 70_000;
 
 const usual = gateRulesOf({ intervalMs: interval, timeoutMs: timeout, cancelOnTimeout: false });
 
@@ -180,9 +186,11 @@ export const start = (mode: Mode): World => ({
     wakes: mode.wakes ?? 0,
   },
   environment: false,
-  build: 'expected',
+  build: mode.page === true && mode.deployed !== true ? 'other' : 'expected',
   failed: null,
   exited: false,
+  unsure: false,
+  fresh: [],
   reported: false,
   sawOther: false,
   slept: false,
@@ -225,10 +233,10 @@ function serviceSteps(world: World, mode: Mode): Step[] {
     arrive(next, mode, request);
     out.push([`the request of job ${request.by} arrives late`, next]);
   }
-  if (mode.page === true && world.build === 'expected' && world.runs.length > 0) {
+  if (mode.page === true && (world.build === 'expected') === world.runs.length > 0) {
     const next = copy(world);
-    next.build = 'other';
-    out.push(['another build is deployed', next]);
+    next.build = world.build === 'expected' ? 'other' : 'expected';
+    out.push([`the ${next.build} build is deployed`, next]);
   }
   return out;
 }
@@ -271,6 +279,7 @@ function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
     const next = { ...copy(world), failed };
     next.attempt += 1;
     next.seenLive = [];
+    next.fresh = [];
     const attempt = mode.counts === false ? null : next.attempt;
     if (mode.sameDisk === true && world.disk !== null && !isOver)
       run(next, machine, next.disk as PlanState, { type: 'resumed', attempt, behindMs: 0 });
@@ -325,6 +334,7 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
     if (isGone) {
       const next = copy(world);
       remove(next);
+      next.unsure ||= effect.type === 'create';
       if (effect.type === 'create' && result === null)
         next.network.push({ key: effect.key, gate: effect.gate, by: next.attempt });
       out.push([`${effect.id} is aborted`, next]);
@@ -382,6 +392,7 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
   if (world.left.kills > 0) {
     const next = copy(world);
     next.left.kills -= 1;
+    next.unsure ||= next.flight.some(({ effect }) => effect.type === 'create');
     for (const { effect, result } of next.flight)
       if (effect.type === 'create' && result === null)
         next.network.push({ key: effect.key, gate: effect.gate, by: next.attempt });
@@ -393,10 +404,10 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
   return out;
 }
 
-const isFinal = (result: Event, { jumps = 0, existing }: Mode, missed: boolean) =>
+const isFinal = (result: Event, { jumps = 0, existing }: Mode, { missed, now }: World) =>
   (result.type === 'read-failed' &&
     result.why === 'missing' &&
-    (jumps > 0 || (missed && existing === true))) ||
+    (jumps > 0 || (missed && (existing === true || now > 60_000)))) ||
   (result.type === 'read-failed' && result.why.startsWith('foreign') && existing === true) ||
   (result.type === 'read-failed' && (result.why === 'final' || result.why === 'ended')) ||
   result.type === 'create-failed' ||
@@ -447,7 +458,8 @@ const failure: ErrorData = {
 function observe(world: World, event: Event, mode: Mode): void {
   if (event.type === 'read' && event.reading.kind === 'running' && event.reading.known)
     world.seenLive = [...new Set([...world.seenLive, event.run])];
-  world.final ||= isFinal(event, mode, world.missed);
+  if (event.type === 'created' && event.replayed === false) world.fresh = [...world.fresh, event.run];
+  world.final ||= isFinal(event, mode, world);
   world.missed ||= event.type === 'read-failed' && event.why === 'missing';
   if (event.type === 'read') world.failed = null;
   if (event.type === 'read-failed' && event.why !== 'cut')
@@ -499,6 +511,7 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
       };
       const isCut = (plan.gates[gate]?.deadline ?? 0) <= world.now + interval;
       out.push(...ways.map((why) => fails(why)), fails('later', interval));
+      if (mode.rules?.waits === false) out.push(fails('limit', longWait));
       if (isCut) out.push(fails('cut'));
       out.push(fly(`reads ${id}: unknown`, good({ ...readings.running, known: false }), spend));
       if (state !== 'running') out.push(fails('ended'));
@@ -511,7 +524,13 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
       const spend = (next: World) => {
         next.left.failures -= 1;
       };
-      out.push(fly('the page cannot be read', { ...read, build: null, error: failure }, spend));
+      out.push(
+        fly(
+          'the page cannot be read',
+          { ...read, build: null, error: { ...failure, message: 'the page failed' } },
+          spend,
+        ),
+      );
       if (world.build === 'expected')
         out.push(fly('the page shows a newer expected build', { ...read, build: 'first' }, spend));
       return out;
@@ -520,7 +539,11 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
       const { gate } = effect;
       return [
         fly('the deployment responds', { type: 'reached', gate, error: null }),
-        fly('the deployment does not respond', { type: 'reached', gate, error: failure }),
+        fly('the deployment does not respond', {
+          type: 'reached',
+          gate,
+          error: { ...failure, message: 'the deployment failed' },
+        }),
       ];
     }
     case 'prepare': {
@@ -578,7 +601,8 @@ function createSteps(
     return [words, next];
   };
   const request = { key, gate, by: world.attempt };
-  const failed: Event = { type: 'create-failed', gate, key, error: failure };
+  const error = { ...failure, message: 'the create failed' };
+  const failed: Event = { type: 'create-failed', gate, key, error };
   const out = [
     result(`${effect.id} arrives`, (next) => {
       const [id, isKnown] = arrive(next, mode, request);
