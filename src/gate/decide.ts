@@ -172,7 +172,7 @@ function addRead(
   // The wait that an answer of the service requests takes none of the time for a clear one.
   if (renews) run.readBy = run.due + firstReadMs;
   const isOpen = run.outcome === null || (run.outcome.limit && !run.outcome.readsUsed);
-  // The machine slept while the answer was on its way, which is old by now.
+  // The machine slept while the response was on its way, which is old by now.
   if (isOpen && now - (lastReadBy ?? limits.deadline) >= sleptMs)
     Object.assign(run, { outcome: null, due: now });
   if (run.trouble === null) lookAgain(run, now);

@@ -8,7 +8,8 @@ const play = (mode: Parameters<typeof freshPlan>[0], events: readonly Event[]) =
 
 it('keeps why a stop came: the process that started rungate has ended', () => {
   const begun = play({ attempts: 1, keys: 'silent', depth: 0 }, [{ type: 'time' }]);
-  const stopped = (orphaned?: boolean) => decide(begun, { type: 'stop', by: 'SIGTERM', orphaned }, 2_000).stop;
+  const stopped = (orphaned?: boolean) =>
+    decide(begun, { type: 'stop', by: 'SIGTERM', orphaned }, 2_000).stop;
   expect(stopped(true)).toEqual({ by: 'SIGTERM', at: 2_000, orphaned: true });
   expect(stopped()).toEqual({ by: 'SIGTERM', at: 2_000 });
 });

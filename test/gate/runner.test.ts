@@ -81,7 +81,7 @@ describe('the runner', () => {
     expect(log.at(-1)).toBe('12: cancel');
   });
 
-  it('drops the answer of a read that a stop has just ended', async () => {
+  it('drops the response to a read that a stop has just ended', async () => {
     const { time, answers, start, tell } = scene({ readMs: 5_000 });
     const ended = start();
     time.at(12_000, () => {

@@ -9,7 +9,7 @@ export interface Found {
   open: number;
   /** The first violation, and a shortest path to it. */
   violation: { rule: string; path: string[] } | null;
-  /** What happened, with the times at which it can, in seconds. */
+  /** The times at which each thing can happen, in seconds. */
   happened: Map<string, Set<number>>;
 }
 

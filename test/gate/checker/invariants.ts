@@ -266,7 +266,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
         run.cancel === 'wanted' &&
         !change.from.flight.some(({ effect }) => effect.type === 'cancel'),
     ),
-  'a create is aborted although a stop has time for it': ({ from, to }) => {
+  'a request for a run is aborted although a stop has time for it': ({ from, to }) => {
     if (to.plan === null || to.plan !== from.plan) return false;
     const { stop, halt, gates } = to.plan;
     const at = (stop ?? halt)?.at;
@@ -278,7 +278,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
         gates[effect.gate]?.end === null,
     );
   },
-  'a service that failed, or asked for patience, is read too soon': ({ from, to }) => {
+  'a service that failed, or requested a wait, is read too soon': ({ from, to }) => {
     if (from.failed === null || to.now >= from.failed.at + Math.max(1_000, from.failed.waitMs)) return false;
     const isNew = (id: string) => !from.flight.some(({ effect }) => effect.id === id);
     return to.flight.some(

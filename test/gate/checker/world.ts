@@ -601,7 +601,7 @@ function createSteps(
     return [words, next];
   };
   const request = { key, gate, by: world.attempt };
-  const error = { ...failure, message: 'the create failed' };
+  const error = { ...failure, message: 'the request failed' };
   const failed: Event = { type: 'create-failed', gate, key, error };
   const out = [
     result(`${effect.id} arrives`, (next) => {
