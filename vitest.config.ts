@@ -36,7 +36,6 @@ export const projects = [
         'test/bundlers/**',
         'test/e2e/**',
         'test/image/**',
-        'test/importers/**',
         'test/long/**',
         'test/options/row.test.ts',
         'test/platforms/**',

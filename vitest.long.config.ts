@@ -8,7 +8,6 @@ const nightly = [
   'first-steps',
   'fleet-load',
   'gitlab',
-  'importers',
   'mock-page',
   'npx',
   'prism',

@@ -10,7 +10,6 @@ const exempt: Readonly<Record<string, string>> = {
   'docs/shell-script.ts': 'a shell that waits for a program has no events',
   'e2e/built.test.ts': 'a late error, a slow reader and a closed reader, in separate processes',
   'e2e/completion.test.ts': 'a process that rungate must not wait for',
-  'e2e/live.test.ts': 'a warning during the animation, from inside the process',
   'fake-clock.ts': 'a long sleep waits for requests that hang until their real timeout',
   'host/write-file.test.ts': 'slow readers of a pipe while the event loop is blocked',
   'host/children.test.ts': 'a child that never ends',

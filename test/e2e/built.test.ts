@@ -121,18 +121,6 @@ describe('mock exec', () => {
     expect(ended.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+ rg_\S+ \S+\.\S+\.\S+\n$/);
   });
 
-  it('exits with the exit code of the gate', async () => {
-    const exec = ['mock', 'exec', '--outcome', 'failed', '--duration', '100ms', '--retry-after', '0.1', '--'];
-    const gate = ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'];
-    expect((await rungate([...exec, ...program, ...gate]).ended).code).toBe(1);
-  });
-
-  it('exits with 127 if the command does not exist', async () => {
-    const ended = await rungate(['mock', 'exec', '--', 'no-such-command-here']).ended;
-    expect(ended).toMatchObject({ code: 127, out: '' });
-    expect(ended.err).toMatch(/no-such-command-here: command not found/);
-  });
-
   it('exits with 128 plus the signal that ended the command', async () => {
     const ended = await rungate(['mock', 'exec', '--', 'sh', '-c', 'kill -KILL $$']).ended;
     expect(ended.code).toBe(137);

@@ -139,20 +139,6 @@ it.skipIf(isMissing)('docs/hub/nginx.conf serves gates and deliveries, and nothi
   }
 });
 
-it.skipIf(isMissing)('docs/hub/nginx.conf carries 600 streams', async () => {
-  const { url } = await twoHubs();
-  const options = { method: 'POST', headers: { Authorization: `Bearer ${token}` } };
-  const open = async () => {
-    const response = await send(`${url}/v1/wakes`, options, '{"version":1,"runs":["run_1"]}');
-    onTestFinished(() => void response.destroy());
-    response.on('error', () => {});
-    const [first] = await once(response, 'data');
-    return `${response.statusCode} ${String(first).split('\n', 1)}`;
-  };
-  const opened = await Promise.all(Array.from({ length: 600 }, open));
-  expect(new Set(opened)).toEqual(new Set(['200 event: ready']));
-});
-
 it.skipIf(isMissing)(
   'a rolling restart behind docs/hub/nginx.conf loses no delivery and no wake-up',
   async () => {

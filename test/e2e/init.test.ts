@@ -54,12 +54,6 @@ it('the pipeline that rungate init writes passes and fails with the run', async 
   expect([(await step()).code, (await step()).code]).toEqual([0, 1]);
 });
 
-it('the skill that rungate init writes is the one of the package', async () => {
-  expect((await run(program[0], [...program.slice(1), 'init', '--skill'])).code).toBe(0);
-  const written = readFileSync(join(folder, '.agents/skills/rungate/SKILL.md'), 'utf8');
-  expect(written).toBe(readFileSync(join(root, 'SKILL.md'), 'utf8'));
-});
-
 it('$schema points to the schema of the rungate that is installed in a package of the repository', async () => {
   const own = join(folder, 'packages/web');
   mkdirSync(join(own, 'node_modules'), { recursive: true });

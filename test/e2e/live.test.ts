@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { until } from '../until.ts';
-import { isBinary, program, rungate } from './built.ts';
+import { program } from './built.ts';
 import { inTerminal, type Terminal } from './pty.ts';
 
 let mock: MockServer;
@@ -82,14 +82,6 @@ describe('the live view in a pseudo-terminal', () => {
     },
   );
 
-  it('with more runs than rows shows the current ones and counts the rest', async () => {
-    const ids = await runs(30, { outcome: 'stuck' });
-    const terminal = inTerminal(['run', 'wait', ...ids], env, { rows: 12 });
-    await terminal.shows(/30 of 30 running · 21 not shown/);
-    terminal.kill('SIGTERM');
-    expect(await terminal.ended).toBe(143);
-  });
-
   it('is redrawn once in the new size of the terminal', async () => {
     const ids = await runs(5, { outcome: 'stuck' });
     const terminal = inTerminal(['run', 'wait', ...ids], env);
@@ -110,27 +102,6 @@ describe('the live view in a pseudo-terminal', () => {
     }
     terminal.pty.write('\u0003');
     expect(await terminal.ended).toBe(130);
-  });
-
-  it.skipIf(isBinary)('keeps warnings, traces and messages of Node above it', async () => {
-    const [id = ''] = await runs(1, { outcome: 'passed', duration: hour });
-    mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status', times: 2 });
-    const warn = `data:text/javascript,setTimeout(() => process.emitWarning('from somewhere else'), 700).unref()`;
-    const options = { ...env, NODE_OPTIONS: `--import=${JSON.stringify(warn).replaceAll(' ', '%20')}` };
-    const terminal = inTerminal(['run', 'wait', id, '--verbose'], options, { columns: 160, rows: 40 });
-    await until(() => terminal.raw().includes('from somewhere else') && mock.requests.length > 4);
-    endRuns();
-    expect(await terminal.ended).toBe(0);
-    const left = terminal.screen.lines();
-    expect(left.filter((line) => line.includes('retrying in'))).toHaveLength(2);
-    expect(left.filter((line) => line.includes('Warning: from somewhere else'))).toHaveLength(1);
-    expect(left.filter((line) => /GET .*200/.test(line)).length).toBeGreaterThan(1);
-    expect(left.join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
-    expect(left.at(-1)).toBe('✓ gate passed');
-    // The view stayed below them.
-    for (const frame of terminal.frames.filter((lines) => lines.some((line) => line.includes('NEXT POLL')))) {
-      expect(frame.findIndex((line) => line.includes('NEXT POLL'))).toBeGreaterThanOrEqual(frame.length - 2);
-    }
   });
 
   it('disappears on Ctrl-C, the run is cancelled, and the cursor is visible again', async () => {
@@ -157,22 +128,6 @@ describe('the live view in a pseudo-terminal', () => {
     expect(terminal.screen.lines().join('\n')).toMatch(/stopping on SIGHUP/);
   });
 
-  it('disappears on a second signal, which ends rungate at once', async () => {
-    mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
-    env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
-    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
-    const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
-    await terminal.shows(/NEXT POLL/);
-    terminal.pty.write('\u0003');
-    await terminal.shows(/stopping on SIGINT/);
-    terminal.kill('SIGTERM');
-    expect(await terminal.ended).toBe(143);
-    expect(terminal.screen.lines().join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
-    expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(
-      terminal.raw().lastIndexOf('\u001b[?25l'),
-    );
-  });
-
   it('is a spinner for other commands that wait for the service, which disappears on Ctrl-C', async () => {
     const [id = ''] = await runs(1, { outcome: 'stuck' });
     mock.faults.add({ kind: 'stall-headers', endpoint: 'run.status', times: 99 });
@@ -182,24 +137,6 @@ describe('the live view in a pseudo-terminal', () => {
     await terminal.ended;
     expect(terminal.screen.lines()).toEqual([]);
     expect(terminal.raw()).toMatch(/\u001b\[\?25l[\s\S]*\u001b\[\?25h$/);
-  });
-
-  it('disappears when an error ends the wait', async () => {
-    const [id = ''] = await runs(1, { outcome: 'stuck' });
-    mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.status', skip: 3, times: 99 });
-    const terminal = inTerminal(['run', 'wait', id], env);
-    expect(await terminal.ended).toBe(6);
-    expect(terminal.screen.lines().join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
-  });
-
-  it('with --json, is on standard error, and standard output has only the result', async () => {
-    const [id = ''] = await runs(1, { outcome: 'passed', duration: 700 });
-    const piped = await rungate(['run', 'wait', id, '--json'], env).ended;
-    expect(JSON.parse(piped.out)).toMatchObject({ result: 'pass' });
-    expect(piped.err).not.toContain('\u001b');
-    const terminal = inTerminal(['run', 'wait', id, '--json'], env, { columns: 200 });
-    expect(await terminal.ended).toBe(0);
-    expect(terminal.screen.lines()[0]).toBe('{');
   });
 });
 

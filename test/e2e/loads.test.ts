@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -66,22 +64,6 @@ it('run wait on a run that has ended loads only what it needs', async () => {
   }
 });
 
-it('run wait with a profile does not load conf, which would turn the first Ctrl-C into a second one', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rungate-loads-'));
-  try {
-    const service = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
-    const profile = { RUNGATE_CONFIG_DIR: folder };
-    await rungate(['config', 'set', 'project', 'a'], profile).ended;
-    const created = await rungate(['run', 'trigger', '--process', 'b'], { ...service, ...profile }).ended;
-    const waited = rungate(['run', 'wait', created.out.trim()], { ...traced(), ...profile });
-    const { list } = await loadedBy(waited);
-    expect(list.split('\n')).toContain('src/settings/profiles.ts');
-    expect(list.split('\n')).not.toContain('conf');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
 it('only hub has the server of the hub and its metrics, and the package has no Redis client', () => {
   const { outputs } = JSON.parse(readFileSync(`${root}/dist/metafile-esm.json`, 'utf8')) as Metafile;
   const filesWith = (part: string) =>
@@ -133,13 +115,6 @@ describe('the library', () => {
     expect(files).toContain('dist/index.js');
     expect(files).not.toContain('dist/cli.js');
     for (const unwanted of [...commandLine, ...mockSources]) expect(list.split('\n')).not.toContain(unwanted);
-  });
-
-  it('startMock loads the mock, but not the command line', async () => {
-    const { files, list } = await program('startMock', 'await (await startMock()).close();');
-    expect(files).not.toContain('dist/cli.js');
-    for (const unwanted of commandLine) expect(list.split('\n')).not.toContain(unwanted);
-    expect(list.split('\n')).toEqual(expect.arrayContaining(mockSources));
   });
 
   it('is bundled without the mock if startMock is not imported', async () => {

@@ -1,18 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
-import { program, type Running, rungate as run, shellProgram, start } from './built.ts';
+import { program, type Running, rungate as run, start } from './built.ts';
 
 let mock: MockServer;
 let folder: string;
@@ -48,22 +40,6 @@ describe.skipIf(!existsSync('/proc/self'))('a path below /proc, where nothing ca
   });
 });
 
-it('a folder in place of a report is an error with a remedy', async () => {
-  const ended = await rungate([...gate, '--junit', folder]);
-  expect(ended.err).toMatch(
-    /error: the report .* cannot be written: EISDIR.*\n {2}→ it is a folder: name a file/,
-  );
-  expect(ended.code).toBe(78);
-});
-
-it.skipIf(process.platform === 'win32')('a deleted working directory is an error', async () => {
-  const script = `mkdir gone && cd gone && rmdir ../gone && exec ${shellProgram} gate`;
-  running = start('sh', ['-c', script], {}, folder);
-  const ended = await running.ended;
-  expect(ended.err).toMatch(/^error: the working directory of this process was deleted\n {2}→ .*\n$/);
-  expect(ended.code).toBe(78);
-});
-
 const canMount = spawnSync('unshare', ['-rm', 'mount', '--bind', '/bin/true', '/bin/false']).status === 0;
 
 describe.skipIf(!canMount)('a file that is mounted by itself', () => {
@@ -92,26 +68,11 @@ describe.skipIf(!canMount)('a file that is mounted by itself', () => {
     expect(ended.text).toMatch(/^<\?xml.*<\/testsuites>\n$/s);
   });
 
-  it('does not keep the report of an earlier gate', async () => {
-    const old = 'RUNGATE_RESULT=pass\n';
-    const ended = await mounted('mounted.env', old, [...gate, '--report', 'mounted.env', '--no-such-option']);
-    expect([ended.code, ended.text]).toEqual([64, '']);
-  });
-
   it('is refused as a report before the run is created if it is read-only', async () => {
     const before = mock.requests.length;
     const ended = await mounted('old.json', 'old', [...gate, '--report', 'old.json'], 'bind,ro');
     expect(ended.err).toMatch(/error: the report old\.json cannot be written: EROFS/);
     expect([ended.code, ended.text, mock.requests.length]).toEqual([78, 'old', before]);
-  });
-
-  it('is not a matter of permissions as the file of profiles', async () => {
-    const profiles = '{ "version": 1, "profiles": {} }';
-    const ended = await mounted('profiles.json', profiles, ['config', 'set', 'project', 'x']);
-    expect(ended.err).toMatch(
-      /profiles\.json \(EBUSY\)\n {2}→ the file is mounted by itself.*mount its folder/,
-    );
-    expect([ended.code, ended.text]).toEqual([78, profiles]);
   });
 });
 
@@ -136,19 +97,6 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
     expect(ended.code).toBe(0);
   });
 
-  it('is an error as the file of profiles', async () => {
-    const configFolder = mkdtempSync(join(folder, 'profiles-'));
-    execFileSync('mkfifo', [join(configFolder, 'profiles.json')]);
-    for (const args of [
-      ['config', 'list'],
-      ['config', 'set', 'project', 'x'],
-    ]) {
-      const ended = await rungate(args, { RUNGATE_CONFIG_DIR: configFolder });
-      expect(ended.err).toContain('profiles');
-      expect(ended.code).toBe(78);
-    }
-  });
-
   it.each(['/dev/stdout', '/dev/fd/1'])('is not %s, to which a report can be written', async (path) => {
     // Node connects a child's streams to sockets, which cannot be opened by path; a shell uses pipes.
     const inPipe = ['-c', '"$0" "$@" | cat', ...program, ...gate, '--junit', path];
@@ -167,12 +115,5 @@ describe.skipIf(process.platform === 'win32')('a device that never ends', () => 
     ['as the certificate authorities', [...gate, '--ca-file', endless], {}, 78],
   ])('%s is an error', async (_what, args, env, code) => {
     expect((await rungate(args, env as Record<string, string>)).code).toBe(code);
-  });
-
-  it('as the profiles file is an error', async () => {
-    const home = join(folder, 'profiles');
-    mkdirSync(home);
-    symlinkSync(endless, join(home, 'profiles.json'));
-    expect((await rungate(gate, { RUNGATE_CONFIG_DIR: home })).code).toBe(78);
   });
 });

@@ -128,17 +128,6 @@ const started = {
   ...{ ...client, ...start },
   ...kindsOf({ object: 'trigger', text: 'idempotencyKey', ms: 'timeoutMs' }),
 };
-const exactCall = kindsOf({
-  object: 'signal',
-  ms: 'timeoutMs requestTimeoutMs',
-  text: 'idempotencyKey',
-  whole: 'maxRequests',
-  duration: 'limitTimeoutMs',
-  flag: 'pace',
-  function: 'onRetry',
-});
-const call = { ...exactCall, ...kindsOf({ flag: 'check' }) };
-const hub = kindsOf({ text: 'url token' });
 const deployed = kindsOf({ text: 'url is', object: 'pointer', ms: 'timeoutMs', fields: 'headers' });
 const preview = kindsOf({ text: 'baseUrl readyUrl', flag: 'copyVariables', ms: 'readyTimeoutMs' });
 const receipt = kindsOf({ text: 'key commit repository' });
@@ -153,14 +142,6 @@ const mocked = kindsOf({
 });
 
 type Call = (options: Record<string, unknown>) => unknown;
-const withClient = async (use: (open: ReturnType<typeof createClient>) => unknown) => {
-  const open = createClient(service());
-  try {
-    return await use(open);
-  } finally {
-    await open.close();
-  }
-};
 
 /** Each function with its options, and the beginning of their names in messages. */
 const functions: Readonly<Record<string, [Kinds, Call, within?: string]>> = {
@@ -178,17 +159,6 @@ const functions: Readonly<Record<string, [Kinds, Call, within?: string]>> = {
     (options) => gates({ ...service(), gates: { api: { trigger, ...options } } } as GatesOptions),
   ],
   startRun: [started, (options) => startRun({ ...service(), trigger, ...options })],
-  'a call': [call, (options) => withClient((open) => open.run.status('r', options))],
-  'a call of a list': [
-    call,
-    (options) => withClient((open) => open.env.list.all({}, options)[Symbol.asyncIterator]().next()),
-  ],
-  'a call of exact orders': [exactCall, (options) => withClient((open) => open.orders.listExact(options))],
-  'the hub of a gate': [
-    hub,
-    (options) => gate({ ...service(), trigger, hub: { url: 'http://127.0.0.1:1', token: 't', ...options } }),
-    'hub.',
-  ],
   'the deployed build of a gate': [
     deployed,
     (options) =>

@@ -1,5 +1,8 @@
 import { minute, type Outage, second, simulateGates, slidingMinute } from '../../bench/fleet-simulation.ts';
-import { mostInAMinute } from '../gate/plan/world.ts';
+
+/** Returns the largest number of times within a minute. */
+const mostInAMinute = (times: readonly number[]) =>
+  Math.max(0, ...times.map((at, index) => times.slice(index).filter((other) => other < at + 60_000).length));
 
 const size = 20;
 const faults: readonly (readonly [string, Outage['fault']])[] = [
