@@ -54,6 +54,16 @@ export async function within<T>(ms: number, promise: Promise<T>, clock: Clock): 
   }
 }
 
+/** Does work for at most `ms`, and then aborts it and resolves with undefined. */
+export function inTime<T>(
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  clock: Clock,
+): Promise<T | undefined> {
+  const timeUp = new AbortController();
+  return within(ms, work(timeUp.signal), clock).finally(() => timeUp.abort());
+}
+
 /** Returns whether a callback is asynchronous, by what it returns. */
 export function isPromise(returned: unknown): returned is Promise<unknown> {
   return typeof (returned as Partial<Promise<unknown>> | null | undefined)?.then === 'function';

@@ -1,4 +1,4 @@
-import { within } from '../../clock.ts';
+import { inTime } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
 import { ConfigError, NetworkError, UsageError } from '../../errors.ts';
 import { liveRuns, type SavedPlan } from '../../gate/plan/saved.ts';
@@ -31,11 +31,10 @@ async function refuseSecondRun(
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
   const timeoutMs = Math.min(sliceMs, longestLookMs);
-  const timeUp = new AbortController();
-  const options = { timeoutMs, signal: timeUp.signal };
-  const looked = reported.map((runId) => runId !== null && service.hasEnded(runId, options));
+  const look = (signal: AbortSignal) =>
+    Promise.all(reported.map((runId) => runId !== null && service.hasEnded(runId, { timeoutMs, signal })));
   // A wait for a rate limit would keep the process alive.
-  const ended = await within(timeoutMs, Promise.all(looked), io.clock).finally(() => timeUp.abort());
+  const ended = await inTime(timeoutMs, look, io.clock);
   if (ended === undefined)
     throw new NetworkError(
       'deadline',

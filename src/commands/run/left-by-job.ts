@@ -1,5 +1,6 @@
 import type { JournalEnvironment, JournalRun } from '../../ci/journal.ts';
 import type { Listed } from '../../client/environments.ts';
+import { inTime } from '../../clock.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -79,23 +80,18 @@ export async function deleteLeft(
     if (isUnsure || runs.open.some(uses)) return 'a run may go on in it';
     // The journal has no query, since that may be a secret.
     const isOurs = (one: Listed) => isOwn({ ...one, baseUrl: one.baseUrl?.replace(/\?.*/s, '') }, baseUrl);
-    const limit = new AbortController();
-    const done = new AbortController();
-    const late = () => limit.abort();
-    clock.sleep(deleteMs, done.signal).then(late, () => {});
     try {
-      const deletion = await deleteOwn(key, isOurs, { caller, clock }, { signal: limit.signal });
+      const work = (signal: AbortSignal) => deleteOwn(key, isOurs, { caller, clock }, { signal });
+      const deletion = await inTime(deleteMs, work, clock);
+      if (deletion === undefined) return 'the time for deleting it was over';
       if (deletion === 'foreign') return 'its name or its base URL is not the one that rungate gave it';
       // If it is missing, its request never arrived, or the stopped job has deleted it.
       if (deletion === 'deleted')
         await output.alert(`deleted environment ${key}, which the stopped job left`);
       return null;
     } catch (error) {
-      if (limit.signal.aborted) return 'the time for deleting it was over';
       if (!(error instanceof RungateError)) throw error;
       return error.message;
-    } finally {
-      done.abort();
     }
   };
   let code: number = exitCodes.ok;
