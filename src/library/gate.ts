@@ -11,7 +11,7 @@ import { type GateOptions, gateOptions, gateRules } from './gate-options.ts';
 import { openGate } from './open-gate.ts';
 import { planCall } from './plan-call.ts';
 import { type ReportWithReceipt, withReceipt } from './receipt.ts';
-import { sharedOptions, withSession } from './session.ts';
+import { withSession } from './session.ts';
 
 /**
  * Starts a run or takes existing ones, waits for them, and judges them: `rungate gate` as a function, with the same rules. It
@@ -48,8 +48,7 @@ export async function gate(given: GateOptions): Promise<ReportWithReceipt> {
         : planCall([{ ...node, trigger, preview: options.preview }], options, session);
     const { start } = gate;
     const { reporter, redact } = session;
-    const settings = { ...session, ...sharedOptions(options), gates: [gate], failFast: false };
-    const { report } = await openGate(settings, [reporter]);
+    const { report } = await openGate({ ...session, gates: [gate], failFast: false }, [reporter]);
     const facts = {
       build: {
         ...(start?.body ?? (env === undefined ? {} : runFacts(detectCi(env)))),

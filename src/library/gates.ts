@@ -6,7 +6,7 @@ import type { GatesReport } from '../gate/result-types.ts';
 import { checkedGates, type GatesOptions, gatesOptions, inGate } from './gates-options.ts';
 import { openGate } from './open-gate.ts';
 import { planCall } from './plan-call.ts';
-import { sharedOptions, withSession } from './session.ts';
+import { withSession } from './session.ts';
 
 /**
  * Runs several gates, each as soon as the gates that it needs have passed, and judges them together: `rungate gate` with the
@@ -40,12 +40,7 @@ export async function gates(given: GatesOptions): Promise<GatesReport> {
       const input = { params: {}, body: start.body };
       inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, options));
     }
-    const settings = {
-      ...session,
-      ...sharedOptions(options),
-      gates: planned,
-      failFast: options.failFast === true,
-    };
+    const settings = { ...session, gates: planned, failFast: options.failFast === true };
     const { report } = await openGate(settings, [session.reporter]);
     return report as GatesReport;
   });

@@ -20,13 +20,13 @@ import { artifactsOf, versionsOf } from '../subject.ts';
 import { isLocal, parseApiUrl, querySecrets } from '../transport/address.ts';
 import { onAbort } from '../transport/stop.ts';
 import type { GateOptions } from './gate-options.ts';
-import type { OpenGateOptions, OpenOptions } from './open-gate.ts';
+import type { OpenGateOptions } from './open-gate.ts';
 import type { Reporter } from './reporter.ts';
 
 type SharedOptions = Omit<Checked<GateOptions>, 'onProgress'>;
 
-/** How the caller of a function reaches the service, and the functions that it observes the call with. */
-export interface Session extends OpenOptions {
+/** How the caller of a function runs gates and reaches the service, and the functions that it observes the call with. */
+export interface Session extends Omit<OpenGateOptions, 'gates' | 'failFast'> {
   base: URL;
   reporter: Required<Pick<Reporter, 'progress'>>;
   /** Waits for the caller's functions. Returns whether one has failed. */
@@ -72,6 +72,13 @@ export async function withSession<Event, Result>(
       connect: async () =>
         createCaller({ ...options, onExchange: observer.onExchange }, redact, sayInLibrary),
       hub: async () => (hub === undefined ? null : { ...hub, url: String(hub.url), ...connection }),
+      local,
+      env: options.env ?? {},
+      cancelReason: options.cancelReason,
+      cancelOnInterrupt: options.cancelOnAbort ?? options.runIds === undefined,
+      cancelOnTimeout: options.cancelOnTimeout === true,
+      connection: async () => ({ caPem, proxyEnv }),
+      deployed: async (commit) => deployedOf(options, connection, commit),
     });
   } catch (error) {
     throw error instanceof RungateError ? redactError(error.word(sayInLibrary), redact) : error;
@@ -81,40 +88,29 @@ export async function withSession<Event, Result>(
   }
 }
 
-export function sharedOptions(
-  options: SharedOptions,
-): Omit<OpenGateOptions, keyof OpenOptions | 'gates' | 'failFast'> {
-  const { deployed, insecureHttp, caPem, proxyEnv, requestTimeoutMs, runIds, cancelReason, env } = options;
-  const subjects = artifactsOf(options.subjects);
+/** Returns how to read the version page; null without a check. @throws UsageError if the expected build is unknown */
+function deployedOf(
+  { deployed, env, requestTimeoutMs, subjects }: SharedOptions,
+  connection: Pick<SharedOptions, 'caPem' | 'insecureHttp' | 'proxyEnv'>,
+  commit: string | undefined,
+) {
+  if (deployed === undefined) return null;
+  const { url, pointer, is, timeoutMs = usualDeployedMs, headers = {} } = deployed;
+  const versions = () => versionsOf(commit ?? (env && detectCi(env).commitSha), artifactsOf(subjects));
+  const expected = is === undefined ? versions() : [is.trim()].filter((version) => version !== '');
+  if (expected.length === 0) {
+    throw new UsageError('the expected build is unknown', {
+      hint: 'pass deployed.is, trigger.commitSha, subjects, or env of a CI job',
+    });
+  }
   return {
-    cancelReason,
-    env: env ?? {},
-    local: isLocal(options.apiUrl),
-    connection: async () => ({ caPem, proxyEnv }),
-    cancelOnInterrupt: options.cancelOnAbort ?? runIds === undefined,
-    cancelOnTimeout: options.cancelOnTimeout === true,
-    async deployed(commit) {
-      if (deployed === undefined) return null;
-      const { url, pointer, is, timeoutMs = usualDeployedMs, headers = {} } = deployed;
-      const versions = () => versionsOf(commit ?? (env && detectCi(env).commitSha), subjects);
-      const expected = is === undefined ? versions() : [is.trim()].filter((version) => version !== '');
-      if (expected.length === 0) {
-        throw new UsageError('the expected build is unknown', {
-          hint: 'pass deployed.is, trigger.commitSha, subjects, or env of a CI job',
-        });
-      }
-      return {
-        url: String(url),
-        pointer,
-        expected,
-        timeoutMs,
-        insecureHttp,
-        caPem,
-        proxyEnv,
-        requestTimeoutMs,
-        headers: checkHeaders('deployed.headers', headers),
-      };
-    },
+    ...connection,
+    url: String(url),
+    pointer,
+    expected,
+    timeoutMs,
+    requestTimeoutMs,
+    headers: checkHeaders('deployed.headers', headers),
   };
 }
 
