@@ -20,7 +20,6 @@ export async function gateCommand(given: Context, names: readonly string[], flag
     resume === undefined ? null : (await import('./resume.ts')).resumedGates(given, names, resume);
   const { context, chosen } = resumed ?? { context: given, chosen: chosenGates(given, names, flags) };
   await sayNotStrict(context, chosen);
-  await warnOfVariables(context);
   return runGates(context, flags, chosen);
 }
 
@@ -53,24 +52,9 @@ function chosenGates(
   if (settings.process !== undefined || settings.tags !== undefined) return [onlyGate(settings)];
   const where =
     projectFile === null ? `no .rungate.json was found from ${io.cwd}` : `${projectFile} names nothing`;
-  const ignored = unreadIn(io.env).map(([variable]) => `${variable} is not read: `);
   throw new UsageError(`nothing to run: no --process or --tag is given, and ${where}`, {
-    hint: `${ignored.join('')}give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json`,
+    hint: 'give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json',
   });
-}
-
-/** Variables that a user may expect, but that would change what runs without a trace in the command. */
-const unread = [
-  ['RUNGATE_PROCESS', '--process <slug>'],
-  ['RUNGATE_TAGS', '--tag <tag>'],
-] as const;
-
-const unreadIn = (env: Context['io']['env']) => unread.filter(([variable]) => env[variable]);
-
-async function warnOfVariables({ io, output }: Context): Promise<void> {
-  for (const [variable, option] of unreadIn(io.env)) {
-    await output.alert(`${output.paint('warn', 'warning:')} ${variable} is not read: give ${option}`);
-  }
 }
 
 /** Says first that a cancelled run does not fail the gate, unless the command line itself says so. */

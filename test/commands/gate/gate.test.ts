@@ -123,7 +123,11 @@ describe('the selection', () => {
       withFile({ project: 'shop' }),
       'nothing to run: no --process or --tag is given, and /repo/.rungate.json',
     ],
-    [[], { env: { RUNGATE_PROCESS: 'x' } }, '→ RUNGATE_PROCESS is not read: give --process <slug>'],
+    [
+      [],
+      { env: { RUNGATE_PROCESS: 'x' } },
+      'warning: rungate does not read RUNGATE_PROCESS\n  → set process in',
+    ],
     [['--idempotency-key', 'k'], withFile(file), '--idempotency-key has no effect with several gates'],
   ] as [string[], Settings, string][])(
     '%j is refused before anything is sent',
