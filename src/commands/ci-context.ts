@@ -62,8 +62,6 @@ export function gitRefusal(
 export async function buildContext({ io, output, settings }: Context): Promise<CiContext> {
   const ci = await ciContext(io);
   const refusal = ci.commitSha === null && settings.commitSha === undefined ? gitRefusal(io) : null;
-  if (refusal === null) return ci;
-  await output.alert(`${output.paint('warn', 'warning:')} ${refusal.problem}`);
-  await output.alert(`  → ${refusal.remedy}`);
+  if (refusal !== null) await output.warn(refusal.problem, refusal.remedy);
   return ci;
 }

@@ -107,14 +107,13 @@ async function speakOf(
 
 /** Warns of what cannot or will not be read: then the settings are others than the user thinks. */
 async function speakOfUnread(io: Io, { unreadable }: SettingSources, output: Output): Promise<void> {
-  const warn = async (problem: string, remedy: string | undefined) => {
-    await output.alert(`${output.paint('warn', 'warning:')} ${problem}`);
-    await output.alert(`  → ${remedy}`);
-  };
   if (unreadable !== null)
-    await warn(`${sanitize(unreadable.message)}; rungate continues without a profile`, unreadable.hint);
+    await output.warn(
+      `${sanitize(unreadable.message)}; rungate continues without a profile`,
+      unreadable.hint,
+    );
   const unread = unreadVariables(io);
-  if (unread !== null) await warn(unread.problem, unread.remedy);
+  if (unread !== null) await output.warn(unread.problem, unread.remedy);
 }
 
 const exposedNote = (path: string) =>
@@ -134,11 +133,10 @@ export async function warnOfFolder(
   path: string,
 ): Promise<void> {
   if (io.platform !== 'win32') return;
-  const advice = 'choose a folder that only you can read, such as one in your user profile';
-  await output.alert(
-    `${output.paint('warn', 'warning:')} Windows has no file modes: everyone who may read its folder can read ${sanitize(path)}`,
+  await output.warn(
+    `Windows has no file modes: everyone who may read its folder can read ${sanitize(path)}`,
+    'choose a folder that only you can read, such as one in your user profile',
   );
-  await output.alert(`  → ${advice}`);
 }
 
 /** Returns a caller that shows slow calls on a terminal. */

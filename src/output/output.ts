@@ -43,6 +43,10 @@ export interface Output {
   note(line: string): Promise<void>;
   /** Writes a warning, with `--quiet` too. The line must be sanitized. */
   alert(line: string): Promise<void>;
+  /** Like `alert`, for a problem that starts with `warning:`, and its remedy. */
+  warn(problem: string, remedy?: string): Promise<void>;
+  /** Like `warn`, for an error that does not end the command. */
+  fault(problem: string, remedy?: string): Promise<void>;
   /** Writes an error: one line of JSON if the format is JSON, else sentences. */
   error(report: ErrorReport): Promise<void>;
   /** Writes the body of a refused response with `--verbose`, unless the format is JSON: that error contains it. */
@@ -94,6 +98,12 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
 
   const printJson = async (text: string) => toOut(renderResponse(text, indent, redact));
 
+  const alert = (line: string) => toErr(`${folded(line)}\n`);
+  const marked = async (mark: string, problem: string, remedy: string | undefined) => {
+    await alert(`${mark} ${problem}`);
+    if (remedy !== undefined) await alert(`  ${paint('dim', '→')} ${remedy}`);
+  };
+
   const refused = async (body: string | null | undefined) => {
     if (!verbose || json || !body) return;
     const lines = sanitizeLines(redact(body)).trimEnd().split('\n');
@@ -121,7 +131,9 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     note: async (line) => {
       if (!quiet) await toErr(`${folded(line)}\n`);
     },
-    alert: (line) => toErr(`${folded(line)}\n`),
+    alert,
+    warn: (problem, remedy) => marked(paint('warn', 'warning:'), problem, remedy),
+    fault: (problem, remedy) => marked(paint('bad', 'error:'), problem, remedy),
     refused,
     async error(report) {
       if (json) return io.err.write(renderJson({ error: report }, 0, redact));

@@ -4,6 +4,9 @@ import type { Io } from '../../host/io.ts';
 import { parseUrl } from '../../parse-url.ts';
 import type { Settings } from '../../settings/names.ts';
 
+/** The value of RUNGATE_HUB_URL that turns off a hub of the project file or the profile. */
+export const noHub = 'none';
+
 /** Refuses to send something if a pipeline may run for a fork and its project file decides where. @throws ConfigError */
 function refuseForFork(
   io: Io,

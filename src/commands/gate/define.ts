@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import type { Flags } from '../../options/table.ts';
 import { dryRun } from '../run/dry-run.ts';
-import { checkReportFlags } from '../run/wait-flags.ts';
+import { checkReportFlags } from '../run/reports.ts';
 import { command, rowOptions } from '../spec.ts';
 import { gateCommand, gateDefaults } from './gate.ts';
 

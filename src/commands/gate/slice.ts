@@ -30,9 +30,7 @@ async function keeper({ output }: Context, store: Store, { state, problem: known
   const giveUp = async (error: unknown) => {
     if (!(error instanceof RungateError)) throw error;
     problem = error;
-    await output.alert(
-      `${output.paint('warn', 'warning:')} ${output.excerpt(error.message)}: this command waits for the end of the gate`,
-    );
+    await output.warn(`${output.excerpt(error.message)}: this command waits for the end of the gate`);
   };
   if (known !== undefined) await giveUp(known);
   const stored = (edit: (state: SavedPlan) => void) =>
@@ -98,7 +96,10 @@ function continuing({ state }: Chosen, planned: readonly StartingGate<Settings>[
   });
   return {
     gates,
-    build: { seen: state.build, leftOf: (ms: number) => leftOf(ms, longest, state.startedAt) },
+    waitForBuild: (ms: number) => ({
+      seen: state.build,
+      timeoutMs: leftOf(ms, longest, state.startedAt),
+    }),
   };
 }
 
@@ -112,8 +113,8 @@ interface Slice {
   /** Receives events after them. */
   reported: Reporter;
   store: PlanStore;
-  /** The reads of the version page so far, and how long the wait for the build may still take. */
-  build: { seen: SeenBuild | undefined; leftOf(timeoutMs: number): number };
+  /** Returns the reads of the version page so far, and how long the wait for the build may still take. */
+  waitForBuild(timeoutMs: number): { seen: SeenBuild | undefined; timeoutMs: number };
 }
 
 /** Chooses and stores the gate of a slice. @throws UsageError or ConfigError */

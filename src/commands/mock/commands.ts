@@ -16,8 +16,8 @@ import { type MockServer, startMock } from '../../mock/server.ts';
 import { versionUrl } from '../../mock/version-page.ts';
 import { wantsJson } from '../../output/json.ts';
 import { readSecret } from '../../settings/environment.ts';
+import { noHub } from '../config/credential-guard.ts';
 import { numberUpTo, oneOf } from '../options.ts';
-import { noHub } from '../run/wait-flags.ts';
 import { command, type FlagsOf } from '../spec.ts';
 
 const options = {

@@ -14,7 +14,6 @@ import type { Settings } from '../../settings/names.ts';
 import { argumentsOf } from '../options.ts';
 import { quotedCommand } from '../shell-quoted.ts';
 import { fileRows } from './older-files.ts';
-import { asksForBuild } from './wait-flags.ts';
 
 /** Prints last how to go on waiting for the runs that rungate left going, and the pages of those that failed the gate. */
 export async function printClosing(
@@ -96,7 +95,7 @@ function waitCommandLine(
   // `run wait` takes the commit from where it runs.
   const { commitSha } = flags;
   const isHere = commitSha === undefined;
-  const comparesBuild = asksForBuild(settings, flags) && !settings['deployed.is'];
+  const comparesBuild = settings['deployed.url'] && !settings['deployed.is'];
   const hasSubjects = (flags.subject ?? settings['receipt.subjects']) !== undefined;
   const usesSubjects = isHere && ((isOnly && flags.receipt !== undefined) || comparesBuild);
   const isKept = (row: OptionRow) =>

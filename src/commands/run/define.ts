@@ -3,9 +3,9 @@ import { noList } from '../no-list.ts';
 import { command, type GroupSpec, noteOf, rowOptions, under } from '../spec.ts';
 import { dryRun } from './dry-run.ts';
 import { runCancel, runOpen, runStatus } from './one-run.ts';
+import { checkReportFlags } from './reports.ts';
 import { triggerCommand } from './trigger.ts';
 import { waitCommand } from './wait.ts';
-import { checkReportFlags } from './wait-flags.ts';
 
 const runTrigger = command({
   name: 'trigger',

@@ -7,8 +7,8 @@ import { artifactsOf, versionsOf } from '../../subject.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
 import { type Context, warnIfExposed } from '../context.ts';
+import { givenOptions } from '../options.ts';
 import { sayFrom } from '../source-names.ts';
-import { deployedFlags } from './wait-flags.ts';
 
 const headerOption = '--deployed-header-file';
 
@@ -66,7 +66,7 @@ async function expectedVersions(
 /** Null if no URL is set. @param commit the commit of the run that is created, if one is */
 export async function deployedOptions(context: Context, flags: Flags, commit: string | undefined) {
   const { url, timeout } = groupOf(context.settings, 'deployed');
-  const [useless] = deployedFlags(flags);
+  const [useless] = givenOptions(flags, ({ group }) => group === 'Deployed build:');
   if (url === undefined && useless !== undefined)
     throw new UsageError(`${useless} has no effect without the URL of the version page`, {
       hint: 'add --deployed-url <url>',

@@ -1,13 +1,13 @@
 import { ConfigError } from '../../errors.ts';
 import { intervalNote } from '../../gate/limits.ts';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
-import { type OpenOptions, openGate } from '../../library/open-gate.ts';
+import { type OpenGateOptions, type OpenOptions, openGate } from '../../library/open-gate.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import type { Flags } from '../../options/table.ts';
 import type { Settings } from '../../settings/names.ts';
 import { isLocal } from '../../transport/address.ts';
 import { gateStops } from '../ci-context.ts';
-import { guardHubToken } from '../config/credential-guard.ts';
+import { guardHubToken, noHub } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { sayFrom } from '../source-names.ts';
 import { printClosing } from './closing.ts';
@@ -18,7 +18,6 @@ import { progressReporters } from './progress.ts';
 import { replaceReceipts } from './receipt.ts';
 import { checkFiles, writeReports } from './reports.ts';
 import { printGate } from './result.ts';
-import { asksForBuild, noHub } from './wait-flags.ts';
 
 /** Returns the warnings about short intervals, each once. @throws UsageError or ConfigError below 1 s */
 function intervalNotes(gates: readonly PlannedGate<Settings>[], local: boolean): Set<string> {
@@ -65,9 +64,7 @@ export async function runGates(
   const printer: Reporter = {
     end: (event) => (event.error === null ? printGate(event, context) : undefined),
   };
-  const reports: Reporter = {
-    end: (event) => writeReports(context, event, flags),
-  };
+  const reports: Reporter = { end: (event) => writeReports(context, event, flags) };
   const closing: Reporter = {
     end: (event) =>
       event.error === null ? printClosing(event, gates, flags, output, io.platform) : undefined,
@@ -79,35 +76,28 @@ export async function runGates(
     ...[...receipts, reports, closing].map(atTheEnd),
     ...(slice === null ? [] : [slice.reported]),
   ];
-  const { exitCode } = await openGate(
-    {
-      ...openOptions(context),
-      ...(slice !== null && { onStop: slice.onStop }),
-      gates,
-      store: slice?.store,
-      local,
-      env: io.env,
-      failFast: flags.failFast === true,
-      async connect() {
-        const notes = intervalNotes(gates, local);
-        const caller = await context.connect();
-        for (const note of notes) await output.alert(`${output.paint('warn', 'warning:')} ${note}`);
-        return caller;
-      },
-      async deployed(commit) {
-        if (!asksForBuild(settings, flags)) return null;
-        const options = await deployedOptions(context, flags, commit);
-        if (options === null || slice === null) return options;
-        const { seen, leftOf } = slice.build;
-        return { ...options, seen, timeoutMs: leftOf(options.timeoutMs) };
-      },
-      connection: () => context.connection(),
-      cancelOnInterrupt: flags.cancelOnInterrupt ?? (slice === null ? starting.length > 0 : 'SIGINT'),
-      cancelOnTimeout: flags.cancelOnTimeout === true,
+  const options: OpenGateOptions = {
+    ...openOptions(context),
+    gates,
+    ...slice,
+    local,
+    env: io.env,
+    failFast: flags.failFast === true,
+    async connect() {
+      const notes = intervalNotes(gates, local);
+      const caller = await context.connect();
+      for (const note of notes) await output.warn(note);
+      return caller;
     },
-    reporters,
-  );
-  return exitCode;
+    async deployed(commit) {
+      const page = await deployedOptions(context, flags, commit);
+      return page && { ...page, ...slice?.waitForBuild(page.timeoutMs) };
+    },
+    connection: () => context.connection(),
+    cancelOnInterrupt: flags.cancelOnInterrupt ?? (slice === null ? starting.length > 0 : 'SIGINT'),
+    cancelOnTimeout: flags.cancelOnTimeout === true,
+  };
+  return (await openGate(options, reporters)).exitCode;
 }
 
 export function openOptions(context: Context): OpenOptions {

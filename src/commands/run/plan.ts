@@ -2,11 +2,14 @@ import { type CiContext, runFacts } from '../../ci/context.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run, type TriggerBody } from '../../contract/run.ts';
 import { ConfigError, RungateError, UsageError } from '../../errors.ts';
+import { type Rules, usualLimits } from '../../gate/limits.ts';
 import { inOrder, type PlanNode } from '../../gate/plan/graph.ts';
 import { type PlannedGate, type StartingGate, unnamed } from '../../gate/plan/plan.ts';
+import type { Policy } from '../../gate/policy.ts';
 import { buildIds, type Flags, groupOf } from '../../options/table.ts';
 import { inCi } from '../../output/motion.ts';
 import { type AskedGate, checkToken, pageUrl } from '../../preview/plan.ts';
+import { policySettings } from '../../settings/merge.ts';
 import type { Settings } from '../../settings/names.ts';
 import { bareUrl, parseApiUrl } from '../../transport/address.ts';
 import { buildContext } from '../ci-context.ts';
@@ -16,7 +19,6 @@ import { givenOptions } from '../options.ts';
 import { sayAlso, sayFrom } from '../source-names.ts';
 import { explainKeys } from './dry-run.ts';
 import { withSubjectFiles } from './subjects.ts';
-import { waitRules } from './wait-flags.ts';
 
 /** A gate that a command is given, with its settings. It starts a run, unless it has existing ones to wait for. */
 export interface ChosenGate extends PlanNode {
@@ -45,6 +47,20 @@ interface Plan {
   gates: readonly PlannedGate<Settings>[];
 }
 
+/** Returns the rules of a gate. A timeout that is set lifts the default number of status reads, which would end the wait long before. */
+export function rulesOf(settings: Settings): Rules {
+  const { interval, timeout, maxAttempts, retries } = settings;
+  const policy = Object.entries(policySettings(settings)).map(([verdict, { value }]) => [verdict, value]);
+  const isLifted = timeout?.origin !== 'default' && maxAttempts?.origin === 'default';
+  return {
+    policy: Object.fromEntries(policy) as Policy,
+    retries: retries?.value,
+    intervalMs: interval?.value ?? usualLimits.intervalMs,
+    timeoutMs: timeout?.value ?? usualLimits.timeoutMs,
+    maxAttempts: isLifted || maxAttempts === undefined ? Number.POSITIVE_INFINITY : maxAttempts.value,
+  };
+}
+
 /** Plans the gates of a command. @throws RungateError before anything is sent */
 export async function planGates(
   given: Context,
@@ -52,7 +68,7 @@ export async function planGates(
   chosen: readonly ChosenGate[],
 ): Promise<Plan> {
   const [context, flags] = await withSubjectFiles(given, givenFlags);
-  const gates = chosen.map((gate) => ({ ...gate, rules: waitRules(gate.settings) }));
+  const gates = chosen.map((gate) => ({ ...gate, rules: rulesOf(gate.settings) }));
   const ofRuns = gates.flatMap(({ runIds, ...gate }) => (runIds === undefined ? [] : [{ ...gate, runIds }]));
   if (ofRuns.length > 0) return { context, flags, gates: ofRuns };
   checkKeyFlags(flags, chosen);
@@ -90,12 +106,9 @@ async function warnOfReRuns(
   // A slice goes on with the gate that it has stored.
   if (slice !== undefined || resume !== undefined) return;
   if (provider !== null || idempotencyKey !== 'auto' || !inCi(io.env)) return;
-  const warning = output.paint('warn', 'warning:');
-  await output.alert(
-    `${warning} rungate does not know this CI system: a re-run of the job starts another run`,
-  );
-  await output.alert(
-    '  → to join the run of the first job, give --idempotency-key <key>, the same in each re-run',
+  await output.warn(
+    'rungate does not know this CI system: a re-run of the job starts another run',
+    'to join the run of the first job, give --idempotency-key <key>, the same in each re-run',
   );
 }
 

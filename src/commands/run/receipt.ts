@@ -113,8 +113,7 @@ async function write(
     io.writeFile(path, renderJson(receiptOf(statement, key), key === null ? 2 : 0));
   } catch (error) {
     const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
-    await output.alert(`${output.paint('bad', 'error:')} ${what}`);
-    await output.alert(`  → ${remedyFor(error)}`);
+    await output.fault(what, remedyFor(error));
     // It fails a passing gate. A failing gate keeps its exit code.
     event.exitCode ||= exitCodes.config;
     return false;

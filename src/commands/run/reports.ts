@@ -1,8 +1,9 @@
+import { resolve, sep } from 'node:path';
 import { junitReport } from '../../ci/reports/junit.ts';
 import { azureCommands, githubAnnotations } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
@@ -10,6 +11,27 @@ import type { Flags } from '../../options/table.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
+
+const windows = sep === '\\';
+
+/** Refuses report files that could not be written later, before anything is sent. */
+export function checkReportFlags({ junit, report, receipt }: Flags): void {
+  const files = [junit ?? [], report ?? [], receipt ?? []].flat();
+  if (files.some((file) => file.trim() === '' || file === '-')) {
+    throw new UsageError(
+      '--junit, --report and --receipt need a file: standard output already has the result',
+      {
+        hint: 'name a file, such as --report gate.json; for JSON on standard output, use --json',
+      },
+    );
+  }
+  const paths = files.map((file) => (windows ? resolve(file).toLowerCase() : resolve(file)));
+  if (new Set(paths).size < paths.length) {
+    throw new UsageError('two reports have the same file: one would overwrite the other', {
+      hint: 'give each report its own file',
+    });
+  }
+}
 
 /** Returns the report with the exit code, which a receipt that could not be written has changed. */
 const withCode = <Report extends object>(report: Report, { exitCode }: EndEvent) => ({ ...report, exitCode });
@@ -44,8 +66,7 @@ export async function checkFiles(
       const problem = `the ${what} ${output.excerpt(path)} cannot be written: ${whyOf(cause, output)}`;
       const hint = remedyFor(cause);
       if (!hasBegun) throw new ConfigError(problem, { hint, cause });
-      await output.alert(`${output.paint('warn', 'warning:')} ${problem}; rungate goes on with the gate`);
-      await output.alert(`  → ${hint}`);
+      await output.warn(`${problem}; rungate goes on with the gate`, hint);
     }
   }
 }
@@ -65,8 +86,7 @@ async function writeFiles({ io, output }: Context, event: EndEvent, { junit, rep
     } catch (error) {
       complete = false;
       const what = `the report ${output.excerpt(path)} could not be written: ${whyOf(error, output)}`;
-      await output.alert(`${output.paint('bad', 'error:')} ${what}`);
-      await output.alert(`  → ${remedyFor(error)}`);
+      await output.fault(what, remedyFor(error));
     }
   }
   return complete;

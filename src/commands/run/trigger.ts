@@ -8,10 +8,10 @@ import { type Flags, fileIds, type OptionId, rowOf } from '../../options/table.t
 import { wantsJson } from '../../output/json.ts';
 import { runsInCi } from '../ci-context.ts';
 import type { Context } from '../context.ts';
+import { givenOptions } from '../options.ts';
 import { openOptions, runGates } from './open-gate.ts';
 import { onlyGate, planGates } from './plan.ts';
 import { progressLines } from './progress.ts';
-import { waitFlags } from './wait-flags.ts';
 
 /** Options whose promise nothing keeps without a wait. */
 const promises = [
@@ -30,7 +30,10 @@ const promises = [
  * since nothing would check it.
  */
 function refuseWaitFlags(flags: Flags): void {
-  const useless = waitFlags(flags).filter((name) => flags.wait !== false || promises.includes(name));
+  const groups = ['Wait options:', 'Reports:', 'Deployed build:'];
+  const useless = givenOptions(flags, ({ group = '' }) => groups.includes(group)).filter(
+    (name) => flags.wait !== false || promises.includes(name),
+  );
   if (useless.length === 0) return;
   const cause = flags.wait === false ? 'with --no-wait' : 'without --wait';
   const hint =
@@ -62,11 +65,9 @@ async function warnWithoutWait({ io, output, settings }: Context, { wait }: Flag
     unused.length === 0
       ? 'the run cannot fail this job'
       : `no gate uses these settings: ${output.excerpt(unused.join(', '), 400)}`;
-  await output.alert(
-    `${output.paint('warn', 'warning:')} run trigger does not wait for the run, so ${effect}`,
-  );
-  await output.alert(
-    `  ${output.paint('dim', '→')} use rungate gate, which waits, or --no-wait if run wait follows or you do not want a gate`,
+  await output.warn(
+    `run trigger does not wait for the run, so ${effect}`,
+    'use rungate gate, which waits, or --no-wait if run wait follows or you do not want a gate',
   );
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { waitRules } from '../../../src/commands/run/wait-flags.ts';
+import { rulesOf } from '../../../src/commands/run/plan.ts';
 import { defaultSettings, mergeSettings } from '../../../src/settings/merge.ts';
 import type { SettingValues } from '../../../src/settings/names.ts';
 
 const fromFlags = (values: Partial<SettingValues>) =>
-  waitRules(mergeSettings([defaultSettings, { origin: 'flag', values }]));
+  rulesOf(mergeSettings([defaultSettings, { origin: 'flag', values }]));
 
 describe('the limits of a wait', () => {
   it('are an interval of 10 s, 60 reads and 60 minutes by default', () => {
