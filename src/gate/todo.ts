@@ -40,9 +40,7 @@ export function todo(plan: PlanState): Effect[] {
 }
 
 /** Returns whether the process ends: nothing is open, or a slice has left what is. */
-export function isOver(plan: PlanState): boolean {
-  return todo(plan).every(({ type }) => type === 'timer');
-}
+export const isOver = (plan: PlanState): boolean => todo(plan).length === 0;
 
 function gateWork(plan: PlanState, name: string, gate: GateState): Effect[] {
   const { run, end, begunAt, deadline } = gate;

@@ -325,8 +325,9 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     to.exited &&
     from.plan.stop?.by !== 'slice' &&
     Object.values(from.plan.gates).some(({ end }) => end === null),
-  'a read after a stop': (change) =>
-    change.to.plan?.stop != null && change.machine.todo(change.to.plan).some(({ type }) => type === 'read'),
+  'work for a gate that goes on, after a stop': ({ to: { plan }, machine }) =>
+    plan?.stop != null &&
+    machine.todo(plan).some(({ type }) => ['reach', 'prepare', 'turn', 'read', 'page'].includes(type)),
 };
 
 const stopAt = ({ to: { plan } }: Change) => (plan?.stop ?? plan?.halt)?.at ?? 0;

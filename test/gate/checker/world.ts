@@ -374,8 +374,9 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
     };
     after('the machine sleeps for an hour', [{ type: 'time' }], sleep);
     for (const [index, { effect, result }] of world.flight.entries()) {
-      // The time of a stop is up after an hour.
+      // The time of a stop is up after an hour, and nothing is waited for before it is too late.
       if (result === null || plan.stop !== null || !effects.some(({ id }) => id === effect.id)) continue;
+      if (result.some(({ type }) => type === 'too-late')) continue;
       after(`the machine sleeps for an hour, then the response to ${effect.id}`, result, (next) => {
         sleep(next);
         next.flight.splice(index, 1);
@@ -488,6 +489,7 @@ function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState
         run(next, machine, next.plan as PlanState, { type: 'reading', gate, run: id });
       const good = (reading: Reading): Event => ({ type: 'read', gate, run: id, reading, ...pause });
       const out = [fly(`reads ${id}: ${state}`, good(readings[state]), begin)];
+      if (mode.hub === true) out.push(fly('its read would come too late', { type: 'too-late', gate }));
       if (world.left.failures === 0) return out;
       const spend = (next: World) => {
         next.left.failures -= 1;
