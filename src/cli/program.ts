@@ -1,7 +1,6 @@
 import { type Command, CommanderError, Option } from 'commander';
 import { type Act, Misuse, OwnCommand } from '../commands/command.ts';
-import { gate } from '../commands/gate/define.ts';
-import { run } from '../commands/run/define.ts';
+import { gateGroups } from '../commands/gate-groups.ts';
 import type { Spec } from '../commands/spec.ts';
 import type { Io } from '../host/io.ts';
 import { renderJson } from '../output/json.ts';
@@ -12,9 +11,6 @@ import { explain } from './spelling.ts';
 
 /** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
 const otherGroups = () => import('../commands/other-groups.ts');
-
-/** The commands that a gate needs. */
-const gateGroups: readonly Spec[] = [gate, run];
 
 const about = 'Gate a pipeline on a test run. For first steps, run rungate without a command.';
 

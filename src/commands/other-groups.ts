@@ -29,7 +29,7 @@ import { webhooksVerify } from './webhooks/verify.ts';
 export { describeHelp } from './help-json.ts';
 export { noCommandError } from './init/first-steps.ts';
 
-/** The commands and groups that a gate does not need, in the order of the help. `cli/program.ts` loads them at once. */
+/** The commands and groups that a gate does not need, in the order of the help. `cli/program.ts` loads them together. */
 export const otherGroups: readonly Spec[] = [
   init,
   selftest,

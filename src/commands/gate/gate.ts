@@ -2,26 +2,63 @@ import { UsageError } from '../../errors.ts';
 import { selected } from '../../gate/plan/graph.ts';
 import { type Flags, rows } from '../../options/table.ts';
 import { policySettings } from '../../settings/merge.ts';
-import type { SomeSettings } from '../../settings/names.ts';
 import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
+import { dryRun } from '../run/dry-run.ts';
 import { runGates } from '../run/open-gate.ts';
 import { type ChosenGate, onlyGate } from '../run/plan.ts';
+import { checkReportFlags } from '../run/reports.ts';
+import { command, rowOptions } from '../spec.ts';
 
-/** The values that apply to `rungate gate` if nothing sets them: a strict gate, limited by its timeout only. */
-export const gateDefaults: SomeSettings = { strict: true, maxAttempts: Number.POSITIVE_INFINITY };
-
-/** `rungate gate [name...]`: creates a run, or one for each of the file's gates, waits for it and exits with the result. */
-export async function gateCommand(given: Context, names: readonly string[], flags: Flags): Promise<number> {
-  const { resume } = flags;
-  // It loads `node:crypto`, for which other gates would pay.
-  const resumed =
-    resume === undefined ? null : (await import('./resume.ts')).resumedGates(given, names, resume);
-  const { context, chosen } = resumed ?? { context: given, chosen: chosenGates(given, names, flags) };
-  await sayNotStrict(context, chosen);
-  return runGates(context, flags, chosen);
+/** @throws UsageError for options that have no effect */
+function checkSliceFlags({ slice, new: fresh }: Flags): void {
+  if (fresh === true && slice === undefined)
+    throw new UsageError('--new has no effect without --slice', {
+      hint: 'leave it out: without --slice, each command starts a new run',
+    });
 }
+
+/** Creates a run, or one for each of the file's gates, waits for it and exits with the result. */
+export const gate = command({
+  name: 'gate',
+  summary: 'start a test run, wait for it and exit with its verdict',
+  heading: 'Gate:',
+  description:
+    'Start a test run, wait for it and exit with its verdict: 0 only if the gate passes. Without --process or --tag, run the gates of .rungate.json, if it has any.',
+  args: {
+    '[name...]': {
+      help: 'gates of .rungate.json to run, with those that they need (default: all)',
+      completes: 'gates',
+    },
+  },
+  options: { ...rowOptions('gate'), ...dryRun },
+  examples: [
+    'rungate gate --project shop --process checkout',
+    'rungate gate --project shop --tag smoke --timeout 30m --junit rungate.xml',
+    'rungate gate web --fail-fast',
+    'rungate gate --dry-run',
+  ],
+  decides: true,
+  // A strict gate, limited by its timeout only.
+  defaults: { strict: true, maxAttempts: Number.POSITIVE_INFINITY },
+  check(flags) {
+    checkReportFlags(flags);
+    if (flags.resume === undefined) checkSliceFlags(flags);
+  },
+  async continues(io, flags) {
+    return flags.resume === undefined ? null : (await import('./resume.ts')).storedOptions(io, flags);
+  },
+  async run(given, { name: names }, flags) {
+    const { resume } = flags;
+    // It loads `node:crypto`, for which other gates would pay.
+    const resumed =
+      resume === undefined ? null : (await import('./resume.ts')).resumedGates(given, names, resume);
+    const { context, chosen } = resumed ?? { context: given, chosen: chosenGates(given, names, flags) };
+    await sayNotStrict(context, chosen);
+    return runGates(context, flags, chosen);
+  },
+});
 
 /** Returns the gates of the project file to run, or the one that the settings select. @throws UsageError */
 function chosenGates(

@@ -9,9 +9,12 @@ import { wantsJson } from '../../output/json.ts';
 import { runsInCi } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
+import { command, rowOptions, under } from '../spec.ts';
+import { dryRun } from './dry-run.ts';
 import { openOptions, runGates } from './open-gate.ts';
 import { onlyGate, planGates } from './plan.ts';
 import { progressLines } from './progress.ts';
+import { checkReportFlags } from './reports.ts';
 
 /** Options whose promise nothing keeps without a wait. */
 const promises = [
@@ -71,22 +74,48 @@ async function warnWithoutWait({ io, output, settings }: Context, { wait }: Flag
   );
 }
 
-/** `rungate run trigger`: creates a run, and with `--wait` waits for it and exits with the result. */
-export async function triggerCommand(context: Context, flags: Flags): Promise<number> {
-  const { settings } = context;
-  if (flags.wait !== true) refuseWaitFlags(flags);
-  if (settings['preview.baseUrl'] !== undefined)
-    throw new ConfigError('run trigger creates no environment for a preview deployment', {
-      hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
-    });
-  if (flags.wait === true) return runGates(context, flags, [onlyGate(settings)]);
-  const { retries: _, ...others } = settings;
-  const gate = onlyGate(others);
-  if (flags.dryRun === true) return runGates(context, flags, [gate]);
-  const { gates } = await planGates(context, flags, [gate]);
-  await warnWithoutWait(context, flags);
-  return startOnly(context, gates[0] as StartingGate);
-}
+/** Creates a run, and with `--wait` waits for it and exits with the result. */
+export const runTrigger = command({
+  name: 'trigger',
+  summary: 'start a test run, and with --wait gate on it',
+  description:
+    'Start a test run and print its id. With --wait, wait until it ends and exit with its verdict; in a pipeline, use rungate gate, which is strict and waits until its timeout.',
+  options: {
+    ...rowOptions('trigger'),
+    ...under('Behaviour:', {
+      '--wait': 'wait for the run and exit with its verdict',
+      '--no-wait': 'exit after starting the run (default), without the warning about a missing gate',
+    }),
+    ...dryRun,
+  },
+  examples: [
+    'rungate run trigger --project shop --process e2e --wait --strict --timeout 30m',
+    'rungate run trigger --project shop --tag smoke --wait --timeout 30m',
+    'run=$(rungate run trigger --project shop --process checkout)',
+  ],
+  decides: true,
+  check(flags, argv) {
+    // In commander the last one wins, so an argument at the end of a line could remove the gate.
+    if (argv.includes('--wait') && argv.includes('--no-wait'))
+      throw new UsageError('--wait and --no-wait cannot be combined', { hint: 'leave one of them out' });
+    checkReportFlags(flags);
+  },
+  async run(context, _args, flags) {
+    const { settings } = context;
+    if (flags.wait !== true) refuseWaitFlags(flags);
+    if (settings['preview.baseUrl'] !== undefined)
+      throw new ConfigError('run trigger creates no environment for a preview deployment', {
+        hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
+      });
+    if (flags.wait === true) return runGates(context, flags, [onlyGate(settings)]);
+    const { retries: _, ...others } = settings;
+    const gate = onlyGate(others);
+    if (flags.dryRun === true) return runGates(context, flags, [gate]);
+    const { gates } = await planGates(context, flags, [gate]);
+    await warnWithoutWait(context, flags);
+    return startOnly(context, gates[0] as StartingGate);
+  },
+});
 
 /** Without `--wait`: prints the id. If it is stopped on the way, it still finds and prints the run that it started. */
 async function startOnly(context: Context, gate: StartingGate): Promise<number> {
