@@ -5,7 +5,6 @@ import { limits, maxWorkers, reporters } from './vitest.config.ts';
 const ofPackage = [
   'action',
   'exports',
-  'library-errors',
   'loads',
   'node-version',
   'picture',

@@ -13,7 +13,7 @@ const left = [
   'settings/processes',
   'tour/*',
   'webhook/table',
-  'e2e/{blocked-output,completion,deployed,hub,hub-behind-nginx,init,library-errors}',
+  'e2e/{blocked-output,completion,deployed,hub,hub-behind-nginx,init}',
   'e2e/{open,picture,receipt,reference-loop,unusable-paths,webhook-circle}',
 ].map((name) => `test/${name}.test.ts`);
 

@@ -84,24 +84,4 @@ describe('the command line for the inputs', () => {
     [{ strict: 'False' }, ['--no-strict']],
     [{ 'cancel-on-interrupt': 'false' }, ['--no-cancel-on-interrupt']],
   ])('of %j is %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
-
-  it.each<[Record<string, string>, string[]]>([
-    [{ project: 'shop', timeout: '5m' }, ['--project=shop', '--timeout=5m']],
-    [{ tags: 'a, b\nc' }, ['--tag=a', '--tag=b', '--tag=c']],
-    [
-      { subject: 'a@sha256:1\nb:2@sha256:3', 'subject-file': 'app.tgz' },
-      ['--subject=a@sha256:1', '--subject=b:2@sha256:3', '--subject-file=app.tgz'],
-    ],
-    [{ on: 'failed=warn\nblocked=warn' }, ['--on=failed=warn', '--on=blocked=warn']],
-    [{ 'cancel-on-timeout': 'false' }, []],
-    [{ ref: '--json' }, ['--ref=--json']],
-    [{ config: 'none' }, ['--config=none']],
-    [{ matrix: '{"node":20}' }, ['--idempotency-salt={"node":20}']],
-    [{ matrix: '{"node":20}', 'idempotency-salt': 's' }, ['--idempotency-salt=s {"node":20}']],
-    [{ matrix: 'null' }, []],
-    [{ matrix: '{}' }, []],
-    [{ matrix: '{"node":20}', 'idempotency-key': 'k' }, ['--idempotency-key=k']],
-  ])('of %j adds %j', (inputs, expected) => {
-    expect(argv(inputs)).toEqual(expected);
-  });
 });

@@ -111,19 +111,6 @@ describe('the main step', () => {
     });
   });
 
-  it('starts a run for each cell of a matrix, and a retried cell finds its own run', async () => {
-    on = await stage({ outcome: 'stuck' });
-    const cell = (node: number, attempt: string) =>
-      main(
-        { ...one, matrix: `{"node":${node}}`, 'max-attempts': '1' },
-        { env: { GITHUB_RUN_ATTEMPT: attempt } },
-      );
-    for (const node of [20, 22]) expect((await cell(node, '1')).code).toBe(3);
-    expect(runs()).toHaveLength(2);
-    await cell(22, '2');
-    expect(runs()).toHaveLength(2);
-  });
-
   it.each<[string, Record<string, string>, RegExp]>([
     ['gates and a process', { ...one, gates: 'api' }, /--process and the name of a gate cannot be combined/],
     ['a switch that is neither true nor false', { ...one, strict: 'maybe' }, /the input strict is "maybe"/],

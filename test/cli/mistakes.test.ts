@@ -217,28 +217,3 @@ describe('the mistakes of a new user', () => {
     await expect(page.join('\n'), stale).toMatchFileSnapshot('../../fixtures/mistakes.txt');
   });
 });
-
-/** Returns the number of columns of a line on a terminal. */
-const columns = (line: string) => line.replaceAll(/\u001b\[\d+m/g, '').length;
-
-it.each([false, true])(
-  'a terminal shows the messages in lines of 80 columns, wrapped between words; coloured: %j',
-  async (color) => {
-    for (const { name, argv, world } of mistakes) {
-      const settings = world?.(on) ?? {};
-      const env = { ...settings.env, ...(color ? {} : { NO_COLOR: '1' }) };
-      const { err } = await on.with({ ...settings, env, isTTY: true })(...argv, '--quiet');
-      expect(err.includes('\u001b['), name).toBe(color);
-      const long = err.split('\n').filter((line) => columns(line) > 80);
-      // A line without spaces is a URL or a command, which is not broken.
-      expect(
-        long.filter((line) =>
-          line
-            .trim()
-            .replace(/^(→|error:) /, '')
-            .includes(' '),
-        ),
-      ).toEqual([]);
-    }
-  },
-);

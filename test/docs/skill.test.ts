@@ -1,13 +1,8 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { everyCommand } from '../../src/cli/program.ts';
 import { exitCodes } from '../../src/exit.ts';
-import { asked, stage } from '../cli/harness.ts';
-import type { FakeClock } from '../fake-clock.ts';
 import { textOf } from './pages.ts';
 
 const text = textOf('SKILL.md');
@@ -35,18 +30,6 @@ function unknownIn(words: readonly string[]): string[] {
   return words.filter((word) => isOption(word) && !hasOption(command, word));
 }
 
-/** Returns a sleep in which a slice ends only after the sleeps between status reads have taken as long. */
-const sliceAfterReads =
-  (clock: FakeClock): FakeClock['sleep'] =>
-  async (ms, signal) => {
-    if (ms < 30_000) return clock.sleep(ms, signal);
-    const end = clock.now() + ms;
-    while (clock.now() < end) {
-      await new Promise((resolve) => setImmediate(resolve));
-      signal?.throwIfAborted();
-    }
-  };
-
 describe('the skill', () => {
   it('has the front matter of the Agent Skills format', () => {
     const fields = parseYaml(frontMatter) as Record<string, string>;
@@ -71,29 +54,5 @@ describe('the skill', () => {
     const gate = program.commands.find((one) => one.name() === 'gate');
     expect(options).not.toEqual([]);
     expect(options.filter((option) => gate === undefined || !hasOption(gate, option))).toEqual([]);
-  });
-
-  it.each([
-    ['passed', 0],
-    ['failed', 1],
-  ] as const)('leads to the verdict of one run: %s exits with %i', async (outcome, verdict) => {
-    const on = await stage({ outcome, duration: 130_000 });
-    const project = '{ "project": "shop", "process": "checkout" }';
-    const world = {
-      cwd: '/repo',
-      env: { HOME: mkdtempSync(join(tmpdir(), 'skill-')) },
-      files: { '/repo/.git': '', '/repo/.rungate.json': project },
-      clock: { ...on.clock, sleep: sliceAfterReads(on.clock) },
-    };
-    let [, , ...words] = codeIn(body)[0]?.split(' ') ?? [];
-    const codes: number[] = [];
-    do {
-      const { code, out } = await on.with(world)(...words);
-      codes.push(code);
-      if (code === 75) words = JSON.parse(out).next.slice(1);
-    } while (codes.at(-1) === 75 && codes.length < 9);
-    expect(codes).toEqual([75, 75, verdict]);
-    expect(asked(on.mock).filter((endpoint) => endpoint === 'run.trigger')).toHaveLength(1);
-    await on.close();
   });
 });

@@ -1,12 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRedisMissing, startRedis, type TestRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
-import { isBinary, type Running, root, rungate, shellProgram, start } from './built.ts';
+import { type Running, rungate, shellProgram, start } from './built.ts';
 
 const token = 'token-of-the-gates-0123456789';
 const env = { RUNGATE_HUB_TOKEN: token, RUNGATE_WEBHOOK_SECRET: 'whook-Secret-0123456789' };
@@ -108,39 +105,6 @@ describe('the built rungate hub', () => {
     expect(events).toEqual(['listening', 'stream', 'wake', 'delivery', 'stopping', 'delivery']);
   });
 });
-
-// A binary contains the client.
-it.skipIf(isBinary).each([
-  ['no', null, 'a package that is not installed: @redis/client 5 or later'],
-  ['an old', 'redis4', '@redis/client 5 or later, but an older version is installed'],
-])(
-  'with %s Redis client installed, the hub starts without Redis, and with it exits and names the package',
-  async (_, installed, problem) => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-hub-'));
-    const filter = (path: string) => path !== join(root, 'dist/binary');
-    try {
-      for (const part of ['bin', 'dist', 'package.json'])
-        cpSync(join(root, part), join(folder, 'node_modules/rungate', part), { recursive: true, filter });
-      if (installed !== null) {
-        mkdirSync(join(folder, 'node_modules/@redis'));
-        symlinkSync(join(root, 'node_modules', installed), join(folder, 'node_modules/@redis/client'));
-      }
-      const hub = (own = {}) => {
-        const argv = [join(folder, 'node_modules/rungate/bin/rungate.js'), 'hub', '--port', '0'];
-        const child = start(process.execPath, argv, { ...env, ...own }, folder);
-        running.push(child);
-        return child;
-      };
-      await hub().shows(/listening/);
-      const { code, err } = await hub({ RUNGATE_HUB_REDIS_URL: 'redis://127.0.0.1:1' }).ended;
-      expect(code, err).toBe(78);
-      expect(err).toContain(`error: hub: Redis needs ${problem}`);
-      expect(err).toContain('npx -p rungate -p @redis/client rungate hub');
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-);
 
 describe.skipIf(isRedisMissing)('two built hubs on one Redis with a password', () => {
   const password = 'redis-Password-0123';

@@ -1,21 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { commandIn } from '../docs/command-in.ts';
-import { program, root, shellProgram, start } from './built.ts';
+import { program, shellProgram, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
 let mock: MockServer;
@@ -52,28 +43,6 @@ it('the pipeline that rungate init writes passes and fails with the run', async 
   const command = String(commandIn(parseYaml(text)));
   const step = () => run('bash', ['-e', '-c', command], { RUNGATE_API_KEY: mock.apiKey });
   expect([(await step()).code, (await step()).code]).toEqual([0, 1]);
-});
-
-it('$schema points to the schema of the rungate that is installed in a package of the repository', async () => {
-  const own = join(folder, 'packages/web');
-  mkdirSync(join(own, 'node_modules'), { recursive: true });
-  for (const name of [folder, own]) writeFileSync(join(name, 'package.json'), '{}');
-  // npm and pnpm link a local package.
-  symlinkSync(root, join(own, 'node_modules/rungate'));
-  const file = join(own, 'gate.json');
-  const init = await run(program[0], [
-    ...program.slice(1),
-    'init',
-    ...flags,
-    '--ci',
-    'none',
-    '--config',
-    file,
-  ]);
-  expect(init.code, init.err).toBe(0);
-  const { $schema } = JSON.parse(readFileSync(file, 'utf8'));
-  expect($schema).toMatch(/^\.\.?\//);
-  expect(JSON.parse(readFileSync(join(own, $schema), 'utf8')).title).toBe('.rungate.json');
 });
 
 it.each([

@@ -82,28 +82,6 @@ describe('the live view in a pseudo-terminal', () => {
     },
   );
 
-  it('is redrawn once in the new size of the terminal', async () => {
-    const ids = await runs(5, { outcome: 'stuck' });
-    const terminal = inTerminal(['run', 'wait', ...ids], env);
-    await terminal.shows(/NEXT POLL/);
-    for (const [columns, rows, last] of [
-      [40, 24, 'BLOCKED'],
-      [120, 30, 'NEXT POLL'],
-      [35, 24, 'FAILED'],
-      [80, 10, 'NEXT POLL'],
-    ] as const) {
-      await terminal.resize(columns, rows);
-      await terminal.shows(new RegExp(`^ {2}RUN.* ${last}\\n.*\\n.*\\n.*\\n.*\\n•.*$`, 'm'));
-      const lines = terminal.frames.at(-1) ?? [];
-      expect(lines, `${columns} columns\n${lines.join('\n')}`).toHaveLength(7);
-      expect(lines[0]).toMatch(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] 5 of 5 running/);
-      expect(lines[1]).toMatch(/^ {2}RUN/);
-      for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
-    }
-    terminal.pty.write('\u0003');
-    expect(await terminal.ended).toBe(130);
-  });
-
   it('disappears on Ctrl-C, the run is cancelled, and the cursor is visible again', async () => {
     mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
     env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };

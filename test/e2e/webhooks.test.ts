@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -85,18 +85,4 @@ describe('the built webhooks listen', () => {
     target.closeAllConnections();
     target.close();
   });
-
-  it.skipIf(spawnSync('curl', ['--version']).status !== 0)(
-    'accepts a delivery from sign and curl',
-    async () => {
-      const on = await listen();
-      const path = join(folder, 'body.json');
-      writeFileSync(path, '{"type":"from.curl"}\n');
-      const headers = run(['sign', '--body-file', path]).out;
-      const options = '-s -o /dev/null -w %{http_code} -H @- --data-binary'.split(' ');
-      const curl = execFileSync('curl', [...options, `@${path}`, on.url], { input: headers });
-      expect(curl.toString()).toBe('204');
-      await on.shows(/from\.curl\t21\tauthentic/);
-    },
-  );
 });

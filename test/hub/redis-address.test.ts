@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRedisUrl, passwordsOf } from '../../src/hub/redis-address.ts';
+import { parseRedisUrl } from '../../src/hub/redis-address.ts';
 
 const server = { tls: false, database: 0, credentials: {}, sentinel: null };
 
@@ -61,12 +61,5 @@ describe('a URL of Redis', () => {
     'redis-sentinel://host?timeout=1s#main',
   ])('is not %j', (text) => {
     expect(parseRedisUrl(text)).toBeNull();
-  });
-
-  it('has its passwords decoded', () => {
-    expect(passwordsOf('redis://host')).toEqual([]);
-    expect(passwordsOf('redis-sentinel://:a%25@host?sentinelPassword=b%20#main')).toEqual(['a%', 'b ']);
-    expect(() => parseRedisUrl('redis://:100%@host')).toThrow(URIError);
-    expect(() => parseRedisUrl('redis-sentinel://host?sentinelPassword=%#main')).toThrow(URIError);
   });
 });

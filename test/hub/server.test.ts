@@ -3,7 +3,7 @@ import { connect as connectSocket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
-import { type HubEvent, hubVersion } from '../../src/gate/fleet/protocol.ts';
+import type { HubEvent } from '../../src/gate/fleet/protocol.ts';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import type { HubLogEvent } from '../../src/hub/http.ts';
 import { memoryHub } from '../../src/hub/hub.ts';
@@ -283,25 +283,6 @@ describe('the holder of a token', () => {
       headers: { Authorization: 'Bearer new-token' },
       body: JSON.stringify({ version: 1, runs }),
     });
-  it('leaves no stream behind if it does not wait for a response before its next request', async () => {
-    const { server, log } = await startHub();
-    const body = JSON.stringify({ version: hubVersion, runs: ['run_1'] });
-    const head = `POST /v1/wakes HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer new-token\r\nContent-Length: ${body.length}`;
-    let closed = false;
-    const socket = connectSocket(server.port, '127.0.0.1', () =>
-      socket.write(`${head}\r\n\r\n${body}`.repeat(3)),
-    );
-    socket
-      .on('error', () => {})
-      .on('close', () => {
-        closed = true;
-      });
-    socket.resume();
-    await until(() => closed || log.length === 3);
-    socket.destroy();
-    await until(async () => (await (await fetch(`${server.url}/readyz`)).text()).includes('"streams":0'));
-  });
-
   it('may watch ids that are longer than any id that a delivery can name, at no cost', async () => {
     const { server, log } = await startHub();
     const { status, body } = await subscribe(server.url, ['x'.repeat(201), 'run_1']);

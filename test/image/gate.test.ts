@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
-import { until } from '../until.ts';
 import { container, type Settings, terminalContainer, workspace } from './container.ts';
 
 async function service(options: MockOptions) {
@@ -140,19 +139,6 @@ describe('process 1 of the container', () => {
       code: 143,
       err: expect.stringContaining('rungate run cancel run_'),
     });
-  });
-
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const)('ends a command without a run on %s with %i', async (signal, code) => {
-    const { env, mock } = await service({ outcome: 'passed' });
-    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.status', times: 99 });
-    const running = container({ args: ['run', 'status', 'run_1'], env, readOnly: true });
-    await until(() => mock.requests.length > 0);
-    running.child.kill(signal);
-    expect(await running.ended).toMatchObject({ code });
   });
 
   it('cancels the run on Ctrl-C in a terminal', async () => {

@@ -242,28 +242,6 @@ describe('the hub', () => {
     expect(await hub.ended).toMatchObject({ code: 143 });
     expect(await container({ entrypoint: health }).ended).toMatchObject({ code: 1 });
   });
-
-  it('of kubernetes.yaml responds to its probes', async () => {
-    const { document, probe, ownPort, redis } = await placed('kubernetes.yaml');
-    const {
-      ports: _,
-      readinessProbe,
-      livenessProbe,
-      lifecycle,
-      resources: _resources,
-      ...others
-    } = document.spec.template.spec.containers[0];
-    const settings = podContainer(others, { ...secrets, RUNGATE_HUB_REDIS_URL: redis.url });
-    const hub = container({ ...settings, args: [...(settings.args ?? []), ...ownPort] });
-    await hub.shows(/listening/);
-    for (const { httpGet } of [readinessProbe, livenessProbe])
-      await until(async () => (await probe(httpGet.path)) === 200);
-    const [program, pause] = lifecycle.preStop.exec.command;
-    expect([program, pause]).toEqual(['sleep', '5']);
-    expect(await hub.exec([program, '0']).ended).toMatchObject({ code: 0 });
-    hub.child.kill('SIGTERM');
-    expect(await hub.ended).toMatchObject({ code: 143 });
-  });
 });
 
 it('every snippet with the image is one of those above', () => {

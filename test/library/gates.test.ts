@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -186,15 +185,6 @@ describe('an abort of gates', () => {
       expect(JSON.stringify(report)).toContain(runId);
     }
   });
-});
-
-it('gates that run in parallel add one listener to their signal', async () => {
-  await play({ duration: 0 });
-  const { signal } = new AbortController();
-  const counts = new Set<number>();
-  const onProgress = () => counts.add(getEventListeners(signal, 'abort').length);
-  await Promise.all([1, 2, 3].map(() => run({ signal, onProgress })));
-  expect(Math.max(...counts)).toBe(1);
 });
 
 describe('onProgress of gates', () => {

@@ -32,21 +32,6 @@ describe('startMock', () => {
     expect(before?.state).toBe('in_progress');
   });
 
-  it.each([
-    ['passed', { state: 'completed', failed: 0, blocked: 0 }],
-    ['failed', { state: 'completed', failed: 2 }],
-    ['blocked', { state: 'completed', blocked: 1 }],
-    ['cancelled', { state: 'cancelled' }],
-  ] as const)('ends a run as %s with endRun, once', async (as, state) => {
-    await play({ outcome: 'stuck' });
-    await start();
-    const runId = mock.runs[0]?.runId ?? '';
-    expect(mock.endRun(runId, as)).toBe(true);
-    expect(await client.run.status(runId)).toMatchObject(state);
-    expect(mock.endRun(runId, 'passed')).toBe(false);
-    expect(mock.endRun('run_of_nobody', 'passed')).toBe(false);
-  });
-
   it('records requests and responses', async () => {
     await play();
     mock.faults.add({ kind: 'status', status: 503, endpoint: 'orders.list' });

@@ -64,23 +64,6 @@ it('gives each of several gates its own preview, or that of all', async () => {
   ).toEqual([baseUrl, `${baseUrl}/b`]);
 });
 
-it('finds the environment again with the same idempotency key', async () => {
-  const options: GateOptions = {
-    ...service(),
-    trigger,
-    preview: { baseUrl },
-    idempotencyKey: 'release-7',
-  };
-  const first = await gate({ ...options, maxAttempts: 1 });
-  expect(first.previews).toMatchObject([{ deleted: false }]);
-  clock.advance(60_000);
-  expect((await gate(options)).previews).toMatchObject([{ deleted: true }]);
-  expect([
-    bodies('env.create').length,
-    mock.requests.filter(({ endpoint }) => endpoint === 'env.delete').length,
-  ]).toEqual([1, 1]);
-});
-
 it.each<[string, object, string]>([
   ['without a token', { token: undefined }, 'no bearer token is set'],
   ['for existing runs', { trigger: undefined, runIds: ['run_1'] }, 'preview needs trigger'],

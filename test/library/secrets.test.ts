@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createClient, gate, gates, startRun } from '../../src/index.ts';
+import { createClient, gate, startRun } from '../../src/index.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 const apiKey = 'rg_Zk3J9aQ7Lm2XvT5bNc8RfW1dHs6Gy4PeUo0Ki';
@@ -144,17 +144,4 @@ test('neither the report of gate() nor its journal contains a key that the servi
   } finally {
     rmSync(folder, { recursive: true });
   }
-});
-
-test('the name of a gate does not make its run a secret', async () => {
-  const report = await gates({
-    ...{ apiUrl: 'https://service.example.com', apiKey, clock: fakeClock() },
-    transport: transportOf((endpoint) => ({
-      text: JSON.stringify(
-        endpoint === 'run.trigger' ? { runId: 'shop-1' } : { state: 'completed', failed: 0, blocked: 0 },
-      ),
-    })),
-    gates: { 'token-service': { trigger: { projectSlug: 'shop', processSlug: 'checkout' } } },
-  });
-  expect(report.gates[0]?.runs).toMatchObject([{ runId: 'shop-1', name: 'shop / checkout' }]);
 });

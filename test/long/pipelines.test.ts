@@ -405,37 +405,6 @@ describe.concurrent.each(names)('%s', (name) => {
     }));
 });
 
-it.each([
-  ['bash', ['bash', '-eo', 'pipefail']],
-  ['dash', ['dash', '-e']],
-])(
-  'RUNGATE_ARGS of the GitLab template can hold quoted arguments, and %s expands nothing in them',
-  (_name, shell) =>
-    withMock('passed', async (mock, store, folder) => {
-      const step = stepOf('GitLab CI / The template', store);
-      const play = (args: string) =>
-        codeOf(
-          { ...step, shell: (file) => [...shell, file], env: { ...step.env, RUNGATE_ARGS: args } },
-          folder,
-        );
-      const odd = '$HOME * `id` $(id) ; & | \\ "';
-      expect(await play(`--process checkout  --environment 'a  b' --ref '${odd}' --event "it's"`)).toBe(0);
-      expect(
-        JSON.parse(mock.requests.find(({ endpoint }) => endpoint === 'run.trigger')?.body ?? ''),
-      ).toMatchObject({
-        processSlug: 'checkout',
-        environmentKey: 'a  b',
-        ref: odd,
-        event: "it's",
-      });
-      // A quote without its other half ends the job.
-      expect(await play("--process checkout --event it's")).not.toBe(0);
-      expect(mock.state.runs.size).toBe(1);
-      // Without further options, the project file may say what to run.
-      expect(await play('')).toBe(64);
-    }),
-);
-
 it('on a Jenkins agent whose HOME is /, the npm cache is in the workspace', () =>
   withMock('passed', async (_mock, store, folder) => {
     const step = stepOf('Jenkins', store);

@@ -201,46 +201,6 @@ describe('the GitHub release', () => {
   });
 });
 
-describe('the image', () => {
-  it.each([
-    ['v1.2.3', ['1.2.3', '1.2', '1']],
-    ['v1.2.3-rc.1', ['1.2.3-rc.1']],
-  ])('of %s has the tags %j', async (ref, tags) => {
-    const digest = `sha256:${'a'.repeat(64)}`;
-    const docker = `${recorder}
-[ "$1" != login ] || cat > password
-[ "$2" != build ] || printf '{\\n  "buildx.build.ref": "x",\\n  "containerimage.digest": "${digest}"\\n}' > pushed.json
-`;
-    const where = workplace({ 'bin/docker': docker });
-    const [called, output] = [join(where, 'called'), join(where, 'output')];
-    const env = {
-      GITHUB_SERVER_URL: 'https://git.example.test',
-      GITHUB_REPOSITORY: 'Acme/rungate',
-      GITHUB_REF_NAME: ref,
-      GITHUB_SHA: 'abc',
-      GITHUB_ACTOR: 'someone',
-      GITHUB_OUTPUT: output,
-      TOKEN: 'token-of-the-job',
-      PATH: pathWith(where),
-      CALLED: called,
-    };
-    const ended = await runStep(step(releaseJob('image'), /^Push$/), where, env);
-    expect(ended.code, ended.err).toBe(0);
-    const calls = readFileSync(called, 'utf8');
-    expect(calls).toMatch(/^docker login ghcr\.io .*--password-stdin/);
-    expect(calls).not.toContain('token-of-the-job');
-    expect(readFileSync(join(where, 'password'), 'utf8')).toBe('token-of-the-job\n');
-    expect([...calls.matchAll(/--tag (\S+)/g)].map(([, one]) => one)).toEqual(
-      tags.map((one) => `ghcr.io/acme/rungate:${one}`),
-    );
-    expect(calls).toContain(
-      `--build-arg VERSION=${ref.slice(1)} --build-arg REVISION=abc --build-arg SOURCE=https://git.example.test/Acme/rungate . \n`,
-    );
-    expect(calls).toContain('--platform linux/amd64,linux/arm64');
-    expect(readFileSync(output, 'utf8')).toBe(`name=ghcr.io/acme/rungate\ndigest=${digest}\n`);
-  });
-});
-
 /** Saves the files of the release as curl would, from any version. */
 const curl = `#!/bin/bash
 for argument in "$@"; do

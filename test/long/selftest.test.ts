@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -128,35 +128,7 @@ describe.concurrent('selftest accepts a correct pipeline step', () => {
   });
 });
 
-const gate = 'rungate run trigger --project shop --process checkout --wait --strict';
-
 describe('selftest', () => {
-  it('runs the scenarios one by one in a re-run CI job, and does not change the files of the CI', async () => {
-    const output = join(temporary, 'github-output');
-    writeFileSync(output, 'before=1\n');
-    const env = {
-      CI: 'true',
-      GITHUB_ACTIONS: 'true',
-      GITHUB_REPOSITORY: 'acme/shop',
-      GITHUB_RUN_ID: '42',
-      GITHUB_RUN_ATTEMPT: '3',
-      GITHUB_JOB: 'gate',
-      GITHUB_OUTPUT: output,
-      RUNNER_TEMP: temporary,
-    };
-    const before = readdirSync(temporary);
-    const ended = await selftest(
-      ['--json', '--', 'sh', '-c', `echo after=1 >> "$GITHUB_OUTPUT"; exec ${gate}`],
-      env,
-    ).ended;
-    expect(ended.code).toBe(0);
-    expect(report(ended).scenarios.map(({ runsCreated }) => runsCreated)).toEqual([
-      1, 1, 1, 1, 1, 0, 0, 1, 1,
-    ]);
-    expect(readFileSync(output, 'utf8')).toBe('before=1\n');
-    expect(readdirSync(temporary)).toEqual(before);
-  });
-
   const processes = (mark: string) =>
     spawnSync('ps', ['-eo', 'stat,args'], { encoding: 'utf8' })
       .stdout.split('\n')

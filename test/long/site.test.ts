@@ -90,8 +90,6 @@ async function seriousViolations(): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
 }
 
-const isWiderThanTheScreen = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
-
 const htmlFiles = () =>
   readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
 
@@ -164,31 +162,6 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     await page.waitForURL(/#retries$/);
     await page.getByRole('heading', { name: 'Retries' }).waitFor();
     expect([errors, foreignRequests]).toEqual([[], []]);
-  });
-
-  it('fits on screens of 390 and 1280 pixels: tables and code scroll', async () => {
-    // The scripts do not change the layout, and loading them takes most of the time.
-    context = await browser.newContext({ javaScriptEnabled: false });
-    page = await context.newPage();
-    const wide: string[] = [];
-    for (const path of listed) {
-      await page.goto(url + addressIn(path));
-      for (const width of [390, 1280]) {
-        await page.setViewportSize({ width, height: 800 });
-        if (await isWiderThanTheScreen()) wide.push(`${path} at ${width} pixels`);
-      }
-    }
-    expect(wide).toEqual([]);
-    for (const [name, element] of [
-      ['reliability.md', 'table'],
-      ['ci.md', 'pre'],
-    ] as const) {
-      await page.goto(url + address(name));
-      const overflow = await page.evaluate(
-        `getComputedStyle(document.querySelector('${element}')).overflowX`,
-      );
-      expect(overflow, name).toBe('auto');
-    }
   });
 
   it.each(['light', 'dark'] as const)(

@@ -64,20 +64,6 @@ describe.each(names)('%s', (name) => {
 });
 
 describe('authentication', () => {
-  it('names the required credential when a request has another kind', async () => {
-    const { mock, call } = await startService();
-    const onBearer = await call('GET', '/api/environments');
-    expect(onBearer.json().details).toBe(
-      'the request has an API key instead: this endpoint needs a bearer token in Authorization: Bearer <token>',
-    );
-    const onKey = await call('GET', '/api/ci/runs/x', { headers: { authorization: `Bearer ${mock.token}` } });
-    expect(onKey.json().details).toBe(
-      'the request has a bearer token instead: this endpoint needs an API key in X-API-Key',
-    );
-    const onJwt = await call('DELETE', '/api/settings/api-keys/x');
-    expect(onJwt.json().details).toContain('an API key is not accepted');
-  });
-
   it('precedes validation: an invalid body without a credential gets 401', async () => {
     const { call } = await startService();
     expect((await call('POST', '/api/ci/runs', { headers: { 'x-api-key': 'no' }, body: '{' })).status).toBe(

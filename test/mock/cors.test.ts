@@ -1,8 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startMock as startFromLibrary } from '../../src/index.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
-import { cli } from '../cli/harness.ts';
 
 const origin = 'http://localhost:5173';
 const mocks: MockServer[] = [];
@@ -94,17 +92,4 @@ describe('a page of another origin', () => {
 it('without --cors, no page may use the API', async () => {
   const mock = await start({ cors: undefined });
   expect(await ask(mock, '/api/orders.json', { headers: { origin } })).toEqual({ status: 200 });
-});
-
-it.each([
-  '*',
-  'null',
-  'shop.example',
-  'https://shop.example/app',
-  'ftp://shop.example',
-  'https://a@shop.example',
-])('--cors refuses %s', async (value) => {
-  const { code, err } = await cli(['mock', 'serve', '--port', '0', '--cors', value]);
-  expect([code, err]).toEqual([64, expect.stringMatching(/^error: --cors: .+ is not an origin$/m)]);
-  await expect(startFromLibrary({ cors: [value] })).rejects.toThrow(/^cors: .+ is not an origin$/);
 });

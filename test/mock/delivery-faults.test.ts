@@ -141,27 +141,6 @@ describe('the delivery fault', () => {
     expect(received.map(({ id }) => sent.indexOf(id))).toEqual([1, 0, 3, 2]);
   });
 
-  testKind('reorder', 'does not wait for the delivery of another webhook', async () => {
-    const { mock, asUser, test, received } = await started(['reorder=1h'], { clock: systemClock });
-    const other = await receive();
-    const id = (await asUser('POST', '/api/webhooks', { url: other.url })).json().id;
-    await test();
-    await asUser('POST', `/api/webhooks/${id}/test`);
-    await until(() => other.received.length === 1);
-    expect(received).toEqual([]);
-    await test();
-    await mock.deliveriesSent();
-    expect(received).toHaveLength(2);
-  });
-
-  testKind('reorder', 'sends a delivery after 5 s if no other follows', async () => {
-    const { mock, clock, test, received } = await started(['reorder']);
-    await test();
-    await mock.deliveriesSent();
-    expect(received).toHaveLength(1);
-    expect(clock.sleeps).toEqual([5000]);
-  });
-
   testKind('forge', 'sends a delivery whose signature does not match', async () => {
     const { mock, test, received, recorded, check } = await started(['forge']);
     const forged = await test();
@@ -172,43 +151,6 @@ describe('the delivery fault', () => {
     await expect(check(received[1])).resolves.toBeDefined();
     expect(received[0]).toMatchObject({ id: forged, type: 'webhook.test' });
     expect(await recorded(forged)).toMatchObject({ status: 'delivered', responseStatus: 204 });
-  });
-
-  testKind(
-    'early',
-    'ends after 5 s by default, and the status then says the same as the delivery',
-    async () => {
-      const { mock, clock, run, state, types } = await started(['early'], { outcome: 'failed' });
-      await run();
-      await until(() => types().includes('run.completed'));
-      await mock.deliveriesSent();
-      clock.advance(4999);
-      expect(await state()).toBe('in_progress');
-      clock.advance(1);
-      expect(await state()).toBe('completed');
-      expect(types()).toEqual(['run.started', 'run.completed']);
-    },
-  );
-
-  testKind('early', 'affects a cancelled run, which cannot be cancelled twice', async () => {
-    const { mock, clock, run, state, types, call } = await started(['early'], { outcome: 'stuck' });
-    const id = await run();
-    const cancel = async () => (await call('POST', `/api/ci/runs/${id}/cancel`)).json().state;
-    expect([await cancel(), await cancel()]).toEqual(['in_progress', 'in_progress']);
-    await mock.deliveriesSent();
-    expect(types()).toEqual(['run.started', 'run.cancelled']);
-    clock.advance(5000);
-    expect(await state()).toBe('cancelled');
-  });
-
-  testKind('early', 'never follows a status that has already shown the end', async () => {
-    // A clock without timers: only the status read detects the end.
-    const never: MockOptions['clock'] = { ...systemClock, sleep: () => new Promise(() => {}) };
-    const on = await started(['early=1h'], { duration: 0, clock: never });
-    await on.run();
-    expect(await on.state()).toBe('in_progress');
-    await until(() => on.types().includes('run.completed'));
-    expect(await on.state()).toBe('in_progress');
   });
 
   it('is tested here for every kind', () => {
@@ -230,18 +172,6 @@ describe('a delivery fault', () => {
     expect(types().toSorted()).toEqual(
       ['run.completed', 'run.started', 'run.started', 'webhook.test', 'webhook.test'].toSorted(),
     );
-  });
-
-  it('neither affects nor counts requests and deliveries that are only recorded', async () => {
-    const { mock, asUser, run, test, received } = await started(['drop@webhook.test', 'drop@run.started:2']);
-    const [ofDataSet] = [...mock.state.account.webhooks.keys()];
-    expect((await asUser('POST', `/api/webhooks/${ofDataSet}/test`)).json().status).toBe('not_sent');
-    await run();
-    await until(() => received.length === 2);
-    expect(mock.faults.pending).toBe(2);
-    await test();
-    await mock.deliveriesSent();
-    expect([received.length, mock.faults.pending]).toEqual([2, 1]);
   });
 
   it('can be added to a running mock, but only for events', async () => {

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { type Fault, Faults } from '../../src/mock/faults/faults.ts';
+import type { Fault } from '../../src/mock/faults/faults.ts';
 import { type RequestFaultKind, requestKinds, rowOf } from '../../src/mock/faults/kinds.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
 import { turns, until } from '../until.ts';
@@ -346,24 +346,5 @@ describe('the list of faults', () => {
       codes.push(await code());
     }
     expect(codes).toEqual([200, 200, 418, 418, 200]);
-  });
-
-  it.each<[string, readonly Fault[], string]>([
-    ['once by default', [{ kind: 'reset' }, { kind: 'truncated', times: 2 }], 'reset truncated truncated -'],
-    ['after those that it skips', [{ kind: 'reset', skip: 2 }], '- - reset -'],
-    [
-      'counted from when it was added',
-      [{ kind: 'truncated' }, { kind: 'reset', skip: 1 }],
-      'truncated reset - -',
-    ],
-    ['only on its endpoint', [{ kind: 'reset', endpoint: 'run.cancel' }], '- - - -'],
-    ['for ever', [{ kind: 'reset', times: Number.POSITIVE_INFINITY }], 'reset reset reset reset'],
-  ])('applies a fault %s', (_when, added, expected) => {
-    const faults = new Faults();
-    for (const fault of added) faults.add(fault);
-    const taken = Array.from({ length: 4 }, () => faults.take('run.status')?.kind ?? '-');
-    expect(taken.join(' ')).toBe(expected);
-    faults.clear();
-    expect([faults.take('run.status'), faults.pending]).toEqual([undefined, 0]);
   });
 });

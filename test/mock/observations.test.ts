@@ -51,23 +51,6 @@ describe('a created observation', () => {
   });
 });
 
-describe('a changed observation', () => {
-  it('has the new fields and keeps the others, including those that only the service sets', async () => {
-    const { create, asUser, clock } = await staged();
-    const before = (await create()).json();
-    clock.advance(1000);
-    const own = { id: 'x', createdAt: 'x', projectId: 'x', attachments: 'x', ticketId: 'x' };
-    const response = await asUser('PUT', `${path}/${before.id}`, {
-      title: 'Other',
-      ...own,
-      processRunId: null,
-    });
-    const after = { ...before, title: 'Other', processRunId: null, updatedAt: '2026-01-01T00:00:01.000Z' };
-    expect([response.status, response.json()]).toEqual([200, after]);
-    expect((await asUser('GET', `${path}/${before.id}`)).json()).toEqual(after);
-  });
-});
-
 describe('the list', () => {
   it.each([
     'status',

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { preAuthEncoding } from '../../src/receipt/dsse.ts';
 import { gateStatement } from '../../src/receipt/gate-statement.ts';
 import type { ResourceDescriptor } from '../../src/receipt/statement.ts';
 import { gate, run } from '../ci/reports/samples.ts';
@@ -35,15 +34,6 @@ describe(page, () => {
     // The order of the fields is that of the bytes that are signed.
     expect(JSON.stringify(JSON.parse(shown?.text ?? ''))).toBe(JSON.stringify(written));
   });
-});
-
-it('the signed bytes are those of the example in the DSSE specification, whose lengths are in bytes', () => {
-  const encoded = (type: string, payload: string) =>
-    Buffer.from(preAuthEncoding(type, Buffer.from(payload))).toString();
-  expect(encoded('http://example.com/HelloWorld', 'hello world')).toBe(
-    'DSSEv1 29 http://example.com/HelloWorld 11 hello world',
-  );
-  expect(encoded('é', '🐎')).toBe('DSSEv1 2 é 4 🐎');
 });
 
 /** The fields that in-toto's specification names: Statement v1, test-result v0.1 and ResourceDescriptor, and those that it requires. */

@@ -7,7 +7,7 @@ import { build, type Plugin } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { profilesPath } from '../../src/settings/locate.ts';
 import { readProfiles } from '../../src/settings/profiles.ts';
-import { turns, until } from '../until.ts';
+import { turns } from '../until.ts';
 
 /** Leaves out the text of the mock's page: no test here opens it. */
 const emptyPage: Plugin = {
@@ -110,37 +110,6 @@ it('loses no profile and never exposes a partial file when ten processes write a
   }
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(dirname(path))).toEqual(['profiles.json']);
-});
-
-it('waits for a secret that arrives late on a pipe, without prompting', async () => {
-  const home = join(folder, 'late');
-  mkdirSync(home);
-  const args = [program, 'login', '--tenant-secret'];
-  const announce = `import fs from 'node:fs';
-    import { syncBuiltinESMExports } from 'node:module';
-    const { read } = fs;
-    fs.read = (file, ...rest) => { if (file === 0) console.error('reads'); return read(file, ...rest); };
-    Object.defineProperties(fs.read, Object.getOwnPropertyDescriptors(read));
-    syncBuiltinESMExports();`;
-  const env = {
-    PATH: process.env.PATH,
-    HOME: home,
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(announce)}`,
-  };
-  const child = spawn(process.execPath, args, { env, cwd: home });
-  let err = '';
-  child.stderr.on('data', (chunk) => {
-    err += chunk;
-  });
-  const reads = (times: number) => until(() => err.split('reads').length > times);
-  await reads(1);
-  child.stdin.write('first-');
-  await reads(2);
-  child.stdin.end('second\n');
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  expect({ code, err }).toMatchObject({ code: 0 });
-  const profiles = readProfiles('p', readFileSync(profilesFile(home), 'utf8'));
-  expect(profiles.default?.secrets.tenantSecret).toBe('first-second');
 });
 
 // util-linux's script(1) gives a command a terminal; on other systems it takes different options.

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import {
-  type Action,
-  actions,
-  type Policy,
-  resolvePolicy,
-  type Verdict,
-  verdicts,
-} from '../../src/gate/policy.ts';
+import type { Policy, Verdict } from '../../src/gate/policy.ts';
 import { environmentSettings, readSecret, readSecrets } from '../../src/settings/environment.ts';
 import { mergeSettings, policySettings } from '../../src/settings/merge.ts';
 import {
@@ -68,25 +61,6 @@ describe('process and tags', () => {
     const sources = [source('flag', { process }), source('profile', { process, tags })];
     expect(() => mergeSettings(sources)).toThrow(ConfigError);
   });
-
-  test('never both remain after a merge', () => {
-    const selector = fc.oneof(
-      fc.constant({}),
-      fc.string().map((one) => ({ process: one })),
-      fc.array(fc.string()).map((many) => ({ tags: many })),
-    );
-    fc.assert(
-      fc.property(fc.tuple(selector, selector, selector), (all) => {
-        const merged = mergeSettings(all.map((values, index) => source(origins[index] ?? 'default', values)));
-        expect(merged.process !== undefined && merged.tags !== undefined).toBe(false);
-        const strongest = all.find((values) => Object.keys(values).length > 0);
-        expect({
-          ...(merged.process && { process: merged.process.value }),
-          ...(merged.tags && { tags: merged.tags.value }),
-        }).toEqual(strongest ?? {});
-      }),
-    );
-  });
 });
 
 describe('a tenant secret', () => {
@@ -136,28 +110,6 @@ describe('the policy', () => {
     const actual = policy(...sources);
     for (const [verdict, action] of Object.entries(expected))
       expect(actual[verdict as Verdict].value).toBe(action);
-  });
-
-  test('takes each verdict from the strongest source that covers it', () => {
-    const action = fc.constantFrom<Action>(...actions);
-    const on = fc.record(Object.fromEntries(verdicts.slice(1).map((verdict) => [verdict, action])), {
-      requiredKeys: [],
-    });
-    const one = fc.record({ strict: fc.boolean(), on }, { requiredKeys: [] });
-    const spoken = ({ strict, on: own }: Partial<SettingValues>, verdict: Verdict) =>
-      own?.[verdict] ??
-      (verdict === 'cancelled' && strict !== undefined ? (strict ? 'fail' : 'warn') : undefined);
-    fc.assert(
-      fc.property(fc.tuple(one, one, one, one), (all) => {
-        const actual = policy(...all);
-        for (const verdict of verdicts) {
-          const decider = all.findIndex((each) => spoken(each, verdict) !== undefined);
-          const decided = decider < 0 ? undefined : spoken(all[decider] ?? {}, verdict);
-          expect(actual[verdict].value).toBe(decided ?? resolvePolicy()[verdict]);
-          expect(actual[verdict].origin).toBe(decider < 0 ? 'default' : origins[decider]);
-        }
-      }),
-    );
   });
 });
 

@@ -122,26 +122,6 @@ test('gives up on a proxy that does not respond in time and closes its connectio
 });
 
 test.each([
-  ['an unknown CA', null],
-  ['another CA than the trusted one', 'ca.pem'],
-])(
-  'rejects a certificate from %s behind a proxy, suggests how to trust it and does not retry',
-  async (_, ca) => {
-    const port = await startService((_request, response) => response.end(done));
-    const proxy = await startProxy();
-
-    const { response, requests } = read(port, { HTTPS_PROXY: `127.0.0.1:${proxy.port}` }, ca && pem(ca));
-    const error = await rejection(response, NetworkError);
-    expect(error.fault).toBe('tls');
-    expect(error.message).toContain(serviceHost);
-    expect(error.message).not.toContain('proxy');
-    expect(error.hint).toContain('--ca-file');
-    expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
-    expect(requests()).toBe(1);
-  },
-);
-
-test.each([
   ['localhost', 'is for another host', 'service'],
   ['127.0.0.1', 'does not list this address', 'server'],
 ])('rejects an https proxy at %s whose certificate %s', async (host, _, cert) => {

@@ -30,17 +30,6 @@ describe('the gate', () => {
     expect([...on.mock.state.runs.values()].map(({ request }) => request.projectSlug)).toEqual(['a shop']);
   });
 
-  it('exits with 5 if the service fails', async () => {
-    const on = await service({ faults: [{ kind: 'status', status: 422, endpoint: 'run.trigger' }] });
-    expect(await rungate(gate, on)).toMatchObject({ code: 5, err: expect.stringContaining('(422)') });
-  });
-
-  it('exits with 6 if the service rejects the API key', async () => {
-    const on = await service();
-    const ended = await rungate(gate, { ...on, env: { ...on.env, RUNGATE_API_KEY: 'wrong' } });
-    expect(ended).toMatchObject({ code: 6, err: expect.stringContaining('(401)') });
-  });
-
   it('exits with 7 if nothing is listening', async () => {
     const env = { RUNGATE_API_URL: 'http://127.0.0.1:9', RUNGATE_API_KEY: 'key' };
     const ended = await rungate([...gate, '--timeout', '1s'], { cwd: folder, env });
@@ -48,11 +37,6 @@ describe('the gate', () => {
       code: 7,
       err: expect.stringContaining('nothing is listening at 127.0.0.1:9'),
     });
-  });
-
-  it('exits with 64 for a wrong option, and with 78 without a service', async () => {
-    expect(await rungate([...gate, '--no-such'], { cwd: folder })).toMatchObject({ code: 64 });
-    expect(await rungate(gate, { cwd: folder })).toMatchObject({ code: 78 });
   });
 
   it('creates one run if the first response is lost', async () => {
@@ -139,15 +123,4 @@ describe('a report', () => {
       expect(on.mock.requests).toEqual([]);
     },
   );
-});
-
-it('several gates of a project file run, and write one report', async () => {
-  const on = await service({ outcome: ['passed', 'failed'] });
-  const gates = { api: { process: 'api' }, web: { tags: ['é b'], needs: ['api'] } };
-  const text = `\ufeff${JSON.stringify({ project: 'a shop', strict: true, gates }, null, 2)}\n`;
-  writeFileSync(join(folder, 'gates.json'), text.replaceAll('\n', '\r\n'));
-  const flags = ['--config', sharePath(join(folder, 'gates.json')), '--junit', 'gates\\r.xml'];
-  const ended = await rungate(['gate', ...flags], on);
-  expect(ended).toMatchObject({ code: 1, err: expect.stringMatching(/✓ api: [\s\S]*✗ web: /) });
-  expect(readFileSync(join(folder, 'gates/r.xml'), 'utf8').match(/<testsuite /g)).toHaveLength(2);
 });

@@ -76,23 +76,6 @@ describe('the project file', () => {
     expect(code).toBe(0);
     expect(out).toContain(`project\tshop\tproject file\t${windowsPath(join(folder, 'repo/.rungate.json'))}`);
   });
-
-  it('is found by --config and RUNGATE_CONFIG with any kind of path', async () => {
-    const path = windowsPath(join(folder, 'repo/.rungate.json'));
-    for (const name of [path, path.replaceAll('\\', '/'), '..\\repo\\.rungate.json']) {
-      const cwd = join(folder, 'repo');
-      expect((await rungate(['config', 'list', '--config', name], { cwd })).out).toContain('project\tshop');
-      expect((await rungate(['config', 'list'], { cwd, env: { RUNGATE_CONFIG: name } })).out).toContain(
-        'project\tshop',
-      );
-    }
-  });
-
-  it('reports the line of a mistake after CRLF', async () => {
-    writeFileSync(join(folder, 'wrong.json'), '{\r\n  "project": "shop",\r\n  "tags": 5\r\n}\r\n');
-    const ended = await rungate(['config', 'list', '--config', 'wrong.json'], { cwd: folder });
-    expect(ended).toMatchObject({ code: 78, err: expect.stringContaining('wrong.json:3:11') });
-  });
 });
 
 it('environment variables are read in any case', async () => {
@@ -134,12 +117,6 @@ it('a command of mock exec gets only the credentials of the mock, whatever the c
   });
 });
 
-it('doctor finds the service and accepts the credentials', async () => {
-  const mock = await service();
-  const ended = await rungate(['doctor'], { cwd: folder, env: serviceEnv(mock) });
-  expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/✓ .*API key/) });
-});
-
 it('init writes a project file and a pipeline, with slashes in both', async () => {
   const cwd = join(folder, 'new');
   mkdirSync(join(cwd, '.git'), { recursive: true });
@@ -169,23 +146,4 @@ it('a git.exe in the working directory, such as that of a stranger’s repositor
   const gate = ['run', 'trigger', '--project', 'a', '--process', 'b'];
   expect(await rungate(gate, { cwd, env: serviceEnv(await service()) })).toMatchObject({ code: 0 });
   expect(readdirSync(cwd)).not.toContain('started.txt');
-});
-
-it('keys create writes the token to a file and says that Windows has no file modes', async () => {
-  const mock = await service();
-  const around = { cwd: folder, env: serviceEnv(mock) };
-  const ended = await rungate(['keys', 'create', '--name', 'ci', '--output-file', '.\\new key.txt'], around);
-  expect(ended).toMatchObject({
-    code: 0,
-    out: '',
-    err: expect.stringContaining('Windows has no file modes'),
-  });
-  expect(readFileSync(join(folder, 'new key.txt'), 'utf8')).toMatch(/^rg_\w+\n$/);
-});
-
-it('receipt keygen writes both keys and says that Windows has no file modes', async () => {
-  const ended = await rungate(['receipt', 'keygen', '.\\ci'], { cwd: folder });
-  expect(ended).toMatchObject({ code: 0, err: expect.stringContaining('Windows has no file modes') });
-  expect(readFileSync(join(folder, 'ci.key'), 'utf8')).toContain('BEGIN PRIVATE KEY');
-  expect(readFileSync(join(folder, 'ci.pub'), 'utf8')).toContain('BEGIN PUBLIC KEY');
 });

@@ -84,53 +84,6 @@ describe('JUnit XML', () => {
     });
   });
 
-  it('has a case for each run', () => {
-    const report = gate([samples.failed, samples.unobserved], { exitCode: 6 });
-    expect(junitReport(report, { startedAt: Date.UTC(2026, 1, 3, 4, 5, 6) })).toMatchInlineSnapshot(`
-      "<?xml version="1.0" encoding="UTF-8"?>
-      <testsuites>
-        <testsuite name="rungate" tests="2" failures="1" errors="1" skipped="0" time="31.200" timestamp="2026-02-03T04:05:06">
-          <properties>
-            <property name="result" value="fail"/>
-            <property name="exitCode" value="6"/>
-            <property name="run.1.runId" value="run_2"/>
-            <property name="run.1.name" value="run_2"/>
-            <property name="run.1.state" value="completed"/>
-            <property name="run.1.verdict" value="failed"/>
-            <property name="run.1.action" value="fail"/>
-            <property name="run.1.failed" value="2"/>
-            <property name="run.1.blocked" value="1"/>
-            <property name="run.1.appUrl" value="https://app.example.test/runs/run_1"/>
-            <property name="run.1.attempts" value="4"/>
-            <property name="run.1.idempotencyKey" value="key-1"/>
-            <property name="run.1.reattached" value="false"/>
-            <property name="run.2.runId" value="run_6"/>
-            <property name="run.2.name" value="run_6"/>
-            <property name="run.2.verdict" value="unobserved"/>
-            <property name="run.2.action" value="fail"/>
-            <property name="run.2.attempts" value="4"/>
-            <property name="run.2.idempotencyKey" value="key-1"/>
-            <property name="run.2.reattached" value="false"/>
-          </properties>
-          <testcase name="run_2" classname="rungate" time="31.200">
-            <failure type="failed" message="failed: 2 failed, 1 blocked">run run_2 failed: 2 failed, 1 blocked
-      https://app.example.test/runs/run_1</failure>
-            <system-out>run run_2 failed: 2 failed, 1 blocked
-      https://app.example.test/runs/run_1</system-out>
-          </testcase>
-          <testcase name="run_6" classname="rungate" time="31.200">
-            <error type="unobserved" message="could not be observed: GET /api/runs/run_6: 401">run run_6 could not be observed: GET /api/runs/run_6: 401
-      check RUNGATE_API_KEY</error>
-            <system-out>run run_6 could not be observed: GET /api/runs/run_6: 401
-      check RUNGATE_API_KEY</system-out>
-          </testcase>
-          <system-out>gate failed (exit 6)</system-out>
-        </testsuite>
-      </testsuites>
-      "
-    `);
-  });
-
   it.each([
     ['passed', ['system-out'], samples.passed],
     ['failed', ['failure', 'system-out'], samples.failed],

@@ -88,23 +88,6 @@ describe('completion', () => {
     expect(await values(...line.split(' '))).toEqual([...expected]);
   });
 
-  it('offers the names of settings, and of secrets where the command accepts one', async () => {
-    const plain = await values('config', 'set', '');
-    expect(plain).toContain('webhook.timestampHeader');
-    expect(plain).not.toContain('apiKey');
-    expect(await values('config', 'unset', '')).toEqual([
-      ...plain,
-      'apiKey',
-      'token',
-      'headers',
-      'webhookSecrets',
-      'tenantSecret',
-      'hubTokens',
-      'receiptKey',
-    ]);
-    expect(await values('config', 'get', '')).toContain('apiKey');
-  });
-
   it('offers an option only once, unless it is repeatable', async () => {
     const flags = await values('run', 'wait', 'a', '--strict', '--on', 'failed=warn', '--');
     expect(flags).not.toContain('--strict');
@@ -319,18 +302,5 @@ describe('rungate completion', () => {
     const { code, out, err } = await cli(argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toContain('bash, zsh, fish or powershell');
-  });
-
-  it('explains the installation for each shell in its help, and hides the internal option', async () => {
-    const { out } = await cli(['completion', '--help']);
-    for (const line of [
-      'eval "$(rungate completion bash)"',
-      'eval "$(rungate completion zsh)"',
-      'rungate completion fish | source',
-      'rungate completion powershell | Out-String | Invoke-Expression',
-    ]) {
-      expect(out).toContain(line);
-    }
-    expect(out).not.toContain('--complete');
   });
 });

@@ -43,21 +43,6 @@ async function list(settings: Settings = {}, argv: string[] = []): Promise<Recor
 }
 
 describe('settings', () => {
-  it('come from the flag, the environment, the project file, the profile or the default, in this order', async () => {
-    const from = async (settings: Settings = {}, argv: string[] = []) => (await list(settings, argv)).apiUrl;
-    const [url, variable] = ['https://ci.example', 'RUNGATE_API_URL'];
-    expect(await from()).toEqual({ value: null, origin: null, detail: null });
-    write({ default: { settings: { apiUrl: url } } });
-    expect(await from()).toEqual({ value: url, origin: 'profile', detail: path });
-    const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ apiUrl: url }) };
-    const file = { cwd: '/repo/a', files };
-    expect(await from(file)).toEqual({ value: url, origin: 'project file', detail: '/repo/.rungate.json' });
-    const env = { ...file, env: { [variable]: url } };
-    expect(await from(env)).toEqual({ value: url, origin: 'environment', detail: variable });
-    expect(await from(env, ['--api-url', url])).toEqual({ value: url, origin: 'flag', detail: null });
-    expect((await list()).timeout).toMatchObject({ origin: 'default' });
-  });
-
   it('for a branch come with the path of the file and the name of the branch', async () => {
     const file = '{"timeout": "1h", "branches": {"main": {"timeout": "2h"}}}';
     const settings = { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': file } };
@@ -179,21 +164,6 @@ describe('profiles', () => {
     expect((await run(['config', 'get', 'project', '--profile', 'b'], { env })).out).toBe('two\n');
     expect((await run(['--profile', 'b', 'config', 'get', 'project'])).out).toBe('two\n');
     expect((await list({ env })).project?.detail).toBe(`${path}, profile a`);
-  });
-
-  it.each([true, false])('that do not exist are an error (with a profiles file: %j)', async (withFile) => {
-    if (withFile) write({ work: {} });
-    for (const argv of [
-      ['run', 'wait', 'x'],
-      ['config', 'list'],
-      ['webhooks', 'sign'],
-    ]) {
-      const byFlag = await run([...argv, '--profile', 'wrok']);
-      expect(byFlag.code).toBe(64);
-      expect(byFlag.err).toMatch(/profile "wrok" does not exist \(from --profile\)/);
-      const byVariable = await run(argv, { env: { RUNGATE_PROFILE: 'wrok' } });
-      expect(byVariable.code).toBe(78);
-    }
   });
 
   it('with an invalid setting are a configuration error with line and column, and stay in place', async () => {

@@ -17,27 +17,6 @@ afterAll(() => on.close());
 const bodies = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
 
 describe('with a project file', () => {
-  it('a pipeline step needs only run trigger --wait', async () => {
-    const file = {
-      apiUrl: on.mock.url,
-      project: 'shop',
-      strict: true,
-      branches: { main: { process: 'checkout', environment: 'production' }, '*': { tags: ['smoke'] } },
-    };
-    const before = bodies().length;
-    const env = { RUNGATE_API_URL: undefined };
-    const run = on.with({ ...repository(file), env: env as never });
-    expect(await run('run', 'trigger', '--wait')).toMatchObject({ code: 0 });
-    expect(await run('run', 'trigger', '--wait', '--ref', 'main')).toMatchObject({ code: 0 });
-    expect(await run('run', 'trigger', '--wait', '--ref', 'main', '--tag', 'a')).toMatchObject({ code: 0 });
-    const sent = bodies().slice(before);
-    expect(sent.map(({ body }) => JSON.parse(String(body)))).toMatchObject([
-      { projectSlug: 'shop', tags: ['smoke'] },
-      { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'production', ref: 'main' },
-      { projectSlug: 'shop', tags: ['a'], environmentKey: 'production' },
-    ]);
-  });
-
   it('a mistake is reported with file, line and column before anything is sent', async () => {
     const before = asked(on.mock).length;
     const { code, out, err } = await on.with(repository('{\n  "on": { "unobserved": "pass" }\n}'))(
@@ -48,33 +27,6 @@ describe('with a project file', () => {
     expect({ code, out }).toEqual({ code: 78, out: '' });
     expect(err).toMatch(/\/repo\/\.rungate\.json:2:25: on: unobserved cannot pass/);
     expect(asked(on.mock)).toHaveLength(before);
-  });
-
-  it.each<[string, unknown, string[] | Record<string, string>, number]>([
-    ['strict', { strict: true }, [], 4],
-    ['on', { on: { cancelled: 'fail' } }, [], 4],
-    ['on beats strict', { strict: true, on: { cancelled: 'warn' } }, [], 0],
-    ['a flag beats on', { on: { cancelled: 'warn' } }, ['--on', 'cancelled=fail'], 4],
-    ['a flag beats strict', { strict: true }, ['--no-strict'], 0],
-    ['the flag --strict beats on', { on: { cancelled: 'pass' } }, ['--strict'], 4],
-    ['RUNGATE_STRICT beats on', { on: { cancelled: 'pass' } }, { RUNGATE_STRICT: 'true' }, 4],
-    ['--no-strict beats on', { on: { cancelled: 'fail' } }, ['--no-strict'], 0],
-    [
-      'strict of a branch beats on of the file',
-      { on: { cancelled: 'pass' }, branches: { '*': { strict: true } } },
-      [],
-      4,
-    ],
-  ])('the gate follows the policy: %s', async (_what, file, given, code) => {
-    const cancelled = await stage({ outcome: 'cancelled' });
-    const [flags, env] = Array.isArray(given) ? [given, {}] : [[], given];
-    try {
-      const run = cancelled.with({ ...repository(file), env });
-      const { out } = await run('run', 'trigger', '--project', 'shop', '--process', 'checkout', '--quiet');
-      expect((await run('run', 'wait', out.trim(), ...flags)).code).toBe(code);
-    } finally {
-      await cancelled.close();
-    }
   });
 });
 

@@ -28,22 +28,6 @@ it('an error about an invalid URL names its source', async () => {
 
 const keyFile = { RUNGATE_API_URL: refused, RUNGATE_API_KEY_FILE: '/run/key' };
 
-it.each([
-  ['run status', status],
-  ['run wait', ['run', 'wait', 'r']],
-])(
-  'a CA file without a certificate is a configuration error of %s, even with other authorities',
-  async (_name, argv) => {
-    const { readFileSync } = await import('node:fs');
-    const extra = readFileSync(new URL('../../transport/tls/ca.pem', import.meta.url), 'utf8');
-    const env = { ...credential, RUNGATE_TOKEN: 't', NODE_EXTRA_CA_CERTS: 'extra.pem' };
-    const settings = { env, files: { 'ca.pem': 'hello', 'extra.pem': extra } };
-    const { code, err } = await cli([...argv, '--api-url', refused, '--ca-file', 'ca.pem'], settings);
-    expect(err).toContain('the CA file ca.pem contains no certificate');
-    expect(code).toBe(78);
-  },
-);
-
 it('a secret in RUNGATE_API_KEY_FILE is never shown', async () => {
   const secret = 'rg_1234567890abcdef1234567890abcdef12345678';
   const { code, err } = await cli(status, { env: { ...keyFile, RUNGATE_API_KEY_FILE: secret } });

@@ -29,18 +29,6 @@ describe('an unreadable profiles file', () => {
     expect((await on.with({ env })(...trigger, '--wait', '--quiet')).err).toMatch(warning);
   });
 
-  it.each<[string, string[], Record<string, undefined>, number]>([
-    ['the address', ['run', 'status', 'x'], { RUNGATE_API_URL: undefined }, 78],
-    ['the key', ['run', 'status', 'x'], { RUNGATE_API_KEY: undefined }, 6],
-    ['a webhook secret', ['webhooks', 'sign'], {}, 78],
-    ['what to run', ['run', 'trigger', '--wait'], {}, 64],
-  ])('does not hide the error that %s is missing', async (_what, argv, more, code) => {
-    const result = await on.with({ env: { ...env, ...more }, stdin: '{}' })(...argv);
-    expect(result.code).toBe(code);
-    expect(result.err).toMatch(warning);
-    expect(asked(on.mock)).toEqual([]);
-  });
-
   it('is an error if the user names a profile', async () => {
     for (const result of [
       await on.with({ env })('run', 'status', 'x', '--profile', 'work'),

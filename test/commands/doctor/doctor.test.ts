@@ -23,41 +23,6 @@ async function examine(env: Record<string, string | undefined> = {}) {
   return { code, err, report, of: (name: string) => report.checks.find((one) => one.name === name) };
 }
 
-describe('the workflows of the repository', () => {
-  const forks = 'github.event.pull_request.head.repo.full_name == github.repository';
-  const workflow = (condition: string) =>
-    `on:\n  pull_request:\n  merge_group:\njobs:\n  e2e:\n    if: ${condition}\n    steps:\n      - run: npx rungate gate\n`;
-  const inspect = async (files: Record<string, string>) => {
-    on = await stage();
-    const paths = Object.keys(files).map((path) => path.replace('/repo/', ''));
-    const captured = (command: readonly string[]) =>
-      command.includes('ls-files') ? [...paths, '.github/workflows/deleted.yml', ''].join('\0') : null;
-    const world = { cwd: '/repo/web', files: { '/repo/.git': '', ...files }, captured };
-    const { code, out } = await on.with(world)('doctor', '--json');
-    const { checks } = JSON.parse(out) as Report;
-    return { code, checks: checks.filter(({ name }) => name === 'workflows') };
-  };
-
-  it('are a warning if a condition can skip the gate', async () => {
-    const { code, checks } = await inspect({
-      '/repo/.github/workflows/e2e.yaml': workflow(forks),
-      '/repo/.github/workflows/build.yml': 'on: push\n',
-    });
-    expect(code).toBe(0);
-    expect(checks).toEqual([
-      {
-        name: 'workflows',
-        status: 'warn',
-        detail: `.github/workflows/e2e.yaml skips the gate in the job e2e unless ${forks}`,
-        remedy: expect.stringMatching(
-          /counts a skipped job as success, even where it is required.*--merge-queue/,
-        ),
-        exitCode: 0,
-      },
-    ]);
-  });
-});
-
 describe('rungate doctor', () => {
   it('reports each check and exits with 0', async () => {
     const { code, report, of } = await examine();
@@ -87,36 +52,6 @@ describe('rungate doctor', () => {
     expect(of('variables')).toMatchObject({ status: 'warn', detail: `rungate does not read ${name}` });
     expect(of('variables')?.remedy).toContain(remedy);
     expect(JSON.stringify(report)).not.toContain('a-value');
-  });
-
-  it('does not warn about variables that rungate, its pipelines or its reports set', async () => {
-    const names = [
-      'VERDICT',
-      'RUN_ID',
-      'APP_URL',
-      'IDEMPOTENCY_KEY',
-      'ARGS',
-      'PACKAGE',
-      'SELFTEST',
-      'HUB_REDIS_URL',
-      'HUB_REDIS_PREFIX',
-    ];
-    const { of } = await examine(Object.fromEntries(names.map((name) => [`RUNGATE_${name}`, 'x'])));
-    expect(of('variables')).toBeUndefined();
-  });
-
-  it.each([
-    [
-      { api: { process: 'a' }, web: { tags: ['b'], needs: ['api'] } },
-      { status: 'ok', detail: 'api, web (needs api)' },
-    ],
-    [{ api: {} }, { status: 'warn', detail: 'no process and no tags to run: api' }],
-  ])('lists the gates of the project file: %j', async (gates, expected) => {
-    on = await stage();
-    const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ gates }) };
-    const { out } = await on.with({ cwd: '/repo', files })('doctor', '--json');
-    const { checks } = JSON.parse(out) as Report;
-    expect(checks.find(({ name }) => name === 'gates')).toMatchObject(expected);
   });
 
   it('lists the credentials in use and their sources', async () => {

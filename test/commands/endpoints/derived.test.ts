@@ -41,19 +41,6 @@ describe('request bodies', () => {
     expect(body()).toEqual({ value: '007', q: 'a=b', n: 7, list: [1, '2'] });
   });
 
-  it('other options override fields of --input', async () => {
-    respond('env.create');
-    const input = '{"name":"from file","key":"k","mobileRuntimeOverrides":{"udid":"u","deviceName":"d"}}';
-    const files = { 'env.json': input };
-    const flags = ['--input', 'env.json', '--name', 'from flag', '--device-name', 'e'];
-    await on.with({ files })('env', 'create', ...flags);
-    expect(body()).toEqual({
-      name: 'from flag',
-      key: 'k',
-      mobileRuntimeOverrides: { udid: 'u', deviceName: 'e' },
-    });
-  });
-
   it('a file is sent as multipart/form-data with unchanged bytes', async () => {
     respond('observations.attach');
     const text = 'line\r\n\u00e9 --boundary "quoted"';
@@ -71,19 +58,6 @@ describe('queries', () => {
     const others = '--query mode=semantic --query k=v=w'.split(' ');
     await on.rungate('observations', 'search', 'shop', 'a & b', ...others);
     expect(sent()?.query).toMatchObject({ q: 'a & b', mode: 'semantic', k: 'v=w' });
-  });
-
-  it.each([
-    [['hello', '--query', 'q=other'], 'the text to search for is the parameter "q", which is given twice'],
-    [
-      ['hello', '--text-param', 'page', '--page', '3'],
-      '--page is the parameter "page", which is given twice',
-    ],
-    [['--query', 'page=2', '--page', '3'], '--page is the parameter "page", which is given twice'],
-  ])('search refuses a parameter that is given twice: %j', async (argv, message) => {
-    const { code, err } = await on.rungate('observations', 'search', 'shop', ...argv);
-    expect({ code, sent: on.mock.requests }).toEqual({ code: 64, sent: [] });
-    expect(err).toContain(message);
   });
 
   it('search sends the text under the name given by --text-param', async () => {
@@ -232,19 +206,6 @@ describe('rungate api', () => {
     });
     expect(body()).toEqual({ name: 'x' });
     expect(sent()?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
-  });
-
-  it('retries a GET, and a POST only with an idempotency key', async () => {
-    on.mock.faults.add({ kind: 'status', status: 503, times: 1 });
-    on.mock.faults.add({ kind: 'reply', text: '{}', skip: 1 });
-    expect((await on.rungate('api', 'GET', '/api/x')).code).toBe(0);
-    on.mock.faults.add({ kind: 'status', status: 503, times: 9 });
-    const before = on.mock.requests.length;
-    expect((await on.rungate('api', 'POST', '/api/x', '--field', 'a=b')).code).toBe(5);
-    expect(on.mock.requests.length - before).toBe(1);
-    const keyed = ['api', 'POST', '/api/x', '--field', 'a=b', '--idempotency-key', 'k'];
-    expect((await on.rungate(...keyed)).code).toBe(5);
-    expect(on.mock.requests.length - before).toBe(5);
   });
 });
 

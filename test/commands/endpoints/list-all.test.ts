@@ -62,21 +62,6 @@ describe('--all', () => {
     ]);
   });
 
-  test('prints one table with the columns of the first page, which widens only for a longer id', async () => {
-    const items = (page: number) =>
-      page === 1
-        ? ['{"id":"o1","status":"open"}', '{"id":"o2","status":"confirmed"}']
-        : [`{"id":"a-long-id","status":"${'longer '.repeat(20)}","title":"new"}`, '{"id":"o4"}'];
-    const { out } = await listed((page, scene) => send(scene, pageText(page, 4, items(page))), [], {
-      isTTY: true,
-    });
-    expect(lines(out).slice(0, 3)).toEqual(['ID  STATUS', 'o1  open', 'o2  confirmed']);
-    expect(lines(out)[3]).toMatch(/^a-long-id {2}longer longer .*longer$/);
-    expect(lines(out).at(-1)).toBe('o4         -');
-    expect(out.match(/STATUS|new/g)).toEqual(['STATUS']);
-    expect(Math.max(...lines(out).map((line) => line.length))).toBeLessThanOrEqual(80);
-  });
-
   test.each([[['--json']], [[]], [['--format', 'table']]])(
     'prints nothing for an empty list but says so on stderr (%j)',
     async (argv) => {

@@ -15,19 +15,6 @@ it('for a path without /api, the hint says that paths begin with it', async () =
 });
 
 it.each([
-  ['update', 'FEATURE_FLAGS', '--field', 'value=1'],
-  ['delete', 'FEATURE_FLAGS', '--yes'],
-])(
-  'for an unknown variable, the hint names the command that lists them: env vars %s',
-  async (action, ...rest) => {
-    const { items } = JSON.parse((await on.rungate('env', 'list', '--json')).out);
-    const { code, err } = await on.rungate('env', 'vars', action, items[0].key, ...rest);
-    expect(code).toBe(5);
-    expect(err).toContain(`rungate env vars list ${items[0].key} shows the ids\n`);
-  },
-);
-
-it.each([
   ['webhooks test wh_1', 'rungate webhooks list'],
   ['webhooks deliveries get wh_1 dlv_1', 'rungate webhooks deliveries list wh_1'],
   ['observations get shop obs_1', 'rungate observations list shop'],
@@ -37,25 +24,3 @@ it.each([
   expect(code).toBe(5);
   expect(err).toMatch(new RegExp(`^ +→ check the id; .*; ${list} shows the ids$`, 'm'));
 });
-
-it.each([
-  [
-    409,
-    'observations archive shop obs_1',
-    'observations.archive',
-    'rungate observations get shop obs_1 shows its state',
-  ],
-  [
-    409,
-    'observations get shop ;ls',
-    'observations.get',
-    'rungate observations get shop <observationId> shows its state',
-  ],
-  [422, 'env create --name new', 'env.create', 'see rungate env create --help'],
-] as const)(
-  'after a refusal with %i, the hint names a command that shows more: %s',
-  async (status, line, endpoint, hint) => {
-    on.mock.faults.add({ kind: 'status', status, endpoint });
-    expect((await on.rungate(...line.split(' '))).err).toContain(`→ ${hint}\n`);
-  },
-);

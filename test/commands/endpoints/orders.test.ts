@@ -110,18 +110,6 @@ describe('orders summary --verify', () => {
     const one = await on.rungate('orders', 'summary', '--verify', '--format', 'ndjson');
     expect(one.out.trimEnd().split('\n')).toHaveLength(1);
   });
-
-  it("shows the API's sum over several currencies, the sum of each, and a note", async () => {
-    summaryIs(summaryText('3', '1010'));
-    listIs(listText(orderText('1000', '"JPY"'), orderText('4'), orderText('6.00')));
-    const { code, out, err } = await verify();
-    expect(code).toBe(0);
-    expect(out).toContain('EUR (2 orders)\t\t10.00\t\nJPY (1 order)\t\t1000\t\n');
-    expect(err).toMatch(/2 currencies \(EUR, JPY\).* a sum over several currencies/);
-    const shown = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('orders', 'summary', '--verify');
-    expect(shown.out).toMatch(/SUMMARY +LIST +DIFFERENCE/);
-    expect(Math.max(...shown.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-  });
 });
 
 describe('orders summary --verify, if orders arrive while it reads,', () => {

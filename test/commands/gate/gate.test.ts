@@ -215,18 +215,6 @@ describe('the last lines', () => {
     const again = await on.rungate(...words);
     expect([again.code, again.err]).toEqual([3, expect.any(String)]);
   });
-
-  it('after a stop that leaves the run going are that command, and after a cancellation they are not', async () => {
-    await playing('stuck');
-    const stopsWhen = () => asked(on.mock).filter((endpoint) => endpoint === 'run.status').length > 1;
-    const left = await on.with({ stopsWhen })(...one, '--no-cancel-on-interrupt');
-    expect([left.code, left.err]).toEqual([
-      143,
-      expect.stringMatching(/^to go on waiting: rungate run wait run_/m),
-    ]);
-    const cancelled = await on.with({ stopsWhen: () => true })(...one);
-    expect([cancelled.code, cancelled.err]).toEqual([143, expect.not.stringContaining('to go on waiting')]);
-  });
 });
 
 it.each([

@@ -79,23 +79,6 @@ describe('rungate gate', () => {
     expect(created()).toHaveLength(2);
   });
 
-  it('uses the settings of each gate over those of the file', async () => {
-    const file = fileOf(
-      { a: { process: 'a', environment: 'eu', on: { failed: 'warn' }, ref: 'own' }, b: { process: 'b' } },
-      { environment: 'us' },
-    );
-    const { code, report } = await gates({ outcome: 'failed' }, file, '--commit-sha', 'abc');
-    expect(code).toBe(1);
-    expect(short(report)).toEqual([
-      ['a', 'warn', 0],
-      ['b', 'fail', 1],
-    ]);
-    expect(created().map(({ body }) => JSON.parse(String(body)))).toMatchObject([
-      { environmentKey: 'eu', ref: 'own', commitSha: 'abc' },
-      { environmentKey: 'us', commitSha: 'abc' },
-    ]);
-  });
-
   it('gives gates with the same request different runs, also in CI', async () => {
     const file = fileOf({ a: { process: 'x' }, b: { process: 'x' } });
     const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: String(Math.random()), GITHUB_RUN_ATTEMPT: '1' };

@@ -325,25 +325,6 @@ it('several gates with one URL share one environment, which is deleted after the
 describe('--environment beside it', () => {
   const model = () => environments().find(({ key }) => key === 'staging') as StoredEnvironment;
 
-  it('is copied with the fields that the API does not describe, but without those that stand for one environment', async () => {
-    await begin();
-    Object.assign(model(), {
-      mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
-      region: 'eu',
-      isDefault: true,
-      createdBy: 'someone',
-    });
-    expect(await on.rungate(...gate, '--base-url', url, '-e', 'staging')).toMatchObject({ code: 0 });
-    const [created] = bodies('env.create');
-    expect(created).toMatchObject({
-      providerModel: model().providerModel,
-      mobileRuntimeOverrides: { deviceName: 'Pixel 8' },
-      region: 'eu',
-    });
-    for (const own of ['id', 'createdAt', 'isDefault', 'createdBy']) expect(created).not.toHaveProperty(own);
-    expect(created?.key).not.toBe('staging');
-  });
-
   it('is copied with its variables by --copy-variables', async () => {
     await begin();
     const shown = [...model().variables.values()].map((variable) =>

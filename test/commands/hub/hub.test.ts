@@ -11,7 +11,7 @@ import type { StopSignal } from '../../../src/errors.ts';
 import { hubVersion } from '../../../src/gate/fleet/protocol.ts';
 import { version } from '../../../src/version.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
-import { isRedisMissing, redisCommand, startRedis, type TestRedis } from '../../hub/redis.ts';
+import { isRedisMissing, startRedis, type TestRedis } from '../../hub/redis.ts';
 import { until } from '../../until.ts';
 import { ask, deliver, env, hub, signedHeaders, stream, token } from './running-hub.ts';
 
@@ -183,19 +183,6 @@ describe('rungate hub', () => {
     expect(await deliver(url, '[]')).toBe(401);
   });
 
-  it('grants what --budget allows', async () => {
-    const on = await hub(['--budget', 'creates=1', '--format', 'ndjson']);
-    expect(await (await ask(on.url, '/v1/grants', { class: 'create' })).json()).toEqual({ granted: true });
-    const second = ask(on.url, '/v1/grants', { class: 'create' });
-    await until(async () => (await (await fetch(`${on.url}/readyz`)).text()).includes('"create":1'));
-    await on.stop();
-    const response = await second;
-    expect([response.status, await response.json()]).toEqual([
-      202,
-      { granted: false, idleMs: expect.any(Number) },
-    ]);
-  });
-
   it('logs each event as a line of JSON', async () => {
     const on = await hub();
     const { text } = await stream(on.url, ['run_1']);
@@ -322,32 +309,6 @@ describe('the metrics', () => {
   });
 });
 
-describe('without Redis, rungate hub', () => {
-  it('starts, says so, and serves gates', async () => {
-    const closed: Server = createServer().listen(0, '127.0.0.1');
-    await once(closed, 'listening');
-    const { port } = closed.address() as { port: number };
-    closed.close();
-    await once(closed, 'close');
-    const on = await hub(undefined, {
-      env: { RUNGATE_HUB_REDIS_URL: `redis://:hunter22@127.0.0.1:${port}` },
-    });
-    expect(on.events()).toMatchObject([
-      { event: 'redis-lost', error: `connect ECONNREFUSED 127.0.0.1:${port}` },
-      { event: 'listening' },
-    ]);
-    expect(await (await fetch(`${on.url}/readyz`)).json()).toMatchObject({
-      status: 'not ready',
-      redis: false,
-    });
-    expect(await (await fetch(`${on.url}/metrics`)).text()).toContain('\nrungate_hub_redis_up 0\n');
-    expect((await ask(on.url, '/v1/grants', { class: 'create' })).status).toBe(200);
-    expect(await deliver(on.url, '{}')).toBe(204);
-    expect(on.events().filter(({ event }) => event === 'redis-lost')).toHaveLength(1);
-    expect((await on.stop()).out).not.toContain('hunter');
-  });
-});
-
 describe.skipIf(isRedisMissing)('with Redis, rungate hub', () => {
   let redis: TestRedis;
   beforeAll(async () => {
@@ -379,22 +340,6 @@ describe.skipIf(isRedisMissing)('with Redis, rungate hub', () => {
       error: expect.stringContaining('WRONGPASS'),
     });
     expect(on.out()).not.toContain('hunter');
-  });
-
-  it('does not start with Redis Cluster', async () => {
-    const cluster = await startRedis(['--cluster-enabled', 'yes']);
-    cleanups.push(cluster.stop);
-    const url = `redis://:hunter22@127.0.0.1:${cluster.port}`;
-    await redisCommand(cluster.url, 'CONFIG', 'SET', 'requirepass', 'hunter22');
-    const result = await cli(['hub', '--port', '0'], {
-      env: { ...env, RUNGATE_HUB_REDIS_URL: url },
-      clock: systemClock,
-    });
-    expect(result).toMatchObject({ code: 78, out: expect.stringMatching(/^\S+ redis-lost [^\n]*\n$/) });
-    expect(result.err).toBe(
-      `error: hub: Redis Cluster is not supported: 127.0.0.1:${cluster.port}\n` +
-        '  → use one Redis server, or a master with replicas and Sentinel\n',
-    );
   });
 
   it('connects with TLS, and trusts the certificates of --ca-file', async () => {

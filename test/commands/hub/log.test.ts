@@ -15,23 +15,6 @@ async function logTo(format: 'plain' | 'ndjson') {
   };
 }
 
-it('writes the same fault five times a minute, and then how often it came', async () => {
-  const { log, flush, lines } = await logTo('plain');
-  for (let count = 0; count < 100; count += 1) log({ type: 'fault', error: new Error('the same') });
-  log({ type: 'fault', error: new Error('another') });
-  log({ type: 'refused-delivery', code: 'mismatch', status: 401 });
-  flush();
-  log({ type: 'fault', error: new Error('the same') });
-  const repeated = 'fault error="the same"';
-  expect(lines()).toEqual([
-    ...Array.from({ length: 5 }, () => repeated),
-    'fault error=another',
-    'refused-delivery code=mismatch status=401',
-    'suppressed of="fault the same" count=95',
-    repeated,
-  ]);
-});
-
 it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret, as %s', async (format) => {
   const { log, lines } = await logTo(format);
   log({ type: 'redis-lost', error: new Error('ERR\n\u001b[31m hunter22 ::error::') });

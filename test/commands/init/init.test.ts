@@ -236,39 +236,6 @@ describe('several gates', () => {
     }
   });
 
-  it.each<[string, object, readonly string[], string | null]>([
-    ['the process', { process: 'checkout' }, ['--gates', 'api', '--force'], 'the process checkout'],
-    ['the tags', { tags: ['a', 'b'], gates }, [], 'the tags a, b'],
-    ['no process that a gate runs', { process: 'api', gates }, [], null],
-    ['nothing for a single run', { process: 'x', gates }, ['--process', 'x', '--force'], null],
-  ])('replace %s of a file with a warning', async (_what, fields, argv, lost) => {
-    const world = withFile({ project: 'shop', ...fields });
-    const { code, err } = await cli(['init', ...argv], world);
-    expect(code, err).toBe(0);
-    const warning = 'warning: the pipeline runs the gates of .rungate.json, and none of them runs';
-    if (lost === null) expect(err).not.toContain('warning');
-    else expect(err).toContain(`${warning} ${lost}\n  → to run that too, add a gate for it`);
-  });
-
-  it.each<[string, object, readonly string[], string]>([
-    ['a process', { gates }, ['--process', 'checkout'], '--process checkout'],
-    ['the process of the file', { process: 'x', gates }, ['--process', 'x'], '--process x'],
-    [
-      'a process, if only a branch has gates',
-      { branches: { main: { gates } } },
-      ['--process', 'x'],
-      '--process x',
-    ],
-  ])('leave the pipeline to %s if an option names it', async (_what, fields, argv, selected) => {
-    const world = withFile({ project: 'shop', ...fields });
-    const { code, err } = await cli(['init', ...argv, '--force'], world);
-    expect(code, err).toBe(0);
-    // Without the option, the command would run the gates.
-    expect(world.files[workflow]).toContain(` gate ${selected}\n`);
-    expect(err).toContain(` gate ${selected}\n`);
-    expect(world.files[workflow]).toContain('timeout-minutes: 75\n');
-  });
-
   it.each<[string, object, number]>([
     ['60 minutes for each one of a chain', { a: {}, b: { needs: ['a'] }, c: { needs: ['b', 'a'] } }, 195],
     ['their own timeouts', { a: { timeout: '2h' }, b: { needs: ['a'], timeout: '10m' } }, 145],
@@ -304,19 +271,6 @@ describe('an existing file', () => {
       /\.rungate\.json already exists with different settings: project, process\n[\s\S]*--force/,
     );
     expect(world.files).toEqual({ '/repo/.git': '', [file]: old });
-  });
-
-  it.each([
-    ['tags', ['--project', 'shop', '--tag', 'smoke,nightly']],
-    ['every setting of init', [...flags, '--environment', 'qa', '--api-url', 'https://s.example']],
-  ])('is accepted if the same settings are given again: %s', async (_name, given) => {
-    const world = repository();
-    await cli(['init', ...given], world);
-    const before = { ...world.files };
-    const { code, out } = await cli(['init', ...given], world);
-    expect(code).toBe(0);
-    expect(out).toBe('unchanged: .rungate.json\nunchanged: .github/workflows/rungate.yml\n');
-    expect(world.files).toEqual(before);
   });
 
   describe('with --force', () => {
@@ -503,31 +457,6 @@ describe('in a package of a monorepo', () => {
     expect(world.files[pipelineOfWeb]).toContain(' gate --config packages/web/.rungate.json\n');
     expect(world.files[pipelineOfWeb]).toContain('\n  e2e-packages-web:\n');
     expect(Object.keys(world.files)).not.toContain(file);
-  });
-
-  it('copies the settings that applied there before, and says what it did not copy', async () => {
-    const outer = {
-      apiUrl: 'https://s.example',
-      project: 'shop',
-      process: 'all',
-      strict: true,
-      timeout: '30m',
-      caFile: 'certs/ca.pem',
-      branches: { main: { process: 'main' } },
-    };
-    const world = monorepo({ [file]: JSON.stringify(outer) });
-    const { code, err } = await cli(['init', '--tag', 'web'], world);
-    expect(code).toBe(0);
-    expect(err).toMatch(/\.rungate\.json now replaces \.\.\/\.\.\/\.rungate\.json.*not its "branches"/);
-    expect(JSON.parse(world.files[web] ?? '')).toEqual({
-      apiUrl: 'https://s.example',
-      project: 'shop',
-      strict: true,
-      timeout: '30m',
-      caFile: '../../certs/ca.pem',
-      tags: ['web'],
-    });
-    expect(world.files[file]).toBe(JSON.stringify(outer));
   });
 });
 

@@ -67,26 +67,6 @@ describe('the command that goes on waiting', () => {
     ]);
   });
 
-  it('expects the version that the page showed, if that is the digest of a subject', async () => {
-    const deployedUrl = 'https://shop.test/version';
-    const text = `sha256:${'ab'.repeat(32)}`;
-    const subject = [`shop@${text}`];
-    const settings = { 'deployed.url': { value: deployedUrl }, 'receipt.subjects': { value: subject } };
-    const reads = [
-      { text, matches: true },
-      { text: null, matches: false },
-    ];
-    const lineAfter = (flags: Flags) => linesAfter('run_1', flags, unnamed, settings, {}, [], reads);
-    const wait = 'to go on waiting: rungate run wait run_1 --strict --timeout 1m';
-    const flags = { receipt: 'receipt.json', subject, deployedUrl };
-    expect(await lineAfter({ ...flags, commitSha: commit })).toEqual([
-      `${wait} --deployed-url ${deployedUrl} --deployed-is ${text}`,
-    ]);
-    expect(await lineAfter(flags)).toEqual([
-      `${wait} --deployed-url ${deployedUrl} --receipt receipt.json --subject ${subject}`,
-    ]);
-  });
-
   it('is missing if the gate has failed already, because an earlier run failed and flaky=fail', async () => {
     const failed = unknownRun({ runId: 'run_0', verdict: 'failed', decides: false });
     expect(await linesAfter('run_1', {}, unnamed, {}, { flaky: 'fail' }, [failed])).toEqual([]);

@@ -184,22 +184,6 @@ describe('the deployed build', () => {
     expect(result.err).toContain(`${page()} did not show ${all.join(' or ')} in 3 reads in a row within 5 s`);
   });
 
-  it.each([
-    ['another digest', digest, digest.replaceAll('ab', 'eb')],
-    ['another subject', digest, second],
-    ['the commit', digest, commit],
-    ['the digest', commit, digest],
-  ])('that changes to %s while the run goes is another build', async (_what, first, next) => {
-    on = await stage({ ...options, deployed: `${first},${next}@30s` });
-    const { code, out } = await on.rungate(...gate, ...subjects, '--deployed-url', page());
-    const { runs, deployed } = JSON.parse(out);
-    expect([code, runs[0].error.message]).toEqual([
-      8,
-      expect.stringMatching(new RegExp(` showed "${next}" during the run \\(.*\\), not "${first}"$`)),
-    ]);
-    expect(deployed).toMatchObject({ expected: first, matches: false });
-  });
-
   it('that is 1 GiB long is not read to its end', async () => {
     let sent = 0;
     server = createServer((_, response) => {
@@ -235,19 +219,6 @@ describe('the reads of the version page', () => {
     expect(order.slice(-3)).toEqual(['version', 'version', 'version']);
     const { attempts } = JSON.parse(out).runs[0];
     expect(reads()).toHaveLength(3 + attempts + 3);
-  });
-
-  it('come once a second before the run is created, each on its own connection, past caches', async () => {
-    on = await stage({ ...options, deployed: `old,${new7}@5s` });
-    const { out } = await on.rungate(...gate, '--deployed-url', page());
-    const times = reads().map(({ at }) => at - (reads()[0]?.at ?? 0));
-    expect(times.slice(0, 8)).toEqual([0, 1000, 2000, 3000, 4000, 5000, 6000, 7000]);
-    expect(reads()[0]?.headers).toMatchObject({ 'cache-control': 'no-cache', connection: 'close' });
-    expect(JSON.parse(out).deployed.reads).toEqual([
-      { at: '2026-01-15T12:00:00.000Z', phase: 'before', text: 'old', matches: false, error: null },
-      { at: '2026-01-15T12:00:05.000Z', phase: 'before', text: new7, matches: true, error: null },
-      expect.objectContaining({ phase: 'after', text: new7, matches: true, error: null }),
-    ]);
   });
 
   it('never send a credential of the service', async () => {
@@ -395,20 +366,6 @@ describe('nothing is sent', () => {
     expect(result.code).toBe(code);
     expect(on.mock.requests).toEqual([]);
   });
-});
-
-it('the settings of the project file check the build, too', async () => {
-  on = await stage({ ...options, deployed: 'v2' });
-  const files = {
-    '/repo/.git': '',
-    '/repo/.rungate.json': JSON.stringify({
-      deployed: { url: `${page()}.json`, pointer: '/version', is: 'v1', timeout: '3s' },
-    }),
-  };
-  const { code, out } = await on.with({ files, cwd: '/repo' })(...gate);
-  expect(code).toBe(8);
-  expect(JSON.parse(out).deployed).toMatchObject({ expected: 'v1', pointer: '/version' });
-  expect(reads()).toHaveLength(4);
 });
 
 describe('each run is created by one request', () => {

@@ -173,20 +173,6 @@ describe('extra headers', () => {
     expect(gateway.received).toEqual([]);
   });
 
-  it('are not an option or a setting of a project file', async () => {
-    for (const flag of ['-H', '--header', '--headers', `--header=${line}`]) {
-      const { code, err } = await run(['env', 'list', flag, line]);
-      expect([code, err]).toEqual([
-        64,
-        expect.stringContaining('set RUNGATE_HEADERS or RUNGATE_HEADERS_FILE'),
-      ]);
-    }
-    const own = { ...files, '/repo/.git': '', '/repo/.rungate.json': '{ "headers": { "X-A": "b" } }' };
-    const { code, err } = await run(['env', 'list'], { cwd: '/repo', files: own });
-    expect([code, err]).toEqual([78, expect.stringContaining('unknown setting "headers"')]);
-    expect(gateway.received).toEqual([]);
-  });
-
   it('are not sent where a project file of a fork directs', async () => {
     const own = { ...files, '/repo/.git': '', '/repo/.rungate.json': `{ "apiUrl": "${elsewhere.url}" }` };
     const env = {

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gate } from '../../../src/library/gate.ts';
-import { gates } from '../../../src/library/gates.ts';
-import { startRun } from '../../../src/library/start-run.ts';
 import { trigger } from '../../cli/harness.ts';
-import { type HubStage, hubStage, hubToken, type TestHub } from '../../cli/hub-stage.ts';
+import { type HubStage, hubStage, type TestHub } from '../../cli/hub-stage.ts';
 import { until } from '../../until.ts';
 
 let on: HubStage;
@@ -111,62 +108,5 @@ describe('the token of a hub', () => {
     expect(code).toBe(78);
     expect(err).toContain(message);
     expect(on.mock.requests).toEqual([]);
-  });
-});
-
-describe('the library', () => {
-  it('uses the hub in its options', async () => {
-    const hub = await on.hub();
-    const events: unknown[] = [];
-    const service = { apiUrl: on.mock.url, apiKey: on.mock.apiKey, clock: on.time.clock };
-    const options = { ...service, hub: { url: hub.url, token: hubToken } };
-    const body = { projectSlug: 'shop', processSlug: 'checkout' };
-    const started = startRun({ ...options, trigger: body });
-    await on.settle();
-    const { runId } = await started;
-    let ended = false;
-    const waiting = gate({ ...options, runIds: [runId], onProgress: (event) => events.push(event) });
-    waiting.finally(() => {
-      ended = true;
-    });
-    await on.settle(() => events.length === 1);
-    await on.pass(61_000);
-    await hub.deliver({ runId });
-    await on.settle(() => ended);
-    expect(await waiting).toMatchObject({ result: 'pass', runs: [{ attempts: 2, woken: true }] });
-    expect(events).toMatchObject([
-      { type: 'read', woken: false },
-      { type: 'read', woken: true },
-    ]);
-    expect(granted(hub)).toEqual(['create', 'first', 'confirm']);
-  });
-});
-
-describe('gates of one process', () => {
-  it('share one stream with the hub, also a gate that begins after the others have ended', async () => {
-    const hub = await on.hub();
-    const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
-    let ended = false;
-    const waiting = gates({
-      ...{ apiUrl: on.mock.url, apiKey: on.mock.apiKey, clock: on.time.clock, timeoutMs: 10 * 60_000 },
-      hub: { url: hub.url, token: hubToken },
-      gates: { api: { trigger }, docs: { trigger }, web: { trigger, needs: ['api', 'docs'] } },
-    });
-    waiting.finally(() => {
-      ended = true;
-    });
-    let most = 0;
-    for (const runs of [2, 3]) {
-      await on.settle(() => on.mock.state.runs.size === runs, 250);
-      most = Math.max(most, await openStreams(hub));
-      await on.pass(61_000);
-      await hub.deliver([...on.mock.state.runs.keys()]);
-    }
-    await on.settle(() => ended, 250);
-    expect((await waiting).result).toBe('pass');
-    expect(most).toBe(1);
-    expect(hub.log.filter(({ type }) => type === 'reported')).toEqual([]);
-    const creates = hub.log.filter((event) => event.type === 'grant' && event.class === 'create');
-    expect(creates).toMatchObject([{ gate: 'api' }, { gate: 'docs' }, { gate: 'web' }]);
   });
 });

@@ -88,14 +88,4 @@ describe.each(names)('%s: after a sleep past the deadline', (command) => {
     const { code, run } = await play(command, [], { outcome, duration: 60_000, settings: asleep() });
     expect([code, run.verdict]).toEqual([outcome === 'passed' ? 0 : 1, outcome]);
   });
-
-  it('reads the run before it is cancelled, and not again', async () => {
-    const { code, run } = await play(command, ['--cancel-on-timeout'], {
-      outcome: 'stuck',
-      settings: asleep(),
-    });
-    expect([code, run.verdict, run.cancellation]).toEqual([3, 'timeout', 'requested']);
-    expect(run.attempts).toBe(2);
-    expect(asked('run.status')).toHaveLength(2);
-  });
 });

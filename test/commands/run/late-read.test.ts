@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Fault, MockOptions } from '../../../src/mock/server.ts';
+import type { MockOptions } from '../../../src/mock/server.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage | undefined;
@@ -34,28 +34,5 @@ describe('a timeout reports why the wait ended before the deadline, and what to 
     expect(err).toMatch(hint);
     const { out } = await on.rungate(...wait, '--json');
     expect('nextReadSeconds' in JSON.parse(out).runs[0]).toBe(isLate);
-  });
-
-  it.each<[string, object | null]>([
-    ['requested', null],
-    ['failed', { kind: 'status', status: 422, endpoint: 'run.cancel' }],
-  ])('does not suggest --cancel-on-timeout after it has %s', async (cancellation, fault) => {
-    for (const flags of [
-      ['--timeout', '1m'],
-      ['--max-attempts', '2'],
-    ]) {
-      on = await stage({ outcome: 'stuck' });
-      if (fault !== null) on.mock.faults.add({ ...fault, times: 9 } as Fault);
-      const words = [...trigger, '--wait', '--cancel-on-timeout', ...flags];
-      const files: Record<string, string> = {};
-      const { code, err } = await on.with({ files })(...words, '--report', '/r.md', '--junit', '/r.xml');
-      expect(code).toBe(3);
-      for (const text of [err, files['/r.md'], files['/r.xml']]) {
-        expect(text).toContain('increase --');
-        expect(text).not.toContain('--cancel-on-timeout');
-      }
-      expect(JSON.parse((await on.rungate(...words, '--json')).out).runs[0]).toMatchObject({ cancellation });
-      await on.close();
-    }
   });
 });

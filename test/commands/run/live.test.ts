@@ -65,20 +65,6 @@ async function watch(
 }
 
 describe('the live view of a wait', () => {
-  it('shows the run in place of one that was discarded', async () => {
-    on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
-    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_JOB: 'e2e' };
-    const journal = (name: string) => ({ env, journal: join(folder, name) });
-    await on.with(journal('a'))(...trigger, '--wait');
-    const { code, written } = await watch([...trigger, '--wait'], journal('b'));
-    const [first, own] = on.mock.state.runs.keys();
-    expect(code).toBe(1);
-    expect(written).toContain(`discarded run ${first} (passed): it had already ended`);
-    const after = written.slice(written.lastIndexOf('in_progress') - 60);
-    expect(after).toContain('• shop / checkout  in_progress');
-    expect(written).toContain(`created run: ${own} (shop / checkout)`);
-  });
-
   it('shows each run, and leaves only the notes', async () => {
     on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];

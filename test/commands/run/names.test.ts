@@ -76,20 +76,6 @@ describe('a run that is only waited for', () => {
     expect(err).toContain(`✓ run ${id} passed`);
   });
 
-  it('has its name from --name', async () => {
-    on = await stage({ outcome: 'passed' });
-    const ids = [await started(), await started()];
-    const { runs, cases } = await named('run', 'wait', ...ids, '--name', 'shop / a', '--name', 'shop / b');
-    expect(runs).toMatchObject([
-      { runId: ids[0], name: 'shop / a' },
-      { runId: ids[1], name: 'shop / b' },
-    ]);
-    expect(cases).toEqual([
-      ['shop / a', 'rungate'],
-      ['shop / b', 'rungate'],
-    ]);
-  });
-
   it.each([
     ['one name for two runs', ['a', 'b', '--name', 'x'], /--name: 1 name for 2 runs\n.*once for each run/],
     ['two names for one run', ['a', '--name', 'x', '--name', 'y'], /--name: 2 names for 1 run\n/],

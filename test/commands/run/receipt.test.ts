@@ -96,24 +96,6 @@ describe('--receipt of run trigger', () => {
     expect([code, await resultOf(text)]).toEqual([exitCode, result]);
   });
 
-  it.each([
-    ['warn', 'WARNED', 0],
-    ['pass', 'WARNED', 0],
-    ['fail', 'FAILED', 1],
-  ] as const)('after a flaky run with flaky=%s has the result %s', async (action, result, exitCode) => {
-    const argv = [...gate, ...sha, '--retries', '1', '--on', `flaky=${action}`];
-    const { code, text, files } = await run({ outcome: ['failed', 'passed'] }, argv);
-    expect([code, await resultOf(text)]).toEqual([exitCode, result]);
-    const statement = JSON.parse(Buffer.from(JSON.parse(text ?? '').payload, 'base64').toString());
-    const { runs } = statement.predicate.configuration[0].annotations.rungate;
-    expect(runs).toMatchObject([{ result, verdict: 'flaky', failed: 0, blocked: 0 }]);
-    expect(policyIn(statement)).toMatchObject({ flaky: action });
-    const verify = ['receipt', 'verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit];
-    const given: Settings = { files: { ...files, 'ci.pub': trusted.publicPem } };
-    expect((await on.with(given)(...verify)).code).toBe(1);
-    expect((await on.with(given)(...verify, '--allow-warned')).code).toBe(exitCode);
-  });
-
   it('takes commit and repository from the CI or git', async () => {
     const { text } = await run({ outcome: 'passed' }, gate, { captured });
     expect((await verified(text, { repository: 'acme/shop' })).result).toBe('PASSED');

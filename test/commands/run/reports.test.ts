@@ -71,20 +71,6 @@ describe('the requested reports', () => {
     expect(files['gate.json']).toBe(out);
     expect(files['junit.xml']).toContain('<error type="stopped"');
   });
-
-  it('replace those of the last build even if no run could be started', async () => {
-    const files: Record<string, string> = { 'junit.xml': 'all is well', 'gate.json': 'all is well' };
-    on = await stage();
-    const env = { RUNGATE_API_KEY: 'rg_wrong' };
-    const { code, out } = await on.with({ files, env })(...trigger, '--wait', ...reports);
-    expect([code, out]).toEqual([6, '']);
-    expect(files['junit.xml']).toMatch(/<error type="unobserved" message="could not be started: /);
-    expect(JSON.parse(files['gate.json'] ?? '')).toMatchObject({
-      result: 'fail',
-      exitCode: 6,
-      runs: [{ runId: null, verdict: 'unobserved', error: { status: 401 } }],
-    });
-  });
 });
 
 it('a failed run that the policy lets pass is a warning everywhere in GitHub', async () => {
@@ -162,25 +148,6 @@ describe('in GitHub Actions', () => {
     expect(commandsIn(err).map(({ name }) => name)).toEqual(['error']);
     expect(githubCommand(out)).toBeNull();
   });
-
-  it.each([
-    [300, /gate passed.*\| ✅ \|/s],
-    [110, /gate passed\n\n1 more run did not fit here/],
-    [20, /^$/],
-  ])(
-    'keeps a summary with room for %i bytes within the limit, since GitHub would drop all of it',
-    async (room, added) => {
-      const before = 'x'.repeat(1024 * 1024 - room);
-      const files = { '/gh/summary': before };
-      on = await stage();
-      const { err } = await on.with({ files, env: github })(...trigger, '--wait');
-      const after = files['/gh/summary'];
-      expect(after.startsWith(before)).toBe(true);
-      expect(Buffer.byteLength(after)).toBeLessThanOrEqual(1024 * 1024);
-      expect(after.slice(before.length)).toMatch(added);
-      expect(err.includes('GITHUB_STEP_SUMMARY names is full')).toBe(after === before);
-    },
-  );
 });
 
 describe('in other CI systems', () => {

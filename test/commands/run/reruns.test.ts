@@ -106,20 +106,6 @@ describe('a re-run job', () => {
       expect(third.run.reattached).toBe(false);
     },
   );
-
-  it('sends the same body in every re-run, since a key belongs to one body', async () => {
-    await github({ attempt: 1 })(...gate, '--max-attempts', '1');
-    await github({ attempt: 2 })(...gate, '--max-attempts', '1');
-    const [first, second] = on.mock.requests.filter((request) => request.endpoint === 'run.trigger');
-    expect(second?.body).toBe(first?.body);
-    expect(JSON.parse(first?.body ?? '')).toMatchObject({
-      repository: 'acme/shop',
-      ref: 'main',
-      commitSha: 'a'.repeat(40),
-      event: 'push',
-      externalUrl: 'https://github.com/acme/shop/actions/runs/4711',
-    });
-  });
 });
 
 describe('one job', () => {

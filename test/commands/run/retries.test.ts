@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../../src/ci/journal.ts';
 import type { Outcome } from '../../../src/mock/runs.ts';
-import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;
 let folder: string;
@@ -82,26 +82,6 @@ describe('--retries', () => {
     },
   );
 
-  it('reports a retry that cannot be started, and fails', async () => {
-    on.mock.state.plan.outcomes = ['failed', 'passed'];
-    let refused = false;
-    const clock = {
-      ...on.clock,
-      sleep(ms: number, signal?: AbortSignal) {
-        if (runs().length === 1 && !refused) {
-          refused = true;
-          on.mock.faults.add({ kind: 'status', status: 422, endpoint: 'run.trigger' });
-        }
-        return on.clock.sleep(ms, signal);
-      },
-    };
-    const { code, out } = await on.with({ clock })(...gate, '--retries', '2');
-    const report = JSON.parse(out);
-    expect(code).toBe(5);
-    expect(verdictsOf(report)).toEqual(['failed', 'unobserved']);
-    expect(deciding(report)).toEqual([expect.objectContaining({ verdict: 'unobserved', retry: 1 })]);
-  });
-
   it('cancels the run of a retry when a signal comes', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck'];
     const stopsWhen = () => runs().length === 2;
@@ -165,19 +145,6 @@ describe('a re-run job with retries', () => {
     ]);
     expect(second.report.discarded).toMatchObject([{ runId: runs()[0]?.id, verdict: 'failed' }]);
     expect(second.code).toBe(3);
-  });
-
-  it('goes on with the retry in the journal of the same machine, and knows the run that failed before it', async () => {
-    on.mock.state.plan.outcomes = ['failed', 'stuck'];
-    await jobWith(github(1, folder), '--max-attempts', '4');
-    const before = asked(on.mock).length;
-    const again = await jobWith(github(1, folder), '--max-attempts', '1');
-    expect(runs()).toHaveLength(2);
-    expect(asked(on.mock).slice(before)).toEqual(['run.trigger', 'run.status']);
-    expect(again.report.runs).toMatchObject([
-      { runId: runs()[0]?.id, verdict: 'failed' },
-      { runId: runs()[1]?.id, retry: 1, reattached: true },
-    ]);
   });
 
   it('leaves every run in the journal, so that the post step can cancel the one in progress', async () => {

@@ -50,28 +50,6 @@ describe('the subjects of a receipt', () => {
     ]);
   });
 
-  it('are those of the file of settings, of which --subject replaces all and to which --subject-file adds', async () => {
-    const files = () => ({
-      '/repo/.git': '',
-      '/repo/.rungate.json': JSON.stringify({ receipt: { subjects: [image] } }),
-      'app.tgz': 'app',
-    });
-    const of = async (...argv: string[]) => {
-      const { subjects } = await run([...gate, ...argv], { cwd: '/repo', files: files() });
-      await on.close();
-      return subjects;
-    };
-    const app = `app.tgz@sha256:${hashed('app')}`;
-    expect(await of()).toEqual([image]);
-    expect(await of('--subject', `b@sha256:${hex}`)).toEqual([`b@sha256:${hex}`]);
-    expect(await of('--subject-file', 'app.tgz')).toEqual([image, app]);
-    expect(await of('--subject', `b@sha256:${hex}`, '--subject-file', 'app.tgz')).toEqual([
-      `b@sha256:${hex}`,
-      app,
-    ]);
-    on = await stage();
-  });
-
   it('do not contain a secret in their names, nor do messages', async () => {
     const secret = 'hidden-0123456789';
     const env = { RUNGATE_API_KEY: secret };

@@ -1,7 +1,6 @@
-import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../../src/mock/server.ts';
-import { cli, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;
 afterEach(() => on?.close());
@@ -78,27 +77,6 @@ describe('run trigger sends', () => {
 });
 
 describe('run trigger', () => {
-  it('prints the documented object with --json', async () => {
-    on = await stage();
-    const { out } = await on.rungate(...trigger, '--json', '--idempotency-key', 'k1');
-    const printed = JSON.parse(out);
-    const subject = { name: 'shop / checkout', project: 'shop', process: 'checkout', tags: null };
-    expect(Object.keys(printed)).toEqual([
-      'schemaVersion',
-      'runId',
-      ...Object.keys(subject),
-      'appUrl',
-      'idempotencyKey',
-      'response',
-    ]);
-    expect(printed).toMatchObject({
-      schemaVersion: 1,
-      ...subject,
-      idempotencyKey: 'k1',
-      response: { runId: printed.runId },
-    });
-  });
-
   it('never takes a branch name for the id of an old run, wherever run.idPointer points', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 0 });
     const old = (await on.rungate(...trigger)).out.trim();
@@ -152,30 +130,6 @@ describe('the request that creates a run', () => {
       expect(new Set(creates().map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     },
   );
-
-  it('is sent once to a service that sends 100 Continue, and says so', async () => {
-    const body = '{"runId":"run_1"}';
-    let requests = 0;
-    const server = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => {
-        requests += 1;
-        socket.write('HTTP/1.1 100 Continue\r\n\r\n');
-        socket.end(`HTTP/1.1 201 Created\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const env = { RUNGATE_API_URL: `http://127.0.0.1:${port}`, RUNGATE_API_KEY: 'some-key' };
-    try {
-      const { code, err } = await cli([...trigger, '--wait', '--idempotency-key', 'build-7'], { env });
-      expect([code, requests]).toEqual([7, 1]);
-      expect(err).toContain(`error: 127.0.0.1:${port} sent 100 Continue, which rungate did not request`);
-      expect(err).toContain('a run may have been created with the idempotency key build-7; turn off');
-    } finally {
-      server.close();
-    }
-  });
 });
 
 describe('credentials', () => {

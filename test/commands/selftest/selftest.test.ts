@@ -78,18 +78,6 @@ describe('selftest', () => {
   });
 
   it.each([
-    ['--timeout', '24h'],
-    ['--max-attempts', '5000'],
-    ['--interval', '30s', '--timeout', '30m'],
-  ])('lets a stuck run time out at once, whatever the limits of the step: %s %s', async (...limits) => {
-    const result = await selftest(async (gateOf) => ({ code: (await gateOf(...gate, ...limits)).code }), {
-      words: ['--json', '--scenario', 'timeout'],
-    });
-    expect(verdicts(result)).toEqual({ timeout: '3 ok' });
-    expect(JSON.parse(result.out).scenarios[0].seconds).toBeLessThan(1);
-  });
-
-  it.each([
     ['rungate run trigger --wait --retries 3', 0, 3],
     ['rungate run trigger --wait', 4, 4],
     ['rungate run trigger --wait --retries 99', 0, 10],
@@ -227,24 +215,6 @@ describe('a step that runs several gates', () => {
       }
     }
   });
-
-  it.each<[string, object, string?]>([
-    ['it names only a gate that is advisory', usual, "rungate gate --strict 'perf'"],
-    [
-      'every gate is advisory',
-      { perf: { process: 'perf', advisory: true }, e2e: { process: 'e', advisory: true } },
-    ],
-    [
-      'every policy lets the verdict pass',
-      { a: { process: 'a', on: { failed: 'warn' } }, b: { process: 'b', on: { failed: 'pass' } } },
-    ],
-  ])('is wrong if %s, and the hint says so', async (_what, gates, script) => {
-    const result = await judged(gates, script, async (gateOf) => ({
-      code: (await gateOf(...wordsOf((script ?? 'rungate gate --strict').replaceAll("'", '')))).code,
-    }));
-    expect(result.verdicts.failed).toBe('0 WRONG');
-    expect(hintOf(result)).toMatch(/an advisory gate lets this verdict pass/);
-  });
 });
 
 describe('the cancelled scenario', () => {
@@ -267,18 +237,6 @@ describe('the cancelled scenario', () => {
     expect(await expected({ files })).toBe('red');
     expect(await expected({ env: { RUNGATE_STRICT: 'true' } })).toBe('red');
     expect(await expected({ files: { '/nowhere/step.sh': '# --strict\nrungate run wait x\n' } })).toBe('any');
-  });
-
-  it.each([
-    ['--strict', 'warn', true],
-    ['--strict --no-strict', 'warn', false],
-    ['--strict --on cancelled=warn', 'warn', false],
-    ["--on 'cancelled=fail'", 'warn', true],
-    ['--no-strict', 'fail', false],
-    ['--strict --on failed=fail,cancelled=warn', 'fail', false],
-    ["--on 'blocked=warn,cancelled=fail,timeout=warn'", 'warn', true],
-  ] as const)('treats %j with the setting %s as strict: %j', (text, bySettings, strict) => {
-    expect(looksStrict(text, { value: bySettings, origin: 'profile', detail: undefined })).toBe(strict);
   });
 });
 
@@ -346,25 +304,6 @@ describe('the environment of the step', () => {
     expect(env.RUNGATE_HUB_URL).toBe('none');
   });
 
-  it('keeps the CI’s variables, except those that would write to the real build', async () => {
-    const { seen, contents } = await environment({
-      CI: 'true',
-      GITHUB_ACTIONS: 'true',
-      GITHUB_RUN_ATTEMPT: '3',
-      GITHUB_OUTPUT: '/real/output',
-      GITHUB_STEP_SUMMARY: '/real/summary',
-      GITHUB_ENV: '/real/env',
-      GITHUB_STATE: '/real/state',
-      GITHUB_PATH: '/real/path',
-      RUNNER_TEMP: '/real/temp',
-      BASH_ENV: '/bash-env',
-    });
-    expect(seen).toMatchObject({ CI: 'true', GITHUB_RUN_ATTEMPT: '3' });
-    expect(Object.values(seen).filter((value) => value?.startsWith('/real/'))).toEqual([]);
-    expect(contents).toMatchObject({ GITHUB_OUTPUT: '', GITHUB_STATE: '', BASH_ENV: 'export A=1\n' });
-    expect(seen.RUNNER_TEMP).toBe(seen.TMPDIR);
-  });
-
   it('has the rungate under test first on the path, and is removed afterwards', async () => {
     const { seen, contents } = await environment({ PATH: '/usr/bin' });
     expect(seen.PATH).toMatch(/:\/usr\/bin$/);
@@ -405,18 +344,6 @@ describe('usage', () => {
     [['selftest', '--parallel', '0', '--', 'x'], /--parallel: "0" is not a whole number/],
   ])('%j exits with 64', async (argv, message) => {
     const result = await cli(argv);
-    expect(result).toMatchObject({ code: 64, out: '' });
-    expect(result.err).toMatch(message);
-  });
-
-  it.each([
-    ['ENOENT', /step\.sh: command not found[\s\S]*bash -c/],
-    [
-      'EACCES',
-      /step\.sh: not executable\n {2}→ run chmod \+x \.\/step\.sh, or use a shell: .*-- sh \.\/step/,
-    ],
-  ])('a step that cannot start (%s) exits with 64 and a remedy', async (code, message) => {
-    const result = await selftest(() => Promise.reject(Object.assign(new Error('no'), { code })));
     expect(result).toMatchObject({ code: 64, out: '' });
     expect(result.err).toMatch(message);
   });

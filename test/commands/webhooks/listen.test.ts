@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import { connect, createServer as createTcpServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -118,26 +118,6 @@ describe('the output of webhooks listen', () => {
     ]);
   });
 
-  it('is one line of JSON per delivery with --json', async () => {
-    const on = await listen(['--json']);
-    await deliver(on.url, body);
-    const [line = ''] = await on.lines(1);
-    expect(JSON.parse(line)).toEqual({
-      schemaVersion: 1,
-      time: '2026-01-15T12:00:00.000Z',
-      event: 'run.completed',
-      bytes: Buffer.byteLength(body),
-      verdict: 'authentic',
-      timestamp,
-      ageSeconds: 120,
-      secret: 'webhook',
-      secretIndex: 0,
-      forward: null,
-      status: 204,
-      file: null,
-    });
-  });
-
   it.each([
     ['{"event":"a","type":"b"}', 'a'],
     ['{"event":7,"eventType":"d"}', 'd'],
@@ -186,18 +166,6 @@ describe('webhooks listen refuses', () => {
       `2026-01-15T12:00:00.000Z\t-\t${Buffer.byteLength(body)}\t${code}\t-`,
     );
     expect(target.seen).toHaveLength(0);
-  });
-
-  it('deliveries older than --tolerance, and reads the configured headers and the tenant secret', async () => {
-    const on = await listen(
-      ['--tolerance', '1m', '--timestamp-header', 'X-T', '--signature-header', 'X-S', '--json'],
-      { env: { RUNGATE_WEBHOOK_SECRET: secret, RUNGATE_TENANT_SECRET: 'tenant-secret-1' } },
-    );
-    await send(on.url, body, { 'x-t': timestamp, 'X-S': sign(body, 'tenant-secret-1') });
-    const fresh = '2026-01-15T11:59:30Z';
-    await send(on.url, body, { 'x-t': fresh, 'X-S': sign(body, 'tenant-secret-1', fresh) });
-    const verdicts = (await on.lines(2)).map((line) => JSON.parse(line));
-    expect(verdicts).toMatchObject([{ verdict: 'too_old' }, { verdict: 'authentic', secret: 'tenant' }]);
   });
 
   it('methods other than POST with 405', async () => {
@@ -309,23 +277,6 @@ describe('webhooks listen --forward-to', () => {
     const on = await listen(['--forward-to', target.url]);
     expect(await deliver(on.url, body)).toMatchObject({ status: 307 });
     expect(target.seen).toHaveLength(1);
-  });
-
-  it.each([
-    ['HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'],
-    ['HTTP/1.1 101 Switching Protocols\r\n\r\n'],
-    ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
-    ['nonsense'],
-  ])('responds 502 for %j, and keeps running', async (raw) => {
-    const target = createTcpServer((socket) => {
-      socket.on('error', () => {}).once('data', () => socket.end(raw));
-    });
-    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-    const { port } = target.address() as { port: number };
-    const on = await listen(['--forward-to', `http://127.0.0.1:${port}`]);
-    expect(await deliver(on.url, body)).toMatchObject({ status: 502 });
-    expect(await deliver(on.url, body)).toMatchObject({ status: 502 });
-    target.close();
   });
 
   it('with --forward-unverified, warns and forwards deliveries that are not authentic', async () => {

@@ -225,28 +225,6 @@ describe('a hub that fails', () => {
     link.close();
   });
 
-  it('is one warning and not back while only its stream works', async () => {
-    let works = false;
-    const hub = fakeHub(undefined, (grant) =>
-      works ? grant.settle(true) : grant.fail(new HttpError('502', { status: 502 })),
-    );
-    const { time, link, changes } = connect(hub);
-    await link.watch(['run_1']);
-    for (let read = 0; read < 20; read += 1) {
-      await link.granted('safety', 'run_1', never);
-      await time.run(8000);
-    }
-    expect(hub.streams.length).toBeGreaterThan(2);
-    expect(changes).toMatchObject([{ status: 502 }]);
-    works = true;
-    for (let read = 0; read < 20 && changes.length === 1; read += 1) {
-      await link.granted('safety', 'run_1', never);
-      await time.run(2000);
-    }
-    expect(changes).toMatchObject([{ status: 502 }, null]);
-    link.close();
-  });
-
   const broken = new NetworkError('broken', 'the connection broke');
 
   it('is replaced by another one behind the same URL at once, without a word to the user', async () => {
@@ -376,25 +354,6 @@ describe('the gates of one process', () => {
     links.close();
     await time.run(0);
     expect([hub.streams.at(-1)?.ended, time.sleeping()]).toEqual([true, 0]);
-  });
-
-  it('are subscribed while the stream of the first is being opened, and wait for it', async () => {
-    const hub = fakeHub(() => {});
-    const { time, open } = several(hub);
-    const watched: string[] = [];
-    void open('web')
-      .watch(['run_1'])
-      .then(() => watched.push('web'));
-    await time.run(1);
-    void open('api')
-      .watch(['run_2'])
-      .then(() => watched.push('api'));
-    await time.run(1);
-    expect(watched).toEqual([]);
-    expect(hub.streams.at(-1)?.runIds).toEqual(['run_1', 'run_2']);
-    hub.streams.at(-1)?.send({ type: 'ready' });
-    await time.run(1);
-    expect(watched).toEqual(['web', 'api']);
   });
 
   it('wait together while the hub grants requests of others', async () => {

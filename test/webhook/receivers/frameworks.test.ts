@@ -10,7 +10,7 @@ import * as onNode from '../../../src/webhook/receivers/node-http.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { until } from '../../until.ts';
 import { headersFor, listen, now, post, secret } from './sending.ts';
-import { echo, express4, withExpress, withFastify, withNode } from './starts.ts';
+import { echo, express4, withExpress, withNode } from './starts.ts';
 
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
@@ -103,23 +103,6 @@ describe('Fastify with webhook() in a nested scope', () => {
   });
 });
 
-test.each([
-  ['bytes', (bytes: Buffer) => bytes],
-  ['text', String],
-])('Fastify uses the rawBody that a plugin kept as %s', async (_kind, kept) => {
-  const start = withFastify((scope, given) => {
-    onFastify.webhook(scope, given);
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-      Object.assign(request, { rawBody: kept(body as Buffer) });
-      done(null, JSON.parse(String(body)));
-    });
-  });
-  const { send } = await start(options);
-  const body = '{ "größe": 1 }';
-  expect(await send(body, headersFor(body))).toEqual({ status: 200, body: Buffer.from(body) });
-  expect((await send('{}', headersFor(body))).status).toBe(401);
-});
-
 describe('the Fetch API', () => {
   const requestOf = (body: ReadableStream) =>
     new Request('https://example.test/', { method: 'POST', body, duplex: 'half' });
@@ -151,24 +134,6 @@ describe("a framework's own request object", () => {
     return errors[0];
   }
   const fetchReceive = onFetch.receive as unknown as typeof onNode.receive;
-
-  test.each([
-    ["Koa's context", (req) => ({ req, request: { req, headers: req.headers } }), /in Koa, ctx\.req/],
-    ["Koa's request", (req) => ({ req, headers: req.headers }), /in Koa, ctx\.req/],
-    [
-      "Fastify's request",
-      (raw) => ({ raw, headers: raw.headers }),
-      /webhook\/fastify; in Nest, .*rawBody: true/,
-    ],
-    ['a Request', () => new Request('http://x.test'), /use rungate\/webhook\/fetch/],
-    ['nothing', () => undefined, /pass the request of node:http/],
-  ] satisfies [string, (request: IncomingMessage) => unknown, RegExp][])(
-    'node-http refuses %s as bad_option, and names what to pass',
-    async (_what, make, remedy) => {
-      expect(await errorFor(make)).toMatchObject({ code: 'bad_option', hint: expect.stringMatching(remedy) });
-      expect(console.error).toHaveBeenCalledWith(expect.stringMatching(remedy));
-    },
-  );
 
   test.each([
     ['a request of Node', (request) => request],
