@@ -2,14 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { limits, maxWorkers, reporters } from './vitest.config.ts';
 
 /** Tests of files that only the package has. */
-const ofPackage = [
-  'action',
-  'exports',
-  'loads',
-  'node-version',
-  'picture',
-  'webhook-receivers',
-];
+const ofPackage = ['action', 'exports', 'loads', 'node-version', 'picture', 'webhook-receivers'];
 
 /** The end-to-end tests with the single executable for Linux as the program under test: `npm run test:binary`. */
 export default defineConfig({
