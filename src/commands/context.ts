@@ -34,6 +34,8 @@ export interface Context {
   readonly io: Io;
   /** The command line without `rungate`; empty if there is none. */
   readonly argv: readonly string[];
+  /** The options of the command line that have rows. */
+  readonly flags: Flags;
   readonly settings: Settings;
   readonly sources: SettingSources;
   readonly output: Output;
@@ -151,11 +153,11 @@ function shown(caller: Caller, host: string, { motion }: Output): Caller {
 /** Returns a context: settings from all sources, an output that knows every secret, and a client on demand. */
 export async function createContext(
   io: Io,
-  globals: Flags,
-  flags: SomeSettings = {},
+  flags: Flags,
+  given: SomeSettings = {},
   options: SourceOptions & Partial<Pick<Context, 'argv'>> = {},
 ): Promise<Context> {
-  const { settings, sources } = await loadSettings(io, globals, flags, options);
+  const { settings, sources } = await loadSettings(io, flags, given, options);
   // A script reads tab-separated values; people read the log of the action.
   const isLog = settings.format === undefined && !io.out.isTTY && io.isLog === true;
   const format: Format = settings.format?.value ?? (io.out.isTTY || isLog ? 'table' : 'plain');
@@ -177,8 +179,8 @@ export async function createContext(
   const output = await createOutput(io, {
     format,
     isLog,
-    quiet: globals.quiet === true,
-    verbose: globals.verbose === true,
+    quiet: flags.quiet === true,
+    verbose: flags.verbose === true,
     secrets,
   });
   const callers: Caller[] = [];
@@ -195,8 +197,8 @@ export async function createContext(
     const { apiUrl } = own;
     if (apiUrl === undefined) throw missingApiUrl(io);
     const options = {
-      ...(await connectionOf(io, own, globals, output)),
-      ...(await readIdentity(io, globals)),
+      ...(await connectionOf(io, own, flags, output)),
+      ...(await readIdentity(io, flags)),
       headers: headersOf(own),
       apiUrl: apiUrl.value,
       apiKey: own.apiKey?.value,
@@ -222,6 +224,7 @@ export async function createContext(
   return {
     io,
     argv: options.argv ?? [],
+    flags,
     settings,
     sources,
     output,
@@ -238,7 +241,7 @@ export async function createContext(
       const redactOwn = redactor([secret]);
       return open(own, typedNames[kind], (text) => output.redact(redactOwn(text)));
     },
-    connection: () => connectionOf(io, settings, globals, output),
+    connection: () => connectionOf(io, settings, flags, output),
     async close() {
       output.motion.end();
       for (const one of callers) await one.close();

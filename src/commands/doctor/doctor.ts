@@ -155,7 +155,7 @@ async function checkDeployed(context: Context, commit: string | null): Promise<D
   const own = settings['deployed.is']?.value;
   const artifacts = artifactsOf(settings['receipt.subjects']?.value);
   const expected = own === undefined ? versionsOf(commit, artifacts) : [own];
-  const page = openPage({ ...(await pageOptions(context, {})), expected });
+  const page = openPage({ ...(await pageOptions(context)), expected });
   try {
     const signal = new AbortController().signal;
     const reading = await page.read({ signal, timeoutMs: pageTimeoutMs });

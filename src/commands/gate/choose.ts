@@ -3,7 +3,6 @@ import { formatDuration } from '../../duration.ts';
 import { ConfigError, NetworkError, UsageError } from '../../errors.ts';
 import { liveRuns, type SavedPlan } from '../../gate/plan/saved.ts';
 import { runService } from '../../gate/service.ts';
-import type { Flags } from '../../options/table.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import {
@@ -65,7 +64,7 @@ export interface Chosen {
 }
 
 /** Returns the gate that a command goes on with, or a new one, and puts it into the store. @throws UsageError or ConfigError */
-function pick({ io, settings }: Context, stored: Stored, fresh: StoredGate, flags: Flags): Chosen {
+function pick({ io, flags, settings }: Context, stored: Stored, fresh: StoredGate): Chosen {
   const { resume, new: isNew = false } = flags;
   const found = resume === undefined ? sameGate(stored, fresh) : stored.gates[resume];
   if (resume !== undefined && found === undefined)
@@ -86,21 +85,17 @@ function pick({ io, settings }: Context, stored: Stored, fresh: StoredGate, flag
 }
 
 /** Chooses the gate, and stores it before anything is sent. @throws UsageError or ConfigError */
-export async function choose(
-  context: Context,
-  store: Store,
-  fresh: StoredGate,
-  flags: Flags,
-): Promise<Chosen> {
+export async function choose(context: Context, store: Store, fresh: StoredGate): Promise<Chosen> {
+  const { flags } = context;
   const before = store.read();
   const earlier = flags.resume === undefined && flags.new !== true ? sameGate(before, fresh) : undefined;
   if (before !== null && earlier !== undefined && earlier.account === accountOf(before, context.settings))
     await refuseSecondRun(context, earlier, flags.slice ?? longestLookMs);
-  let chosen = before === null ? null : pick(context, before, fresh, flags);
+  let chosen = before === null ? null : pick(context, before, fresh);
   try {
     // Under the lock, since another command may begin now.
     await store.change((stored) => {
-      chosen = pick(context, stored, fresh, flags);
+      chosen = pick(context, stored, fresh);
     });
   } catch (error) {
     // A gate that goes on does so in this command; a new one would be lost.

@@ -34,7 +34,7 @@ export function restored({ values, withheld }: SavedSettings, now: Settings): Se
 }
 
 /** Returns the options that are stored. @throws UsageError for one that has a secret, or may have one */
-function storedFlags({ sources, output }: Context, flags: Flags): Flags {
+function storedFlags({ flags, sources, output }: Context): Flags {
   const { resume: _resume, new: _new, explainKey: _explain, ...kept } = flags;
   const pages: readonly unknown[] = [flags.deployedUrl, flags.baseUrl, flags.readyUrl];
   for (const [name, value] of Object.entries(kept)) {
@@ -60,11 +60,10 @@ export function newEntry(
   context: Context,
   ci: CiContext,
   planned: readonly StartingGate<Settings>[],
-  flags: Flags,
 ): StoredGate {
-  const { io, settings, output } = context;
+  const { io, flags, settings, output } = context;
   const { redact } = output;
-  const kept = storedFlags(context, flags);
+  const kept = storedFlags(context);
   const { url, pointer, is } = groupOf(settings, 'deployed');
   // An earlier slice compared the page with this build, and the receipt is about it.
   const build = [url, pointer, is, settings['receipt.subjects']].map((setting) => setting?.value);

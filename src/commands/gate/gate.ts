@@ -49,22 +49,20 @@ export const gate = command({
   async continues(io, flags) {
     return flags.resume === undefined ? null : (await import('./resume.ts')).storedOptions(io, flags);
   },
-  async run(given, { name: names }, flags) {
-    const { resume } = flags;
+  async run(own, { name: names }, { resume }) {
     // It loads `node:crypto`, for which other gates would pay.
     const resumed =
-      resume === undefined ? null : (await import('./resume.ts')).resumedGates(given, names, resume);
-    const { context, chosen } = resumed ?? { context: given, chosen: chosenGates(given, names, flags) };
+      resume === undefined ? null : (await import('./resume.ts')).resumedGates(own, names, resume);
+    const { context, chosen } = resumed ?? { context: own, chosen: chosenGates(own, names) };
     await sayNotStrict(context, chosen);
-    return runGates(context, flags, chosen);
+    return runGates(context, chosen);
   },
 });
 
 /** Returns the gates of the project file to run, or the one that the settings select. @throws UsageError */
 function chosenGates(
-  { io, settings, sources: { gates, projectFile } }: Context,
+  { io, flags, settings, sources: { gates, projectFile } }: Context,
   names: readonly string[],
-  flags: Flags,
 ): ChosenGate[] {
   const [selector] = givenOptions(flags, (row) => row === rows.process || row === rows.tags);
   if (selector !== undefined) {

@@ -121,10 +121,9 @@ interface Slice {
 export async function openSlice(
   context: Context,
   planned: readonly StartingGate<Settings>[],
-  flags: Flags,
 ): Promise<Slice> {
+  const { io, flags, settings } = context;
   const { slice: sliceMs = 0 } = flags;
-  const { io, settings } = context;
   const { clock } = io;
   const ci = detectCi(io.env);
   if (sliceMs < shortestSliceMs && !isLocal(settings.apiUrl?.value ?? ''))
@@ -138,7 +137,7 @@ export async function openSlice(
   // A URL with a secret in it is refused before it is stored.
   parseApiUrl(settings.apiUrl?.value ?? '', flags.insecureHttp);
   const store = openStore(io, ci);
-  const chosen = await choose(context, store, newEntry(context, ci, planned, flags), flags);
+  const chosen = await choose(context, store, newEntry(context, ci, planned));
   await announce(context, chosen);
   const { state } = chosen;
   const kept = await keeper(context, store, chosen);

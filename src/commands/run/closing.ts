@@ -7,10 +7,11 @@ import { resolvePolicy, type Verdict } from '../../gate/policy.ts';
 import { decidingRuns, verdictText } from '../../gate/report.ts';
 import type { GateReport, GatesReport, RunReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
-import { type Flags, type OptionRow, rows } from '../../options/table.ts';
+import { type OptionRow, rows } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Settings } from '../../settings/names.ts';
+import type { Context } from '../context.ts';
 import { argumentsOf } from '../options.ts';
 import { quotedCommand } from '../shell-quoted.ts';
 import { fileRows } from './older-files.ts';
@@ -19,10 +20,9 @@ import { fileRows } from './older-files.ts';
 export async function printClosing(
   end: EndEvent,
   gates: readonly PlannedGate<Settings>[],
-  flags: Flags,
-  output: Output,
-  platform: string,
+  context: Context,
 ): Promise<void> {
+  const { output } = context;
   const { report } = end;
   const results = 'gates' in report ? report.gates : [{ name: unnamed, ...report }];
   for (const { name, runs } of results) {
@@ -34,7 +34,7 @@ export async function printClosing(
     if (hadFailed && gate.rules.policy.flaky === 'fail') continue;
     const title = name === unnamed ? '' : `${name}: `;
     const shown = report.deployed?.reads.findLast(({ matches }) => matches)?.text ?? undefined;
-    const command = waitCommandLine(gate, left, shown, flags, output, platform);
+    const command = waitCommandLine(gate, left, shown, context);
     if (command !== null) await output.alert(`${title}to go on waiting: ${command}`);
   }
   if (end.exitCode === exitCodes.ok) return;
@@ -78,9 +78,7 @@ function waitCommandLine(
   { name, settings, rules: { policy, timeoutMs, intervalMs } }: PlannedGate<Settings>,
   runs: readonly RunReport[],
   shown: string | undefined,
-  flags: Flags,
-  output: Output,
-  platform: string,
+  { io, flags, output }: Context,
 ): string | null {
   const isOnly = name === unnamed;
   const strict = policy.cancelled === 'fail';
@@ -121,7 +119,7 @@ function waitCommandLine(
   ];
   return quotedCommand(
     words.map((word) => output.excerpt(word, 2000)),
-    platform,
+    io.platform,
   );
 }
 

@@ -2,7 +2,7 @@ import { runFacts } from '../../ci/context.ts';
 import { checkHeaders, parseHeaders } from '../../client/headers.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { PageOptions } from '../../gate/deployed/open.ts';
-import { type Flags, groupOf } from '../../options/table.ts';
+import { groupOf } from '../../options/table.ts';
 import { artifactsOf, versionsOf } from '../../subject.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
@@ -29,11 +29,8 @@ async function readHeaderFile(context: Context, path: string): Promise<Record<st
 }
 
 /** Returns how to read the version page, whose URL is set. */
-export async function pageOptions(
-  context: Context,
-  flags: Pick<Flags, 'deployedHeaderFile'>,
-): Promise<Omit<PageOptions, 'expected'>> {
-  const { io, settings, output } = context;
+export async function pageOptions(context: Context): Promise<Omit<PageOptions, 'expected'>> {
+  const { io, flags, settings, output } = context;
   const { deployedHeaderFile: file } = flags;
   const { url, pointer } = groupOf(settings, 'deployed');
   if (file !== undefined) guardHeaders(io, settings);
@@ -64,15 +61,16 @@ async function expectedVersions(
 }
 
 /** Null if no URL is set. @param commit the commit of the run that is created, if one is */
-export async function deployedOptions(context: Context, flags: Flags, commit: string | undefined) {
-  const { url, timeout } = groupOf(context.settings, 'deployed');
+export async function deployedOptions(context: Context, commit: string | undefined) {
+  const { flags, settings } = context;
+  const { url, timeout } = groupOf(settings, 'deployed');
   const [useless] = givenOptions(flags, ({ group }) => group === 'Deployed build:');
   if (url === undefined && useless !== undefined)
     throw new UsageError(`${useless} has no effect without the URL of the version page`, {
       hint: 'add --deployed-url <url>',
     });
   if (url === undefined) return null;
-  const page = await pageOptions(context, flags);
+  const page = await pageOptions(context);
   const expected = await expectedVersions(context, commit);
   return { ...page, expected, timeoutMs: timeout?.value ?? 0 };
 }

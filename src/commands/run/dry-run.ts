@@ -5,7 +5,6 @@ import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
 import { type StartingGate, unnamed } from '../../gate/plan/plan.ts';
 import type { Start } from '../../gate/start.ts';
-import type { Flags } from '../../options/table.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import { parseApiUrl } from '../../transport/address.ts';
@@ -20,18 +19,14 @@ export const dryRun = under('Behaviour:', {
 const endpoint = run['run.trigger'];
 
 /** Prints the requests that would create the runs, in order. Nothing is sent. @throws what the requests would be refused for */
-export async function printRequests(
-  context: Context,
-  gates: readonly StartingGate[],
-  { insecureHttp }: Flags,
-): Promise<number> {
-  const { output, settings } = context;
+export async function printRequests(context: Context, gates: readonly StartingGate[]): Promise<number> {
+  const { flags, output, settings } = context;
   const { apiUrl, apiKey, token, auth } = settings;
   const credentials = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
   const id = kindFor(endpoint.auth, credentials) === 'key' ? 'apiKey' : 'token';
   const used = settings[id];
   const credential = used === undefined ? null : sourceName(id, used);
-  const base = apiUrl && parseApiUrl(apiUrl.value, insecureHttp);
+  const base = apiUrl && parseApiUrl(apiUrl.value, flags.insecureHttp);
   const requests = gates.map(({ name, needs, advisory, start }) => {
     const { body, chain, how = '' } = start;
     const { key, trust } = chain.link;

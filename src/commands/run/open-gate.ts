@@ -3,7 +3,6 @@ import { intervalNote } from '../../gate/limits.ts';
 import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import { type OpenGateOptions, type OpenOptions, openGate } from '../../library/open-gate.ts';
 import type { Reporter } from '../../library/reporter.ts';
-import type { Flags } from '../../options/table.ts';
 import type { Settings } from '../../settings/names.ts';
 import { isLocal } from '../../transport/address.ts';
 import { gateStops } from '../ci-context.ts';
@@ -39,35 +38,30 @@ const atTheEnd = (reporter: Reporter): Reporter => ({
  * Plans and runs gates, prints the result and writes the reports. With `--dry-run`, it only prints the requests that would create
  * their runs. Returns the exit code.
  */
-export async function runGates(
-  given: Context,
-  givenFlags: Flags,
-  chosen: readonly ChosenGate[],
-): Promise<number> {
+export async function runGates(command: Context, chosen: readonly ChosenGate[]): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
-  const openReceipts = replaceReceipts(given, givenFlags, chosen);
-  const { context, flags, gates: planned } = await planGates(given, givenFlags, chosen);
+  const openReceipts = replaceReceipts(command, chosen);
+  const { context, gates: planned } = await planGates(command, chosen);
+  const { io, flags, output, settings } = context;
   const starting = planned.flatMap((gate) => (gate.start === undefined ? [] : [gate]));
-  if (flags.dryRun === true) return printRequests(context, starting, flags);
+  if (flags.dryRun === true) return printRequests(context, starting);
   const slice =
     flags.slice === undefined
       ? null
       : // It loads `node:crypto`, for which other gates would pay.
-        await (await import('../gate/slice.ts')).openSlice(context, starting, flags);
+        await (await import('../gate/slice.ts')).openSlice(context, starting);
   const gates = slice?.gates ?? planned;
   // An earlier command has begun them, so runs may be in progress.
   const hasBegun = slice?.store.plan != null;
   const receipts = (await openReceipts?.(context, gates, hasBegun)) ?? [];
-  const { io, output, settings } = context;
   await checkFiles(context, 'report', [flags.junit ?? [], flags.report ?? []].flat(), hasBegun);
   const local = isLocal(settings.apiUrl?.value ?? '');
   const printer: Reporter = {
     end: (event) => (event.error === null ? printGate(event, context) : undefined),
   };
-  const reports: Reporter = { end: (event) => writeReports(context, event, flags) };
+  const reports: Reporter = { end: (event) => writeReports(context, event) };
   const closing: Reporter = {
-    end: (event) =>
-      event.error === null ? printClosing(event, gates, flags, output, io.platform) : undefined,
+    end: (event) => (event.error === null ? printClosing(event, gates, context) : undefined),
   };
   const reporters = [
     ...(await progressReporters(io, output, gates)),
@@ -90,7 +84,7 @@ export async function runGates(
       return caller;
     },
     async deployed(commit) {
-      const page = await deployedOptions(context, flags, commit);
+      const page = await deployedOptions(context, commit);
       return page && { ...page, ...slice?.waitForBuild(page.timeoutMs) };
     },
     connection: () => context.connection(),

@@ -6,7 +6,7 @@ import { type Rules, usualLimits } from '../../gate/limits.ts';
 import { inOrder, type PlanNode } from '../../gate/plan/graph.ts';
 import { type PlannedGate, type StartingGate, unnamed } from '../../gate/plan/plan.ts';
 import type { Policy } from '../../gate/policy.ts';
-import { buildIds, type Flags, groupOf } from '../../options/table.ts';
+import { buildIds, groupOf } from '../../options/table.ts';
 import { inCi } from '../../output/motion.ts';
 import { type AskedGate, checkToken, pageUrl } from '../../preview/plan.ts';
 import { policySettings } from '../../settings/merge.ts';
@@ -39,10 +39,9 @@ export const onlyGate = (settings: Settings): ChosenGate => ({
   settings,
 });
 
-/** A command whose gates are planned. Its options have the subjects and the URL that they were given as files and as a path. */
+/** The gates of a command, whose context has the subjects and the URL that were given as files and as a path. */
 interface Plan {
   context: Context;
-  flags: Flags;
   /** In an order in which every gate comes after those that it needs. */
   gates: readonly PlannedGate<Settings>[];
 }
@@ -62,30 +61,27 @@ export function rulesOf(settings: Settings): Rules {
 }
 
 /** Plans the gates of a command. @throws RungateError before anything is sent */
-export async function planGates(
-  given: Context,
-  givenFlags: Flags,
-  chosen: readonly ChosenGate[],
-): Promise<Plan> {
-  const [context, flags] = await withSubjectFiles(given, givenFlags);
+export async function planGates(command: Context, chosen: readonly ChosenGate[]): Promise<Plan> {
+  const context = await withSubjectFiles(command);
   const gates = chosen.map((gate) => ({ ...gate, rules: rulesOf(gate.settings) }));
   const ofRuns = gates.flatMap(({ runIds, ...gate }) => (runIds === undefined ? [] : [{ ...gate, runIds }]));
-  if (ofRuns.length > 0) return { context, flags, gates: ofRuns };
-  checkKeyFlags(flags, chosen);
+  if (ofRuns.length > 0) return { context, gates: ofRuns };
+  checkKeyFlags(context, chosen);
   const ci = await buildContext(context);
-  await warnOfReRuns(context, flags, ci);
+  await warnOfReRuns(context, ci);
   const asked = gates.map(({ runIds: _runIds, names: _names, ...gate }) => ({
     ...gate,
     body: gate.body ?? triggerBody(gate, ci),
     preview: previewSettings(gate.settings),
   }));
-  const planned = await planNewRuns(context, flags, ci, asked);
-  if (flags.explainKey === true) await explainKeys(context.output, planned.gates, ci);
+  const planned = await planNewRuns(context, ci, asked);
+  if (context.flags.explainKey === true) await explainKeys(context.output, planned.gates, ci);
   return { ...planned, gates: inOrder(planned.gates) };
 }
 
 /** @throws UsageError for options about keys that cannot work together */
-function checkKeyFlags({ idempotencyKey: key, idempotencySalt }: Flags, gates: readonly ChosenGate[]): void {
+function checkKeyFlags({ flags }: Context, gates: readonly ChosenGate[]): void {
+  const { idempotencyKey: key, idempotencySalt } = flags;
   if (key === undefined || key === 'auto') return;
   if (gates.some(({ name }) => name !== unnamed))
     throw new UsageError('--idempotency-key has no effect with several gates: each run needs its own key', {
@@ -98,11 +94,8 @@ function checkKeyFlags({ idempotencyKey: key, idempotencySalt }: Flags, gates: r
 }
 
 /** Warns in a CI system that rungate does not know, where it cannot find the run of an earlier job. */
-async function warnOfReRuns(
-  { io, output }: Context,
-  { idempotencyKey = 'auto', slice, resume }: Flags,
-  { provider }: CiContext,
-): Promise<void> {
+async function warnOfReRuns({ io, flags, output }: Context, { provider }: CiContext): Promise<void> {
+  const { idempotencyKey = 'auto', slice, resume } = flags;
   // A slice goes on with the gate that it has stored.
   if (slice !== undefined || resume !== undefined) return;
   if (provider !== null || idempotencyKey !== 'auto' || !inCi(io.env)) return;
@@ -155,13 +148,8 @@ function previewSettings(settings: Settings): AskedGate['preview'] {
 }
 
 /** Returns the gates with the runs that they start, and with their preview deployments. */
-async function planNewRuns(
-  context: Context,
-  flags: Flags,
-  ci: CiContext,
-  asked: readonly AskedGate<Settings>[],
-) {
-  const { io, output, settings } = context;
+async function planNewRuns(context: Context, ci: CiContext, asked: readonly AskedGate<Settings>[]) {
+  const { io, flags, output, settings } = context;
   const { idempotencyKey: given, idempotencySalt: salt = null, insecureHttp, dryRun } = flags;
   const { is, url, timeout } = groupOf(settings, 'deployed');
   const hasPreview = asked.some(({ preview }) => preview !== undefined);
@@ -185,14 +173,14 @@ async function planNewRuns(
   const warn = (problem: string) => void output.alert(output.excerpt(problem, 400));
   try {
     const gates = planStarts(asked, request, { warn, redact: output.redact });
-    if (!hasPreview) return { context, flags, gates };
+    if (!hasPreview) return { context, gates };
     // Everything that could fail later, so that no environment is created in vain.
     if (dryRun !== true) {
       const deployedMs = url === undefined ? 0 : (timeout?.value ?? 0);
       checkToken(settings.token?.value, io.clock.now(), asked, deployedMs, flags.slice);
-      checkRequests(settings, flags, gates);
+      checkRequests(context, gates);
     }
-    const planned = withDeployedUrl(context, flags, gates);
+    const planned = { context: withDeployedUrl(context, gates), gates };
     if (dryRun === true) await showPreviews(context, gates);
     return planned;
   } catch (error) {
@@ -201,19 +189,19 @@ async function planNewRuns(
   }
 }
 
-function checkRequests(settings: Settings, { insecureHttp }: Flags, gates: readonly StartingGate[]): void {
+function checkRequests({ flags, settings }: Context, gates: readonly StartingGate[]): void {
   const { apiUrl, apiKey, token } = settings;
-  const base = parseApiUrl(apiUrl?.value ?? '', insecureHttp);
+  const base = parseApiUrl(apiUrl?.value ?? '', flags.insecureHttp);
   const sender = { apiKey: apiKey?.value, token: token?.value };
   for (const { start } of gates)
     prepareRequest('run.trigger', run['run.trigger'], { params: {}, body: start.body }, base, sender);
 }
 
 /** Resolves `--deployed-url /version.json` at the deployment. @throws ConfigError if the gates test several */
-function withDeployedUrl(context: Context, flags: Flags, gates: readonly StartingGate<Settings>[]) {
-  const { settings } = context;
+function withDeployedUrl(context: Context, gates: readonly StartingGate[]): Context {
+  const { flags, settings } = context;
   const setting = settings['deployed.url'];
-  if (setting?.value.startsWith('/') !== true) return { context, flags, gates };
+  if (setting?.value.startsWith('/') !== true) return context;
   const [baseUrl, ...others] = new Set(gates.map(({ start }) => start.preview?.baseUrl.href));
   if (baseUrl === undefined || others.length > 0)
     throw new ConfigError('the version page is given by its path, but the gates do not test one deployment', {
@@ -221,9 +209,9 @@ function withDeployedUrl(context: Context, flags: Flags, gates: readonly Startin
     });
   const url = pageUrl(setting.value, new URL(baseUrl));
   return {
-    context: { ...context, settings: { ...settings, 'deployed.url': { ...setting, value: url } } },
+    ...context,
+    settings: { ...settings, 'deployed.url': { ...setting, value: url } },
     flags: flags.deployedUrl === undefined ? flags : { ...flags, deployedUrl: url },
-    gates,
   };
 }
 

@@ -7,7 +7,6 @@ import { type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { Io } from '../../host/io.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
-import type { Flags } from '../../options/table.ts';
 import { renderJson } from '../../output/json.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type GateFacts, gateStatement, receiptOf } from '../../receipt/gate-statement.ts';
@@ -170,11 +169,8 @@ function receiptFiles({ io, output }: Context, path: string, names: readonly str
  * the reporter that writes them.
  * @throws ConfigError or UsageError
  */
-export function replaceReceipts(
-  context: Context,
-  { receipt: path, dryRun }: Flags,
-  chosen: readonly PlanNode[],
-) {
+export function replaceReceipts(context: Context, chosen: readonly PlanNode[]) {
+  const { receipt: path, dryRun } = context.flags;
   if (path === undefined || dryRun === true) return undefined;
   const names = chosen.map(({ name }) => name);
   const fileOf = receiptFiles(context, path, names);

@@ -72,7 +72,8 @@ export async function checkFiles(
 }
 
 /** Writes the reports of `--junit` and `--report`. Returns false if one of them could not be written. */
-async function writeFiles({ io, output }: Context, event: EndEvent, { junit, report = [] }: Flags) {
+async function writeFiles({ io, flags, output }: Context, event: EndEvent) {
+  const { junit, report = [] } = flags;
   const files = [
     ...(junit === undefined
       ? []
@@ -131,11 +132,12 @@ async function reportToCi(context: Context, report: GateReport, receipt: string 
 }
 
 /** Writes the requested files and reports to the CI, even if no run could be started: reports of an earlier build must not stay. */
-export async function writeReports(context: Context, event: EndEvent, flags: Flags): Promise<void> {
-  const complete = await writeFiles(context, event, flags);
+export async function writeReports(context: Context, event: EndEvent): Promise<void> {
+  const complete = await writeFiles(context, event);
   // A report that could not be written fails a passing gate. A failing gate keeps its exit code.
   if (!complete) event.exitCode ||= exitCodes.config;
-  if (flags.ciReport !== false) await reportToCi(context, withCode(event.runs(), event), event.receipt);
+  if (context.flags.ciReport !== false)
+    await reportToCi(context, withCode(event.runs(), event), event.receipt);
 }
 
 export function whyOf(error: unknown, output: Output): string {

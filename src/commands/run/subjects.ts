@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
-import { type Flags, rows } from '../../options/table.ts';
+import { rows } from '../../options/table.ts';
 import { artifactsOf, parseArtifact, repeatedName } from '../../subject.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
@@ -29,7 +29,7 @@ export async function digestOf(io: Io, option: string, path: string): Promise<st
 }
 
 /** Refuses subjects on the command line that nothing uses. */
-function refuseUnused({ settings }: Context, flags: Flags): void {
+function refuseUnused({ flags, settings }: Context): void {
   const [option] = givenOptions(flags, (row) => row === rows['receipt.subjects'] || row === rows.subjectFile);
   const comparesPage = settings['deployed.url'] !== undefined && settings['deployed.is'] === undefined;
   if (option === undefined || flags.receipt !== undefined || comparesPage) return;
@@ -42,17 +42,14 @@ function refuseUnused({ settings }: Context, flags: Flags): void {
 }
 
 /**
- * Returns the context and the options with each file of `--subject-file` as a subject: its content may change before a later
- * command goes on with the gate. @throws UsageError
+ * Returns the context with each file of `--subject-file` as a subject: its content may change before a later command goes on with
+ * the gate. @throws UsageError
  */
-export async function withSubjectFiles<Given extends Flags>(
-  context: Context,
-  flags: Given,
-): Promise<readonly [Context, Given]> {
-  refuseUnused(context, flags);
-  const { io, settings } = context;
-  const { subjectFile } = flags;
-  if (subjectFile === undefined) return [context, flags];
+export async function withSubjectFiles(context: Context): Promise<Context> {
+  refuseUnused(context);
+  const { io, flags, settings } = context;
+  const { subjectFile, ...others } = flags;
+  if (subjectFile === undefined) return context;
   const own = settings['receipt.subjects'];
   const texts = [...(own?.value ?? [])];
   for (const path of subjectFile) {
@@ -69,8 +66,9 @@ export async function withSubjectFiles<Given extends Flags>(
       hint: 'rename a file, or give its digest under another name: --subject <name@sha256:hex>',
     });
   const subjects = { origin: 'flag', detail: '--subject-file', ...own, value: texts } as const;
-  return [
-    { ...context, settings: { ...settings, 'receipt.subjects': subjects } },
-    { ...flags, subjectFile: undefined, subject: texts },
-  ];
+  return {
+    ...context,
+    settings: { ...settings, 'receipt.subjects': subjects },
+    flags: { ...others, subject: texts },
+  };
 }

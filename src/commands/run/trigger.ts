@@ -58,8 +58,8 @@ const gateSettings = [
 ];
 
 /** Warns that a CI job starts a run and does not wait for it, unless `--no-wait` says that it should not. */
-async function warnWithoutWait({ io, output, settings }: Context, { wait }: Flags): Promise<void> {
-  if (wait === false || !runsInCi(io.env)) return;
+async function warnWithoutWait({ io, flags, output, settings }: Context): Promise<void> {
+  if (flags.wait === false || !runsInCi(io.env)) return;
   const unused = gateSettings.flatMap((name) => {
     const setting = settings[name];
     return setting === undefined || setting.origin === 'default' ? [] : [`${name} (${setting.detail})`];
@@ -107,12 +107,12 @@ export const runTrigger = command({
       throw new ConfigError('run trigger creates no environment for a preview deployment', {
         hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
       });
-    if (flags.wait === true) return runGates(context, flags, [onlyGate(settings)]);
+    if (flags.wait === true) return runGates(context, [onlyGate(settings)]);
     const { retries: _, ...others } = settings;
     const gate = onlyGate(others);
-    if (flags.dryRun === true) return runGates(context, flags, [gate]);
-    const { gates } = await planGates(context, flags, [gate]);
-    await warnWithoutWait(context, flags);
+    if (flags.dryRun === true) return runGates(context, [gate]);
+    const { gates } = await planGates(context, [gate]);
+    await warnWithoutWait(context);
     return startOnly(context, gates[0] as StartingGate);
   },
 });

@@ -49,6 +49,6 @@ export const runWait = command({
     const runIds = [...new Set(args.runId)];
     runIds.forEach(checkRunId);
     if (names !== undefined) checkNames(names, runIds);
-    return runGates(context, flags, [{ ...onlyGate(context.settings), runIds, names }]);
+    return runGates(context, [{ ...onlyGate(context.settings), runIds, names }]);
   },
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Context } from '../../../src/commands/context.ts';
 import { printClosing } from '../../../src/commands/run/closing.ts';
 import { unnamed } from '../../../src/gate/plan/plan.ts';
 import { type Overrides, resolvePolicy } from '../../../src/gate/policy.ts';
@@ -37,7 +38,8 @@ async function linesAfter(
     alert: async (line: string) => void lines.push(line),
     excerpt: (text: string) => text,
   } as unknown as Output;
-  await printClosing(end, [gate], flags, output, 'linux');
+  const context = { flags, output, io: { platform: 'linux' } } as unknown as Context;
+  await printClosing(end, [gate], context);
   return lines;
 }
 
