@@ -117,7 +117,7 @@ export interface BareSpec extends Runnable<Named, Named> {
   run(bare: Bare, args: Readonly<Record<string, unknown>>, flags: RowFlags): Promise<number>;
 }
 
-export interface GroupSpec extends Shown {
+interface GroupSpec extends Shown {
   readonly commands: readonly Spec[];
 }
 

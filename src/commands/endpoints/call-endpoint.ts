@@ -22,7 +22,7 @@ import {
   warnOfMismatches,
 } from './response-table.ts';
 
-export interface EndpointFlags extends InputFlags {
+interface EndpointFlags extends InputFlags {
   all?: boolean;
   columns?: string;
   yes?: boolean;
