@@ -11,7 +11,7 @@ import { artifactsOf, versionsOf } from '../../subject.ts';
 import { ciContext, gitRefusal } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
-import { openOptions } from '../run/open-gate.ts';
+import { openOptions } from '../run/run-gates.ts';
 import { sayFrom } from '../source-names.ts';
 import { command } from '../spec.ts';
 import { unreadVariables } from '../unread-variables.ts';

@@ -6,9 +6,9 @@ import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
 import { dryRun } from '../run/dry-run.ts';
-import { runGates } from '../run/open-gate.ts';
 import { type ChosenGate, onlyGate } from '../run/plan.ts';
 import { checkReportFlags } from '../run/reports.ts';
+import { runGates } from '../run/run-gates.ts';
 import { command, rowOptions } from '../spec.ts';
 
 /** @throws UsageError for options that have no effect */

@@ -11,10 +11,10 @@ import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
 import { command, rowOptions, under } from '../spec.ts';
 import { dryRun } from './dry-run.ts';
-import { openOptions, runGates } from './open-gate.ts';
 import { onlyGate, planGates } from './plan.ts';
 import { progressLines } from './progress.ts';
 import { checkReportFlags } from './reports.ts';
+import { openOptions, runGates } from './run-gates.ts';
 
 /** Options whose promise nothing keeps without a wait. */
 const promises = [

@@ -3,9 +3,9 @@ import { UsageError } from '../../errors.ts';
 import { checkRunId } from '../../gate/run-id.ts';
 import { filled } from '../options.ts';
 import { command, rowOptions } from '../spec.ts';
-import { runGates } from './open-gate.ts';
 import { onlyGate } from './plan.ts';
 import { checkReportFlags } from './reports.ts';
+import { runGates } from './run-gates.ts';
 
 /** Refuses names that do not identify each run: reports compare runs by name from build to build. */
 function checkNames(names: readonly string[], runIds: readonly string[]): void {

@@ -14,7 +14,7 @@ import { deployedOptions } from './deployed.ts';
 import { printRequests } from './dry-run.ts';
 import { type ChosenGate, planGates } from './plan.ts';
 import { progressReporters } from './progress.ts';
-import { replaceReceipts } from './receipt.ts';
+import { replaceReceipts } from './receipts.ts';
 import { checkFiles, writeReports } from './reports.ts';
 import { printGate } from './result.ts';
 
