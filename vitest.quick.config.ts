@@ -3,18 +3,23 @@ import { maxWorkers, projects, reporters } from './vitest.config.ts';
 
 /** Slow files that `npm test` leaves to `npm run test:all`. Faster tests hold a sample of each of their properties. */
 const left = [
-  'commands/gate/gates-limits',
+  'cli/json',
+  'commands/gate/{gates-limits,preview}',
+  'commands/hub/hub',
+  'commands/run/{deployed,gateway,hub-failures,re-run-table,secrets}',
   'docs/pipelines',
+  'gate/checker/mutants',
   'gate/fleet-load',
+  'library/{hints,hover-texts}',
   'mock/page/*',
   'preview/{kills,losses}',
   'receipt/forgeries',
-  'reliability/{fuzz,hub-table,odd-responses,table}',
+  'reliability/{bounds,fuzz,hub-table,odd-responses,table}',
   'settings/processes',
   'tour/*',
   'webhook/table',
-  'e2e/{blocked-output,completion,deployed,hub,hub-behind-nginx,init}',
-  'e2e/{open,picture,receipt,reference-loop,unusable-paths,webhook-circle}',
+  'e2e/{blocked-output,completion,deployed,hub,hub-behind-nginx,init,live}',
+  'e2e/{open,picture,receipt,reference-loop,stopping,unusable-paths,webhook-circle}',
 ].map((name) => `test/${name}.test.ts`);
 
 /** What a developer runs: `npm test`. */
