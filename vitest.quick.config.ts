@@ -10,7 +10,7 @@ const left = [
   'docs/pipelines',
   'gate/checker/mutants',
   'gate/fleet-load',
-  'library/{hints,hover-texts}',
+  'library/hints',
   'mock/page/*',
   'preview/{kills,losses}',
   'receipt/forgeries',

@@ -49,12 +49,6 @@ describe('an installation from the lockfile', () => {
   );
 });
 
-it('pins the version without a caveat if package.json does not exist', () => {
-  const pinned = { install: null, start: 'npx --yes rungate@1.2.3', caveat: null };
-  expect(installed(null)).toEqual(pinned);
-  expect(installed(null, 'package-lock.json')).toEqual(pinned);
-});
-
 describe('an installation of the pinned version, with the reason', () => {
   it.each<[string, unknown, string[], RegExp]>([
     ['a package.json that is not JSON', '{', ['package-lock.json'], /does not list rungate/],

@@ -125,27 +125,6 @@ describe('untrusted values', () => {
     (GITHUB_SHA) => expect(detectCi(env({ GITHUB_SHA })).commitSha).toBeNull(),
   );
 
-  test.each([
-    '',
-    'null',
-    '[]',
-    '7',
-    '"pull_request"',
-    '{',
-    '{"pull_request":null}',
-    '{"pull_request":{"head":[]}}',
-  ])('do no harm in a payload of %j, which has no head', (payload) => {
-    const pull = env({
-      GITHUB_EVENT_NAME: 'pull_request',
-      GITHUB_REF: 'refs/pull/1/merge',
-      GITHUB_SHA: wrongCommit,
-    });
-    expect(detectCi(pull, undefined, payload)).toMatchObject({
-      commitSha: null,
-      ref: null,
-    });
-  });
-
   test('in a payload are used only if they are a valid commit, branch or number', () => {
     const pull = env({ GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_REF: 'refs/heads/main' });
     const payload = { pull_request: { number: '7; rm', head: { sha: '$(id)', ref: 'a\u001b[2Jb' } } };

@@ -37,11 +37,6 @@ describe('a condition that can skip the gate is found', () => {
     ['in deeper indentation', job('x').replaceAll(/^ {4}/gm, '        '), 'x'],
     ['on Windows', job('x').replaceAll('\n', '\r\n'), 'x'],
   ])('%s', (_what, text, condition) => expect(found(workflow(text))).toEqual([`e2e: ${condition}`]));
-
-  it('with any notation of the events', () => {
-    for (const on of ['pull_request', '\n  pull_request:\n    branches: [main]', '\n- pull_request_target'])
-      expect(found(workflow(job('x'), on))).toEqual(['e2e: x']);
-  });
 });
 
 describe('no condition is found', () => {

@@ -27,37 +27,10 @@ describe('rungate without a command suggests', () => {
       /rungate login|mock/,
     ],
     [
-      'a login first if a service is set without a credential',
-      { env: service, cwd: '/repo', files: { '/repo/.git': '' } },
-      [/rungate login {4}saves your API key[\s\S]*rungate init/],
-      /mock/,
-    ],
-    [
-      'the command itself if a service is set outside a repository',
-      { env: { ...service, ...key } },
-      [/rungate gate --project <slug> --process <slug>/],
-      /rungate init|mock/,
-    ],
-    [
-      'a process or tags if the project file has neither',
-      { ...file({ project: 'shop' }), env: { ...service, ...key } },
-      [/write "process": "<slug>" into \.rungate\.json/],
-      /rungate init|mock/,
-    ],
-    [
       'the gate if everything is set',
       { ...file({ project: 'shop', process: 'checkout', apiUrl: 'https://service.example.com' }), env: key },
       [/The service is https:\/\/service\.example\.com/, /\n {2}rungate gate {5}starts the configured runs/],
       /rungate init|rungate login|mock/,
-    ],
-    [
-      'the gates if the project file has any',
-      {
-        ...file({ gates: { api: { project: 'shop', process: 'api' }, web: { tags: ['web'] } } }),
-        env: { ...service, ...key },
-      },
-      [/\n {2}rungate gate {5}starts the configured runs/],
-      /run trigger|"process"|rungate init/,
     ],
     [
       'a fix for a broken project file',

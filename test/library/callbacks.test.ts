@@ -67,13 +67,6 @@ it.each(Object.entries(failures))('a call of a client rejects if onRetry %s', as
   await client.close();
 });
 
-it('a call of a client waits for onExchange until its timeout', async () => {
-  const options = { ...clientOf(await service()), onExchange: () => new Promise<void>(() => {}) };
-  const client = createClient(options);
-  expect(await client.run.trigger(trigger)).toMatchObject({ runId: mock.runs[0]?.runId });
-  await client.close();
-});
-
 /** Returns the options without those of a gate. */
 function clientOf({ timeoutMs: _, ...options }: Awaited<ReturnType<typeof service>>) {
   return options;

@@ -15,7 +15,6 @@ let clock: FakeClock;
 afterEach(() => mock?.close());
 
 const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
-const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
 
 async function run(
   options: MockOptions,
@@ -42,23 +41,6 @@ describe('the option deployed', () => {
       ['v2', false],
       ['v2', true],
     ]);
-  });
-
-  it('expects the commit of the run or the digest of a subject, if nothing else is expected', async () => {
-    const digest = `sha256:${'ab'.repeat(32)}`;
-    const own = { trigger: { ...trigger, commitSha: commit }, subjects: [`shop@${digest}`] };
-    const ofPage = async (version: string, is?: string) => {
-      clock = fakeClock();
-      mock = await startMock({ clock, outcome: 'passed', deployed: version });
-      const deployed = { url: `${mock.url}/_mock/version`, timeoutMs: 5000, ...(is !== undefined && { is }) };
-      const report = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, ...own, deployed });
-      await mock.close();
-      return [report.result, report.deployed?.expected];
-    };
-    expect(await ofPage(commit)).toEqual(['pass', commit]);
-    expect(await ofPage(digest.slice(7))).toEqual(['pass', digest]);
-    expect(await ofPage(`sha256:${'cd'.repeat(32)}`)).toEqual(['fail', `${commit} or ${digest}`]);
-    expect(await ofPage(digest, 'v1')).toEqual(['fail', 'v1']);
   });
 
   it('sends its headers and no credential, and reports none of them', async () => {

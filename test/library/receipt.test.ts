@@ -75,34 +75,6 @@ it('without a key, returns the statement without a signature', async () => {
   expect(receipt).toMatchObject({ _type: statement._type, predicate: { result: 'PASSED' } });
 });
 
-it('takes commit and repository of the options first, then of the run, then of env', async () => {
-  const env = { GITLAB_CI: 'true', CI_COMMIT_SHA: commit, CI_PROJECT_PATH: 'acme/lab' };
-  const { commitSha: _commit, repository: _repository, ...bare } = trigger;
-  const report = await result({}, { trigger: bare, env });
-  expect(await report.receipt()).toMatchObject({
-    subject: [{ name: 'acme/lab', digest: { gitCommit: commit } }],
-  });
-  const other = '0'.repeat(40);
-  expect(await report.receipt({ commit: other, repository: 'acme/b' })).toMatchObject({
-    subject: [{ name: 'acme/b', digest: { gitCommit: other } }],
-  });
-  const [run] = report.runs;
-  await mock.close();
-  mock = await startMock({ clock, outcome: 'passed' });
-  const again = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, trigger: bare });
-  const waited = await gate({
-    apiUrl: mock.url,
-    apiKey: mock.apiKey,
-    clock,
-    env,
-    runIds: [String(again.runs[0]?.runId)],
-  });
-  expect(run?.verdict).toBe('passed');
-  expect(await waited.receipt()).toMatchObject({
-    subject: [{ name: 'acme/lab', digest: { gitCommit: commit } }],
-  });
-});
-
 it.each([
   ['a timeout', { outcome: 'stuck' }, { timeoutMs: 60_000 }],
   ['a timeout that only warns', { outcome: 'stuck' }, { timeoutMs: 60_000, on: { timeout: 'warn' } }],

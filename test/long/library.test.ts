@@ -122,24 +122,10 @@ void report.then(({ verdict }) => verdict);
 void verify({ body: '', headers: {}, secrets: 7 });
 `;
 
-const frameworks = `
-import express from 'express';
-import fastify from 'fastify';
-import * as forExpress from 'rungate/webhook/express';
-import * as forFastify from 'rungate/webhook/fastify';
-export const receivers = [express, fastify, forExpress, forFastify];
-`;
-
 describe.each(resolutions)('with moduleResolution %s', (_name, resolution) => {
   it('the types of every entry compile, including the declarations, and none is any', () => {
     writeFileSync(join(project, 'consumer.ts'), consumer);
     expect(compileErrors(['consumer.ts'], { ...resolution, skipLibCheck: false })).toEqual([]);
-  });
-
-  it('the types of the receivers for Express and Fastify compile', () => {
-    writeFileSync(join(project, 'frameworks.ts'), frameworks);
-    // skipLibCheck, since the declarations of Fastify are not part of this test.
-    expect(compileErrors(['frameworks.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
   });
 });
 

@@ -197,11 +197,6 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     expect([pathname, hash]).toEqual([address('exit-codes.md'), `#${code}`]);
     expect((await fetch(url + pathname)).status).toBe(200);
   });
-
-  it('contains the other files that its pages link to', async () => {
-    const file = await fetch(`${url}${base}openapi.json`);
-    expect(await file.text()).toBe(readFileSync(join(root, 'docs/openapi.json'), 'utf8'));
-  });
 });
 
 describe('the pages of the site', () => {

@@ -81,18 +81,6 @@ describe('is valid for GitHub', () => {
     const whole = /^on:/m.test(content) ? content : `on: push\n${content}`;
     expect((await parsed(whole)).mistakes).toEqual([]);
   });
-
-  it('but not a workflow with an unknown key, event or variable', async () => {
-    const text = await written();
-    for (const [right, wrong] of [
-      ['timeout-minutes:', 'timeout:'],
-      ['merge_group:', 'merge_queue:'],
-      ['github.run_id }}', 'gitub.run_id }}'],
-    ] as const) {
-      expect(text).toContain(right);
-      expect((await parsed(text.replace(right, wrong))).mistakes).not.toEqual([]);
-    }
-  });
 });
 
 /** Something that happens in a repository. */

@@ -47,18 +47,6 @@ describe('the version page', () => {
     clock.advance(5000);
     expect(await (await get()).text()).toBe('b\n');
   });
-
-  it('has the faults with the target deployed, and no others', async () => {
-    const get = await start({
-      deployed: 'a',
-      faults: [{ kind: 'html-200', endpoint: 'deployed', skip: 1 }, { kind: 'html-502' }],
-    });
-    expect(await (await get()).text()).toBe('a\n');
-    expect(await (await get()).text()).toContain('<!doctype html>');
-    expect(await (await get()).text()).toBe('a\n');
-    expect(mock.faults.list.map(({ kind }) => kind)).toEqual(['html-502']);
-    expect((await get('/api/ci/runs/r')).status).toBe(502);
-  });
 });
 
 it.each(['', 'a,', ',a', 'a@', 'a@x', '@5s', 'a//b', 'a,b', 'a@5s,b@5s', 'a@5s,b@4s', 'a,b@0'])(

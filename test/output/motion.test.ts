@@ -50,14 +50,6 @@ describe('the spinner', () => {
     expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
   });
 
-  it('is removed before an error is shown', async () => {
-    on = await stage();
-    const { code, written, left } = await run(['run', 'status', 'run_missing']);
-    expect(code).not.toBe(0);
-    expect(written).toContain('waiting for');
-    expect(left[0]).toMatch(/^error: /);
-  });
-
   it.each([
     ['with --quiet', {}, ['--quiet']],
     ['in CI, even on a terminal', { env: { CI: 'true' } }, []],

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { fileIds } from '../../src/options/table.ts';
-import { mergeSettings } from '../../src/settings/merge.ts';
 import { readProjectFile, sectionFor } from '../../src/settings/project-file.ts';
 import { bytesOf, sampleNames, samples, valuesOf } from './samples.ts';
 
@@ -136,11 +135,6 @@ describe('branches', () => {
     });
     expect(valuesFor(file, 'release/1.2')).toMatchObject({ environment: 'staging', process: 'smoke' });
     expect(valuesFor(file, 'fix/login')).toMatchObject({ environment: 'preview', timeout: 300_000 });
-  });
-
-  it('appear as the source of their values', () => {
-    const { project, environment } = mergeSettings(sectionFor(read(file), 'refs/heads/main').sources);
-    expect([project?.detail, environment?.detail]).toEqual([path, `${path}, branches main`]);
   });
 });
 

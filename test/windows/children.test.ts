@@ -205,14 +205,6 @@ it('a file that is neither a program nor a batch file is not opened with the pro
   }
 });
 
-it('mock exec and selftest report a command that does not exist, and run no part of it', async () => {
-  const ended = await rungate(['mock', 'exec', '--', 'no-such', ...attacks], { cwd: folder, env });
-  expect(ended).toEqual({ code: 127, out: '', err: 'no-such: command not found\n' });
-  const tested = await rungate(['selftest', '--', 'no-such', ...attacks], { cwd: folder, env });
-  expect(tested).toMatchObject({ code: 64, err: expect.stringMatching(/not found\n.*step\.cmd.*cmd \/c/) });
-  expect(existsSync(pwned)).toBe(false);
-});
-
 it('an argument that is not quoted arrives in parts, so the tests above would fail', async () => {
   const plant = `
     const { spawnSync } = require('node:child_process');

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
 import { folderWithSpace, node, rungate, serviceEnv, windowsPath } from './windows.ts';
 
@@ -59,35 +59,6 @@ describe('a profile', () => {
     expect(Object.keys(saved.profiles).toSorted()).toEqual(names);
     expect(readdirSync(join(folder, 'shared'))).toEqual(['profiles.json']);
   });
-});
-
-describe('the project file', () => {
-  beforeAll(() => {
-    mkdirSync(join(folder, 'repo/.git'), { recursive: true });
-    mkdirSync(join(folder, 'repo/src/deep'), { recursive: true });
-    writeFileSync(
-      join(folder, 'repo/.rungate.json'),
-      '\ufeff{\r\n  "project": "shop",\r\n  "process": "checkout"\r\n}\r\n',
-    );
-  });
-
-  it('with a byte order mark and CRLF is found in a parent folder', async () => {
-    const { code, out } = await rungate(['config', 'list'], { cwd: join(folder, 'repo/src/deep') });
-    expect(code).toBe(0);
-    expect(out).toContain(`project\tshop\tproject file\t${windowsPath(join(folder, 'repo/.rungate.json'))}`);
-  });
-});
-
-it('environment variables are read in any case', async () => {
-  const mock = await service();
-  const env = { rungate_api_url: mock.url, Rungate_Api_Key: mock.apiKey, rungate_project: 'shop' };
-  const around = { cwd: folder, env };
-  expect(await rungate(['run', 'trigger', '--process', 'b', '--wait'], around)).toMatchObject({ code: 0 });
-  expect((await rungate(['config', 'list'], around)).out).not.toContain(mock.apiKey);
-  const checked = await rungate(['doctor'], around);
-  expect(checked).toMatchObject({ code: 0, out: expect.not.stringContaining('does not read') });
-  const mistyped = await rungate(['doctor'], { cwd: folder, env: { ...env, rungate_apikey: 'x' } });
-  expect(mistyped.out).toContain('rungate does not read RUNGATE_APIKEY');
 });
 
 it('a file with an API key may have a byte order mark and CRLF', async () => {

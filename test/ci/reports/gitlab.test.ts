@@ -20,17 +20,6 @@ describe('the dotenv artefact', () => {
     `);
   });
 
-  it('has no line for an unknown value', () => {
-    expect(
-      gitlabDotenv(gate([samples.lost], { exitCode: 143, interruptedBy: 'SIGTERM' })),
-    ).toMatchInlineSnapshot(`
-      "RUNGATE_RESULT=fail
-      RUNGATE_EXIT_CODE=143
-      RUNGATE_IDEMPOTENCY_KEY=key-1
-      "
-    `);
-  });
-
   it.each([
     'https://a.example/$HOME',
     'a b',

@@ -42,19 +42,6 @@ async function list(settings: Settings = {}, argv: string[] = []): Promise<Recor
   return JSON.parse(out).settings;
 }
 
-describe('settings', () => {
-  it('for a branch come with the path of the file and the name of the branch', async () => {
-    const file = '{"timeout": "1h", "branches": {"main": {"timeout": "2h"}}}';
-    const settings = { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': file } };
-    expect((await list(settings, ['--ref', 'main'])).timeout).toEqual({
-      value: '2h',
-      origin: 'project file',
-      detail: '/repo/.rungate.json, branches main',
-    });
-    expect((await list(settings)).timeout).toMatchObject({ value: '1h' });
-  });
-});
-
 describe('config list', () => {
   const secrets = {
     RUNGATE_API_KEY: 'k3y-one',
@@ -130,11 +117,6 @@ describe('config set', () => {
   ])('%s %j is a usage error and saves nothing', async (name, text) => {
     expect(await config('set', name, text)).toMatchObject({ code: 64, out: '' });
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('notes that a stronger source overrides the setting', async () => {
-    const { err } = await run(['config', 'set', 'project', 'a'], { env: { RUNGATE_PROJECT: 'b' } });
-    expect(err).toMatch(/the environment also sets project, and takes precedence/);
   });
 
   it('is a configuration error if the folder is not writable', async () => {

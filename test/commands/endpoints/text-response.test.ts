@@ -35,15 +35,3 @@ describe('a success with an undocumented body', () => {
     }
   });
 });
-
-describe('rungate api', () => {
-  const get = ['api', 'GET', '/api/export'];
-  const text = 'id,name\r\n1,\u001b[2J::error::x\n##vso[task]\n';
-
-  it('prints text that is not JSON line by line, escaped', async () => {
-    respondWith(text);
-    const { code, out } = await on.rungate(...get);
-    expect({ code, out }).toEqual({ code: 0, out: 'id,name\n1,\\u001b[2J::error::x\n# #vso[task]\n' });
-    expect(on.mock.requests).toHaveLength(1);
-  });
-});

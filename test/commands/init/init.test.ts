@@ -470,15 +470,6 @@ describe('init fails for', () => {
       /init cannot prompt here[\s\S]*--project <slug>[\s\S]*--process <slug>, or --tag/,
     ],
     ['missing settings with --yes', ['--yes'], { answer: 'x' }, 64, /settings are missing/],
-    ['a process and tags', [...flags, '--tag', 'a'], {}, 64, /cannot be combined/],
-    ['an invalid URL', [...flags, '--api-url', 'service'], {}, 64, /apiUrl: .*not a URL/],
-    [
-      'a folder without write permission',
-      flags,
-      { unwritable: [file] },
-      78,
-      /cannot write .*\.rungate\.json \(EACCES\); nothing was written/,
-    ],
     [
       'a pipeline without write permission',
       flags,
@@ -531,10 +522,8 @@ describe('init prompts', () => {
   });
 
   it.each([
-    ['declines at the end', ['shop', 'checkout', '', '', '', '', 'n'], 1, /nothing was written/],
     ['ends the input at the end', ['shop', 'checkout', '', '', '', '', undefined], 1, /nothing was written/],
     ['enters no project', [''], 64, /a project is required; nothing was written/],
-    ['enters no process and no tag', ['shop', '', ''], 64, /a process or a tag is required/],
   ] as const)('who %s gets no file', async (_name, answers, expected, message) => {
     const world = repository({ answer: person(...answers).answer });
     const { code, err } = await cli(['init'], world);

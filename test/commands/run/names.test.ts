@@ -38,16 +38,6 @@ describe('a run that is triggered', () => {
     expect(summary).toContain(`- \`shop / checkout\` (run \`${runId}\`) failed: 2 failed`);
     expect(err).toContain(`✗ shop / checkout (run ${runId}) failed: 2 failed, 0 blocked`);
   });
-
-  it('is the same test case in every build, even if it could not be started', async () => {
-    on = await stage({ outcome: 'passed' });
-    const builds = [await named(...trigger, '--wait'), await named(...trigger, '--wait')];
-    on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger' });
-    builds.push(await named(...trigger, '--wait'));
-    expect(builds.map(({ code }) => code)).toEqual([0, 0, 6]);
-    expect(new Set(builds.map(({ runs }) => runs[0]?.runId)).size).toBe(3);
-    for (const { cases } of builds) expect(cases).toEqual([['shop / checkout', 'shop.checkout']]);
-  });
 });
 
 describe('a line of progress', () => {

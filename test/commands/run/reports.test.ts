@@ -57,20 +57,6 @@ describe('the requested reports', () => {
       expect(Object.keys(files).sort()).toEqual(['gate.env', 'gate.json', 'junit.xml']);
     },
   );
-
-  it('are written if the wait is stopped', async () => {
-    on = await stage({ outcome: 'stuck' });
-    const files: Record<string, string> = {};
-    const { code, out } = await on.with({ files, stopsWhen: () => on.mock.requests.length > 1 })(
-      ...trigger,
-      '--wait',
-      '--json',
-      ...reports,
-    );
-    expect(code).toBe(143);
-    expect(files['gate.json']).toBe(out);
-    expect(files['junit.xml']).toContain('<error type="stopped"');
-  });
 });
 
 it('a failed run that the policy lets pass is a warning everywhere in GitHub', async () => {

@@ -81,11 +81,6 @@ describe('options of a wait on a run trigger that does not wait', () => {
     },
   );
 
-  it('the hint for --strict suggests --no-wait too, and the hint for a report does not', async () => {
-    expect((await on.rungate(...trigger, '--strict')).err).toMatch(/or add --no-wait if run wait follows/);
-    expect((await on.rungate(...trigger, '--strict', '--junit', 'a.xml')).err).toMatch(/, or add --wait\n/);
-  });
-
   it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])('cannot be combined: %j', async (argv) => {
     const { code, err } = await on.rungate(...trigger, ...argv);
     expect(code).toBe(64);

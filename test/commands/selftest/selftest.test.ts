@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { normaliseScript, type Symptom, symptomHint } from '../../../src/commands/selftest/hints.ts';
-import { judgeSteps, looksStrict, retriesIn } from '../../../src/commands/selftest/judge.ts';
+import { judgeSteps, retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
 import { stepEnvironment, writeShims } from '../../../src/commands/selftest/step.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
@@ -238,14 +238,6 @@ describe('the cancelled scenario', () => {
     expect(await expected({ env: { RUNGATE_STRICT: 'true' } })).toBe('red');
     expect(await expected({ files: { '/nowhere/step.sh': '# --strict\nrungate run wait x\n' } })).toBe('any');
   });
-});
-
-it('treats rungate gate as strict unless the settings or the step say otherwise', () => {
-  const usual = { value: 'warn', origin: 'default', detail: undefined } as const;
-  expect(looksStrict('npx rungate gate --process e2e', usual)).toBe(true);
-  expect(looksStrict('rungate gate --no-strict', usual)).toBe(false);
-  expect(looksStrict('rungate gate', { ...usual, origin: 'project file' })).toBe(false);
-  expect(looksStrict('npm run gate && rungate run trigger --wait', usual)).toBe(false);
 });
 
 describe('the environment of the step', () => {

@@ -74,12 +74,6 @@ describe('webhooks verify refuses a delivery with exit code 1', () => {
       ['--headers-file', 'h'],
       { files: { h: `X-Service-Timestamp: ${timestamp}\n` } },
     ],
-    [
-      'two signatures',
-      'duplicate_header',
-      ['--headers-file', 'h'],
-      { files: { h: `X-Service-Timestamp: ${timestamp}\nx-service-signature: a\nX-Service-Signature: b\n` } },
-    ],
   ])('for %s: %s', async (_what, code, argv, settings) => {
     expect(await verdict(argv, settings)).toMatchObject({
       exit: 1,
@@ -125,10 +119,8 @@ describe('webhooks verify --headers-file', () => {
 
   it.each<[string, string | Uint8Array]>([
     ['lines', `${lines.join('\n')}\n`],
-    ['lines with CRLF', `Host: x\r\n${lines.join('\r\n')}\r\n\r\n`],
     ['a request line first', `POST /hook HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{"the":"body"}`],
     ['UTF-16, as PowerShell writes it', Buffer.from(`\ufeff${lines.join('\r\n')}\r\n`, 'utf16le')],
-    ['UTF-8 with a byte order mark', `\ufeff${lines.join('\r\n')}\r\n`],
   ])('reads %s', async (_what, text) => {
     expect(await verify(['--headers-file', 'h'], { files: { h: text } })).toMatchObject({ code: 0 });
   });
@@ -160,8 +152,6 @@ describe('webhooks verify --request-file', () => {
   const length = Buffer.byteLength(body);
   it.each<[string, string | Uint8Array]>([
     ['without a length, whose body is the rest of the file', `${head}\r\n${body}`],
-    ['with LF line breaks', `${head}\r\n${body}`.replaceAll('\r\n', '\n')],
-    ['with a byte order mark', `\ufeff${head}\r\n${body}`],
     ['with Content-Length', `${head}Content-Length: ${length}\r\n\r\n${body}`],
     [
       'with Content-Length, and line breaks that an editor added',
@@ -178,14 +168,8 @@ describe('webhooks verify --request-file', () => {
 
   it.each<[string, string | Uint8Array, RegExp]>([
     ['without a blank line', head, /no blank line/],
-    ['with too many headers', `${head}${'X-A: b\r\n'.repeat(50_000)}`, /no blank line/],
     ['with a line that is not a header', `POST / HTTP/1.1\r\nwhat\r\n\r\n${body}`, /line 2 is neither/],
     ['that is cut off', `${head}Content-Length: ${length + 5}\r\n\r\n${body}`, /5 bytes shorter than/],
-    [
-      'of which a byte is missing',
-      `${head}Content-Length: ${length + 1}\r\n\r\n${body}`,
-      /1 byte shorter than/,
-    ],
     ['with an invalid length', `${head}Content-Length: -1\r\n\r\n${body}`, /not a number/],
     [
       'with a chunked body',
