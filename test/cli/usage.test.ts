@@ -128,13 +128,3 @@ it('an unknown exception is a bug in rungate: it exits with 70, not with Node’
   expect(await main(['--version'], { ...io, out: { ...io.out, write } })).toBe(70);
   expect(printed().err).toMatch(/this is a bug in rungate: oops/);
 });
-
-it('--version shows the version of the binary that contains rungate, as doctor does', async () => {
-  const { io, printed } = memoryIo();
-  const binary = { ...io, version: `${version} (binary, Node 24.0.0)` };
-  await main(['--version'], binary);
-  await main(['doctor'], binary);
-  expect(printed().out).toMatch(
-    /^0.1.0 \(binary, Node 24.0.0\)\n✓ version: rungate 0.1.0 \(binary, Node 24.0.0\)\n/,
-  );
-});

@@ -221,25 +221,6 @@ describe('Retry-After', () => {
 });
 
 describe('the timeout of a call', () => {
-  test.each([
-    [120_000, true],
-    [30_000, false],
-    [10_000, false],
-  ])('of %i ms names the timeout of a request only if that is shorter: %s', async (timeoutMs, isNamed) => {
-    const hints: unknown[] = [];
-    const { exchange } = connect('https://h.example', {
-      transport: {
-        async send(_request, { timeoutHint }) {
-          hints.push(timeoutHint);
-          return { status: 200, headers: {}, text: JSON.stringify(running) };
-        },
-        async close() {},
-      },
-    });
-    await status(exchange, { timeoutMs });
-    expect(hints.map((hint) => hint !== undefined)).toEqual([isNamed]);
-  });
-
   test('limits the time of each request', async () => {
     const timeouts: number[] = [];
     const { exchange, clock } = connect('https://h.example', {

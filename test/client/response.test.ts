@@ -128,7 +128,6 @@ describe('names the endpoint, field, expected type and value of an unexpected re
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 7 }, 'state', 'a string', 'number 7'],
     ['run.status', {}, 'state', 'a string', 'nothing'],
-    ['run.status', [], '', 'an object', 'an empty array'],
     ['run.status', null, '', 'an object', 'null'],
     [
       'run.status',
@@ -139,13 +138,6 @@ describe('names the endpoint, field, expected type and value of an unexpected re
     ],
     [
       'run.status',
-      { state: 'cancelled', failed: 0, appUrl: 7 },
-      'blocked',
-      'a whole number, 0 or more',
-      'nothing',
-    ],
-    [
-      'run.status',
       { state: 'completed', failed: '2', blocked: 0 },
       'failed',
       'a whole number, 0 or more',
@@ -153,13 +145,6 @@ describe('names the endpoint, field, expected type and value of an unexpected re
     ],
     ['orders.get', { ...order, total: '12.50' }, 'total', 'a number', 'string "12.50"'],
     ['orders.list', { data: [] }, 'orders', 'an array', 'nothing'],
-    [
-      'orders.summary',
-      { orderCount: 1.5, totalRevenue: 1, totalRevenueDisplay: '1' },
-      'orderCount',
-      'an integer',
-      'number 1.5',
-    ],
     [
       'orders.summary',
       { orderCount: 1, totalRevenue: 1, totalRevenueDisplay: '1', tax: 3 },
@@ -196,17 +181,8 @@ describe('returns the value and reports an invalid field that is optional or in 
       'a number',
       'string "12.50"',
     ],
-    [
-      'orders.list',
-      { orders: [{ ...order, placedAt: 'now' }] },
-      'orders[0].placedAt',
-      'an ISO 8601 date and time',
-      'string "now"',
-    ],
-    ['orders.list', { orders: [null] }, 'orders[0]', 'an object', 'null'],
     ['env.list', { ...page, items: [{ name: 5 }] }, 'items[0].name', 'a string', 'number 5'],
     ['env.overview', [{ key: 'a' }, { key: 1 }], '[1].key', 'a string', 'number 1'],
-    ['env.overview', { data: [{ key: [] }] }, 'data[0].key', 'a string', 'an empty array'],
     ['observations.get', { status: 7 }, 'status', 'a string', 'number 7'],
   ])('%s %j', (name, value, field, expected, received) => {
     const { value: given, mismatches } = readWhole(name, JSON.stringify(value));
@@ -251,13 +227,6 @@ describe('an error says what happened, to what, and what to do', () => {
       'forbidden',
       'the bearer token is not allowed to do this (403)',
       'the permissions of the account',
-    ],
-    [
-      404,
-      'run.status',
-      'not_found',
-      'the service found nothing (404) for GET /api/ci/runs/run_1',
-      'check the id',
     ],
     [429, 'run.status', 'rate_limited', 'rate limit is reached (429)', 'wait a minute'],
     [503, 'run.status', 'http_error', 'the service failed (503)', 'try again later'],

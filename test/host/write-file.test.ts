@@ -1,11 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  closeSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,7 +11,6 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,23 +102,6 @@ describe('writeWholeFile', () => {
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
-
-  it.skipIf(process.platform !== 'linux')(
-    'appends to the file that is open as /dev/fd/N, as to a stream',
-    () => {
-      const log = join(folder, 'log');
-      const file = openSync(log, 'a');
-      writeSync(file, 'before;');
-      for (const path of [`/dev/fd/${file}`, `/proc/self/fd/${file}`]) {
-        removeFile(path);
-        writeWholeFile(path, 'report;');
-      }
-      writeSync(file, 'after;');
-      closeSync(file);
-      expect(readFileSync(log, 'utf8')).toBe('before;report;report;after;');
-      expect(readdirSync(folder)).toEqual(['log']);
-    },
-  );
 });
 
 describe('checkWritable', () => {

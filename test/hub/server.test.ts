@@ -220,25 +220,6 @@ describe('a delivery', () => {
     expect(await deliver(server.url, '["run_1","last"]')).toBe(204);
     await until(() => events.length === 2);
   });
-
-  it('that comes twice is accepted twice and wakes once', async () => {
-    const { server, log } = await startHub();
-    const { events } = connect(server.url).open(['run_1']);
-    await until(() => events.length === 1);
-    const body = '["run_1"]';
-    const headers = signedHeaders(body);
-    for (let time = 0; time < 2; time += 1) {
-      const response = await fetch(`${server.url}/deliveries`, { method: 'POST', body, headers });
-      expect(response.status).toBe(204);
-    }
-    expect(await deliver(server.url, '["run_1","later"]')).toBe(204);
-    await until(() => events.length === 3);
-    expect(log.filter((event) => event.type === 'delivery')).toMatchObject([
-      { ids: 1, replay: false },
-      { ids: 0, replay: true },
-      { ids: 2, replay: false },
-    ]);
-  });
 });
 
 /** Sends the beginning of a request. */

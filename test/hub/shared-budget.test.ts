@@ -202,22 +202,4 @@ describe('two hubs', () => {
     await world.exhaust();
     expect(world.grants.filter(({ line }) => line === 'create')).toHaveLength(limits.creates);
   });
-
-  it('notice that a failover has lost the last grants', async () => {
-    const world = await started(2);
-    for (let count = 0; count < 4; count += 1) await world.reserve(0, 'create');
-    world.log.lose(4);
-    await world.pass(2 * beatMs);
-    await world.exhaust();
-    expect(world.most(['create'])).toBeLessThanOrEqual(limits.creates);
-  });
-});
-
-it('a hub that starts with an empty Redis has a quarter of the budget for a minute', async () => {
-  const world = new World(2);
-  await world.pass(beatMs);
-  while (await world.reserve(0, 'read'));
-  expect(world.grants.length).toBeLessThanOrEqual(limits.reads / 4);
-  await world.pass(windowMs + beatMs);
-  expect(world.hubs[0]?.view().present).toEqual(limits);
 });

@@ -4,11 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   type ClientOptions,
   createClient,
-  gate,
   RungateError,
   type ServiceClient,
   startMock,
-  startRun,
 } from '../../src/index.ts';
 import { rejection } from '../client/rejection.ts';
 
@@ -88,17 +86,5 @@ describe('an error of the library names only options of the library:', () => {
     const error = await rejection(call(client), RungateError);
     expect(error.hint).toBeDefined();
     expect(textOf(error)).not.toMatch(commandLine);
-  });
-
-  it('a run whose id is in an unknown place, or in a field of the request', async () => {
-    const apiUrl = await serve((_, response) => response.writeHead(201).end('{"made":{"ref":"main"}}'));
-    const trigger = { projectSlug: 'shop', processSlug: 'checkout', ref: 'main' };
-    for (const start of [gate, startRun])
-      for (const idPointer of [undefined, '/made/ref']) {
-        const error = await rejection(start({ apiUrl, apiKey, trigger, idPointer }), RungateError);
-        expect(error.hint).toMatch(/\bidPointer\b/);
-        expect(textOf(error)).not.toMatch(/run\.idPointer|the setting/);
-        expect(textOf(error)).not.toMatch(commandLine);
-      }
   });
 });

@@ -319,19 +319,6 @@ it.each([
   expect(sent).toEqual([]);
 });
 
-it('takes instances of classes and the environment of the process', async () => {
-  class Ticker {
-    #clock = fakeClock();
-    now = () => this.#clock.now();
-    monotonic = () => this.#clock.monotonic();
-    sleep(ms: number, signal?: AbortSignal) {
-      return this.#clock.sleep(ms, signal);
-    }
-  }
-  const options = { ...service(), clock: new Ticker(), trigger, proxyEnv: process.env };
-  expect(await gate(options)).toMatchObject({ result: 'pass' });
-});
-
 it('the methods of a mock refuse a value that they do not know', async () => {
   const mock = await startMock();
   mocks.push(mock);

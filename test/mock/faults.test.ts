@@ -184,25 +184,6 @@ describe.each(Object.keys(requestKinds) as RequestFaultKind[])('the fault %s', (
 });
 
 describe('a fault', () => {
-  it('status: responds with any status code and with text or JSON', async () => {
-    const { mock, status } = await started();
-    const headers = { 'Retry-After': '7' };
-    mock.faults.add({ kind: 'status', status: 502, body: '<h1>Bad gateway</h1>' });
-    mock.faults.add({ kind: 'status', status: 429, body: { error: 'Slow down' }, headers });
-    mock.faults.add({ kind: 'status', status: 500, body: '', headers: { 'Content-Type': 'text/x' } });
-    expect(await status()).toMatchObject({
-      status: 502,
-      body: '<h1>Bad gateway</h1>',
-      headers: { 'content-type': html },
-    });
-    expect(await status()).toMatchObject({
-      status: 429,
-      body: '{"error":"Slow down"}',
-      headers: { 'retry-after': '7', 'content-type': 'application/json' },
-    });
-    expect(await status()).toMatchObject({ status: 500, body: '', headers: { 'content-type': 'text/x' } });
-  });
-
   it('reset-after-commit: lets a retry with the same idempotency key get the lost response', async () => {
     const { mock, post } = await started();
     mock.faults.add({ kind: 'reset-after-commit' });
@@ -290,19 +271,6 @@ describe('the endpoint for faults', () => {
     expect((await call('GET', '/api/orders/summary.json')).status).toBe(418);
     expect((await call('DELETE', path)).json()).toEqual({ faults: [] });
     expect(mock.requests).toHaveLength(1);
-  });
-
-  it.each([
-    { kind: 'no' },
-    { kind: 'status' },
-    { kind: 'reply' },
-    { kind: 'reset', often: 2 },
-    { fault: 'x' },
-    7,
-  ])('rejects %j', async (body) => {
-    const { mock, call } = await startService();
-    const response = await call('POST', path, { body: JSON.stringify(body) });
-    expect([response.status, mock.faults.pending]).toEqual([422, 0]);
   });
 
   it('rejects web pages, other host names and other methods', async () => {

@@ -28,19 +28,6 @@ describe('a created key', () => {
     ]);
   });
 
-  it('has the scopes of a pipeline by default, and none for an empty list', async () => {
-    const { create, triggerWith } = await keyService();
-    const byDefault = (await create({ name: 'a' })).json();
-    expect(byDefault.scopes).toEqual(expect.arrayContaining(['ci:trigger', 'ci:status', 'ci:cancel']));
-    expect(byDefault.scopes).not.toContain('platform:manage');
-    expect((await triggerWith(byDefault.apiKey)).status).toBe(201);
-    const none = await triggerWith((await create({ name: 'b', scopes: [] })).json().apiKey);
-    expect([none.status, none.json().details]).toEqual([
-      403,
-      'run.trigger needs the scope ci:trigger; this API key has none',
-    ]);
-  });
-
   it.each([
     ['ci:trigger', 'POST', '/api/ci/runs'],
     ['ci:status', 'GET', '/api/ci/runs/RUN'],

@@ -83,15 +83,6 @@ describe('the mock', () => {
     await expect(check(received[0], next)).resolves.toBeDefined();
   });
 
-  it("signs with the tenant secret instead of the webhook's if one is set", async () => {
-    await serve({ tenantSecret: 'tenant-wide' });
-    const { id, secret } = await register();
-    await client.webhooks.test(id);
-    await eventually(1);
-    await expect(check(received[0], secret)).rejects.toMatchObject({ code: 'mismatch' });
-    await expect(check(received[0], 'tenant-wide')).resolves.toBeDefined();
-  });
-
   it.each([
     ['passed', 'run.completed', 'completed'],
     ['failed', 'run.completed', 'completed'],

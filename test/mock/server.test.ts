@@ -18,26 +18,6 @@ function raw(port: number, text: string): Promise<string> {
   });
 }
 
-describe('the body of a request', () => {
-  /** Sends the head of a POST, and a part of its body that never ends. */
-  const begun = (port: number, bytes: number, ...headers: string[]) =>
-    raw(
-      port,
-      ['POST /api/ci/runs HTTP/1.1', 'Content-Length: 999999999', ...headers, '', 'x'.repeat(bytes)].join(
-        '\r\n',
-      ),
-    );
-
-  it.each([
-    ['of another Host', 0, ['Host: evil.example.com'], 421],
-    ['above 64 MiB', 64 * 1024 * 1024 + 1, ['Host: localhost'], 413],
-  ])('%s is refused before it has arrived', async (_what, bytes, headers, status) => {
-    const { mock } = await startService();
-    expect(await begun(mock.port, bytes, ...headers)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(mock.requests).toEqual([]);
-  });
-});
-
 describe('a request', () => {
   it('is recorded unchanged, with the status code of its response', async () => {
     const { mock, clock, call, post } = await startService();

@@ -16,24 +16,6 @@ describe('event types', () => {
 });
 
 describe('the list of webhooks', () => {
-  const projects = async (query: string) => {
-    const { asUser } = await startService();
-    const items = itemsOf(await asUser('GET', `${path}?pageSize=100${query}`));
-    return [...new Set(items.map(({ projectId }) => projectId))].sort();
-  };
-
-  it.each([
-    ['', ['shop', 'shop-mobile', null].sort()],
-    ['&projectId=shop', ['shop', null].sort()],
-    ['&projectId=shop&includeGlobal=true', ['shop', null].sort()],
-    ['&projectId=shop&includeGlobal=false', ['shop']],
-    ['&includeGlobal=false', ['shop', 'shop-mobile']],
-    ['&projectId=nowhere', [null]],
-    ['&projectId=nowhere&includeGlobal=false', []],
-  ])('has for the query "%s" the webhooks of %j', async (query, expected) =>
-    expect(await projects(query)).toEqual(expected),
-  );
-
   it('never contains a secret', async () => {
     const { mock, asUser } = await startService();
     const { text } = await asUser('GET', path);
