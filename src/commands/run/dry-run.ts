@@ -3,6 +3,7 @@ import { kindFor } from '../../client/credentials.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
+import { mostLinks } from '../../gate/chain.ts';
 import { type StartingGate, unnamed } from '../../gate/plan/plan.ts';
 import type { Start } from '../../gate/start.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
@@ -101,7 +102,6 @@ export async function explainKeys(
   gates: readonly StartingGate[],
   ci: CiContext,
 ): Promise<void> {
-  const { mostLinks } = await import('../../gate/chain.ts');
   for (const { name, rules, start } of gates) {
     const { chain, how } = start;
     const { key } = chain.link;

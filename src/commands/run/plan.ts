@@ -6,6 +6,7 @@ import { type Rules, usualLimits } from '../../gate/limits.ts';
 import { inOrder, type PlanNode } from '../../gate/plan/graph.ts';
 import { type PlannedGate, type StartingGate, unnamed } from '../../gate/plan/plan.ts';
 import type { Policy } from '../../gate/policy.ts';
+import { planStarts } from '../../library/plan-starts.ts';
 import { buildIds, groupOf } from '../../options/table.ts';
 import { inCi } from '../../output/motion.ts';
 import { type AskedGate, checkToken, pageUrl } from '../../preview/plan.ts';
@@ -158,8 +159,6 @@ async function planNewRuns(context: Context, ci: CiContext, asked: readonly Aske
     throw new UsageError(`${useless} has no effect without a preview deployment`, {
       hint: 'add --base-url <url>',
     });
-  // Loaded here, because `run wait` has no key and would pay for `node:crypto`.
-  const { planStarts } = await import('../../library/plan-starts.ts');
   const request = {
     given,
     how: 'given with --idempotency-key',
