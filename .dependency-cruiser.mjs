@@ -15,7 +15,7 @@ const mayImport = {
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'hub/': [leaves, 'webhook/', 'gate/fleet/protocol[.]ts'],
   'receipt/': [leaves, 'gate/(policy|report|result-types)[.]ts'],
-  'preview/': [leaves, 'contract/', 'transport/', 'client/', 'gate/'],
+  'preview/': [leaves, 'options/library-options[.]ts', 'contract/', 'transport/', 'client/', 'gate/'],
   'ci/': [leaves, 'gate/'],
   'options/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|fleet/protocol)[.]ts'],
   'settings/': [leaves, 'options/', 'transport/address[.]ts', 'gate/(limits|policy|plan/graph)[.]ts'],

@@ -83,11 +83,6 @@ async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Em
   return openPreviews({ ...(await connection()), caller, clock, say, onStop, emit });
 }
 
-const reasonIn =
-  (options: Pick<OpenGateOptions, 'cancelReason' | 'env'>) =>
-  async (why: StopCause | 'timeout' | 'orphaned') =>
-    options.cancelReason ?? cancelReason(why, options.env);
-
 /** Runs the gates. `use` gets the result while the connections are open. */
 async function runOpened<Used>(
   options: OpenGateOptions,
@@ -110,7 +105,8 @@ async function runOpened<Used>(
     const plan = {
       ...options,
       gates: previews === undefined ? gates : gates.map(previews.attach),
-      cancelReason: reasonIn(options),
+      cancelReason: (why: StopCause | 'timeout' | 'orphaned') =>
+        options.cancelReason ?? cancelReason(why, options.env),
       shortestMs: shortestWaitMs(local),
     };
     const tools = { ...options, service, page: page?.page, linkHub: hub?.link, emit };

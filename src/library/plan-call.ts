@@ -54,8 +54,7 @@ export function planCall(
     idPointer,
     insecureHttp,
   };
-  return planStarts(asked, request, {
-    redact,
-    warn: (message, gate) => reporter.progress({ type: 'note', message, ...(gate !== unnamed && { gate }) }),
-  });
+  return planStarts(asked, request, redact, (message, gate) =>
+    reporter.progress({ type: 'note', message, ...(gate !== unnamed && { gate }) }),
+  );
 }

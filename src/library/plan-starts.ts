@@ -9,17 +9,16 @@ interface StartRequest extends Omit<KeyRequest, 'bodyBytes' | 'retries'> {
   insecureHttp: boolean | undefined;
 }
 
-interface StartTools {
-  /** Receives the reason why the journal of a gate cannot be used. */
-  warn(problem: string, gate: string): void;
-  redact: Redact;
-}
-
-/** Returns the gates with the runs that they start. Gates with the same body have different keys. @throws UsageError or ConfigError */
+/**
+ * Returns the gates with the runs that they start. Gates with the same body have different keys.
+ * @param warn receives the reason why the journal of a gate cannot be used
+ * @throws UsageError or ConfigError
+ */
 export function planStarts<Settings>(
   asked: readonly AskedGate<Settings>[],
   request: StartRequest,
-  { warn, redact }: StartTools,
+  redact: Redact,
+  warn: (problem: string, gate: string) => void,
 ): StartingGate<Settings>[] {
   const { idPointer, insecureHttp, salt } = request;
   return planPreviews(asked, placeOf(request), insecureHttp).map(({ body, preview, ...gate }) => {

@@ -5,24 +5,17 @@ import { ConfigError, CredentialError } from '../errors.ts';
 import type { Rules } from '../gate/limits.ts';
 import { longestPathMs, type PlanNode } from '../gate/plan/graph.ts';
 import type { Preview } from '../gate/start.ts';
+import type { GatePreview } from '../options/library-options.ts';
 import { parseUrl } from '../parse-url.ts';
 import { parseApiUrl, type Receiver, toDeployment } from '../transport/address.ts';
 import { previewKey } from './mark.ts';
-
-/** The settings of a preview. */
-interface PreviewSettings {
-  baseUrl: string | URL;
-  readyUrl?: string | URL | undefined;
-  readyTimeoutMs?: number | undefined;
-  copyVariables?: boolean | undefined;
-}
 
 /** A gate with the body of its run, and the preview that it asks for. */
 export interface AskedGate<Settings = unknown> extends PlanNode {
   rules: Rules;
   settings: Settings;
   body: TriggerBody;
-  preview: PreviewSettings | undefined;
+  preview: GatePreview | undefined;
 }
 
 export const usualReadyMs = 300_000;
@@ -35,7 +28,7 @@ export function pageUrl(page: string, baseUrl: URL): string {
 }
 
 /** Returns the preview of a gate, whose environment is the one to copy. @throws ConfigError for a URL that rungate does not use */
-function previewOf(settings: PreviewSettings, body: TriggerBody, insecureHttp: boolean | undefined): Preview {
+function previewOf(settings: GatePreview, body: TriggerBody, insecureHttp: boolean | undefined): Preview {
   const baseUrl = parseApiUrl(String(settings.baseUrl), insecureHttp, toDeployment);
   const { readyUrl, readyTimeoutMs = usualReadyMs, copyVariables = false } = settings;
   const page = readyUrl && pageUrl(String(readyUrl), baseUrl);

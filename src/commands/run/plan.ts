@@ -40,13 +40,6 @@ export const onlyGate = (settings: Settings): ChosenGate => ({
   settings,
 });
 
-/** The gates of a command, whose context has the subjects and the URL that were given as files and as a path. */
-interface Plan {
-  context: Context;
-  /** In an order in which every gate comes after those that it needs. */
-  gates: readonly PlannedGate<Settings>[];
-}
-
 /** Returns the rules of a gate. A timeout that is set lifts the default number of status reads, which would end the wait long before. */
 export function rulesOf(settings: Settings): Rules {
   const { interval, timeout, maxAttempts, retries } = settings;
@@ -61,8 +54,15 @@ export function rulesOf(settings: Settings): Rules {
   };
 }
 
-/** Plans the gates of a command. @throws RungateError before anything is sent */
-export async function planGates(command: Context, chosen: readonly ChosenGate[]): Promise<Plan> {
+/**
+ * Plans the gates of a command, each after those that it needs. The context has the subjects and the URL that were given as files
+ * and as a path.
+ * @throws RungateError before anything is sent
+ */
+export async function planGates(
+  command: Context,
+  chosen: readonly ChosenGate[],
+): Promise<{ context: Context; gates: readonly PlannedGate<Settings>[] }> {
   const context = await withSubjectFiles(command);
   const gates = chosen.map((gate) => ({ ...gate, rules: rulesOf(gate.settings) }));
   const ofRuns = gates.flatMap(({ runIds, ...gate }) => (runIds === undefined ? [] : [{ ...gate, runIds }]));
@@ -171,7 +171,7 @@ async function planNewRuns(context: Context, ci: CiContext, asked: readonly Aske
   };
   const warn = (problem: string) => void output.alert(output.excerpt(problem, 400));
   try {
-    const gates = planStarts(asked, request, { warn, redact: output.redact });
+    const gates = planStarts(asked, request, output.redact, warn);
     if (!hasPreview) return { context, gates };
     // Everything that could fail later, so that no environment is created in vain.
     if (dryRun !== true) {

@@ -92,16 +92,16 @@ async function factsOf(context: Context, { name, rules, start }: PlannedGate) {
   };
 }
 
-/** Writes the receipt of a gate that has ended. Tells whether it did. */
+/** Writes the receipt of a gate that has ended. Returns whether it did. */
 async function write(
   { io, output }: Context,
   path: string,
   key: Key | null,
   event: EndEvent,
-  report: GateReport | null,
   facts: GateFacts,
 ): Promise<boolean> {
   const shown = output.excerpt(path);
+  const report = reportOf(event, facts.gate ?? unnamed);
   const statement = report && gateStatement(report, facts, output.redact);
   if (statement === null) {
     const why = report === null ? 'the gate was skipped' : 'a run has no verdict';
@@ -175,22 +175,18 @@ export function replaceReceipts(context: Context, chosen: readonly PlanNode[]) {
   const names = chosen.map(({ name }) => name);
   const fileOf = receiptFiles(context, path, names);
   for (const name of names) removeOld(context, fileOf(name));
-  return async (now: Context, gates: readonly PlannedGate[], begun: boolean): Promise<Reporter[]> => {
-    const all: { name: string; facts: GateFacts }[] = [];
-    for (const gate of gates) all.push({ name: gate.name, facts: await factsOf(now, gate) });
-    const files = gates.map(({ name }) => fileOf(name));
-    await checkFiles(now, 'receipt', files, begun);
+  return async (now: Context, gates: readonly PlannedGate[], begun: boolean): Promise<Reporter> => {
+    const files: [string, GateFacts][] = [];
+    for (const gate of gates) files.push([fileOf(gate.name), await factsOf(now, gate)]);
+    const paths = files.map(([file]) => file);
+    await checkFiles(now, 'receipt', paths, begun);
     const key = await signingKey(now);
-    return [
-      {
-        async end(event) {
-          if (event.error !== null) return;
-          for (const { name, facts } of all) {
-            if (await write(now, fileOf(name), key, event, reportOf(event, name), facts))
-              event.receipt = path;
-          }
-        },
+    return {
+      async end(event) {
+        if (event.error !== null) return;
+        for (const [file, facts] of files)
+          if (await write(now, file, key, event, facts)) event.receipt = path;
       },
-    ];
+    };
   };
 }

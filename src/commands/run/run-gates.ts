@@ -53,7 +53,7 @@ export async function runGates(command: Context, chosen: readonly ChosenGate[]):
   const gates = slice?.gates ?? planned;
   // An earlier command has begun them, so runs may be in progress.
   const hasBegun = slice?.store.plan != null;
-  const receipts = (await openReceipts?.(context, gates, hasBegun)) ?? [];
+  const receipts = (await openReceipts?.(context, gates, hasBegun)) ?? {};
   await checkFiles(context, 'report', [flags.junit ?? [], flags.report ?? []].flat(), hasBegun);
   const local = isLocal(settings.apiUrl?.value ?? '');
   const printer: Reporter = {
@@ -67,7 +67,7 @@ export async function runGates(command: Context, chosen: readonly ChosenGate[]):
     ...(await progressReporters(io, output, gates)),
     ...(slice === null ? [] : [slice.record]),
     printer,
-    ...[...receipts, reports, closing].map(atTheEnd),
+    ...[receipts, reports, closing].map(atTheEnd),
     ...(slice === null ? [] : [slice.reported]),
   ];
   const options: OpenGateOptions = {

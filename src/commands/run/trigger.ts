@@ -49,13 +49,12 @@ function refuseWaitFlags(flags: Flags): void {
   throw new UsageError(`${names} ${useless.length === 1 ? 'has' : 'have'} no effect ${cause}`, { hint });
 }
 
-const weakens = (id: OptionId) => rowOf(id).weakens === true;
+const weakens = (id: OptionId) => Number(rowOf(id).weakens === true);
 
 /** The settings that decide what a gate accepts, then the other settings of a wait. */
-const gateSettings = [
-  ...fileIds.filter(weakens),
-  ...fileIds.filter((id) => !weakens(id) && (rowOf(id).group === 'Wait options:' || id === 'deployed.url')),
-];
+const gateSettings = fileIds
+  .filter((id) => weakens(id) || rowOf(id).group === 'Wait options:' || id === 'deployed.url')
+  .toSorted((a, b) => weakens(b) - weakens(a));
 
 /** Warns that a CI job starts a run and does not wait for it, unless `--no-wait` says that it should not. */
 async function warnWithoutWait({ io, flags, output, settings }: Context): Promise<void> {
