@@ -6,7 +6,7 @@ const left = [
   'cli/json',
   'commands/gate/{gates-limits,preview}',
   'commands/hub/hub',
-  'commands/run/{deployed,gateway,hub-failures,re-run-table,secrets}',
+  'commands/run/{deployed,gateway,hub,re-run-table,secrets}',
   'docs/pipelines',
   'gate/checker/mutants',
   'gate/fleet-load',
