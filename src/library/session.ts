@@ -77,7 +77,7 @@ export async function withSession<Event, Result>(
       cancelReason: options.cancelReason,
       cancelOnInterrupt: options.cancelOnAbort ?? options.runIds === undefined,
       cancelOnTimeout: options.cancelOnTimeout === true,
-      connection: async () => ({ caPem, proxyEnv }),
+      connection: async () => connection,
       deployed: async (commit) => deployedOf(options, connection, commit),
     });
   } catch (error) {

@@ -2,7 +2,6 @@ import { detectCi } from '../../ci/provider.ts';
 import { formatDuration } from '../../duration.ts';
 import { RungateError, type StopListener, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import type { SeenBuild } from '../../gate/deployed/reads.ts';
 import type { StartingGate } from '../../gate/plan/plan.ts';
 import { goingOn, isOverdue, type PlanStore, type SavedPlan, savePlan } from '../../gate/plan/saved.ts';
 import type { RunReport } from '../../gate/result-types.ts';
@@ -96,6 +95,7 @@ function continuing({ state }: Chosen, planned: readonly StartingGate<Settings>[
   });
   return {
     gates,
+    /** Returns the reads of the version page so far, and how long the wait for the build may still take. */
     waitForBuild: (ms: number) => ({
       seen: state.build,
       timeoutMs: leftOf(ms, longest, state.startedAt),
@@ -103,25 +103,12 @@ function continuing({ state }: Chosen, planned: readonly StartingGate<Settings>[
   };
 }
 
-/** The gates of a slice, and the parts that attach it to them. */
-interface Slice {
-  /** As they are planned, or as they go on after earlier slices. */
-  gates: readonly StartingGate<Settings>[];
-  onStop: OpenOptions['onStop'];
-  /** Receives events before the reporters that print and write. It puts the command that goes on into the result. */
-  record: Reporter;
-  /** Receives events after them. */
-  reported: Reporter;
-  store: PlanStore;
-  /** Returns the reads of the version page so far, and how long the wait for the build may still take. */
-  waitForBuild(timeoutMs: number): { seen: SeenBuild | undefined; timeoutMs: number };
-}
-
-/** Chooses and stores the gate of a slice. @throws UsageError or ConfigError */
-export async function openSlice(
-  context: Context,
-  planned: readonly StartingGate<Settings>[],
-): Promise<Slice> {
+/**
+ * Chooses and stores the gate of a slice. Returns its gates, as they are planned or as they go on after earlier slices, and the
+ * parts that attach it to them.
+ * @throws UsageError or ConfigError
+ */
+export async function openSlice(context: Context, planned: readonly StartingGate<Settings>[]) {
   const { io, flags, settings } = context;
   const { slice: sliceMs = 0 } = flags;
   const { clock } = io;
@@ -169,7 +156,10 @@ export async function openSlice(
   };
 }
 
-/** Returns the reporters that keep the state up to date, and put the command that goes on into the result. */
+/**
+ * Returns the reporters that put the command that goes on into the result, before it is printed and written, and that keep the
+ * state up to date afterwards.
+ */
 function reporters(
   { io }: Context,
   { state }: Chosen,
