@@ -4,14 +4,13 @@ import { advised, judge, type Policy, shownAs } from '../../gate/policy.ts';
 import { decidingRuns } from '../../gate/report.ts';
 import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
-import type { Io } from '../../host/io.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { LiveModel, LiveRun, LiveStyle } from '../../output/live/model.ts';
 import { liveLines } from '../../output/live/view.ts';
 import { hasSymbols } from '../../output/motion.ts';
-import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
+import type { Context } from '../context.ts';
 
 interface Moment {
   maxAttempts: number;
@@ -96,7 +95,7 @@ function gateRows(
 }
 
 /** Shows gates on a terminal, as one view. The view of the only gate begins with its run. */
-export function liveReporter(io: Io, output: Output, gates: readonly PlannedGate[]): Reporter {
+export function liveReporter({ io, output }: Context, gates: readonly PlannedGate[]): Reporter {
   const { motion, paint, redact } = output;
   // ora clears too many lines if it counts the characters of a link as text.
   const link: LiveStyle['link'] = (url, text) => {

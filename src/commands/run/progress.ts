@@ -5,9 +5,8 @@ import { knownRuns, type PlannedGate, unnamed } from '../../gate/plan/plan.ts';
 import { decidingRuns } from '../../gate/report.ts';
 import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
-import type { Io } from '../../host/io.ts';
 import type { Reporter } from '../../library/reporter.ts';
-import type { Output } from '../../output/output.ts';
+import type { Context } from '../context.ts';
 import { buildLines, heartbeatMs, outageLines } from './repeated-lines.ts';
 
 /** The gate of an event; absent if it is the only one, or if the event is about all of them. */
@@ -25,8 +24,7 @@ function endOf({ result, reason, runs }: NamedGateReport): string {
 
 /** A line for each change of state and one a minute, which names the gate if there are several. `live`: a view shows reads. */
 export function progressLines(
-  io: Pick<Io, 'clock'>,
-  output: Output,
+  { io, output }: Context,
   gates: readonly PlannedGate[],
   live = false,
 ): Reporter {
@@ -190,13 +188,13 @@ export function progressLines(
 
 /** Returns the reporters of a wait: on a terminal a view that changes in place, and in any case lines. */
 export async function progressReporters(
-  io: Io,
-  output: Output,
+  context: Context,
   gates: readonly PlannedGate[],
 ): Promise<Reporter[]> {
-  if (!output.motion.possible) return [progressLines(io, output, gates)];
+  const { motion } = context.output;
+  if (!motion.possible) return [progressLines(context, gates)];
   // Loaded on a terminal only: a gate in CI does not need it.
   const { liveReporter } = await import('./live.ts');
-  await output.motion.load();
-  return [liveReporter(io, output, gates), progressLines(io, output, gates, true)];
+  await motion.load();
+  return [liveReporter(context, gates), progressLines(context, gates, true)];
 }

@@ -64,7 +64,7 @@ export async function runGates(command: Context, chosen: readonly ChosenGate[]):
     end: (event) => (event.error === null ? printClosing(event, gates, context) : undefined),
   };
   const reporters = [
-    ...(await progressReporters(io, output, gates)),
+    ...(await progressReporters(context, gates)),
     ...(slice === null ? [] : [slice.record]),
     printer,
     ...[receipts, reports, closing].map(atTheEnd),

@@ -118,8 +118,8 @@ export const runTrigger = command({
 
 /** Without `--wait`: prints the id. If it is stopped on the way, it still finds and prints the run that it started. */
 async function startOnly(context: Context, gate: StartingGate): Promise<number> {
-  const { io, output } = context;
-  const lines = progressLines(io, output, [gate]);
+  const { output } = context;
+  const lines = progressLines(context, [gate]);
   const started = await openStart(openOptions(context), gate, [lines], (run) => printStarted(context, run));
   if (started.kind === 'unknown')
     await output.alert(
