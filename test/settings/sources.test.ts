@@ -143,32 +143,6 @@ describe('a secret', () => {
 });
 
 describe('the environment', () => {
-  test('yields the settings with the names of their variables', () => {
-    const env = {
-      RUNGATE_API_URL: ' https://ci.example ',
-      RUNGATE_PROJECT: 'shop',
-      RUNGATE_ENVIRONMENT: 'staging',
-      RUNGATE_STRICT: 'true',
-      RUNGATE_API_KEY: 'key',
-      RUNGATE_TOKEN_FILE: '/run/token',
-    };
-    const read = environmentSettings(env, files({ '/run/token': 'jwt\n' }));
-    expect(read.origin).toBe('environment');
-    expect(read.values).toEqual({
-      apiUrl: 'https://ci.example',
-      project: 'shop',
-      environment: 'staging',
-      strict: true,
-      apiKey: 'key',
-      token: 'jwt',
-    });
-    expect(read.details).toMatchObject({
-      apiUrl: 'RUNGATE_API_URL',
-      strict: 'RUNGATE_STRICT',
-      apiKey: 'RUNGATE_API_KEY',
-    });
-  });
-
   test('redacts a secret also without the line break or the spaces that it was pasted with', () =>
     expect(readSecrets({ RUNGATE_API_KEY: ' pasted-key\n' }, noFile)).toContain('pasted-key'));
 

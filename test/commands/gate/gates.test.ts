@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/server.ts';
-import { cli, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { type Settings, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage | undefined;
 afterEach(async () => {
@@ -178,39 +178,6 @@ describe('rungate gate --dry-run', () => {
       { gate: 'perf', advisory: true },
     ]);
     expect(requests()).toEqual([]);
-  });
-});
-
-describe('a mistake', () => {
-  it.each<[string, Settings, string[], number, RegExp]>([
-    ['an unknown gate', fileOf(usual), ['wbe'], 64, /"wbe" is not one of the gates\s+→ did you mean web\?/],
-    [
-      'no project file',
-      { cwd: '/repo' },
-      [],
-      64,
-      /nothing to run: .*no \.rungate\.json was found from \/repo\n.*rungate init/,
-    ],
-    [
-      'nothing to run',
-      fileOf({ a: {} }),
-      [],
-      78,
-      /error: \/repo\/\.rungate\.json:1:28: gate a has no process or tags to run\n/,
-    ],
-    ['a cycle', fileOf({ a: { needs: ['b'] }, b: { needs: ['a'] } }), [], 78, /a → b → a/],
-    [
-      'an advisory need',
-      fileOf({ a: { advisory: true }, b: { needs: ['a'] } }),
-      [],
-      78,
-      /a, which is advisory/,
-    ],
-  ])('%s is an error before anything is sent', async (_what, file, argv, code, message) => {
-    const env = { RUNGATE_API_URL: 'https://service.example', RUNGATE_API_KEY: 'k'.repeat(20) };
-    const result = await cli(['gate', ...argv], { ...file, env });
-    expect(result.err).toMatch(message);
-    expect(result.code).toBe(code);
   });
 });
 

@@ -11,7 +11,6 @@ import { hubVersion } from '../../../src/gate/fleet/protocol.ts';
 import { version } from '../../../src/version.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
 import { isRedisMissing, startRedis, type TestRedis } from '../../hub/redis.ts';
-import { until } from '../../until.ts';
 import { ask, deliver, env, hub, signedHeaders, stream, token } from './running-hub.ts';
 
 interface Family {
@@ -110,48 +109,6 @@ describe('rungate hub', () => {
     expect((await ask(url, '/v1/grants', { class: 'first' }, 'another-token-0123456789')).status).toBe(401);
     expect(await deliver(url, '{}', signedHeaders('{}', 'tenant-Secret-0123456789'))).toBe(204);
     expect(await deliver(url, '[]')).toBe(401);
-  });
-
-  it('logs each event as a line of JSON', async () => {
-    const on = await hub();
-    const { text } = await stream(on.url, ['run_1']);
-    expect(await deliver(on.url, '{"run":"run_1"}')).toBe(204);
-    await until(() => text().includes('event: wake'));
-    expect(
-      await deliver(on.url, '{"run":"run_1"}', signedHeaders('{"run":"run_1"}', 'whook-Secret-of-another')),
-    ).toBe(401);
-    await ask(on.url, '/v1/grants', { class: 'confirm', waitedMs: 1500 });
-    await ask(on.url, '/v1/limits', { retryAfterMs: 2000 });
-    await ask(on.url, '/v1/grants', { class: 'first' }, 'wrong');
-    await fetch(`${on.url}/any?x=1`);
-    const { code } = await on.stop();
-    expect(code).toBe(143);
-    const events = on.events();
-    expect(events.map(({ event }) => event)).toEqual([
-      'listening',
-      'stream',
-      'wake',
-      'delivery',
-      'refused-delivery',
-      'grant',
-      'limited',
-      'refused-request',
-      'refused-request',
-      'stopping',
-    ]);
-    expect(events).toMatchObject([
-      { schemaVersion: 1, time: expect.stringMatching(/^\d{4}-.*Z$/), url: on.url },
-      { runs: 1, open: 1 },
-      { runId: 'run_1' },
-      { ids: 1, replay: false, ageSeconds: expect.any(Number) },
-      { code: 'mismatch', status: 401 },
-      { class: 'confirm', waitedMs: expect.any(Number) },
-      { retryAfterMs: 2000 },
-      { status: 401, path: '/v1/grants' },
-      { status: 404, path: '/any' },
-      { signal: 'SIGTERM' },
-    ]);
-    expect(on.out()).not.toContain(token);
   });
 
   it.each<[StopSignal, number]>([
