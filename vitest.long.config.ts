@@ -16,7 +16,6 @@ const nightly = [
   'release-files',
   'sbom',
   'site',
-  'webhook-agreement',
   'workflows',
 ].map((name) => `test/long/${name}.test.ts`);
 
