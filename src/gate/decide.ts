@@ -18,14 +18,16 @@ import {
   wake,
 } from './reads.ts';
 import { resumed } from './resume.ts';
-import type {
-  EnvironmentState,
-  ErrorData,
-  GateState,
-  KeyState,
-  PageState,
-  PlanState,
-  RunState,
+import {
+  type Cause,
+  causeOf,
+  type EnvironmentState,
+  type ErrorData,
+  type GateState,
+  type KeyState,
+  type PageState,
+  type PlanState,
+  type RunState,
 } from './state.ts';
 import { advance, awaitsBuild, sleptMs, waitsForBuild } from './steps.ts';
 
@@ -136,7 +138,7 @@ function applyToGate(
       addRun(plan, gate, event, now);
       return;
     case 'create-failed':
-      addCreateFailure(plan, gate, event, now);
+      addCreateFailure(gate, causeOf(plan), event.error, now);
       return;
     case 'reading':
       beginRead(gate.run as RunState);
@@ -158,23 +160,28 @@ function applyToGate(
 
 function addRead(
   plan: PlanState,
-  { rules, deadline, lastReadBy }: GateState,
+  gate: GateState,
   run: RunState,
   event: Extract<Event, { type: 'read' | 'read-failed' }>,
   now: number,
 ): void {
+  const { rules, deadline } = gate;
   const answered = event.type === 'read' || event.why === 'limit' || event.why === 'missing';
   const renews = run.readBy !== null && answered;
-  const end = renews ? Math.max(deadline ?? 0, now + firstReadMs) : waitEndOf({ run, deadline });
+  const until = waitEndOf({ run, deadline });
+  const slept = now - (gate.lastReadBy ?? until ?? now) >= sleptMs;
+  const end = renews ? Math.max(deadline ?? 0, now + firstReadMs) : until;
   const limits: WaitLimits = { deadline: end ?? now, hub: plan.hub };
   if (event.type === 'read') addReading(run, event.reading, event, rules, limits, now);
   else addFailure(run, event.why, event.error, event, rules, limits, now);
   // The wait that an answer of the service requests takes none of the time for a clear one.
-  if (renews) run.readBy = run.due + firstReadMs;
+  if (renews) {
+    run.readBy = run.due + firstReadMs;
+    gate.lastReadBy = null;
+  }
   const isOpen = run.outcome === null || (run.outcome.limit && !run.outcome.readsUsed);
   // The machine slept while the response was on its way, which is old by now.
-  if (isOpen && now - (lastReadBy ?? limits.deadline) >= sleptMs)
-    Object.assign(run, { outcome: null, due: now });
+  if (isOpen && slept) Object.assign(run, { outcome: null, due: renews ? run.due : now });
   if (run.trouble === null) lookAgain(run, now);
 }
 
@@ -232,12 +239,7 @@ function addRun(
   });
 }
 
-function addCreateFailure(
-  { stop }: PlanState,
-  gate: GateState,
-  { error }: Extract<Event, { type: 'create-failed' }>,
-  now: number,
-): void {
-  if (stop !== null) endStopped(gate, stop.by, now);
+function addCreateFailure(gate: GateState, cause: Cause | null, error: ErrorData, now: number): void {
+  if (cause !== null) endStopped(gate, cause.by, now);
   else finish(gate, 'unobserved', now, error);
 }

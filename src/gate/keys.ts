@@ -69,6 +69,7 @@ function leave(
   gate.run = null;
   gate.pageReads = 0;
   gate.confirmBy = null;
+  gate.lastReadBy = null;
   const links = mostLinks(attempt, rules.retries);
   if (!mine && (key.trust === 'random' || gate.past.length >= links)) useSpare(gate, now);
   else gate.key = newKey(linkAfter(key.key, run.id), trustAfter(key.trust, run));

@@ -102,7 +102,8 @@ function nextTime(plan: PlanState): Effect | null {
 }
 
 function timesOf(plan: PlanState, gate: GateState): (number | null)[] {
-  const { deadline, key, run, confirmBy, lastReadBy } = gate;
+  const { begunAt, deadline, key, run, confirmBy, lastReadBy } = gate;
+  if (begunAt === null) return [];
   const cause = causeOf(plan);
   if (run?.cancel === 'wanted') return [run.cancelBy];
   if (cause !== null) return cause.by === 'slice' ? [] : [cause.at + stopBudgetMs];
@@ -110,5 +111,5 @@ function timesOf(plan: PlanState, gate: GateState): (number | null)[] {
   if (deadline === null) return [buildBy];
   if (run?.outcome) return [(confirmBy as number) + lastReadMs];
   if (run !== null) return [lastReadBy ?? waitEndOf(gate)];
-  return [(key as KeyState).sentAt === null ? latestOf(gate) : deadline + createGraceMs, buildBy];
+  return (key as KeyState).sentAt === null ? [latestOf(gate), buildBy] : [deadline + createGraceMs];
 }

@@ -63,3 +63,13 @@ it('goes on with a request under way while the retry of another gate waits for t
   if (plan.page !== null) plan.page.agreed = 0;
   expect(todo(plan).map(({ id }) => id)).toEqual(['create key-b', 'page', expect.stringMatching(/^timer/)]);
 });
+
+it('has no timer for a gate that has not begun, and none for the build of a gate whose request is sent', () => {
+  const plan = play(
+    { attempts: 1, keys: 'silent', gates: 2, needs: true, page: true, deployed: true, depth: 0 },
+    [{ type: 'time' }, { type: 'granted', gate: 'a' }, { type: 'sending', gate: 'a' }],
+  );
+  // As after the retry of a third gate that was not deployed.
+  Object.assign(plan.page ?? {}, { agreed: 0, until: -60_000 });
+  expect(todo(plan).find(({ type }) => type === 'timer')).toMatchObject({ at: 33_000 });
+});

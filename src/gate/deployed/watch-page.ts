@@ -41,7 +41,7 @@ const leastReadMs = 1000;
 /** Reads the version page, and keeps what it has shown, for messages and the report. */
 export function watchPage(options: DeployedCheckOptions) {
   const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit } = options;
-  /** Those of the runs so far: a retry waits for the build again, which may be another. */
+  /** Those of the runs before a retry. */
   const all: SeenBuild[] = [];
   let seen = options.seen ?? nothingSeen;
 
@@ -50,6 +50,11 @@ export function watchPage(options: DeployedCheckOptions) {
 
     /** Reads the page once. `leftMs`: the time until the wait for the build ends. */
     async read(phase: Phase, leftMs: number, signal: AbortSignal): Promise<PageShown> {
+      // A retry waits for the build again, which may be another, if no run of another gate needs the one before.
+      if (phase === 'before' && seen.last !== null && seen.last.phase !== 'before') {
+        all.push(seen);
+        seen = nothingSeen;
+      }
       if (phase === 'before' && seen.last === null) {
         const message = `waiting for ${awaitedText(expected)}, for up to ${formatDuration(timeoutMs)}`;
         emit?.({ type: 'note', message });
@@ -66,12 +71,6 @@ export function watchPage(options: DeployedCheckOptions) {
     },
 
     seen: () => seen,
-
-    /** A retry waits for the build again. */
-    again(): void {
-      all.push(seen);
-      seen = nothingSeen;
-    },
 
     /** Returns the error of a gate that created no run, because the build did not appear in time. */
     never: (waitedMs: number): RungateError => neverDeployed(seen, expected, formatDuration(waitedMs)),

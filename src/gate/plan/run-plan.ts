@@ -10,7 +10,7 @@ import { newBudget } from '../fleet/turns.ts';
 import { run as runMachine, type Tell } from '../runner.ts';
 import { type SayTools, sayGate, sayKnown } from '../say.ts';
 import type { RunService } from '../service.ts';
-import { causeOf, type GateState, type PlanState, retriesIn } from '../state.ts';
+import { causeOf, type GateState, type PlanState } from '../state.ts';
 import { mayGoOn } from '../steps.ts';
 import { subjectOf, type WatchedRun } from '../watched-run.ts';
 import { endOf, isEnded, leftBySlice, ownerOf, partsOf, previewsOf, stoppedBy } from './ends.ts';
@@ -212,7 +212,6 @@ class RunningPlan {
     if (event.type === 'created') this.#gateOf(event.gate).lastRun = event.run;
     this.#sayKnownRuns(event, before, after, tools);
     this.#sayKept(before, after);
-    if (allRetries(after) > allRetries(before)) this.#page?.again();
     for (const [name, gate] of Object.entries(after.gates)) {
       const earlier = before.gates[name];
       if (earlier !== undefined) sayGate(event, name, earlier, gate, tools);
@@ -271,9 +270,6 @@ class RunningPlan {
     };
   }
 }
-
-const allRetries = ({ gates }: PlanState): number =>
-  Object.values(gates).reduce((sum, { past }) => sum + retriesIn(past), 0);
 
 /** Returns whether the service has accepted the credential: it has created a run. */
 const isAccepted = ({ gates }: PlanState): boolean =>

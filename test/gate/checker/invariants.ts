@@ -325,6 +325,7 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     to.exited &&
     from.plan.stop?.by !== 'slice' &&
     Object.values(from.plan.gates).some(({ end }) => end === null),
+  'the end of a slice ends a gate': (change) => ended(change).some(({ end }) => end.by === 'slice'),
   'work for a gate that goes on, after a stop': ({ to: { plan }, machine }) =>
     plan?.stop != null &&
     machine.todo(plan).some(({ type }) => ['reach', 'prepare', 'turn', 'read', 'page'].includes(type)),

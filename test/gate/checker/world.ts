@@ -305,10 +305,23 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
   const out: Step[] = [];
   const effects = machine.todo(plan);
   const isOn = ({ id }: Effect) => world.flight.some(({ effect }) => effect.id === id);
-  const after = (words: string, events: readonly Event[], change: (next: World) => void = () => {}) => {
+  // The request that creates an environment goes on, so that it can be deleted.
+  const isGone = ({ id, type }: Effect) => type !== 'prepare' && !effects.some((effect) => effect.id === id);
+  // The runner aborts what is gone before it starts anything, or waits.
+  const isBehind = world.flight.some(({ effect }) => isGone(effect));
+  const after = (
+    words: string,
+    events: readonly Event[],
+    change: (next: World) => void = () => {},
+    work?: Effect,
+  ) => {
     const next = copy(world);
     change(next);
-    for (const event of events) run(next, machine, next.plan as PlanState, event);
+    for (const event of events) {
+      const now = next.plan as PlanState;
+      const isWanted = work === undefined || machine.todo(now).some(({ id }) => id === work.id);
+      if (isWanted || outlivesAbort(event)) run(next, machine, now, event);
+    }
     out.push([words, next]);
   };
   const waiting = effects.filter((effect) => !isOn(effect));
@@ -323,15 +336,13 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
     out.push(['exits', next]);
     return out;
   }
-  for (const effect of waiting) {
+  for (const effect of isBehind ? [] : waiting) {
     if ('at' in effect && effect.at > world.now) continue;
     if (effect.type !== 'timer') out.push(...startEffect(world, mode, machine, plan, effect));
   }
   for (const [index, { effect, result }] of world.flight.entries()) {
-    // The request that creates an environment goes on, so that it can be deleted.
-    const isGone = !effects.some(({ id }) => id === effect.id) && effect.type !== 'prepare';
     const remove = (next: World) => void next.flight.splice(index, 1);
-    if (isGone) {
+    if (isGone(effect)) {
       const next = copy(world);
       remove(next);
       next.unsure ||= effect.type === 'create';
@@ -340,11 +351,16 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
       out.push([`${effect.id} is aborted`, next]);
     }
     // The response may come before the abort.
-    if (result !== null && (!isGone || result.some(outlivesAbort)))
-      after(`response to ${effect.id}: ${result.map(wordsOf).join(', ')}`, result, (next) => {
-        remove(next);
-        for (const event of result) observe(next, event, mode);
-      });
+    if (result !== null && (!isGone(effect) || result.some(outlivesAbort)))
+      after(
+        `response to ${effect.id}: ${result.map(wordsOf).join(', ')}`,
+        result,
+        (next) => {
+          remove(next);
+          for (const event of result) observe(next, event, mode);
+        },
+        effect,
+      );
   }
   for (const [index, { effect, result }] of world.flight.entries()) {
     const isWanted = effects.some(({ id }) => id === effect.id);
@@ -356,7 +372,7 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
   const isReady = (effect: Effect) =>
     effect.type !== 'timer' && (!('at' in effect) || effect.at <= world.now);
   // The runner starts what it can before it waits.
-  if (times.length > 0 && !waiting.some(isReady)) {
+  if (times.length > 0 && !isBehind && !waiting.some(isReady)) {
     const at = Math.min(...times);
     after(`${(at - world.now) / 1000} s pass`, [{ type: 'time' }], (next) => {
       next.now = at;
@@ -366,11 +382,13 @@ function processSteps(world: World, mode: Mode, machine: Machine, plan: PlanStat
     after(`the hub wakes ${id}`, [{ type: 'woken', run: id }], (next) => {
       next.left.wakes -= 1;
     });
-  if (world.left.jumps > 0 && !waiting.some(isReady)) {
+  if (world.left.jumps > 0 && !isBehind && !waiting.some(isReady)) {
     const sleep = (next: World) => {
       next.left.jumps -= 1;
       next.now += 3_600_000;
-      next.slept = Object.values(plan.gates).some(({ run: of }) => of !== null && of.outcome === null);
+      const isLate = ({ run: of, deadline }: GateState) =>
+        of !== null && of.outcome === null && (of.readBy ?? deadline ?? 0) < next.now;
+      next.slept = Object.values(plan.gates).some(isLate);
     };
     after('the machine sleeps for an hour', [{ type: 'time' }], sleep);
     for (const [index, { effect, result }] of world.flight.entries()) {
