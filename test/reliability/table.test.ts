@@ -63,10 +63,10 @@ function table(rows: readonly (readonly string[])[], head: readonly string[]): s
   return [head, head.map(() => '---'), ...merged].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-/** The part of the page that another test writes, which this one leaves as it is. */
-function rulesOnPage(): string {
+/** The sections of the page with the tables of other tests, which this one leaves as they are. */
+function otherSections(): string {
   const page = readFileSync(new URL('../../docs/project/reliability.md', import.meta.url), 'utf8');
-  return /<!-- rules -->.*<!-- end of rules -->/s.exec(page)?.[0] ?? '';
+  return /## Slices\n.*(?=\n## More tests)/s.exec(page)?.[0] ?? '';
 }
 
 const text = (
@@ -166,17 +166,7 @@ Runs take 1 to 2 minutes, and every fourth one fails. The timeout is an hour, or
 *Per gate* is the largest number of requests by one gate in its first minute. *Per minute* is the largest number by all gates.
 
 ${outages}
-## Rules one by one
-
-A gate is a [pure machine](architecture.md#how-rungate-gate-works): a state that is plain JSON, a function that changes it with each event
-(\`src/gate/decide.ts\`), and one that returns what is to be done (\`src/gate/todo.ts\`). The checker in
-\`test/gate/checker\` explores it. In small worlds, a service, one or two gates, their processes, the disk and the clock do everything that they can do,
-in every order, up to a limit of steps. No world may break any of the checker's invariants.
-
-Each row of the table is a machine without one rule. The last column is the shortest way in which that goes wrong. Rules with a way of more than 20 steps are left out.
-
-${rulesOnPage()}
-
+${otherSections()}
 ## More tests
 
 - \`test/simulation\` plays gates with virtual time: several processes, kills, stops, lost and late responses, unusable disks, deleted state, clock jumps and re-runs. \`npm test\` plays 200 seeds, and \`npm run simulate -- --minutes 60\` more. It prints the steps of a failure, and \`npm run simulate -- --seed <n>\` replays them.
