@@ -131,18 +131,23 @@ async function play(world: World, step: Step): Promise<void> {
 const all = ['create', 'read', 'safety'] as const;
 
 describe('several hubs in any 62 s', () => {
-  it.each([1, 2, 3])(
-    '%i never grant more than the budget when Redis fails, is emptied, or its clock is set',
-    async (count) => {
+  // A clock that is set forward makes an entry older by at most the time since a hub has last read the log.
+  const faults = [
+    { name: 'Redis fails or is emptied', does: ['down', 'up', 'empty'], sentMs: windowMs },
+    { name: 'its clock is set, too', does: ['down', 'up', 'empty', 'clock'], sentMs: windowMs - beatMs },
+  ] as const;
+  it.each(faults.flatMap((fault) => [1, 2, 3].map((count) => ({ ...fault, count }))))(
+    '$count never grant more than the budget when $name',
+    async ({ count, does, sentMs }) => {
       await fc.assert(
-        fc.asyncProperty(steps('down', 'up', 'empty', 'clock'), async (schedule) => {
+        fc.asyncProperty(steps(...does), async (schedule) => {
           const world = await started(count);
           for (const step of schedule) await play(world, step);
-          expect(world.most(['create'])).toBeLessThanOrEqual(limits.creates);
-          expect(world.most(['read', 'safety'])).toBeLessThanOrEqual(limits.reads);
-          expect(world.most(all)).toBeLessThanOrEqual(limits.requests);
+          expect(world.most(['create'], sentMs)).toBeLessThanOrEqual(limits.creates);
+          expect(world.most(['read', 'safety'], sentMs)).toBeLessThanOrEqual(limits.reads);
+          expect(world.most(all, sentMs)).toBeLessThanOrEqual(limits.requests);
         }),
-        { numRuns: 150 },
+        { numRuns: 80 },
       );
     },
   );
