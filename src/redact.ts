@@ -36,12 +36,20 @@ const jsonForms: readonly Encode[] = [
     (text) => encode(text).replaceAll('\\"', '\\u0022'),
   ]);
 
+/** As this Node writes a path: newer versions escape more characters. */
+function pathname(text: string): string {
+  const url = new URL('http://h/');
+  url.pathname = `/${text}`;
+  return url.pathname.slice(1);
+}
+
 /** Some writers of URLs leave the marks of a URL, others escape even `!'()*`. */
 const percentForms: readonly Encode[] = [
   percent,
   (text) => encodeURI(Buffer.from(text).toString()),
   // As a URL parser writes a path and a query, which leave some characters that the others escape.
   (text) => encodeURI(Buffer.from(text).toString()).replace(/%(?:5B|5D|5E|7C)/g, decodeURIComponent),
+  pathname,
   (text) => new URL(`http://h/?${text.replaceAll('#', '%23')}`).search.slice(1),
   (text) => percent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`),
   form,
