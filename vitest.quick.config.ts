@@ -3,13 +3,13 @@ import { maxWorkers, projects, reporters } from './vitest.config.ts';
 
 /** Slow files that `npm test` leaves to `npm run test:all`. Faster tests hold a sample of each of their properties. */
 const left = [
-  'cli/json',
+  'cli/{help,json}',
   'commands/gate/{gates-limits,preview}',
   'commands/hub/hub',
   'commands/run/{deployed,gateway,hub,re-run-table,receipt,reruns,secrets}',
   'docs/pipelines',
   'gate/checker/mutants',
-  'gate/fleet-load',
+  'gate/{fleet-load,trust}',
   'host/children',
   'library/hints',
   'mock/{faults,page/*}',
@@ -19,7 +19,7 @@ const left = [
   'settings/processes',
   'slice/table',
   'tour/*',
-  'webhook/table',
+  'webhook/{diagnose,table}',
   'e2e/{action,blocked-output,built,completion,deployed,hub,hub-behind-nginx,init,live}',
   'e2e/{open,picture,receipt,reference-loop,stopping,unusable-paths,webhook-circle}',
 ].map((name) => `test/${name}.test.ts`);
