@@ -29,7 +29,7 @@ import {
   type PlanState,
   type RunState,
 } from './state.ts';
-import { advance, awaitsBuild, sleptMs, waitsForBuild } from './steps.ts';
+import { advance, awaitsBuild, hasSlept, waitsForBuild } from './steps.ts';
 
 /** Something that has happened. Waits in milliseconds. */
 export type Event =
@@ -169,7 +169,7 @@ function addRead(
   const answered = event.type === 'read' || event.why === 'limit' || event.why === 'missing';
   const renews = run.readBy !== null && answered;
   const until = waitEndOf({ run, deadline });
-  const slept = now - (gate.lastReadBy ?? until ?? now) >= sleptMs;
+  const slept = hasSlept(gate, until ?? now, now);
   const end = renews ? Math.max(deadline ?? 0, now + firstReadMs) : until;
   const limits: WaitLimits = { deadline: end ?? now, hub: plan.hub };
   if (event.type === 'read') addReading(run, event.reading, event, rules, limits, now);
@@ -226,7 +226,7 @@ function addRun(
   // A request of this gate whose response was lost can have started it, or one of another command of its slices.
   const isSent = link.requests > 1 || plan.sliced;
   const { waits, intervalMs } = gate.rules;
-  const known = link.trust === 'random' && isSent ? null : replayed;
+  const known = replayed === true && link.trust === 'random' && isSent ? null : replayed;
   gate.run = newRun(id, {
     key,
     since: link.sentAt as number,

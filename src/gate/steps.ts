@@ -23,7 +23,11 @@ const cancelMs = 15_000;
 export const createGraceMs = 2_000;
 
 /** A timer that is so late was held up by a machine that slept, or by a process that had ended. */
-export const sleptMs = 1_000;
+const sleptMs = 1_000;
+
+/** Returns whether the machine has slept past the end of a wait, or of the last read that it was granted. */
+export const hasSlept = ({ lastReadBy }: GateState, end: number, now: number): boolean =>
+  now - (lastReadBy ?? end) >= sleptMs;
 
 /** How long the version page may confirm an outcome. */
 const confirmMs = 30_000;
@@ -136,7 +140,7 @@ function awaitOutcome(gate: GateState, run: RunState, cause: Cause | null, now: 
     stopRun(gate, run, cause, now);
   } else if (now >= deadline) {
     // A machine that slept past the end reads once more before it judges.
-    if (run.due <= now && now - (gate.lastReadBy ?? deadline) >= sleptMs) gate.lastReadBy = now + lastReadMs;
+    if (run.due <= now && hasSlept(gate, deadline, now)) gate.lastReadBy = now + lastReadMs;
     else if (gate.lastReadBy === null || now >= gate.lastReadBy || run.due > now)
       run.outcome = atTheLimit(run);
   }

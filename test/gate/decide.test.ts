@@ -54,6 +54,15 @@ it('says that a run was joined if the service does, and else by what the gate kn
   expect([reattached(true), reattached(false), reattached(null)]).toEqual([true, false, false]);
 });
 
+it('says that a run is new if the service does, also if the first request with a random key was lost', () => {
+  const plan = freshPlan({ attempts: 1, keys: 'reported', random: true, depth: 0 }, 1);
+  if (plan.gates.a?.key) plan.gates.a.key.open = true;
+  const sending = { type: 'sending', gate: 'a' } as const;
+  const sent = [{ type: 'time' } as const, sending, sending, created(false)];
+  const { gates } = sent.reduce((before, event) => decide(before, event, 1_000), plan);
+  expect(gates.a?.run).toMatchObject({ replayed: false, reattached: false });
+});
+
 it('goes on with a request under way while the retry of another gate waits for the build', () => {
   const plan = play({ attempts: 1, keys: 'silent', gates: 2, page: true, deployed: true, depth: 0 }, [
     { type: 'time' },

@@ -50,7 +50,7 @@ export const gate = command({
     return flags.resume === undefined ? null : (await import('./resume.ts')).storedOptions(io, flags);
   },
   async run(own, { name: names }, { resume }) {
-    // It loads `node:crypto`, for which other gates would pay.
+    // Only a gate in slices needs it.
     const resumed =
       resume === undefined ? null : (await import('./resume.ts')).resumedGates(own, names, resume);
     const { context, chosen } = resumed ?? { context: own, chosen: chosenGates(own, names) };

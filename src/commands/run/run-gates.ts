@@ -48,7 +48,7 @@ export async function runGates(command: Context, chosen: readonly ChosenGate[]):
   const slice =
     flags.slice === undefined
       ? null
-      : // It loads `node:crypto`, for which other gates would pay.
+      : // Other gates do not need it.
         await (await import('../gate/slice.ts')).openSlice(context, starting);
   const gates = slice?.gates ?? planned;
   // An earlier command has begun them, so runs may be in progress.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
@@ -9,7 +10,6 @@ import { givenOptions } from '../options.ts';
 
 /** Returns the SHA-256 of a file in hex, which is read in parts. @throws UsageError */
 export async function digestOf(io: Io, option: string, path: string): Promise<string> {
-  const { createHash } = await import('node:crypto');
   const hash = createHash('sha256');
   try {
     // A pipe could be read only once, and a silent one would never end.

@@ -181,7 +181,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'A machine that slept past the deadline reads once more.',
     file: 'steps',
-    from: 'now - (gate.lastReadBy ?? deadline) >= sleptMs',
+    from: 'hasSlept(gate, deadline, now)',
     to: 'false',
     mode: 'a sleeping machine',
   },
