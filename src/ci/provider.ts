@@ -2,7 +2,7 @@ import type { StopCause } from '../errors.ts';
 import type { CiContext, GitFacts } from './context.ts';
 import { type Env, factsOf, type ProviderRow, type Reader, readerOf } from './provider-row.ts';
 import { azure, github, gitlab } from './providers/hosting.ts';
-import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker } from './providers/rows.ts';
+import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker } from './providers/plain.ts';
 import { circleci, codebuild, jenkins } from './providers/servers.ts';
 
 /*
