@@ -121,7 +121,7 @@ export interface KeyRequest {
  * Returns a hash that identifies something that a start needs. It is the same in all re-runs of the job, whatever their keys are:
  * made from the user's key, or from the CI's facts; otherwise random.
  */
-export function placeOf({ given, salt, builds, ci }: Pick<KeyRequest, 'given' | 'salt' | 'builds' | 'ci'>) {
+export function jobHashOf({ given, salt, builds, ci }: Pick<KeyRequest, 'given' | 'salt' | 'builds' | 'ci'>) {
   return (text: string): string => {
     if (given !== undefined && given !== 'auto') return sha256(JSON.stringify([given, text]));
     const ingredients = ingredientsOf(ci, text, salt, builds);

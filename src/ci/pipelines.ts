@@ -57,7 +57,7 @@ function slugOf(folder: string): string {
 }
 
 /** Returns the name of the job, which differs between the packages of a repository. */
-export function jobOf({ folder }: Plan): string {
+export function jobNameOf({ folder }: Plan): string {
   return folder === '' ? 'e2e' : `e2e-${slugOf(folder)}`;
 }
 
@@ -78,7 +78,7 @@ const quoted = (branch: string) =>
 
 /** Returns what stands for a plan in the templates. */
 function valuesOf(plan: Plan): Readonly<Record<string, unknown>> {
-  const job = jobOf(plan);
+  const job = jobNameOf(plan);
   return {
     ...plan,
     ...plan.installation,

@@ -12,7 +12,7 @@ export function resumed(
   }: { attempt: number | null; behindMs: number; isReported?: boolean },
   now: number,
 ): PlanState {
-  const plan = earlier(saved, behindMs);
+  const plan = movedBack(saved, behindMs);
   plan.reported = isReported;
   const gates = Object.values(plan.gates);
   const ends = gates.map(({ end, deadline }) => (end === null ? (deadline ?? 0) : 0));
@@ -37,7 +37,7 @@ export function resumed(
 }
 
 /** No wait gets longer because the clock was set back. */
-function earlier(plan: PlanState, byMs: number): PlanState {
+function movedBack(plan: PlanState, byMs: number): PlanState {
   return JSON.parse(JSON.stringify(plan), (name, value) =>
     timeNames.has(name) && typeof value === 'number' ? value - byMs : value,
   );

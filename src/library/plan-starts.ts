@@ -1,4 +1,4 @@
-import { type KeyRequest, placeOf, planKeys } from '../ci/idempotency.ts';
+import { jobHashOf, type KeyRequest, planKeys } from '../ci/idempotency.ts';
 import { type StartingGate, unnamed } from '../gate/plan/plan.ts';
 import { type AskedGate, planPreviews } from '../preview/plan.ts';
 import type { Redact } from '../redact.ts';
@@ -21,7 +21,7 @@ export function planStarts<Settings>(
   warn: (problem: string, gate: string) => void,
 ): StartingGate<Settings>[] {
   const { idPointer, insecureHttp, salt } = request;
-  return planPreviews(asked, placeOf(request), insecureHttp).map(({ body, preview, ...gate }) => {
+  return planPreviews(asked, jobHashOf(request), insecureHttp).map(({ body, preview, ...gate }) => {
     const own = gate.name === unnamed ? salt : [salt, `gate ${gate.name}`].filter(Boolean).join(', ');
     const keys = { ...request, salt: own, retries: gate.rules.retries, bodyBytes: JSON.stringify(body) };
     const planned = planKeys(keys, { redact, warn: (problem) => warn(problem, gate.name) });

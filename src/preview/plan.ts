@@ -50,12 +50,12 @@ function previewOf(settings: GatePreview, body: TriggerBody, insecureHttp: boole
 /**
  * Returns the gates with their previews, and with the keys of their environments in the bodies of their runs. Gates with the same
  * deployment share one.
- * @param placeOf returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job
+ * @param jobHashOf returns a hash in hex that is the same in all re-runs of the job for the same text, and for no other job
  * @throws ConfigError before anything is sent
  */
 export function planPreviews<Settings>(
   gates: readonly AskedGate<Settings>[],
-  placeOf: (text: string) => string,
+  jobHashOf: (text: string) => string,
   insecureHttp: boolean | undefined,
 ): (Omit<AskedGate<Settings>, 'preview'> & { preview: Preview | undefined })[] {
   const groups = new Map<string, TriggerBody[]>();
@@ -70,7 +70,7 @@ export function planPreviews<Settings>(
   });
   // Without the facts of a job, each hash is random.
   const keys = new Map(
-    [...groups].map(([group, bodies]) => [group, previewKey(placeOf(JSON.stringify([group, bodies])))]),
+    [...groups].map(([group, bodies]) => [group, previewKey(jobHashOf(JSON.stringify([group, bodies])))]),
   );
   return planned.map(({ group, ...gate }) => {
     const { body, preview } = gate;

@@ -8,7 +8,7 @@ import type { Redact } from '../../redact.ts';
 import type { Setting, Settings } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
-import { hashOf, placeOf, type SavedSettings, type StoredGate } from './store.ts';
+import { hashOf, locationOf, type SavedSettings, type StoredGate } from './store.ts';
 
 /** Returns the settings without secrets, and without URLs whose query may have one. */
 function savedSettings(settings: Settings, redact: Redact): SavedSettings {
@@ -75,7 +75,7 @@ export function newEntry(
     ...[needs, advisory, Object.entries(policy).toSorted(), Object.entries(limits).toSorted()],
   ]);
   const { idempotencyKey, idempotencySalt, failFast, cancelOnTimeout, cancelOnInterrupt } = flags;
-  const [place, apiUrl] = [placeOf(io, ci), settings.apiUrl?.value ?? ''];
+  const [location, apiUrl] = [locationOf(io, ci), settings.apiUrl?.value ?? ''];
   const gates = planned.map((gate) => {
     const { name, needs, advisory } = gate;
     const body = askedBody(gate);
@@ -87,10 +87,10 @@ export function newEntry(
   });
   return {
     ...newSavedPlan(planned, io.clock.now()),
-    place,
+    location,
     apiUrl,
     account: '',
-    identity: hashOf(place, apiUrl, build, bodies, idempotencyKey, idempotencySalt),
+    identity: hashOf(location, apiUrl, build, bodies, idempotencyKey, idempotencySalt),
     rules: hashOf(rules, failFast, cancelOnTimeout, cancelOnInterrupt),
     command: {
       cwd: io.cwd,

@@ -8,23 +8,23 @@ import { argumentsOf, givenOptions, type ReadFlags, readValues } from '../option
 import { fileRows, removeOlderFiles } from '../run/older-files.ts';
 import type { ChosenGate } from '../run/plan.ts';
 import { restored } from './entry.ts';
-import { checkAccount, openStore, placeOf, type Stored, type StoredGate } from './store.ts';
+import { checkAccount, locationOf, openStore, type Stored, type StoredGate } from './store.ts';
 
 const outputRows: readonly OptionRow[] = [rows.json, rows.format, rows.quiet, rows.verbose];
 
-const again =
+const nextCommand =
   'run the command that the last slice printed, unchanged; or run the first command again: it goes on with its gate';
 
 /** @throws UsageError for a text that is not an id; ConfigError if the gate cannot be read here */
 function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
   if (!/^[0-9a-f]{8}$/.test(id))
-    throw new UsageError(`--resume: ${echoed(id)} is not the id of a gate`, { hint: again });
+    throw new UsageError(`--resume: ${echoed(id)} is not the id of a gate`, { hint: nextCommand });
   const ci = detectCi(io.env);
   const stored = openStore(io, ci).read();
   const gate = stored?.gates[id];
   if (stored === null || gate === undefined)
-    throw new ConfigError(`--resume: there is no gate ${id} of this user or CI job`, { hint: again });
-  if (gate.place !== placeOf(io, ci) || gate.command.cwd !== io.cwd)
+    throw new ConfigError(`--resume: there is no gate ${id} of this user or CI job`, { hint: nextCommand });
+  if (gate.location !== locationOf(io, ci) || gate.command.cwd !== io.cwd)
     throw new ConfigError(`--resume: gate ${id} was begun in another folder or CI job`, {
       hint: 'run the command where the first one ran',
     });

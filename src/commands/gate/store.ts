@@ -35,11 +35,11 @@ interface SavedCommand {
 /** A gate in the store: its progress, and everything that `--resume` needs. It has no secret. */
 export interface StoredGate extends SavedPlan {
   /** A hash of the folder and the CI job of its commands. */
-  place: string;
+  location: string;
   apiUrl: string;
   /** An HMAC of the API key under the salt of the file. */
   account: string;
-  /** A hash of the place, the address, the bodies and the build; empty once a newer gate has the same. */
+  /** A hash of the location, the address, the bodies and the build; empty once a newer gate has the same. */
   identity: string;
   /** A hash of the policies, limits and retries. */
   rules: string;
@@ -62,7 +62,7 @@ export const hashOf = (...parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 
 /** Returns a hash of where a command runs. A CI job does not go on with the gate of another job, or of itself before its re-run. */
-export function placeOf(io: Io, ci: CiContext): string {
+export function locationOf(io: Io, ci: CiContext): string {
   const { runId, job, attempt, jobId, matrix, parallelIndex } = ci;
   const folder = findRoot(io.cwd, io.exists) ?? io.cwd;
   return hashOf(folder, runId, job, attempt, jobId, matrix, parallelIndex);
