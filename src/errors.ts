@@ -20,13 +20,13 @@ export interface ExchangeFacts {
 }
 
 /** Returns how an option, or a phrase about options, is written where an error is shown; with `value` in it, if it has a place for one. */
-export type Say = (id: string, value?: string) => string;
+export type NameOf = (id: string, value?: string) => string;
 
 /** A text that may name options, by the ids of their rows. */
-export type Wording = string | ((say: Say) => string);
+export type Wording = string | ((nameOf: NameOf) => string);
 
 /** Names options by their ids, as in files, and no calls. */
-export const sayId: Say = (id) => (id === 'call' ? '' : id);
+export const sayId: NameOf = (id) => (id === 'call' ? '' : id);
 
 /** The optional parts of every error. */
 export interface ErrorParts {
@@ -46,7 +46,7 @@ export abstract class RungateError extends Error {
   readonly lines: readonly string[] | undefined;
   facts: ExchangeFacts = {};
   /** The texts that name options, until `word` is called. */
-  #wordings: readonly ((say: Say) => string)[];
+  #wordings: readonly ((nameOf: NameOf) => string)[];
 
   constructor(code: string, message: Wording, parts: ErrorParts = {}) {
     const { cause, hint, lines } = parts;
@@ -66,10 +66,10 @@ export abstract class RungateError extends Error {
   }
 
   /** Names the options as they are written where the error is shown. Only the first call, which is the nearest, has an effect. */
-  word(say: Say = sayId): this {
+  word(nameOf: NameOf = sayId): this {
     for (const text of this.#wordings) {
       // Callers may have put other text around it.
-      const [before, after] = [text(sayId), () => text(say)];
+      const [before, after] = [text(sayId), () => text(nameOf)];
       this.message = this.message.replace(before, after);
       this.hint = this.hint?.replace(before, after);
     }

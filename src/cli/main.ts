@@ -1,7 +1,7 @@
 import { actWith } from '../commands/binding.ts';
 import { keptSecrets } from '../commands/config/sources.ts';
 import { removeOlderFiles } from '../commands/run/older-files.ts';
-import { sayFrom } from '../commands/source-names.ts';
+import { namesFrom } from '../commands/source-names.ts';
 import { ConfigError, type ErrorReport, RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { Io } from '../host/io.ts';
@@ -53,7 +53,7 @@ async function printError(error: unknown, argv: readonly string[], io: Io): Prom
   const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io)), ...proxySecrets(io.env)];
   const output = await createOutput(io, { format, quiet: false, verbose: isVerbose(argv), secrets });
   if (error instanceof RungateError) {
-    const { lines } = error.word(sayFrom({}));
+    const { lines } = error.word(namesFrom({}));
     if (lines === undefined || format !== 'plain') return output.error(reportError(error));
     await output.error({ ...reportError(error), hint: null });
     return output.alert(lines.join('\n'));

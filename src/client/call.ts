@@ -33,7 +33,7 @@ export interface CallContext {
   onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
 
-const requestTimeoutHint: Wording = (say) => `${say('requestTimeout')} sets the timeout of one request`;
+const requestTimeoutHint: Wording = (nameOf) => `${nameOf('requestTimeout')} sets the timeout of one request`;
 
 /** Node's timers may fire a few milliseconds early. */
 const earlyMs = 5;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { RungateError, redactError, type Say, UsageError } from '../errors.ts';
+import { type NameOf, RungateError, redactError, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
 import { headerSecrets, type Redact, redactor } from '../redact.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
@@ -74,9 +74,9 @@ export function ownRedactor(
 /**
  * Returns a caller of the service. It opens no connection before the first call.
  * @param redactMore redacts more secrets than the options have
- * @param say names the options in errors
+ * @param nameOf names the options in errors
  */
-export function createCaller(options: CallerOptions, redactMore?: Redact, say?: Say): Caller {
+export function createCaller(options: CallerOptions, redactMore?: Redact, nameOf?: NameOf): Caller {
   const redact = redactMore ?? ownRedactor(options);
   const { clock = systemClock, random = Math.random } = options;
   const ownsTransport = options.transport === undefined;
@@ -129,7 +129,7 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, say?: 
       const either = eitherSignal(callOptions.signal, closing.signal);
       const redactAll = redactorOf(endpoint, input);
       const worded = (error: RungateError) =>
-        redactError(say === undefined ? error : error.word(say), redactAll);
+        redactError(nameOf === undefined ? error : error.word(nameOf), redactAll);
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;

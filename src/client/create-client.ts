@@ -1,7 +1,7 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { api } from '../contract/index.ts';
 import { UsageError } from '../errors.ts';
-import { sayInLibrary } from '../options/spelling.ts';
+import { nameInLibrary } from '../options/spelling.ts';
 import { createCaller } from './caller.ts';
 import { checkOptions, optionsOf } from './check-options.ts';
 import { type ExactOptions, listExact } from './exact-orders.ts';
@@ -96,6 +96,6 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
  */
 export function createClient(options: ClientOptions): ServiceClient {
   const checked = checkOptions(clientOptions, options, 'createClient');
-  const caller = createCaller(checked, undefined, sayInLibrary);
+  const caller = createCaller(checked, undefined, nameInLibrary);
   return { ...bindApi(caller), close: () => caller.close() };
 }

@@ -46,9 +46,11 @@ export function mistakeIn(kind: CredentialKind, value: string): Wording | null {
   const look = looks.find(([pattern]) => pattern.test(value));
   if (look !== undefined) return look[1];
   if (kind === 'API key')
-    return jwt.test(value) ? (say) => `the value looks like a token; tokens belong in ${say('token')}` : null;
+    return jwt.test(value)
+      ? (nameOf) => `the value looks like a token; tokens belong in ${nameOf('token')}`
+      : null;
   return apiKey.test(value)
-    ? (say) => `the value looks like an API key; keys belong in ${say('apiKey')}`
+    ? (nameOf) => `the value looks like an API key; keys belong in ${nameOf('apiKey')}`
     : null;
 }
 

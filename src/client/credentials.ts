@@ -28,19 +28,19 @@ export function credentialHeader(call: string, auth: Auth, credentials: Credenti
     const other = kind === 'key' ? credentials.token : credentials.apiKey;
     if (auth === 'jwt' && other) {
       throw new CredentialError(`${call} needs a bearer token: an API key cannot manage API keys`, {
-        hint: (say) => say('give.bearer'),
+        hint: (nameOf) => nameOf('give.bearer'),
       });
     }
     if (auth === 'either' && !other) {
       throw new CredentialError(`${call} needs a credential, but none is set`, {
-        hint: (say) => say('give.either'),
+        hint: (nameOf) => nameOf('give.either'),
       });
     }
     const only = other
       ? `, but only ${kindNames[kind === 'key' ? 'bearer' : 'key']} is set`
       : ', but none is set';
     throw new CredentialError(`${call} needs ${kindNames[kind]}${only}`, {
-      hint: (say) => say(`give.${kind}`),
+      hint: (nameOf) => nameOf(`give.${kind}`),
     });
   }
   const [what, setting] =
@@ -48,7 +48,7 @@ export function credentialHeader(call: string, auth: Auth, credentials: Credenti
   const mistake = unsendable(what, value);
   if (mistake !== null) {
     const { problem, hint } = mistake;
-    throw new ConfigError((say) => `${say(setting)} has ${problem}, which cannot be sent in a header`, {
+    throw new ConfigError((nameOf) => `${nameOf(setting)} has ${problem}, which cannot be sent in a header`, {
       hint,
     });
   }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../contract/endpoint.ts';
-import { HttpError, type Say, type Wording } from '../errors.ts';
+import { HttpError, type NameOf, type Wording } from '../errors.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { isTooLarge } from '../json/tokens.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
@@ -99,8 +99,8 @@ function notFoundHint({ endpoint, path }: PreparedRequest): Wording {
       : 'the id';
   const check = `check ${what}; a 404 can also mean that it belongs to another account`;
   if (prefix === '') return check;
-  return (say) =>
-    `check ${say('apiUrl')}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
+  return (nameOf) =>
+    `check ${nameOf('apiUrl')}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
 }
 
 /** The responses of web servers to plain HTTP on a TLS port. */
@@ -118,7 +118,7 @@ interface Explanation {
   hint?: Wording | undefined;
 }
 
-const worded = (text: Wording, say: Say) => (typeof text === 'string' ? text : text(say));
+const worded = (text: Wording, nameOf: NameOf) => (typeof text === 'string' ? text : text(nameOf));
 
 function explainRefused(credential: ReturnType<typeof credentialIn>, now: number): Explanation {
   const { what, value } = credential ?? { what: 'credential', value: '' };
@@ -129,11 +129,13 @@ function explainRefused(credential: ReturnType<typeof credentialIn>, now: number
       : credential && mistakeIn(credential.what, value);
   const may: Wording =
     known ??
-    ((say) => `it may be mistyped, expired, deleted, or belong to another service; ${say('credentials')}`);
+    ((nameOf) =>
+      `it may be mistyped, expired, deleted, or belong to another service; ${nameOf('credentials')}`);
   const setting = what === 'API key' ? 'apiKey' : 'token';
   return {
     fact: `the service refused the ${credential?.what ?? 'request'} (401)`,
-    hint: (say) => `check ${credential === null ? 'the credential' : say(setting)}: ${worded(may, say)}`,
+    hint: (nameOf) =>
+      `check ${credential === null ? 'the credential' : nameOf(setting)}: ${worded(may, nameOf)}`,
   };
 }
 
@@ -144,7 +146,7 @@ function explainStatus(status: number, request: PreparedRequest, now: number): E
     const ofWhat = credential?.what === 'API key' ? 'scopes of the key' : 'permissions of the account';
     return {
       fact: `the ${credential?.what ?? 'request'} is not allowed to do this (403)`,
-      hint: (say) => `check the ${ofWhat}; ${say('credentials')}`,
+      hint: (nameOf) => `check the ${ofWhat}; ${nameOf('credentials')}`,
     };
   }
   if (status === 404) return { fact: 'the service found nothing (404)', hint: notFoundHint(request) };
@@ -159,16 +161,16 @@ function explainStatus(status: number, request: PreparedRequest, now: number): E
   }
   if (status < 300 || status >= 400) return { fact: `the service refused the request (${status})` };
   const fact = `the service responded with a redirect (${status})`;
-  return { fact, hint: (say) => `check ${say('apiUrl')}` };
+  return { fact, hint: (nameOf) => `check ${nameOf('apiUrl')}` };
 }
 
 /** Returns the remedy for the page of a web server that refuses the connection, or undefined. */
 function connectionHint({ url }: PreparedRequest, status: number, text: string): Wording | undefined {
   const head = status === 400 ? text.slice(0, longestHead) : '';
   if (noCertificate.test(head))
-    return (say) => `the service requires a client certificate: check ${say('certFile')}`;
+    return (nameOf) => `the service requires a client certificate: check ${nameOf('certFile')}`;
   return url.protocol === 'http:' && plainHttpOnTls.test(head)
-    ? (say) => `use https:// instead of http:// in ${say('apiUrl')}`
+    ? (nameOf) => `use https:// instead of http:// in ${nameOf('apiUrl')}`
     : undefined;
 }
 
@@ -195,10 +197,10 @@ export function refusal(
     isHtml(text) &&
     status < 500 &&
     status !== 429 &&
-    ((say) => {
+    ((nameOf) => {
       const isCredential = status === 401 || status === 403;
-      const otherwise = isCredential ? `; otherwise ${worded(hint ?? '', say)}` : '';
-      return `check ${say('apiUrl')}: it may not be the URL of the service${otherwise}`;
+      const otherwise = isCredential ? `; otherwise ${worded(hint ?? '', nameOf)}` : '';
+      return `check ${nameOf('apiUrl')}: it may not be the URL of the service${otherwise}`;
     });
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
     status,

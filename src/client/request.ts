@@ -1,6 +1,6 @@
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { faultOf, mismatches, noSuchField, zonedDateTime } from '../contract/issues.ts';
-import { type Say, UsageError } from '../errors.ts';
+import { type NameOf, UsageError } from '../errors.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
@@ -36,9 +36,9 @@ function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unk
   const loose = new Set(part === 'body' ? looseFields(schema, value).map(({ field }) => field) : []);
   const wrong = mismatches(schema, value).filter(({ field }) => !loose.has(field));
   if (wrong.length === 0) return;
-  const named = (say: Say, field: string) => {
+  const named = (nameOf: NameOf, field: string) => {
     if (field === '') return `the ${part}`;
-    return part === 'query' ? say('query', field) : `field ${field}`;
+    return part === 'query' ? nameOf('query', field) : `field ${field}`;
   };
   const { shape = {} }: { shape?: object } = schema._zod.def as object;
   const known = Object.keys(shape).join(', ');
@@ -46,9 +46,9 @@ function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unk
   const hint = isExpected(zonedDateTime)
     ? 'write 2026-01-31 for its midnight in UTC, or 2026-01-31T14:00:00+02:00 as in RFC 3339'
     : undefined;
-  const text = (say: Say) =>
-    wrong.slice(0, 5).map((mismatch) => faultOf(mismatch, named(say, mismatch.field)));
-  throw new UsageError((say) => say('call', name) + text(say).join('; '), {
+  const text = (nameOf: NameOf) =>
+    wrong.slice(0, 5).map((mismatch) => faultOf(mismatch, named(nameOf, mismatch.field)));
+  throw new UsageError((nameOf) => nameOf('call', name) + text(nameOf).join('; '), {
     hint: isExpected(noSuchField) && known !== '' ? `the known names are ${known}` : hint,
   });
 }
@@ -88,8 +88,8 @@ function checkKey(name: string, endpoint: Endpoint, key: string): void {
   if (!endpoint.keyed) throw new UsageError(`${name} takes no idempotency key`);
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new UsageError(
-      (say) =>
-        `${say('call', name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
+      (nameOf) =>
+        `${nameOf('call', name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
       { hint: 'use a key such as build-12' },
     );
   }

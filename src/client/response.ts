@@ -14,13 +14,13 @@ const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;
 
 const responseTo = (request: PreparedRequest) => `the response to ${requestText(request)}`;
 
-const look: Wording = (say) => say('look');
+const look: Wording = (nameOf) => nameOf('look');
 
 function lookHint({ endpoint, method, url, path }: PreparedRequest): Wording {
   if (method !== 'GET' || endpoint === 'api') return look;
   // Relative to the base URL, which may have a path.
   const target = path.slice(path.lastIndexOf('/api/')) + url.search;
-  return (say) => `${say('look')}; ${say('unchecked', target)}`;
+  return (nameOf) => `${nameOf('look')}; ${nameOf('unchecked', target)}`;
 }
 
 /** Returns the error for a success that cannot be read, more likely after a broken transfer than a change of the service. */
@@ -32,7 +32,7 @@ function unreadable(request: PreparedRequest, response: RawReply, received: stri
     status: response.status,
     unreadable: true,
     hint: isHtml(response.text)
-      ? (say) => `check ${say('apiUrl')}: it may not be the URL of the service`
+      ? (nameOf) => `check ${nameOf('apiUrl')}: it may not be the URL of the service`
       : lookHint(request),
   });
 }

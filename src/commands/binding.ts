@@ -4,7 +4,7 @@ import { ciContext } from './ci-context.ts';
 import { type Act, optionIdsOf } from './command.ts';
 import { createContext } from './context.ts';
 import { type ReadFlags, readOptions } from './options.ts';
-import { sayFrom } from './source-names.ts';
+import { namesFrom } from './source-names.ts';
 import type { Bare, BareSpec, CommandSpec } from './spec.ts';
 
 /**
@@ -46,7 +46,7 @@ async function runWith(
   try {
     return await spec.run(context, args as never, flags);
   } catch (error) {
-    throw error instanceof RungateError ? error.word(sayFrom(context.settings)) : error;
+    throw error instanceof RungateError ? error.word(namesFrom(context.settings)) : error;
   } finally {
     await context.close();
   }

@@ -14,7 +14,7 @@ import { proxySecrets } from '../transport/proxy.ts';
 import { readCa, readIdentity } from './config/certificates.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
 import { loadSettings, type SettingSources, type SourceOptions } from './config/sources.ts';
-import { sayAlso, sayFrom, sourceName } from './source-names.ts';
+import { namesFrom, sayAlso, sourceName } from './source-names.ts';
 import { unreadVariables } from './unread-variables.ts';
 
 /** Returns one line for `--verbose`, without headers and bodies, which may contain secrets. */
@@ -192,7 +192,7 @@ export async function createContext(
     words: Readonly<Record<string, string>>,
     redact = output.redact,
   ): Promise<Caller> {
-    const say = sayAlso(words, sayFrom(own));
+    const nameOf = sayAlso(words, namesFrom(own));
     guardCredentials(io, own);
     const { apiUrl } = own;
     if (apiUrl === undefined) throw missingApiUrl(io);
@@ -214,9 +214,9 @@ export async function createContext(
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const { message, hint } = error;
-      throw (apiUrl.origin === 'flag' ? new UsageError(message, { hint, cause: error }) : error).word(say);
+      throw (apiUrl.origin === 'flag' ? new UsageError(message, { hint, cause: error }) : error).word(nameOf);
     }
-    const opened = shown(createCaller(options, redact, say), new URL(options.apiUrl).host, output);
+    const opened = shown(createCaller(options, redact, nameOf), new URL(options.apiUrl).host, output);
     callers.push(opened);
     return opened;
   }

@@ -1,5 +1,5 @@
-import type { Say } from '../errors.ts';
-import { sayInCommands } from '../options/spelling.ts';
+import type { NameOf } from '../errors.ts';
+import { nameInCommands } from '../options/spelling.ts';
 import { flagName, type OptionId, rowOf } from '../options/table.ts';
 import type { Provenance, Settings } from '../settings/names.ts';
 
@@ -19,15 +19,15 @@ export function sourceName(id: OptionId, { origin, detail }: Provenance): string
 }
 
 /** Names options in errors, each by its source. */
-export function sayFrom(settings: Settings): Say {
+export function namesFrom(settings: Settings): NameOf {
   return (id, value) => {
     const setting = (settings as Readonly<Record<string, Provenance | undefined>>)[id];
     const isSet = setting !== undefined && setting.origin !== 'default';
-    return isSet ? sourceName(id as OptionId, setting) : sayInCommands(id, value);
+    return isSet ? sourceName(id as OptionId, setting) : nameInCommands(id, value);
   };
 }
 
 /** Says some things in other words. */
-export function sayAlso(words: Readonly<Record<string, string>>, say: Say): Say {
-  return (id, value) => words[id] ?? say(id, value);
+export function sayAlso(words: Readonly<Record<string, string>>, nameOf: NameOf): NameOf {
+  return (id, value) => words[id] ?? nameOf(id, value);
 }

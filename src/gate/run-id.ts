@@ -88,14 +88,14 @@ export function runIdOf(response: Created, pointer: string | undefined, request:
       `${unclear}: it has ${has}`,
       'a run id',
       has,
-      (say) => `set ${say('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
+      (nameOf) => `set ${nameOf('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
     );
   if (isOwn && repeatsRequest(own, id, request))
     return refuse(
       `${unclear}: ${pointer} repeats the request`,
       'an id chosen by the service',
       id,
-      (say) => `point ${say('run.idPointer')} to the field with the run id; the response has ${has}`,
+      (nameOf) => `point ${nameOf('run.idPointer')} to the field with the run id; the response has ${has}`,
     );
   const isTwice = path === undefined && located.some((other) => other !== id);
   const twice = isTwice ? 'Location' : ambiguousIn(json, path ?? []);

@@ -1,4 +1,4 @@
-import type { Say } from '../errors.ts';
+import type { NameOf } from '../errors.ts';
 import type { Event } from './decide.ts';
 import type { LiveGate } from './effect-tools.ts';
 import type { Emit } from './events.ts';
@@ -15,14 +15,14 @@ export interface SayTools {
   now(): number;
   /** The runs as the live view shows them, by id. */
   watched: Map<string, WatchedRun>;
-  say: Say;
+  nameOf: NameOf;
 }
 
-export function discardedRun({ run, trust, verdict }: PastRun, say: Say): DiscardedRun {
+export function discardedRun({ run, trust, verdict }: PastRun, nameOf: NameOf): DiscardedRun {
   const reason =
     trust === 'shared'
       ? 'this job may have started it before its re-run'
-      : `another job with the same idempotency key may have started it; give each such job its own ${say('idempotencySalt')}`;
+      : `another job with the same idempotency key may have started it; give each such job its own ${nameOf('idempotencySalt')}`;
   return { runId: run.id, appUrl: run.appUrl, idempotencyKey: run.key ?? '', verdict, reason };
 }
 
@@ -154,10 +154,10 @@ function update(shown: WatchedRun, run: RunState, monotonic: (at: number) => num
 }
 
 /** The gate has left a run: it is retried, or was passed over. */
-function sayLeft(past: PastRun, { rules, past: all }: GateState, emit: Emit, { say }: SayTools): void {
+function sayLeft(past: PastRun, { rules, past: all }: GateState, emit: Emit, { nameOf }: SayTools): void {
   if (!past.mine) {
     if (!rules.waits) emit({ type: 'settled', runId: past.run.id });
-    emit({ type: 'discarded', ...discardedRun(past, say) });
+    emit({ type: 'discarded', ...discardedRun(past, nameOf) });
     return;
   }
   const { id: runId, seen } = past.run;

@@ -2,7 +2,7 @@ import { cancelReason } from '../ci/provider.ts';
 import { nextStep } from '../ci/reports/wording.ts';
 import type { Caller } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
-import { RungateError, redactError, type Say, type StopCause, type StopListener } from '../errors.ts';
+import { type NameOf, RungateError, redactError, type StopCause, type StopListener } from '../errors.ts';
 import { type OpenDeployed, openDeployed } from '../gate/deployed/open.ts';
 import type { Emit } from '../gate/events.ts';
 import { type HubOptions, type OpenHub, openHub } from '../gate/fleet/open-hub.ts';
@@ -30,19 +30,19 @@ import type { Redact } from '../redact.ts';
 import { awaitEach, type EndEvent, emitTo, journalReporter, type Reporter } from './reporter.ts';
 
 type PreviewTools = Parameters<typeof openPreviews>[0];
-type DeployedOptions = Omit<Parameters<typeof openDeployed>[0], 'clock' | 'emit' | 'redact' | 'say'>;
+type DeployedOptions = Omit<Parameters<typeof openDeployed>[0], 'clock' | 'emit' | 'redact' | 'nameOf'>;
 
 /** How to reach the service and the hub. The functions are called once, before anything is sent, and may throw. */
 export interface OpenOptions {
   connect(): Promise<Caller>;
   /** Returns null without a hub. */
-  hub(): Promise<Omit<HubOptions, 'clock' | 'say'> | null>;
+  hub(): Promise<Omit<HubOptions, 'clock' | 'nameOf'> | null>;
   clock: Clock;
   random: () => number;
   onStop(listener: StopListener): () => void;
   redact: Redact;
   /** Names options in errors as the caller does. */
-  say: Say;
+  nameOf: NameOf;
 }
 
 export interface OpenGateOptions extends OpenOptions {
@@ -65,22 +65,22 @@ export interface OpenGateOptions extends OpenOptions {
 }
 
 /** Returns undefined without a hub. */
-export async function openHubOf({ hub, clock, say }: OpenOptions): Promise<OpenHub | undefined> {
+export async function openHubOf({ hub, clock, nameOf }: OpenOptions): Promise<OpenHub | undefined> {
   const options = await hub();
-  return options === null ? undefined : openHub({ ...options, clock, say });
+  return options === null ? undefined : openHub({ ...options, clock, nameOf });
 }
 
-async function openBuildCheck({ gates, deployed, clock, redact, say }: OpenGateOptions, emit: Emit) {
+async function openBuildCheck({ gates, deployed, clock, redact, nameOf }: OpenGateOptions, emit: Emit) {
   const commits = new Set(gates.map(({ start }) => start?.body.commitSha ?? undefined));
   const options = await deployed(commits.size === 1 ? [...commits][0] : undefined);
   if (options === null) return undefined;
-  return openDeployed({ ...options, clock, redact, say, emit });
+  return openDeployed({ ...options, clock, redact, nameOf, emit });
 }
 
 async function openPreviewsOf(options: OpenGateOptions, caller: Caller, emit: Emit) {
-  const { gates, connection, clock, say, onStop } = options;
+  const { gates, connection, clock, nameOf, onStop } = options;
   if (gates.every(({ start }) => start?.preview === undefined)) return undefined;
-  return openPreviews({ ...(await connection()), caller, clock, say, onStop, emit });
+  return openPreviews({ ...(await connection()), caller, clock, nameOf, onStop, emit });
 }
 
 /** Runs the gates. `use` gets the result while the connections are open. */
@@ -136,7 +136,7 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     report = single === undefined ? severalGates(result) : oneGate(result);
   } catch (cause) {
     if (!(cause instanceof RungateError)) throw cause;
-    error = redactError(cause.word(options.say), redact);
+    error = redactError(cause.word(options.nameOf), redact);
     report = single === undefined ? unstartedGates(gates, cause) : reportUncreated(knownRuns(single), cause);
     if (previews !== undefined) report.previews = previews;
   }

@@ -15,7 +15,7 @@ import {
 } from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
 import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
-import { sayInLibrary } from '../options/spelling.ts';
+import { nameInLibrary } from '../options/spelling.ts';
 import { artifactsOf, versionsOf } from '../subject.ts';
 import { isLocal, parseApiUrl, querySecrets } from '../transport/address.ts';
 import { onAbort } from '../transport/stop.ts';
@@ -65,12 +65,12 @@ export async function withSession<Event, Result>(
       clock,
       random,
       redact,
-      say: sayInLibrary,
+      nameOf: nameInLibrary,
       onStop: observer.onStop,
       reporter: { progress },
       hasFailed: () => observer.hasFailed(clock),
       connect: async () =>
-        createCaller({ ...options, onExchange: observer.onExchange }, redact, sayInLibrary),
+        createCaller({ ...options, onExchange: observer.onExchange }, redact, nameInLibrary),
       hub: async () => (hub === undefined ? null : { ...hub, url: String(hub.url), ...connection }),
       local,
       env: options.env ?? {},
@@ -81,7 +81,7 @@ export async function withSession<Event, Result>(
       deployed: async (commit) => deployedOf(options, connection, commit),
     });
   } catch (error) {
-    throw error instanceof RungateError ? redactError(error.word(sayInLibrary), redact) : error;
+    throw error instanceof RungateError ? redactError(error.word(nameInLibrary), redact) : error;
   } finally {
     await observer.hasFailed(clock);
     observer.throwIfFailed();

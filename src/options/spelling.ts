@@ -1,4 +1,4 @@
-import type { Say } from '../errors.ts';
+import type { NameOf } from '../errors.ts';
 import { docsPage } from '../repository.ts';
 import { flagName, type OptionId, type OptionRow, rowOf, rows } from './table.ts';
 
@@ -39,19 +39,19 @@ const inLibrary: Phrases = {
   unchecked: 'the option check: false returns it without the check',
 };
 
-const sayWith =
-  (phrases: Phrases, nameOf: (row: OptionRow) => string | undefined): Say =>
+const namesWith =
+  (phrases: Phrases, rowName: (row: OptionRow) => string | undefined): NameOf =>
   (id, value = '') => {
     const phrase = phrases[id];
     if (phrase !== undefined) return typeof phrase === 'string' ? phrase : phrase(value);
-    return (id in rows && nameOf(rowOf(id as OptionId))) || id;
+    return (id in rows && rowName(rowOf(id as OptionId))) || id;
   };
 
 /** Names options as on the command line: the variable, or else the option. */
-export const sayInCommands = sayWith(inCommands, (row) => row.env ?? flagName(row));
+export const nameInCommands = namesWith(inCommands, (row) => row.env ?? flagName(row));
 
 /** Names options as the functions of the library take them. */
-export const sayInLibrary = sayWith(
+export const nameInLibrary = namesWith(
   inLibrary,
   ({ library, type }) => library && (type.kind === 'switch' ? `${library}: true` : library),
 );

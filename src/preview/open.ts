@@ -4,8 +4,8 @@ import type { ExchangeEvent } from '../client/options.ts';
 import { type Clock, within } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import {
+  type NameOf,
   RungateError,
-  type Say,
   type StopListener,
   StoppedError,
   TimeoutError,
@@ -32,7 +32,7 @@ interface PreviewTools {
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   clock: Clock;
   emit: Emit;
-  say: Say;
+  nameOf: NameOf;
   onStop(listener: StopListener): () => void;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
 }
@@ -67,7 +67,7 @@ async function rejectIfAborted(work: Promise<void>, signal: AbortSignal): Promis
 
 /** Opens the previews of gates, which `attach` ties to their starts. */
 export function openPreviews(tools: PreviewTools) {
-  const { caller, caPem, proxyEnv, clock, emit, say, onStop, onExchange } = tools;
+  const { caller, caPem, proxyEnv, clock, emit, nameOf, onStop, onExchange } = tools;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const transport = httpTransport({ caPem, proxy, to: toDeployment });
   const all = new Map<string, Open>();
@@ -166,7 +166,7 @@ export function openPreviews(tools: PreviewTools) {
         one.step = undefined;
         error.hint ??= 'rungate env prune deletes environments that gates have left';
       }
-      throw error.word(say);
+      throw error.word(nameOf);
     }
   }
 
@@ -202,7 +202,7 @@ export function openPreviews(tools: PreviewTools) {
       return keep(new UnexpectedResponseError(problem, facts));
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      return one.step === undefined && !hadRun ? nothing : keep(error.word(say));
+      return one.step === undefined && !hadRun ? nothing : keep(error.word(nameOf));
     }
   }
 

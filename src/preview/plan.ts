@@ -20,7 +20,7 @@ export interface AskedGate<Settings = unknown> extends PlanNode {
 
 export const usualReadyMs = 300_000;
 
-const toReadyPage: Receiver = { server: 'page', address: (say) => say('preview.readyUrl') };
+const toReadyPage: Receiver = { server: 'page', address: (nameOf) => nameOf('preview.readyUrl') };
 
 /** Returns the URL of a page: itself, or a path at the deployment. */
 export function pageUrl(page: string, baseUrl: URL): string {
@@ -35,7 +35,8 @@ function previewOf(settings: GatePreview, body: TriggerBody, insecureHttp: boole
   const model = body.environmentKey ?? null;
   if (copyVariables && model === null)
     throw new ConfigError('there is no environment to copy the variables of', {
-      hint: (say) => `name it as ${say('environment')}, or leave out ${say('preview.copyVariables')}`,
+      hint: (nameOf) =>
+        `name it as ${nameOf('environment')}, or leave out ${nameOf('preview.copyVariables')}`,
     });
   return {
     baseUrl,
@@ -95,7 +96,7 @@ export function checkToken(
   if (token === undefined)
     throw new CredentialError(
       'no bearer token is set: rungate creates an environment for the deployment and deletes it, which an API key cannot do',
-      { hint: (say) => say('give.bearer') },
+      { hint: (nameOf) => nameOf('give.bearer') },
     );
   const expiry = expiryOf(token);
   const readyMs = ({ preview }: AskedGate) => preview && (preview.readyTimeoutMs ?? usualReadyMs);
@@ -107,10 +108,10 @@ export function checkToken(
   if (expiry === null || expiry >= now + needMs) return;
   const isOver = expiry < now;
   throw new ConfigError(
-    (say) =>
+    (nameOf) =>
       isOver
-        ? `${say('token')} expired ${whenText(expiry, now)}`
-        : `${say('token')} expires ${whenText(expiry, now)}, but the gate may take ${formatDuration(needMs)}: the environment could not be deleted then`,
-    { hint: (say) => `set a newer token${isOver ? '' : `, or a shorter ${say('timeout')}`}` },
+        ? `${nameOf('token')} expired ${whenText(expiry, now)}`
+        : `${nameOf('token')} expires ${whenText(expiry, now)}, but the gate may take ${formatDuration(needMs)}: the environment could not be deleted then`,
+    { hint: (nameOf) => `set a newer token${isOver ? '' : `, or a shorter ${nameOf('timeout')}`}` },
   );
 }

@@ -40,8 +40,8 @@ async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareToo
   if (model === undefined || others.length > 0) {
     const what = model === undefined ? 'no environment has' : 'several environments have';
     throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {
-      hint: (say) =>
-        `check ${say('environment')}: beside ${say('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
+      hint: (nameOf) =>
+        `check ${nameOf('environment')}: beside ${nameOf('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
     });
   }
   const variables = copyVariables ? await variablesOf(idOf(model), tools) : [];
@@ -50,8 +50,8 @@ async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareToo
   throw new ConfigError(
     `the service does not show the values of these variables of ${key}, so they cannot be copied: ${hidden.join(', ')}`,
     {
-      hint: (say) =>
-        `leave out ${say('preview.copyVariables')}, or name another environment, whose variables it shows, as ${say('environment')}`,
+      hint: (nameOf) =>
+        `leave out ${nameOf('preview.copyVariables')}, or name another environment, whose variables it shows, as ${nameOf('environment')}`,
     },
   );
 }

@@ -89,8 +89,8 @@ export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools)
           cause,
           hint:
             cause?.hint ??
-            ((say) =>
-              `check that it is deployed and needs no login; ${say('preview.readyUrl')} names another page to wait for, ${say('preview.readyTimeout')} a longer time`),
+            ((nameOf) =>
+              `check that it is deployed and needs no login; ${nameOf('preview.readyUrl')} names another page to wait for, ${nameOf('preview.readyTimeout')} a longer time`),
         },
       );
     await clock.sleep(Math.min(everyMs, leftMs), signal);

@@ -21,16 +21,19 @@ export interface Receiver {
   readonly address: Exclude<Wording, string>;
 }
 
-export const toService: Receiver = { server: 'service', address: (say) => say('apiUrl') };
-export const toHub: Receiver = { server: 'hub', address: (say) => say('hub.url') };
-export const toPage: Receiver = { server: 'page', address: (say) => say('deployed.url') };
-export const toDeployment: Receiver = { server: 'deployment', address: (say) => say('preview.baseUrl') };
+export const toService: Receiver = { server: 'service', address: (nameOf) => nameOf('apiUrl') };
+export const toHub: Receiver = { server: 'hub', address: (nameOf) => nameOf('hub.url') };
+export const toPage: Receiver = { server: 'page', address: (nameOf) => nameOf('deployed.url') };
+export const toDeployment: Receiver = {
+  server: 'deployment',
+  address: (nameOf) => nameOf('preview.baseUrl'),
+};
 
 /** Which credential requests have, instead of one in the URL. */
 const credentials: Readonly<Record<Receiver['server'], Receiver['address']>> = {
-  service: (say) => `${say('apiKey')} or ${say('token')}`,
-  hub: (say) => say('hubTokens'),
-  page: (say) => say('deployedHeaderFile'),
+  service: (nameOf) => `${nameOf('apiKey')} or ${nameOf('token')}`,
+  hub: (nameOf) => nameOf('hubTokens'),
+  page: (nameOf) => nameOf('deployedHeaderFile'),
   deployment: () => '',
   proxy: () => '',
 };
@@ -50,23 +53,23 @@ export function parseApiUrl(
 ): URL {
   const text = address.trim();
   const port = server === 'hub' ? 4020 : 4010;
-  const example: Wording = (say) =>
-    `set ${name(say)} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
+  const example: Wording = (nameOf) =>
+    `set ${name(nameOf)} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
   const problem = (what: string, hint: Wording = example) =>
     new ConfigError(`the URL of the ${server} ${what}`, { hint });
   if (text === '') throw problem('is not set');
   if (/["'${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
     throw problem(
       'contains a space, a quote or one of $ { } % < >',
-      (say) => `check ${name(say)}: it may contain quotes, or a placeholder that was not replaced`,
+      (nameOf) => `check ${name(nameOf)}: it may contain quotes, or a placeholder that was not replaced`,
     );
   }
   const url = parseUrl(text);
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    throw problem('must not contain a user name or password', (say) => {
-      const other = credentials[server](say);
+    throw problem('must not contain a user name or password', (nameOf) => {
+      const other = credentials[server](nameOf);
       return other === '' ? 'remove them' : `set the credential as ${other}`;
     });
   }
@@ -76,7 +79,7 @@ export function parseApiUrl(
     const sent = mayHaveQuery(server) ? 'the request' : 'the credential';
     throw problem(
       `uses http, which is not encrypted: ${url.hostname}`,
-      (say) => `use https://; ${say('insecureHttp')} allows http, which sends ${sent} unencrypted`,
+      (nameOf) => `use https://; ${nameOf('insecureHttp')} allows http, which sends ${sent} unencrypted`,
     );
   }
   return url;
@@ -123,7 +126,7 @@ export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Reco
     const reserved = isReserved ? `must not be "${value}": that path belongs to another endpoint` : null;
     const problem = paramProblem(value) ?? reserved;
     if (problem !== null) {
-      throw new UsageError((say) => `${say('call', name)}${param} ${problem}`, {
+      throw new UsageError((nameOf) => `${nameOf('call', name)}${param} ${problem}`, {
         hint: `copy ${param} exactly as the service shows it`,
       });
     }
@@ -138,8 +141,8 @@ function queryText(name: string, key: string, value: unknown): string {
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   throw new UsageError(
-    (say) =>
-      `${say('call', name)}${say('query', key)} must be a string, a number, a boolean or a list of these`,
+    (nameOf) =>
+      `${nameOf('call', name)}${nameOf('query', key)} must be a string, a number, a boolean or a list of these`,
   );
 }
 

@@ -48,8 +48,8 @@ const certificates: Readonly<Record<string, readonly [problem: string, remedy: R
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
     'is not trusted: its issuer is unknown, and the server sent no certificate of it',
     ({ server }) =>
-      (say) =>
-        `if a private CA signed it, add the certificate of that CA with ${say('trust')}; if an intermediate CA did, the ${server} must also send the certificate of that one, or add it to the same file`,
+      (nameOf) =>
+        `if a private CA signed it, add the certificate of that CA with ${nameOf('trust')}; if an intermediate CA did, the ${server} must also send the certificate of that one, or add it to the same file`,
   ],
   CERT_NOT_YET_VALID: [
     'is not valid yet',
@@ -65,7 +65,7 @@ function otherHost(cause: unknown, host: string, { address }: Receiver): [string
     return ['has no subjectAltName for the host', `reissue it with subjectAltName=${kind}:${name}`];
   }
   const hosts = subjectaltname.replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
-  const hint: Wording = (say) => `use a host name from the certificate in ${address(say)}`;
+  const hint: Wording = (nameOf) => `use a host name from the certificate in ${address(nameOf)}`;
   return [`is for another host: ${hosts}`, hint];
 }
 
@@ -92,7 +92,7 @@ const certificateAlert = /HANDSHAKE_FAILURE|UNKNOWN_CA|ACCESS_DENIED|CERTIFICATE
 /** Only the service gets a client certificate. */
 const clientCertificate = ({ server }: Receiver): Wording | undefined =>
   server === 'service'
-    ? (say) => `the service may require a client certificate: check ${say('certFile')}`
+    ? (nameOf) => `the service may require a client certificate: check ${nameOf('certFile')}`
     : undefined;
 
 /** Node limits the headers of a response for every HTTP client. */
@@ -109,10 +109,10 @@ function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Rece
     const isPlain = /wrong version number|packet length too long|unknown protocol/.test(text);
     const byAlert =
       code.includes('_ALERT_') && certificateAlert.test(code) ? clientCertificate(to) : undefined;
-    const hint: Wording = (say) =>
+    const hint: Wording = (nameOf) =>
       isPlain
-        ? `the server at that port does not speak TLS: check the port in ${to.address(say)}${plain}`
-        : `check the host and port in ${to.address(say)}: the server there does not speak TLS as expected`;
+        ? `the server at that port does not speak TLS: check the port in ${to.address(nameOf)}${plain}`
+        : `check the host and port in ${to.address(nameOf)}: the server there does not speak TLS as expected`;
     return ['tls', `no TLS connection to ${host}: ${plainly(text)}`, byAlert ?? hint];
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
@@ -121,7 +121,8 @@ function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Rece
   }
   const [problem, remedy] = certificates[code] ?? [
     `is not trusted: ${plainly(cause instanceof Error ? cause.message : code)}`,
-    (): Wording => (say) => `if a private CA signed it, add the certificate of that CA with ${say('trust')}`,
+    (): Wording => (nameOf) =>
+      `if a private CA signed it, add the certificate of that CA with ${nameOf('trust')}`,
   ];
   return ['tls', `the certificate of ${host} ${problem}`, remedy(to)];
 }
@@ -139,8 +140,8 @@ function brokenFault(name: string, text: string, cause: unknown, url: URL, to: R
   const what = isHttp
     ? `the connection to ${host} broke before the response was complete`
     : `${host} sent a response that is not HTTP`;
-  const hint: Wording = (say) =>
-    `if this port expects TLS, use https:// instead of http:// in ${to.address(say)}`;
+  const hint: Wording = (nameOf) =>
+    `if this port expects TLS, use https:// instead of http:// in ${to.address(nameOf)}`;
   const mayBeTls = url.protocol === 'http:' && (!isHttp || sentNothing(cause));
   const isRefused = url.protocol === 'https:' && text === closed && sentNothing(cause);
   return ['broken', `${what}: ${text}`, mayBeTls ? hint : isRefused ? clientCertificate(to) : undefined];
@@ -158,7 +159,7 @@ function unsentFault(code: string, text: string, { host, hostname }: URL, to: Re
     return [
       'dns',
       `no address found for the host ${hostname} (${code})`,
-      (say) => `check the host in ${address(say)} and the network`,
+      (nameOf) => `check the host in ${address(nameOf)} and the network`,
     ];
   // The name server did not respond, so the name may exist.
   if (code === 'EAI_AGAIN')
@@ -168,7 +169,7 @@ function unsentFault(code: string, text: string, { host, hostname }: URL, to: Re
   return [
     'refused',
     `nothing is listening at ${host} (${code})`,
-    (say) => `check the host and port in ${address(say)}, and that the ${server} is running${local}`,
+    (nameOf) => `check the host and port in ${address(nameOf)}, and that the ${server} is running${local}`,
   ];
 }
 
@@ -189,8 +190,8 @@ export function networkError(cause: unknown, url: URL, started: boolean, to = to
 
 const unreachable =
   ({ address }: Receiver): Wording =>
-  (say) =>
-    `check ${address(say)} and the network, and whether you need a proxy`;
+  (nameOf) =>
+    `check ${address(nameOf)} and the network, and whether you need a proxy`;
 
 /** @param hint the remedy for a slow response */
 export function timeoutError(

@@ -61,19 +61,19 @@ function redirectTarget(
     const place = to.origin === 'null' ? `a ${to.protocol} URL` : to.origin;
     throw problem(
       `(${status}) to another origin, ${place}`,
-      (say) =>
-        `rungate does not send the credential there; if ${place} is the ${server}, set ${address(say)} to it`,
+      (nameOf) =>
+        `rungate does not send the credential there; if ${place} is the ${server}, set ${address(nameOf)} to it`,
     );
   }
   if (method !== 'GET' && toGet.includes(status)) {
     throw problem(
       `(${status}) a ${method}, which would lose its body`,
-      (say) =>
-        `change ${address(say)} so that the ${server} does not redirect; this redirect leads to ${to.pathname}`,
+      (nameOf) =>
+        `change ${address(nameOf)} so that the ${server} does not redirect; this redirect leads to ${to.pathname}`,
     );
   }
   if (hops >= maxRedirects) {
-    throw problem(`more than ${maxRedirects} times`, (say) => `check the path in ${address(say)}`);
+    throw problem(`more than ${maxRedirects} times`, (nameOf) => `check the path in ${address(nameOf)}`);
   }
   return to;
 }
@@ -89,7 +89,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
   const { to = toService, certPem, keyPem = certPem } = options;
   if (certPem === undefined && keyPem !== undefined)
-    throw new UsageError((say) => `${say('keyFile')} has no effect without ${say('certFile')}`);
+    throw new UsageError((nameOf) => `${nameOf('keyFile')} has no effect without ${nameOf('certFile')}`);
   const trust = caPem === undefined ? undefined : trustAlso(caPem);
   const identity = certPem === undefined ? undefined : { certPem, keyPem: keyPem ?? certPem };
   const own = identity === undefined ? trust : trustAlso(caPem, identity);

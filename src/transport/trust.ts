@@ -43,7 +43,7 @@ function keyProblem(code: string, { keyPem }: Identity): [problem: string, hint:
   if (!/PRIVATE KEY-----/.test(keyPem))
     return [
       'the client certificate has no private key in PEM',
-      (say) => `give the file of the key with ${say('keyFile')}`,
+      (nameOf) => `give the file of the key with ${nameOf('keyFile')}`,
     ];
   if (/ENCRYPTED/.test(keyPem))
     return [
@@ -53,7 +53,8 @@ function keyProblem(code: string, { keyPem }: Identity): [problem: string, hint:
   if (code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH')
     return [
       'the private key belongs to another client certificate',
-      (say) => `check ${say('certFile')} and ${say('keyFile')}; the client's own certificate comes first`,
+      (nameOf) =>
+        `check ${nameOf('certFile')} and ${nameOf('keyFile')}; the client's own certificate comes first`,
     ];
   return ['the private key of the client certificate cannot be read', 'copy it again with every line'];
 }

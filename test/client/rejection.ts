@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { RungateError, type Say } from '../../src/errors.ts';
-import { sayInCommands } from '../../src/options/spelling.ts';
+import { type NameOf, RungateError } from '../../src/errors.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
 
 /** Errors of inner functions name options as the command line does, unless something has named them already. */
-const worded = <E extends Error>(error: E, say: Say = sayInCommands) =>
-  error instanceof RungateError ? error.word(say) : error;
+const worded = <E extends Error>(error: E, nameOf: NameOf = nameInCommands) =>
+  error instanceof RungateError ? error.word(nameOf) : error;
 
 /** Returns the error that a call rejects with. Fails if the call succeeds or the error has another class. */
 export async function rejection<E extends Error>(
@@ -23,12 +23,12 @@ export async function rejection<E extends Error>(
 export function thrown<E extends Error>(
   run: () => unknown,
   errorClass: abstract new (...args: never[]) => E,
-  say?: Say,
+  nameOf?: NameOf,
 ): E {
   try {
     run();
   } catch (error) {
-    if (error instanceof errorClass) return worded(error, say);
+    if (error instanceof errorClass) return worded(error, nameOf);
     throw error;
   }
   return expect.fail(`expected a ${errorClass.name}, but nothing was thrown`);

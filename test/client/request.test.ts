@@ -10,7 +10,7 @@ import {
   redactError,
   UsageError,
 } from '../../src/errors.ts';
-import { sayInLibrary } from '../../src/options/spelling.ts';
+import { nameInLibrary } from '../../src/options/spelling.ts';
 import { redactor } from '../../src/redact.ts';
 import { parseApiUrl } from '../../src/transport/address.ts';
 import { thrown } from './rejection.ts';
@@ -35,7 +35,7 @@ function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: 
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>
-  thrown(() => prepare(name, input), UsageError, sayInLibrary);
+  thrown(() => prepare(name, input), UsageError, nameInLibrary);
 
 describe('the API URL', () => {
   test.each([

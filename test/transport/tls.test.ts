@@ -8,7 +8,7 @@ import { systemClock } from '../../src/clock.ts';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
 import { openPage } from '../../src/gate/deployed/open.ts';
 import { openHub } from '../../src/gate/fleet/open-hub.ts';
-import { sayInCommands } from '../../src/options/spelling.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -144,7 +144,7 @@ describe('a client certificate', () => {
     test('that is missing is a cause that the error suggests', async () => {
       const request = open({ caPem: pem('ca.pem') }).send(get(await demanding(version)), patient);
       const error = await rejection(request, NetworkError);
-      expect(error.word(sayInCommands).hint).toBe(
+      expect(error.word(nameInCommands).hint).toBe(
         'the service may require a client certificate: check --cert-file',
       );
     });
@@ -230,7 +230,7 @@ describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate still st
 
   test('a request to the hub', async () => {
     const { url, requests } = await untrusted();
-    const hub = openHub({ url, token: 'hub-token', clock: systemClock, say: String });
+    const hub = openHub({ url, token: 'hub-token', clock: systemClock, nameOf: String });
     onTestFinished(() => hub.close());
     await hub.status();
     expect(requests()).toBe(0);
@@ -245,7 +245,7 @@ describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate still st
       headers: {},
       redact: String,
       clock: systemClock,
-      say: String,
+      nameOf: String,
     });
     onTestFinished(() => page.close());
     const reading = await page.read({ signal: new AbortController().signal, timeoutMs: 100_000 });

@@ -9,7 +9,7 @@ import { CredentialError, HttpError, type RungateError, reportError } from '../.
 import { exitCodeOf } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { jsonFor } from '../../options/read.ts';
-import { sayInCommands } from '../../options/spelling.ts';
+import { nameInCommands } from '../../options/spelling.ts';
 import { isFileId, sentIds } from '../../options/table.ts';
 import { excerpt } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
@@ -124,7 +124,7 @@ export function checkCredentials(settings: Settings, sources: SettingSources): D
   });
   const detail = excerpt([...used, ...unused].join('; '), 800);
   if (used.length === 0) {
-    const remedy = `set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for everything else), or save one with rungate login; ${sayInCommands('credentials')}`;
+    const remedy = `set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for everything else), or save one with rungate login; ${nameInCommands('credentials')}`;
     return check('credentials', 'warn', detail || 'none set', remedy);
   }
   return check('credentials', 'ok', detail);

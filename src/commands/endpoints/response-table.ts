@@ -13,7 +13,7 @@ import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
 import type { Redact } from '../../redact.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import { sayFrom } from '../source-names.ts';
+import { namesFrom } from '../source-names.ts';
 
 const mostColumns = 6;
 
@@ -138,7 +138,7 @@ export async function warnOfHtml(
   const { value, status, request, isJson, redact } = response;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
   const page = output.excerpt(redact(gist(value)), 300);
-  const where = output.excerpt(sayFrom(settings)('apiUrl'), 300);
+  const where = output.excerpt(namesFrom(settings)('apiUrl'), 300);
   const what = `the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}`;
   await output.alert(`${output.paint('warn', 'warning:')} ${what}`);
   const effect = request.startsWith('GET ') ? '' : '; then nothing was done';

@@ -8,7 +8,7 @@ import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
 import { type Context, warnIfExposed } from '../context.ts';
 import { givenOptions } from '../options.ts';
-import { sayFrom } from '../source-names.ts';
+import { namesFrom } from '../source-names.ts';
 
 const headerOption = '--deployed-header-file';
 
@@ -41,7 +41,7 @@ export async function pageOptions(context: Context): Promise<Omit<PageOptions, '
     headers: file === undefined ? {} : await readHeaderFile(context, file),
     redact: output.redact,
     clock: io.clock,
-    say: sayFrom(settings),
+    nameOf: namesFrom(settings),
   };
 }
 

@@ -17,7 +17,7 @@ import { buildContext } from '../ci-context.ts';
 import { emptySecretHints } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
-import { sayAlso, sayFrom } from '../source-names.ts';
+import { namesFrom, sayAlso } from '../source-names.ts';
 import { explainKeys } from './dry-run.ts';
 import { withSubjectFiles } from './subjects.ts';
 
@@ -183,8 +183,8 @@ async function planNewRuns(context: Context, ci: CiContext, asked: readonly Aske
     if (dryRun === true) await showPreviews(context, gates);
     return planned;
   } catch (error) {
-    const say = sayAlso(emptySecretHints(io), sayFrom(settings));
-    throw error instanceof RungateError ? error.word(say) : error;
+    const nameOf = sayAlso(emptySecretHints(io), namesFrom(settings));
+    throw error instanceof RungateError ? error.word(nameOf) : error;
   }
 }
 
@@ -204,7 +204,7 @@ function withDeployedUrl(context: Context, gates: readonly StartingGate[]): Cont
   const [baseUrl, ...others] = new Set(gates.map(({ start }) => start.preview?.baseUrl.href));
   if (baseUrl === undefined || others.length > 0)
     throw new ConfigError('the version page is given by its path, but the gates do not test one deployment', {
-      hint: (say) => `set ${say('deployed.url')} to its whole URL`,
+      hint: (nameOf) => `set ${nameOf('deployed.url')} to its whole URL`,
     });
   const url = pageUrl(setting.value, new URL(baseUrl));
   return {

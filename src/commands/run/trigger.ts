@@ -104,7 +104,7 @@ export const runTrigger = command({
     if (flags.wait !== true) refuseWaitFlags(flags);
     if (settings['preview.baseUrl'] !== undefined)
       throw new ConfigError('run trigger creates no environment for a preview deployment', {
-        hint: (say) => `use rungate gate, or remove ${say('preview.baseUrl')}`,
+        hint: (nameOf) => `use rungate gate, or remove ${nameOf('preview.baseUrl')}`,
       });
     if (flags.wait === true) return runGates(context, [onlyGate(settings)]);
     const { retries: _, ...others } = settings;

@@ -109,18 +109,18 @@ export function neverDeployed(
     return new MismatchError(`rungate waited ${waited}, but ${error.message}`, {
       hint:
         error.hint ??
-        ((say) =>
-          `check ${say('deployed.url')} and ${say('deployed.pointer')}, and that the roll-out has finished`),
+        ((nameOf) =>
+          `check ${nameOf('deployed.url')} and ${nameOf('deployed.pointer')}, and that the roll-out has finished`),
     });
   const shown = texts.slice(-3).map(inQuotes).join(', ');
   const isJson = texts.at(-1)?.startsWith('{') === true;
   return new MismatchError(
     `${page} did not show ${anyOf(versions)} in ${agreeing} reads in a row within ${waited}: it showed ${shown}`,
     {
-      hint: (say) =>
+      hint: (nameOf) =>
         isJson
-          ? `the page is JSON: set ${say('deployed.pointer')} to the field with the version, such as /version`
-          : `check that the roll-out has finished, or increase ${say('deployed.timeout')}`,
+          ? `the page is JSON: set ${nameOf('deployed.pointer')} to the field with the version, such as /version`
+          : `check that the roll-out has finished, or increase ${nameOf('deployed.timeout')}`,
     },
   );
 }

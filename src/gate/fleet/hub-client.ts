@@ -39,23 +39,23 @@ function eventOf(name: string | undefined, id: string | undefined, text: string)
   return { type: 'heartbeat' };
 }
 
-export const giveToken: Wording = (say) => `set ${say('hubTokens')} to one of the hub's tokens`;
+export const giveToken: Wording = (nameOf) => `set ${nameOf('hubTokens')} to one of the hub's tokens`;
 
 function unknownEvent(): UnexpectedResponseError {
   return new UnexpectedResponseError('the hub sent an event that rungate does not know', {
     field: '',
     expected: `events of version ${hubVersion}`,
     received: 'another one',
-    hint: (say) => `check ${say('hub.url')}, and run the same version of rungate as hub and as gate`,
+    hint: (nameOf) => `check ${nameOf('hub.url')}, and run the same version of rungate as hub and as gate`,
   });
 }
 
 const hintOf =
   (status: number): Wording =>
-  (say) => {
+  (nameOf) => {
     if (status === 400) return 'run the same version of rungate as hub and as gate';
-    if (status === 404) return `set ${say('hub.url')} to the base URL of the hub, without /deliveries`;
-    return `check ${say('hub.url')}`;
+    if (status === 404) return `set ${nameOf('hub.url')} to the base URL of the hub, without /deliveries`;
+    return `check ${nameOf('hub.url')}`;
   };
 
 /** Refuses a response that is not the hub's. */

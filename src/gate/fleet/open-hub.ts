@@ -1,6 +1,6 @@
 import { unsendable } from '../../client/credential-problems.ts';
 import type { Clock } from '../../clock.ts';
-import { ConfigError, CredentialError, RungateError, type Say } from '../../errors.ts';
+import { ConfigError, CredentialError, type NameOf, RungateError } from '../../errors.ts';
 import { parseApiUrl, toHub } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
@@ -15,7 +15,7 @@ export interface HubOptions {
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   clock: Clock;
-  say: Say;
+  nameOf: NameOf;
   /** Throws the error for a token that must not be sent to this URL. */
   guard?(): void;
 }
@@ -33,9 +33,12 @@ function tokenProblem({ token, guard }: HubOptions): RungateError | null {
   const mistake = unsendable('bearer token', token);
   if (mistake === null) return null;
   const { problem, hint } = mistake;
-  return new ConfigError((say) => `${say('hubTokens')} has ${problem}, which cannot be sent in a header`, {
-    hint,
-  });
+  return new ConfigError(
+    (nameOf) => `${nameOf('hubTokens')} has ${problem}, which cannot be sent in a header`,
+    {
+      hint,
+    },
+  );
 }
 
 /** The links of the gates of one process with the hub. */
@@ -52,12 +55,12 @@ export interface OpenHub {
  * @throws ConfigError if the URL is invalid
  */
 export function openHub(options: HubOptions): OpenHub {
-  const { caPem, proxyEnv, clock, say } = options;
+  const { caPem, proxyEnv, clock, nameOf } = options;
   const url = parseApiUrl(options.url, options.insecureHttp, toHub);
   const problem = tokenProblem(options);
   if (problem !== null) {
     return {
-      link: ({ onChange }) => void onChange(problem.word(say)),
+      link: ({ onChange }) => void onChange(problem.word(nameOf)),
       status: async () => 'ok',
       async close() {},
     };
@@ -71,7 +74,8 @@ export function openHub(options: HubOptions): OpenHub {
       links.open({
         name,
         onChange(error) {
-          if (error !== null) error.word(say).hint ??= `check ${say('hub.url')}, and that the hub is running`;
+          if (error !== null)
+            error.word(nameOf).hint ??= `check ${nameOf('hub.url')}, and that the hub is running`;
           onChange(error);
         },
       }),

@@ -1,10 +1,10 @@
 import { formatDuration } from '../../duration.ts';
 import {
   MismatchError,
+  type NameOf,
   NetworkError,
   type RungateError,
   reportError,
-  type Say,
   TimeoutError,
   UnexpectedResponseError,
 } from '../../errors.ts';
@@ -27,7 +27,7 @@ export interface OutcomeTools {
   hub: boolean;
   /** Returns the parts of the report that are about all gates. */
   parts(): Partial<GateReport>;
-  say: Say;
+  nameOf: NameOf;
   /** The wall time in milliseconds. */
   now(): number;
   /** Returns the gate that has the run of this one. */
@@ -74,8 +74,8 @@ function thrownBy(name: string, gate: Ended, tools: OutcomeTools): RungateError 
   return cause;
 }
 
-const discardedIn = (past: readonly PastRun[], { say }: OutcomeTools) =>
-  past.filter(({ mine }) => !mine).map((one) => discardedRun(one, say));
+const discardedIn = (past: readonly PastRun[], { nameOf }: OutcomeTools) =>
+  past.filter(({ mine }) => !mine).map((one) => discardedRun(one, nameOf));
 
 function reportOf(
   gate: PlannedGate,
@@ -222,7 +222,7 @@ function uncreated(name: string, state: Ended, subject: RunSubject, tools: Outco
 function errorOf(name: string, state: GateState, reason: Reason, tools: OutcomeTools): RungateError {
   const { rules, past, key, run } = state;
   const { timeoutMs } = rules;
-  const { say, page, hub } = tools;
+  const { nameOf, page, hub } = tools;
   const discarded = discardedIn(past, tools);
   const worded = (): RungateError => {
     switch (reason) {
@@ -249,7 +249,7 @@ function errorOf(name: string, state: GateState, reason: Reason, tools: OutcomeT
         return sameRun(name, tools);
     }
   };
-  return worded().word(say);
+  return worded().word(nameOf);
 }
 
 /** A run that had ended may be that of another job, so it is not named as the one that was started. */
@@ -275,7 +275,7 @@ function sameRun(gate: string, { ownerOf }: OutcomeTools): RungateError {
       field: 'runId',
       expected: 'a new run',
       received: `the run of gate ${owner}`,
-      hint: (say) => `if the id is elsewhere in the response, set ${say('run.idPointer')}`,
+      hint: (nameOf) => `if the id is elsewhere in the response, set ${nameOf('run.idPointer')}`,
     },
   );
 }

@@ -158,7 +158,7 @@ describe('every output', () => {
     const tools = {
       live: () => ({}),
       parts: () => ({}),
-      say: String,
+      nameOf: String,
       now: () => 60_000,
     } as unknown as OutcomeTools;
     const { report } = outcomeOf(gate, [['', state]], null, tools);
