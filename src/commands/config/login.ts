@@ -8,8 +8,9 @@ import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, without, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
-import { type Context, warnOfFolder } from '../context.ts';
+import type { Context } from '../context.ts';
 import { checkCredential, refusedHint } from '../doctor/probes.ts';
+import { warnOfFolder } from '../secret-files.ts';
 import { command, under } from '../spec.ts';
 import { changeStore, printChange, profilesFile } from './change.ts';
 

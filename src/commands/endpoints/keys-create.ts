@@ -19,8 +19,9 @@ import { renderResponse, wantsJson } from '../../output/json.ts';
 import { redactor, redactSecrets } from '../../redact.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
-import { type Context, warnOfFolder } from '../context.ts';
+import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
+import { warnOfFolder } from '../secret-files.ts';
 import { command, type FlagsOf } from '../spec.ts';
 import { describedEndpoint } from './derive.ts';
 

@@ -2,8 +2,8 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { createKeys } from '../../receipt/keys.ts';
-import { warnOfFolder } from '../context.ts';
 import { filled } from '../options.ts';
+import { warnOfFolder } from '../secret-files.ts';
 import { command } from '../spec.ts';
 
 /** Writes both files or none. */

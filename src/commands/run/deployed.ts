@@ -6,8 +6,9 @@ import { groupOf } from '../../options/table.ts';
 import { artifactsOf, versionsOf } from '../../subject.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
-import { type Context, warnIfExposed } from '../context.ts';
+import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
+import { warnIfExposed } from '../secret-files.ts';
 import { namesFrom } from '../source-names.ts';
 
 const headerOption = '--deployed-header-file';

@@ -15,7 +15,8 @@ import { wholeCommit } from '../../receipt/statement.ts';
 import { artifactsOf, artifactText } from '../../subject.ts';
 import { bareUrl } from '../../transport/address.ts';
 import { buildContext } from '../ci-context.ts';
-import { type Context, warnIfExposed } from '../context.ts';
+import type { Context } from '../context.ts';
+import { warnIfExposed } from '../secret-files.ts';
 import { isReceipt, textOf } from './older-files.ts';
 import { checkFiles, remedyFor, whyOf } from './reports.ts';
 
