@@ -99,10 +99,8 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
   const printJson = async (text: string) => toOut(renderResponse(text, indent, redact));
 
   const alert = (line: string) => toErr(`${folded(line)}\n`);
-  const marked = async (mark: string, problem: string, remedy: string | undefined) => {
-    await alert(`${mark} ${problem}`);
-    if (remedy !== undefined) await alert(`  ${paint('dim', '→')} ${remedy}`);
-  };
+  const marked = (mark: string, problem: string, remedy: string | undefined) =>
+    alert(`${mark} ${problem}${remedy === undefined ? '' : `\n  ${paint('dim', '→')} ${remedy}`}`);
 
   const refused = async (body: string | null | undefined) => {
     if (!verbose || json || !body) return;
