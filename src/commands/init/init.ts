@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { providers } from '../../ci/context.ts';
 import { installationOf } from '../../ci/installation.ts';
 import { likelyProviders } from '../../ci/likely-provider.ts';
-import { type Pipeline, type Plan, pipelineOf } from '../../ci/pipelines.ts';
+import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
 import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -40,7 +40,6 @@ import {
   answerFlags,
   bareCommand,
   configFlag,
-  flagNames,
   longestWaitOf,
   packageOf,
   plannedPipeline,
@@ -97,19 +96,6 @@ function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
   return gates.flatMap((names) => namesIn('--gates', names));
 }
 
-/** @throws UsageError for an option about another file than the skill */
-function checkOnlySkill({ settings }: Context, { gates, ci, mergeQueue, pipelineOnly }: InitFlags): void {
-  const own = { '--gates': gates, '--ci': ci, '--merge-queue': mergeQueue, '--pipeline-only': pipelineOnly };
-  const given = [
-    ...initNames.filter((name) => settings[name]?.origin === 'flag').map((name) => flagNames[name]),
-    ...Object.entries(own).flatMap(([flag, value]) => (value === undefined ? [] : flag)),
-  ];
-  if (given.length === 0) return;
-  throw new UsageError(`--skill and ${given[0]} cannot be combined`, {
-    hint: `leave out ${given[0]}: --skill writes only the skill, and another rungate init writes the other files`,
-  });
-}
-
 /** Repeats the user's `--config` in a command. */
 const sameConfig = ({ config }: InitFlags) =>
   config === undefined ? '' : ` --config ${shellQuoted(config)}`;
@@ -119,11 +105,7 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
   const { io, settings, sources } = context;
   const { force = false, pipelineOnly = false, yes = false } = flags;
   const named = namedProjectFile(io, flags.config);
-  if (named === null) {
-    throw new UsageError('init needs a project file, and none turns it off', {
-      hint: 'leave out --config none, and unset RUNGATE_CONFIG',
-    });
-  }
+  if (named === null) throw new UsageError('init needs a project file, and none turns it off');
   const processes = gatesIn(flags);
   const hasSettings = processes.length > 0 || initNames.some((name) => settings[name]?.origin === 'flag');
   const target = chooseTarget(io, root, sources.projectFile, {
@@ -135,11 +117,8 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
   const { answers, asked } = mustBeWhole
     ? await gatherAnswers(context, target, processes, !yes, sameConfig(flags))
     : { answers: {}, asked: false };
-  if (pipelineOnly && answers.gates !== undefined) {
-    throw new UsageError('--pipeline-only writes no gates', {
-      hint: 'leave it out: init writes the gates into the project file',
-    });
-  }
+  if (pipelineOnly && answers.gates !== undefined)
+    throw new UsageError('--pipeline-only writes no gates', { hint: 'leave it out' });
   const changes = pipelineOnly ? [] : differing(fields, answers);
   if (exists && changes.length > 0 && !force) {
     const problem = `${displayPath(io, path)} already exists with different settings: ${changes.join(', ')}`;
@@ -150,11 +129,9 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
   const after = pipelineOnly ? fields : changedFields(io, target, answers);
   const extra = pipelineOnly ? answers : selectorBeside(after, answers);
   const isKept = exists && changes.length === 0;
-  const planned = {
-    path,
-    fate: isKept ? 'kept' : 'written',
-    text: isKept ? '' : projectFileText(path, after),
-  } as const;
+  const planned: PlannedFile = isKept
+    ? { path, text: '', fate: 'kept' }
+    : { path, text: projectFileText(path, after), fate: 'written' };
   return {
     target,
     file: pipelineOnly ? null : planned,
@@ -187,12 +164,9 @@ async function plannedCi(context: Context, root: string, asked: boolean): Promis
 async function planFor(
   context: Context,
   { target, file, asked, after, addressInFile, extra }: Configuration,
-  {
-    root,
-    ci,
-    pipeline,
-    flags,
-  }: { root: string; ci: CiChoice; pipeline: Pipeline | undefined; flags: InitFlags },
+  root: string,
+  ci: CiChoice,
+  flags: InitFlags,
 ): Promise<Plan> {
   const { io } = context;
   const { path, exists } = target;
@@ -202,6 +176,7 @@ async function planFor(
   } catch {}
   const shown = displayPath(io, path);
   const isRead = ci !== 'none' && (file !== null || exists);
+  const ownImage = ci !== 'none' && pipelineOf(ci)?.takesImage ? image : undefined;
   const options = [...(isRead ? configFlag(root, path, shown) : []), ...answerFlags(extra, shown)];
   const packageRoot = { manifest, exists: (name: string) => io.exists(join(root, name)) };
   return {
@@ -210,7 +185,7 @@ async function planFor(
     flags: options.join(' '),
     checkout: true,
     folder: packageOf(root, path),
-    installation: installationOf(packageRoot, version, pipeline?.takesImage ? image : undefined),
+    installation: installationOf(packageRoot, version, ownImage),
     defaultBranch: defaultBranchOf((args) => io.capture(['git', ...args])),
     mergeQueue: flags.mergeQueue ?? (asked && ci === 'github' && (await askMergeQueue(context))),
   };
@@ -219,20 +194,16 @@ async function planFor(
 /** Warns of what the new files do not do. */
 async function warnAfter({ io, output }: Context, { target, lost }: Configuration, ci: CiChoice) {
   const shown = displayPath(io, target.path);
-  const warn = async (text: string, remedy?: string) => {
-    await output.alert(`${output.paint('warn', 'warning:')} ${text}`);
-    if (remedy !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${remedy}`);
-  };
   for (const gate of ci === 'github' ? findSkippedGates(io) : []) {
-    if (!gate.leftToQueue) await warn(output.excerpt(skippedText(gate), 400), skippedRemedy);
+    if (!gate.leftToQueue) await output.warn(output.excerpt(skippedText(gate), 400), skippedRemedy);
   }
   if (lost !== null) {
     const text = `the pipeline runs the gates of ${shown}, and none of them runs ${output.excerpt(lost)}`;
-    await warn(text, 'to run that too, add a gate for it');
+    await output.warn(text, 'to run that too, add a gate for it');
   }
-  if (target.shadowed?.branches === true) {
-    const outer = displayPath(io, target.shadowed.path);
-    await warn(
+  if (target.shadowed !== null) {
+    const outer = displayPath(io, target.shadowed);
+    await output.warn(
       `in this package ${shown} now replaces ${outer}: its settings were copied, but not its "branches"`,
     );
   }
@@ -255,10 +226,7 @@ export const init = command({
   async run(context, _args, flags) {
     const { io } = context;
     const { dryRun = false, force = false } = flags;
-    if (flags.skill === true) {
-      checkOnlySkill(context, flags);
-      return writeSkill(context, flags);
-    }
+    if (flags.skill === true) return writeSkill(context, flags);
     // Check this before any prompt.
     const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
     const root = findRoot(io.cwd, io.exists) ?? io.cwd;
@@ -271,7 +239,7 @@ export const init = command({
     if (flags.mergeQueue === true && ci !== 'github')
       throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
     const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
-    const plan = await planFor(context, configuration, { root, ci, pipeline, flags });
+    const plan = await planFor(context, configuration, root, ci, flags);
     const files: PlannedFile[] = file === null ? [] : [file];
     if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, force));
     const kept = files.find(({ fate }) => fate === 'differs');

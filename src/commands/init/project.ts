@@ -27,8 +27,8 @@ export interface Target {
   readonly exists: boolean;
   /** Its content; for a new file, the settings that applied here until now. */
   readonly fields: FileFields;
-  /** The project file in a parent folder that the new one hides here. */
-  readonly shadowed: { readonly path: string; readonly branches: boolean } | null;
+  /** The project file in a parent folder that the new one hides here, if it has branches: they are not copied. */
+  readonly shadowed: string | null;
 }
 
 /** Returns the package that a folder belongs to, or the root of the repository. */
@@ -66,7 +66,7 @@ export function chooseTarget(
   if (typeof fields.caFile === 'string') {
     fields.caFile = relative(dirname(own), resolve(dirname(found), fields.caFile));
   }
-  return { path: own, exists: false, fields, shadowed: { path: found, branches: branches !== undefined } };
+  return { path: own, exists: false, fields, shadowed: branches === undefined ? null : found };
 }
 
 /** Returns the names of the fields that the changes would change. */
