@@ -20,7 +20,7 @@ export interface Trouble {
   ran?: true;
 }
 
-/** Troubles around a preview deployment. docs/how-to/previews.md has the same table. */
+/** Troubles around a preview deployment. */
 export const troubles: readonly Trouble[] = [
   {
     what: 'no token',
