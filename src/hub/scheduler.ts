@@ -28,8 +28,8 @@ export interface Scheduler {
   grant(request: Pick<GrantRequest, 'class' | 'waitedMs'>, signal: AbortSignal): Promise<void>;
   /** How many requests wait in each line. */
   waiting(): Readonly<Record<RequestLine, number>>;
-  /** How long the oldest request in each line has waited, in milliseconds; 0 for an empty line. */
-  oldestMs(): Readonly<Record<RequestLine, number>>;
+  /** How long the oldest request in each line has waited; 0 for an empty line. */
+  oldestSeconds(): Readonly<Record<RequestLine, number>>;
 }
 
 interface Waiting {
@@ -118,9 +118,10 @@ export function createScheduler(reserve: Budget['reserve'], clock: Clock): Sched
       read: queues.read.length + held,
       safety: queues.safety.length,
     }),
-    oldestMs() {
+    oldestSeconds() {
       const now = clock.monotonic();
-      const oldest = (line: RequestLine) => Math.max(0, ...queues[line].map(({ since }) => now - since));
+      const oldest = (line: RequestLine) =>
+        Math.max(0, ...queues[line].map(({ since }) => now - since)) / 1000;
       return { create: oldest('create'), read: oldest('read'), safety: oldest('safety') };
     },
   };

@@ -14,8 +14,7 @@ export interface HubState {
   /** Whether Redis works; null without Redis. */
   redis: boolean | null;
   waiting: ReturnType<Hub['scheduler']['waiting']>;
-  /** How long the oldest request in each line has waited, in milliseconds. */
-  oldestMs: ReturnType<Hub['scheduler']['oldestMs']>;
+  oldestSeconds: ReturnType<Hub['scheduler']['oldestSeconds']>;
   budget: ReturnType<Hub['budget']['view']>;
   ready: boolean;
   /** Open streams of gates. */
@@ -78,7 +77,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   const facts = ({ status }: ReturnType<typeof readiness>): HubState => ({
     redis: options.redis()?.works ?? null,
     waiting: hub.scheduler.waiting(),
-    oldestMs: hub.scheduler.oldestMs(),
+    oldestSeconds: hub.scheduler.oldestSeconds(),
     budget: hub.budget.view(),
     ready: status !== 'not ready',
     streams: streams.count(),
