@@ -59,7 +59,7 @@ const writers: readonly Writer[] = [
   ['docs/rungate.schema.json', () => json(createSettingsSchema())],
   ...documentNames.map((name): Writer => [`docs/schemas/${name}.json`, () => json(createJsonSchema(name))]),
   ['docs/reference/commands.md', async () => commandsPage(await everyCommand())],
-  ['docs/reference/json.md', withSchemas],
+  ['docs/reference/output.md', withSchemas],
   ['docs/reference/mock.md', withFaults],
   ['docs/reference/settings.md', withSettings],
   ['docs/project/ci-detection.md', ciDetectionPage],

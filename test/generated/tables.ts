@@ -29,7 +29,7 @@ export function withSettings(page: string): string {
   return replaced(page, /\| setting +\| option[\s\S]*?\n(?!\|)/, `${table}\n`);
 }
 
-/** Returns docs/reference/json.md with the table of the schemas. */
+/** Returns docs/reference/output.md with the table of the schemas. */
 export function withSchemas(page: string): string {
   const rows = Object.entries(documents).map(([name, { about, commands }]) => [
     code(`${name}.json`),
