@@ -113,7 +113,7 @@ export function ciDetectionPage(): string {
 <!-- Written from fixtures/ci. Do not edit: change a fixture, and run \`npm run generate\`. -->
 
 \`rungate gate\` reads the environment variables of your CI system. It sends the repository, ref, commit, event and URL of the pipeline to the service.
-It makes the [idempotency key](../reference/idempotency.md#keys) from the pipeline and the job. \`--dry-run\` shows both:
+It makes the [idempotency key](../reference/creating-runs.md#keys) from the pipeline and the job. \`--dry-run\` shows both:
 
 \`\`\`console
 $ export GITHUB_ACTIONS=true GITHUB_REPOSITORY=octocat/hello-world GITHUB_RUN_ID=1658821493 GITHUB_JOB=gate
