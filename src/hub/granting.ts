@@ -29,6 +29,8 @@ interface GrantTools {
   log(event: HubLogEvent): void;
 }
 
+export type Granting = ReturnType<typeof createGranting>;
+
 /** Returns the handlers of requests for grants, and of what gates report about their requests to the service. */
 export function createGranting({ hub, clock, log }: GrantTools) {
   const closing = new AbortController();

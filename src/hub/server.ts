@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import { hubVersion } from '../gate/fleet/protocol.ts';
 import { createReceiving, type ReceivedDelivery } from './deliveries.ts';
-import { createGranting } from './granting.ts';
+import { createGranting, type Granting } from './granting.ts';
 import { BadRequest, type HubLogEvent, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
-import { type RedisState, readinessOf } from './probes.ts';
-import { createStreams } from './streams.ts';
+import { type Readiness, type RedisState, readinessOf } from './probes.ts';
+import { createStreams, type Streams } from './streams.ts';
 
 export interface HubState {
   /** Whether Redis works; null without Redis. */
@@ -46,35 +46,33 @@ const leaveMs = 4_000;
 /** After that, the time for deliveries that are under way. */
 const closeMs = 3_000;
 
+type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-export interface HubServer {
-  readonly url: string;
-  readonly port: number;
-  /** Sends the gates to other hubs over a time, by default 4 s, finishes deliveries that are under way, and stops. */
-  close(overMs?: number): Promise<void>;
-}
-
-/** Serves gates and receives deliveries. @throws what Node throws when it cannot listen */
-export async function serveHub(host: string, port: number, options: HubServerOptions): Promise<HubServer> {
-  const { hub, clock, log, receiveMs = 30_000 } = options;
-  const tokens = options.tokens.map(digest);
-  let state: 'serving' | 'leaving' | 'closing' = 'serving';
-
-  const authorize = ({ headers }: IncomingMessage) => {
-    const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+/** Returns a function that serves a route only with one of the tokens. */
+function authorizedBy(tokens: readonly string[]): (route: Route) => Route {
+  const digests = tokens.map(digest);
+  return (route) => (request, response) => {
+    const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const token = digest(bearer ?? '');
     // All are compared, so that the time taken says nothing about any of them.
-    const matches = tokens.filter((each) => timingSafeEqual(each, token));
+    const matches = digests.filter((each) => timingSafeEqual(each, token));
     if (bearer === undefined || matches.length === 0)
       throw new BadRequest(401, 'the token is missing or wrong');
+    return route(request, response);
   };
+}
 
-  const streams = createStreams(hub.wakes, clock, log);
-  const granting = createGranting({ hub, clock, log });
-
-  const readiness = () => readinessOf(state !== 'serving', options.redis(), options.openFolder);
-  const facts = ({ status }: ReturnType<typeof readiness>): HubState => ({
+function createRoutes(
+  options: HubServerOptions,
+  streams: Streams,
+  granting: Granting,
+  isLeaving: () => boolean,
+): Readonly<Record<string, Route>> {
+  const { hub, log, tokens } = options;
+  const readiness = () => readinessOf(isLeaving(), options.redis(), options.openFolder);
+  const state = ({ status }: Readiness): HubState => ({
     redis: options.redis()?.works ?? null,
     waiting: hub.scheduler.waiting(),
     oldestSeconds: hub.scheduler.oldestSeconds(),
@@ -82,15 +80,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     ready: status !== 'not ready',
     streams: streams.count(),
   });
-
-  type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
-  const forGates =
-    (route: Route): Route =>
-    (request, response) => {
-      authorize(request);
-      return route(request, response);
-    };
-  const routes: Record<string, Route> = {
+  const forGates = authorizedBy(tokens);
+  return {
     'POST /deliveries': createReceiving(options.receive, hub.wakes, log),
     'POST /v1/wakes': forGates(streams.open),
     'POST /v1/grants': forGates(granting.grant),
@@ -99,38 +90,56 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
     'GET /readyz'(_, response) {
       const found = readiness();
-      const { redis, waiting, streams, ready } = facts(found);
+      const { redis, waiting, streams, ready } = state(found);
       sendJson(response, ready ? 200 : 503, { ...found, version: hubVersion, redis, waiting, streams });
     },
     async 'GET /metrics'(_, response) {
-      const { type, text } = await options.metrics(facts(readiness()));
+      const { type, text } = await options.metrics(state(readiness()));
       response.writeHead(200, { 'Content-Type': type }).end(text);
     },
   };
+}
 
-  const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const path = (request.url ?? '/').split('?')[0] ?? '/';
-    const route = routes[`${request.method} ${path}`];
-    if (state !== 'serving') response.setHeader('Connection', 'close');
-    try {
-      if (route !== undefined) return await route(request, response);
-      const isKnown = Object.keys(routes).some((each) => each.endsWith(` ${path}`));
-      throw new BadRequest(
-        isKnown ? 405 : 404,
-        isKnown ? 'the method is not allowed' : 'there is no such path',
-      );
-    } catch (error) {
-      const isRefused = error instanceof BadRequest;
-      // A gate that goes away is not a fault.
-      if (!isRefused && response.destroyed) return;
-      const { status, message } = isRefused ? error : { status: 500, message: 'internal error' };
-      log(isRefused ? { type: 'refused-request', status, path } : { type: 'fault', error });
-      if (response.headersSent) return void response.destroy();
-      response.setHeader('Connection', 'close');
-      sendJson(response, status, { error: message });
-    }
-  };
+/** Serves one request. */
+async function respond(
+  routes: Readonly<Record<string, Route>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: HubServerOptions['log'],
+): Promise<void> {
+  const path = (request.url ?? '/').split('?')[0] ?? '/';
+  const route = routes[`${request.method} ${path}`];
+  try {
+    if (route !== undefined) return await route(request, response);
+    const isKnown = Object.keys(routes).some((each) => each.endsWith(` ${path}`));
+    throw isKnown
+      ? new BadRequest(405, 'the method is not allowed')
+      : new BadRequest(404, 'there is no such path');
+  } catch (error) {
+    const isRefused = error instanceof BadRequest;
+    // A gate that goes away is not a fault.
+    if (!isRefused && response.destroyed) return;
+    const { status, message } = isRefused ? error : { status: 500, message: 'internal error' };
+    log(isRefused ? { type: 'refused-request', status, path } : { type: 'fault', error });
+    if (response.headersSent) return void response.destroy();
+    response.setHeader('Connection', 'close');
+    sendJson(response, status, { error: message });
+  }
+}
 
+export interface HubServer {
+  readonly url: string;
+  /** Sends the gates to other hubs over a time, by default 4 s, finishes deliveries that are under way, and stops. */
+  close(overMs?: number): Promise<void>;
+}
+
+/** Serves gates and receives deliveries. @throws what Node throws when it cannot listen */
+export async function serveHub(host: string, port: number, options: HubServerOptions): Promise<HubServer> {
+  const { hub, clock, log, receiveMs = 30_000 } = options;
+  let state: 'serving' | 'leaving' | 'closing' = 'serving';
+  const streams = createStreams(hub.wakes, clock, log);
+  const granting = createGranting({ hub, clock, log });
+  const routes = createRoutes(options, streams, granting, () => state !== 'serving');
   const server = createServer(
     {
       requestTimeout: receiveMs,
@@ -145,7 +154,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       // Otherwise a connection that may be used again would delay the end of the hub.
       response.on('close', () => state === 'closing' && setImmediate(() => server.closeIdleConnections()));
       request.on('error', () => {});
-      void handle(request, response);
+      if (state !== 'serving') response.setHeader('Connection', 'close');
+      void respond(routes, request, response, log);
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -161,7 +171,6 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
 
   const { port: bound } = server.address() as AddressInfo;
   return {
-    port: bound,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     async close(overMs = leaveMs) {
       state = 'leaving';
@@ -172,9 +181,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       granting.end();
       streams.end();
       server.closeIdleConnections();
-      const done = new AbortController();
-      await Promise.race([closed, clock.sleep(closeMs, done.signal).catch(() => {})]);
-      done.abort();
+      await within(closeMs, closed, clock);
       server.closeAllConnections();
     },
   };

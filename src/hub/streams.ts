@@ -7,6 +7,8 @@ import type { Wakes } from './wakes.ts';
 
 const mostUnreadBytes = 64 * 1024;
 
+export type Streams = ReturnType<typeof createStreams>;
+
 /** Returns the streams of gates. */
 export function createStreams(wakes: Wakes, clock: Clock, log: (event: HubLogEvent) => void) {
   const streams = new Set<ServerResponse>();

@@ -223,8 +223,8 @@ describe('a delivery', () => {
 });
 
 /** Sends the beginning of a request. */
-function begin(port: number, path: string, headers = '') {
-  const socket = connectSocket(port, '127.0.0.1');
+function begin(url: string, path: string, headers = '') {
+  const socket = connectSocket(Number(new URL(url).port), '127.0.0.1');
   cleanups.push(() => socket.destroy());
   socket.on('error', () => {});
   socket.write(`POST ${path} HTTP/1.1\r\nHost: hub\r\n${headers}Content-Length: 100\r\n\r\n{`);
@@ -237,9 +237,9 @@ describe('a delivery that does not arrive', () => {
 
   it('is refused after a while, and whenever the sender disconnects', async () => {
     const { server, log } = await startHub(usualBudget, 300);
-    begin(server.port, '/deliveries');
+    begin(server.url, '/deliveries');
     await until(() => refused(log, 'body_incomplete') === 1);
-    const socket = begin(server.port, '/deliveries');
+    const socket = begin(server.url, '/deliveries');
     await once(socket, 'connect');
     socket.destroy();
     await until(() => refused(log, 'body_incomplete') === 2);
@@ -248,8 +248,8 @@ describe('a delivery that does not arrive', () => {
 
   it('does not keep the hub from stopping', async () => {
     const { server, log } = await startHub();
-    begin(server.port, '/deliveries');
-    begin(server.port, '/v1/grants', 'Authorization: Bearer new-token\r\n');
+    begin(server.url, '/deliveries');
+    begin(server.url, '/v1/grants', 'Authorization: Bearer new-token\r\n');
     await deliver(server.url, '{}');
     await server.close();
     await until(() => refused(log, 'body_incomplete') === 1);
