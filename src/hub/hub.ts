@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { Budget } from './budget.ts';
 import type { BudgetLimits } from './ledger.ts';
 import { connectRedis, type RedisOptions } from './redis.ts';
-import { createScheduler, type Scheduler } from './scheduler.ts';
+import { Scheduler } from './scheduler.ts';
 import { SharedWakes, Wakes } from './wakes.ts';
 
 /** The parts of a hub, without its server. It holds no API key and decides no verdict. */
@@ -20,7 +20,7 @@ export function memoryHub(limits: BudgetLimits, clock: Clock, knowsLastMinute = 
   const budget = new Budget(null, { limits, hubs: 1, now: clock.monotonic, knowsLastMinute });
   return {
     budget,
-    scheduler: createScheduler((line, ahead) => budget.reserve(line, ahead), clock),
+    scheduler: new Scheduler(budget, clock),
     wakes: new Wakes(clock.now),
     ready: async () => {},
     close: async () => {},
@@ -43,7 +43,7 @@ export async function redisHub(url: string, clock: Clock, options: SharedOptions
   const wakes = new SharedWakes(redis, clock);
   return {
     budget,
-    scheduler: createScheduler((line, ahead) => budget.reserve(line, ahead), clock),
+    scheduler: new Scheduler(budget, clock),
     wakes,
     ready: redis.ready,
     async close() {

@@ -4,21 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { type RequestClass, requestClasses } from '../../src/gate/fleet/protocol.ts';
 import { Budget } from '../../src/hub/budget.ts';
 import type { BudgetLimits } from '../../src/hub/ledger.ts';
-import { createScheduler } from '../../src/hub/scheduler.ts';
+import { Scheduler } from '../../src/hub/scheduler.ts';
 import { virtualTime } from '../virtual-time.ts';
 
 const usual: BudgetLimits = { reads: 48, creates: 16, requests: 80 };
 const never = new AbortController().signal;
 setMaxListeners(0, never);
 
-type Reserve = Budget['reserve'];
-
-function start(limits: BudgetLimits, change: (reserve: Reserve) => Reserve = (reserve) => reserve) {
+function start(limits: BudgetLimits) {
   const time = virtualTime();
   const { clock } = time;
   const budget = new Budget(null, { limits, hubs: 1, now: clock.monotonic, knowsLastMinute: true });
-  const reserve: Reserve = (line, ahead) => budget.reserve(line, ahead);
-  const scheduler = createScheduler(change(reserve), clock);
+  const scheduler = new Scheduler(budget, clock);
   const granted: { name: string; at: number }[] = [];
   return {
     time,
@@ -76,21 +73,6 @@ describe('a scheduler', () => {
       { name: 'held by another hub', at: 1000 },
       { name: 'held', at: 3000 },
     ]);
-  });
-
-  it('fails all requests of a line when the store fails, and starts again with the next one', async () => {
-    let broken = true;
-    const { time, ask, names, scheduler } = start(usual, (reserve) => async (line, ahead) => {
-      if (broken) throw new Error('the store has failed');
-      return reserve(line, ahead);
-    });
-    const failing = [ask('first'), ask('confirm')];
-    for (const each of failing) await expect(each).rejects.toThrow('the store has failed');
-    expect(scheduler.waiting().read).toBe(0);
-    broken = false;
-    ask('confirm', 'next');
-    await time.run(0);
-    expect(names()).toEqual(['next']);
   });
 
   it('grants safety reads while other requests use all of their budget', async () => {
