@@ -31,8 +31,8 @@ export interface Output {
   readonly verbose: boolean;
   /** Writes the result as text, for people. */
   result(text: string): Promise<void>;
-  /** Writes the result as JSON if the format is JSON, else as a table. */
-  data(value: unknown, table: Table): Promise<void>;
+  /** Writes the result as JSON if the format is JSON, else as a table or as the text. */
+  data(value: unknown, shown: Table | string): Promise<void>;
   /** Like `data`, for the JSON text of a response: numbers keep their digits. */
   response(text: string, table: Table): Promise<void>;
   /** Writes the JSON text of a response as JSON in every format; numbers keep their digits. */
@@ -122,7 +122,10 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     redact,
     excerpt: (text, limit) => excerpt(redact(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
-    data: async (value, rows) => (json ? toOut(renderJson(value, indent, redact)) : table(rows)),
+    data: async (value, shown) => {
+      if (json) return toOut(renderJson(value, indent, redact));
+      return typeof shown === 'string' ? result(shown) : table(shown);
+    },
     response: (text, rows) => (json ? printJson(text) : table(rows)),
     json: printJson,
     lines: (texts) => toOut(escapeJson(redactJson(texts, redact))),

@@ -70,7 +70,7 @@ export async function printChange(
     removed,
     overridden,
   };
-  await output.data(data, { head: [], rows: [] });
+  await output.data(data, '');
 }
 
 export const settingIds: readonly SettingName[] = [...fileIds, ...secretIds];

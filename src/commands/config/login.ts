@@ -159,10 +159,8 @@ async function loginCommand(context: Context, _args: unknown, flags: LoginFlags)
   await output.note(`saved the ${what}${purpose} in profile ${profile.name}: ${sanitize(path)}${accepted}`);
   // Only this user and administrators can read the usual folder, %APPDATA%.
   if (context.io.env.RUNGATE_CONFIG_DIR?.trim()) await warnOfFolder(context, path);
-  if (warning !== null) {
-    await output.alert(`${output.paint('warn', 'warning:')} the ${what} ${warning}`);
-    await output.alert('  → it was saved anyway; run rungate doctor to check it again');
-  }
+  if (warning !== null)
+    await output.warn(`the ${what} ${warning}`, 'it was saved anyway; run rungate doctor to check it again');
   if (replaced.length > 0) {
     await output.note(`profile ${profile.name} no longer has ${replaced.join(' and ')}`);
     await output.note('  → to keep several, use a profile for each: rungate login --profile <name>');

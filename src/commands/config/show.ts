@@ -102,20 +102,14 @@ export const configGet = command({
   examples: ['rungate config get interval'],
   async run({ settings, output }, args) {
     const name = settingName(args.name);
-    if (wantsJson(output)) {
-      const data = {
-        schemaVersion: 1,
-        name,
-        ...describedSetting(settings, name),
-      };
-      await output.data(data, { head: [], rows: [] });
-    } else if (isSecretId(name)) {
-      await output.result(`${settingCell(settings, name)}\n`);
-    } else if (settings[name] === undefined) {
+    if (settings[name] === undefined && !isSecretId(name) && !wantsJson(output)) {
       await output.note(`${name} is not set`);
-    } else {
-      await output.result(`${sanitize(commandLineText(jsonValue(settings, name)))}\n`);
+      return exitCodes.ok;
     }
+    const text = isSecretId(name)
+      ? settingCell(settings, name)
+      : sanitize(commandLineText(jsonValue(settings, name)));
+    await output.data({ schemaVersion: 1, name, ...describedSetting(settings, name) }, `${text}\n`);
     return exitCodes.ok;
   },
 });
@@ -129,17 +123,8 @@ export const configPath = command({
   async run(context) {
     const path = profilesFile(context);
     const { profile, projectFile } = context.sources;
-    const report = {
-      schemaVersion: 1,
-      profile: profile.name,
-      profilesFile: path,
-      projectFile,
-    };
-    if (wantsJson(context.output)) {
-      await context.output.data(report, { head: [], rows: [] });
-    } else {
-      await context.output.result(`${sanitize(path)}\n`);
-    }
+    const report = { schemaVersion: 1, profile: profile.name, profilesFile: path, projectFile };
+    await context.output.data(report, `${sanitize(path)}\n`);
     return exitCodes.ok;
   },
 });

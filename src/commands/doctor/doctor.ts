@@ -237,7 +237,7 @@ export const doctor = command({
       exitCode,
       checks,
     };
-    if (json) await output.data(report, { head: [], rows: [] });
+    if (json) await output.data(report, '');
     return exitCode;
   },
 });

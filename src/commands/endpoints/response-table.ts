@@ -106,8 +106,7 @@ export function itemColumns(output: Output, endpoint: Endpoint, given: readonly 
       const { shown, fields } = chosen;
       const list = (names: readonly string[]) => output.excerpt(names.join(', '), 400);
       for (const name of missing) {
-        const problem = missingField(name, fields, list);
-        await output.alert(`${output.paint('warn', 'warning:')} --columns: ${problem}`);
+        await output.warn(`--columns: ${missingField(name, fields, list)}`);
       }
       const hidden = given === undefined ? fields.filter((name) => !shown.includes(name)) : [];
       if (hidden.length === 0) return;
@@ -140,9 +139,8 @@ export async function warnOfHtml(
   const page = output.excerpt(redact(gist(value)), 300);
   const where = output.excerpt(namesFrom(settings)('apiUrl'), 300);
   const what = `the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}`;
-  await output.alert(`${output.paint('warn', 'warning:')} ${what}`);
   const effect = request.startsWith('GET ') ? '' : '; then nothing was done';
-  await output.alert(`  → check ${where}: it may not be the URL of the service${effect}`);
+  await output.warn(what, `check ${where}: it may not be the URL of the service${effect}`);
   return output.format === 'table' || output.format === 'plain';
 }
 

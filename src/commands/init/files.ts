@@ -73,7 +73,7 @@ export async function reportFiles(
   next: readonly string[],
 ): Promise<void> {
   const { dryRun, ci, files, command } = report;
-  if (wantsJson(output)) return output.data(report, { head: [], rows: [] });
+  if (wantsJson(output)) return output.data(report, '');
   for (const { path, text, fate, how } of files) {
     const done = fate === 'shown' ? how : (dryRun ? dryRunVerbs : verbs)[fate];
     await output.result(`${done} ${displayPath(io, path)}\n`);

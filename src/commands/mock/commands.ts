@@ -14,7 +14,6 @@ import { deliveryScopes, type MockOptions, rateLimits } from '../../mock/options
 import { type Outcome, outcomes } from '../../mock/runs.ts';
 import { type MockServer, startMock } from '../../mock/server.ts';
 import { versionUrl } from '../../mock/version-page.ts';
-import { wantsJson } from '../../output/json.ts';
 import { readSecret } from '../../settings/environment.ts';
 import { noHub } from '../config/credential-guard.ts';
 import { numberUpTo, oneOf } from '../options.ts';
@@ -122,9 +121,7 @@ export const mockServe = command({
     const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
     const { url, apiKey, token } = mock;
     const lines = Object.entries(mockEnvironment(mock)).map(([name, value]) => `export ${name}=${value}\n`);
-    if (wantsJson(output))
-      await output.data({ schemaVersion: 1, url, apiKey, token }, { head: [], rows: [] });
-    else await output.result(lines.join(''));
+    await output.data({ schemaVersion: 1, url, apiKey, token }, lines.join(''));
     if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
     await output.note(`open ${url}/ to see requests, end runs and switch faults on`);
     if (flags.deployed !== undefined)

@@ -92,13 +92,12 @@ export const receiptShow = command({
         ),
       },
     );
-    const warning = output.paint('warn', 'warning:');
     if (typeof statement === 'string')
-      await output.alert(`${warning} this is not a receipt of rungate: ${output.excerpt(statement)}`);
+      await output.warn(`this is not a receipt of rungate: ${output.excerpt(statement)}`);
     const why = signatures === 0 ? 'it has no signature' : 'its signatures were not checked';
-    await output.alert(`${warning} not verified: ${why}, and anyone can write such a file`);
-    await output.alert(
-      `  ${output.paint('dim', '→')} verify it: rungate receipt verify <file> --key <pem> --commit <sha>`,
+    await output.warn(
+      `not verified: ${why}, and anyone can write such a file`,
+      'verify it: rungate receipt verify <file> --key <pem> --commit <sha>',
     );
     return exitCodes.ok;
   },

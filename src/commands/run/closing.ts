@@ -131,7 +131,7 @@ function lineOf(run: RunReport): string {
 
 /** Prints what goes on after a slice. Only JSON has a result on stdout. */
 export async function printWaiting(report: GateReport | GatesReport, output: Output): Promise<void> {
-  if (wantsJson(output)) await output.data(report, { head: [], rows: [] });
+  if (wantsJson(output)) await output.data(report, '');
   const gates = 'gates' in report ? report.gates : [{ name: '', ...report }];
   for (const { name, result, runs } of gates) {
     const title = name === '' ? '' : `${name}: `;

@@ -55,7 +55,7 @@ export async function printRequests(context: Context, gates: readonly StartingGa
     };
   });
   if (wantsJson(output)) {
-    await output.data({ schemaVersion: 1, requests }, { head: [], rows: [] });
+    await output.data({ schemaVersion: 1, requests }, '');
     return exitCodes.ok;
   }
   const texts = requests.map((request, at) => {

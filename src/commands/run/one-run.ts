@@ -111,8 +111,7 @@ export const runOpen = command({
     // Other processes can read the command line of a browser.
     if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');
     if (wantsJson(output)) {
-      const data = { schemaVersion: 1, runId, appUrl: address };
-      await output.data(data, { head: [], rows: [] });
+      await output.data({ schemaVersion: 1, runId, appUrl: address }, '');
     } else if (await openInBrowser(io, address)) {
       await output.note(`opened ${output.excerpt(address, 2000)} in your browser`);
     } else {

@@ -78,15 +78,14 @@ async function announce(
   host: string,
   url: string,
 ): Promise<void> {
-  const warn = (text: string) => output.alert(`${output.paint('warn', 'warning:')} ${text}`);
   await warnIfReachable(host, output);
   if (options.secrets.keys.length === 0) {
-    await warn(
+    await output.warn(
       'NOT VERIFIED: no webhook secret is set, so anyone who can reach this port can forge deliveries; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET',
     );
   }
   if (options.forwardUnverified) {
-    await warn('deliveries that are not authentic are forwarded too: the target must verify them');
+    await output.warn('deliveries that are not authentic are forwarded too: the target must verify them');
   }
   await output.note(`listening at ${url}; stop it with Ctrl-C`);
   if (isLocal(host))

@@ -83,7 +83,5 @@ export const tunnelTo = (url: string) => `cloudflared tunnel --url ${url}`;
 
 /** Warns if other machines can reach a server. */
 export async function warnIfReachable(host: string, output: Output): Promise<void> {
-  if (isLocal(host)) return;
-  const warn = output.paint('warn', 'warning:');
-  await output.alert(`${warn} listening on ${host}: other machines can reach it, in plain HTTP`);
+  if (!isLocal(host)) await output.warn(`listening on ${host}: other machines can reach it, in plain HTTP`);
 }

@@ -1,7 +1,6 @@
 import { parseTimestamp } from '../../date-time.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { wantsJson } from '../../output/json.ts';
 import { signSync } from '../../webhook/node.ts';
 import { filled } from '../options.ts';
 import { command, rowOptions } from '../spec.ts';
@@ -36,14 +35,9 @@ export const webhooksSign = command({
     const { signature } = signSync({ body, secret: key, timestamp });
     const names = deliveryHeaders(settings);
     const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
-    if (wantsJson(output)) {
-      const data = { schemaVersion: 1, timestamp, signature, headers };
-      await output.data(data, { head: [], rows: [] });
-    } else {
-      // Header lines even on a terminal, for `curl -H @-`.
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
-      await output.result(lines.join(''));
-    }
+    // Header lines even on a terminal, for `curl -H @-`.
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+    await output.data({ schemaVersion: 1, timestamp, signature, headers }, lines.join(''));
     return exitCodes.ok;
   },
 });
