@@ -6,6 +6,7 @@ import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
 import { membersOf, objectText } from '../../json/text.ts';
+import { readInput } from '../read-input.ts';
 import type { FlagsOf } from '../spec.ts';
 
 /** `promoteToTicket` → `promote-to-ticket`. */
@@ -178,13 +179,6 @@ export async function requestBody(
   return objectText(body);
 }
 
-export function attachmentOf(io: Io, path: string): FileUpload {
-  try {
-    return { file: io.readFile(path), name: path.split(/[\\/]/).at(-1) ?? 'file' };
-  } catch (cause) {
-    throw new UsageError(`--file: ${path} cannot be read`, {
-      hint: 'check the path and the permissions',
-      cause,
-    });
-  }
+export async function attachmentOf(io: Io, path: string): Promise<FileUpload> {
+  return { file: await readInput(io, '--file', path), name: path.split(/[\\/]/).at(-1) ?? 'file' };
 }

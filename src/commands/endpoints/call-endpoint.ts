@@ -44,7 +44,7 @@ export async function callEndpoint(
   const columns = givenColumns(output, flags.columns);
   const query = endpoint.query === undefined ? {} : queryOf(endpoint.query, args.text, flags);
   const json = await requestBody(io, flags, endpoint.body);
-  const attachment = flags.file === undefined ? undefined : attachmentOf(io, flags.file);
+  const attachment = flags.file === undefined ? undefined : await attachmentOf(io, flags.file);
   if (attachment !== undefined && json !== undefined) {
     throw new UsageError('a file and fields cannot be combined', { hint: 'give --file, or the fields' });
   }

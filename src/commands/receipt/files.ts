@@ -1,24 +1,11 @@
 import { join } from 'node:path';
-import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import { readProblem } from '../../host/read-file.ts';
 import { maxBytes } from '../../receipt/dsse.ts';
+import { readInput, unreadable } from '../read-input.ts';
 
-function unreadable(argument: string, path: string, what: string, cause: unknown): UsageError {
-  return new UsageError(`${argument}: cannot read ${path}: ${readProblem(cause)}`, {
-    hint: `pass the path of a ${what} that you may read`,
-    cause,
-  });
-}
-
-/** `-` is standard input. Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
-export async function readReceipt(io: Io, argument: string, path: string): Promise<Uint8Array> {
-  try {
-    return path === '-' ? await io.readStdin(maxBytes + 1) : io.readFile(path, maxBytes + 1);
-  } catch (cause) {
-    throw unreadable(argument, path, 'file', cause);
-  }
-}
+/** Returns no more than the first bytes that are too many for a receipt. @throws UsageError */
+export const readReceipt = (io: Io, argument: string, path: string) =>
+  readInput(io, argument, path, maxBytes + 1);
 
 /** Returns the receipts in a folder: each `*.json`, but nothing in its subfolders; null if the path is not a folder. */
 function receiptsIn(io: Io, path: string): string[] | null {
@@ -27,7 +14,7 @@ function receiptsIn(io: Io, path: string): string[] | null {
     const receipts = names?.filter((name) => /\.json$/i.test(name));
     return receipts?.map((name) => join(path, name)) ?? null;
   } catch (cause) {
-    throw unreadable('<file>', path, 'folder', cause);
+    throw unreadable('<file>', path, cause);
   }
 }
 

@@ -76,35 +76,17 @@ function verifyDelivery(
   }
 }
 
-export type Deliveries = ReturnType<typeof createDeliveries>;
+/** Returns a delivery as tab-separated values. */
+function rowOf({ time, event, bytes, verdict, forward, file }: DeliveryRecord): string {
+  const target = forward === null ? '-' : String(forward.status ?? forward.fault);
+  const row = [time, excerpt(event ?? '-', 80), String(bytes), verdict, target];
+  return renderTsv({ head: [], rows: [file === null ? row : [...row, file]] });
+}
 
-/**
- * Handles each delivery: verifies, saves, forwards, responds, and then prints it.
- * @param onReaderGone is called when nothing reads the output any more
- */
-export function createDeliveries(context: Context, options: ListenOptions, onReaderGone: () => void) {
-  const { io, output } = context;
-  const { target, folder, forwardUnverified, secureContext } = options;
-  const stop = new AbortController();
-  const forwarding = new Set<Promise<unknown>>();
-  let printed = Promise.resolve();
+/** Returns a function that saves a delivery as a new file, whose name sorts by time, and returns its path. */
+function saverIn({ io, output }: Context, folder: string) {
   let saved = 0;
-
-  /** Prints a delivery as JSON or as tab-separated values, in order and without delaying the response to the sender. */
-  function print(given: DeliveryRecord): void {
-    const record = { ...given, event: given.event && output.redact(given.event) };
-    const { time, event, bytes, verdict, forward, file } = record;
-    const target = forward === null ? '-' : String(forward.status ?? forward.fault);
-    const row = [time, excerpt(event ?? '-', 80), String(bytes), verdict, target];
-    printed = printed.then(async () => {
-      if (wantsJson(output)) await output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
-      else await output.result(renderTsv({ head: [], rows: [file === null ? row : [...row, file]] }));
-      if (!io.out.open) onReaderGone();
-    });
-  }
-
-  /** Saves a delivery as a new file, whose name sorts by time, and returns its path. */
-  function save(folder: string, received: CapturedRequest, time: string): string | null {
+  return (received: CapturedRequest, time: string): string | null => {
     for (;;) {
       saved += 1;
       const name = `${time.replaceAll(/[-:]/g, '')}-${String(saved).padStart(4, '0')}.http`;
@@ -120,6 +102,31 @@ export function createDeliveries(context: Context, options: ListenOptions, onRea
         return null;
       }
     }
+  };
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
+/**
+ * Handles each delivery: verifies, saves, forwards, responds, and then prints it.
+ * @param onReaderGone is called when nothing reads the output any more
+ */
+export function createDeliveries(context: Context, options: ListenOptions, onReaderGone: () => void) {
+  const { io, output } = context;
+  const { target, folder, forwardUnverified, secureContext } = options;
+  const stop = new AbortController();
+  const forwarding = new Set<Promise<unknown>>();
+  const save = folder === null ? () => null : saverIn(context, folder);
+  let printed = Promise.resolve();
+
+  /** Prints in order, and without delaying the response to the sender. */
+  function print(given: DeliveryRecord): void {
+    const record = { ...given, event: given.event && output.redact(given.event) };
+    printed = printed.then(async () => {
+      if (wantsJson(output)) await output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
+      else await output.result(rowOf(record));
+      if (!io.out.open) onReaderGone();
+    });
   }
 
   async function forwardDelivery(received: CapturedRequest, verdict: string): Promise<Answer | null> {
@@ -135,19 +142,13 @@ export function createDeliveries(context: Context, options: ListenOptions, onRea
       const time = new Date(now).toISOString();
       const verification = verifyDelivery(received, options, now);
       const { verdict } = verification;
-      const file = folder === null ? null : save(folder, received, time);
+      const file = save(received, time);
       const forwarded = await forwardDelivery(received, verdict);
       const isRefused = verdict !== 'authentic' && verdict !== 'not_verified';
       const answer = forwarded ?? { status: isRefused ? 401 : 204 };
       const { status, fault = null } = answer;
-      print({
-        time,
-        ...verification,
-        bytes: received.body.length,
-        forward: forwarded && { status: fault === null ? status : null, fault },
-        status,
-        file,
-      });
+      const sent = forwarded && { status: fault === null ? status : null, fault };
+      print({ time, ...verification, bytes: received.body.length, forward: sent, status, file });
       return answer;
     },
 

@@ -1,9 +1,8 @@
 import { UsageError } from '../../errors.ts';
-import type { Io } from '../../host/io.ts';
-import { readProblem } from '../../host/read-file.ts';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
+import { readInput } from '../read-input.ts';
 import type { FlagsOf } from '../spec.ts';
 import { type HeaderPairs, parseHeaderLines, readCapture } from './capture.ts';
 import { deliveryHeaders } from './receiver.ts';
@@ -40,18 +39,6 @@ function checkSources({ timestamp, signature, headersFile, requestFile, bodyFile
   if (headersFile === '-' && (bodyFile ?? '-') === '-') {
     throw new UsageError('headers and body cannot both come from standard input', {
       hint: 'pass --body-file <file>, or a whole request with --request-file -',
-    });
-  }
-}
-
-/** Reads a file, or standard input for `-`. */
-export async function readInput(io: Io, option: string, path: string): Promise<Uint8Array> {
-  try {
-    return path === '-' ? await io.readStdin() : io.readFile(path);
-  } catch (cause) {
-    throw new UsageError(`${option}: cannot read ${path}: ${readProblem(cause)}`, {
-      hint: 'pass the path of a file, or - for standard input',
-      cause,
     });
   }
 }

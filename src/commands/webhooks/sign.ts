@@ -3,8 +3,8 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { signSync } from '../../webhook/node.ts';
 import { filled } from '../options.ts';
+import { readInput } from '../read-input.ts';
 import { command, rowOptions } from '../spec.ts';
-import { readInput } from './delivery.ts';
 import { deliveryHeaders, missingSecret, secretsNote, signingSecrets } from './receiver.ts';
 
 /** Prints the two headers of a delivery as the service would send them. */

@@ -44,6 +44,7 @@ function sentHeaders({ headers, names }: SavedDelivery): HeaderNames | null {
 /** Checks the signature first, so that a delivery that is only too old still names the secret that signed it. */
 function checkDelivery(
   delivery: SavedDelivery,
+  sent: HeaderNames | null,
   { keys, kind }: Secrets,
   limits: ReturnType<typeof limitsFor>,
   now: Date,
@@ -53,7 +54,7 @@ function checkDelivery(
   const finding: Finding = {
     authentic: false,
     code: null,
-    timestamp: sentHeaders(delivery)?.timestamp ?? null,
+    timestamp: sent?.timestamp ?? null,
     ageSeconds: null,
     secret: null,
     secretIndex: null,
@@ -97,16 +98,12 @@ export const webhooksVerify = command({
     const delivery = await readSavedDelivery(context, flags, (line) => notes.push(line));
     const secrets = signingSecrets(settings);
     if (secrets.keys.length === 0) throw missingSecret('webhooks verify');
-    const { finding, error } = checkDelivery(delivery, secrets, limits, new Date(now));
     const { body } = delivery;
     const sent = sentHeaders(delivery);
+    const { finding, error } = checkDelivery(delivery, sent, secrets, limits, new Date(now));
     if (flags.diagnose === true && finding.code === 'mismatch' && sent !== null) {
-      const causes = diagnose({
-        body,
-        ...sent,
-        secrets: secrets.secrets,
-        tenantSecret: secrets.tenantSecret,
-      });
+      const { secrets: webhookSecrets, tenantSecret } = secrets;
+      const causes = diagnose({ body, ...sent, secrets: webhookSecrets, tenantSecret });
       finding.diagnosis = { tried: body.length <= maxDiagnosedBytes, causes };
     }
     for (const note of notes) await output.note(`--request-file: ${note}`);
