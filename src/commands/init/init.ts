@@ -84,16 +84,38 @@ interface Configuration {
   readonly lost: string | null;
 }
 
+/** @throws UsageError if one of the others is given too */
+function refuseBeside(option: string, others: Readonly<Record<string, unknown>>, reason: string): void {
+  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (other === undefined) return;
+  throw new UsageError(`${option} and ${other} cannot be combined`, {
+    hint: `leave out ${other}: ${reason}`,
+  });
+}
+
 function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
   if (gates === undefined) return [];
   const others = { '--process': process, '--tag': tag, '--pipeline-only': pipelineOnly };
-  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
-  if (other !== undefined) {
-    throw new UsageError(`--gates and ${other} cannot be combined`, {
-      hint: `leave out ${other}: init writes the gates into the project file`,
-    });
-  }
+  refuseBeside('--gates', others, 'init writes the gates into the project file');
   return gates.flatMap((names) => namesIn('--gates', names));
+}
+
+function refuseBesideSkill(flags: InitFlags): void {
+  const others = {
+    '--project': flags.project,
+    '--process': flags.process,
+    '--tag': flags.tag,
+    '--environment': flags.environment,
+    '--gates': flags.gates,
+    '--ci': flags.ci,
+    '--merge-queue': flags.mergeQueue,
+    '--pipeline-only': flags.pipelineOnly,
+  };
+  refuseBeside(
+    '--skill',
+    others,
+    '--skill writes only the skill, and another rungate init writes the other files',
+  );
 }
 
 /** Repeats the user's `--config` in a command. */
@@ -226,7 +248,10 @@ export const init = command({
   async run(context, _args, flags) {
     const { io } = context;
     const { dryRun = false, force = false } = flags;
-    if (flags.skill === true) return writeSkill(context, flags);
+    if (flags.skill === true) {
+      refuseBesideSkill(flags);
+      return writeSkill(context, flags);
+    }
     // Check this before any prompt.
     const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
     const root = findRoot(io.cwd, io.exists) ?? io.cwd;

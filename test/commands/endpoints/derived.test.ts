@@ -157,7 +157,7 @@ describe('a usage error with exit code 64, before anything is sent,', () => {
     [
       'a file and fields',
       ['observations', 'attach', 'p', 'o', '--file', 'a', '--field', 'a=b'],
-      /cannot be combined|cannot be read/,
+      /cannot be combined|cannot read/,
     ],
     ['a full URL', ['api', 'GET', 'https://evil.example/api/x'], /not a path/],
     ['another host', ['api', 'GET', '//evil.example/x'], /not a path/],

@@ -43,4 +43,21 @@ describe('rungate init --skill', () => {
     expect(await init(files, '--force')).toMatchObject({ code: 0, err: '' });
     expect(files[path]).toBe(text);
   });
+
+  it.each([
+    ['--project', 'shop'],
+    ['--process', 'checkout'],
+    ['--tag', 'smoke'],
+    ['--environment', 'staging'],
+    ['--gates', 'api,web'],
+    ['--ci', 'github'],
+    ['--merge-queue'],
+    ['--pipeline-only'],
+  ])('cannot be combined with %s', async (option, ...value) => {
+    const files = {};
+    const { code, err } = await init(files, option, ...value);
+    expect(code).toBe(64);
+    expect(err).toContain(`--skill and ${option} cannot be combined`);
+    expect(Object.keys(files)).toEqual(['/repo/.git']);
+  });
 });
