@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { bin } from '../e2e/built.ts';
@@ -5,15 +8,20 @@ import { type TestScreen, testScreen } from '../screen.ts';
 import type { Picture, Span } from './picture.ts';
 
 const columns = 80;
-const rows = 11;
+const rows = 24;
 const everyMs = 350;
 
 /** The end of each run in milliseconds after the first status read, so that the program's start-up time does not matter. */
 const script = [
-  { process: 'checkout', outcome: 'passed', endsAfterMs: 2200 },
-  { process: 'search', outcome: 'failed', endsAfterMs: 3300 },
-  { process: 'login', outcome: 'passed', endsAfterMs: 4400 },
+  { gate: 'checkout', outcome: 'passed', endsAfterMs: 2200 },
+  { gate: 'search', outcome: 'failed', endsAfterMs: 3300 },
+  { gate: 'login', outcome: 'passed', endsAfterMs: 4400 },
 ] as const;
+
+const projectFile = {
+  project: 'shop',
+  gates: Object.fromEntries(script.map(({ gate }) => [gate, { process: gate }])),
+};
 
 const colours: Readonly<Record<number, Span['tone']>> = {
   1: 'bad',
@@ -51,41 +59,35 @@ function snapshot(screen: TestScreen): Span[][] {
 }
 
 /** Sets the ends of the runs after the first status read. Returns whether it has done so. */
-function planEnds({ state, requests }: MockServer, ids: readonly string[]): boolean {
-  if (!requests.some(({ endpoint }) => endpoint === 'run.status')) return false;
+function planEnds({ state, requests }: MockServer): boolean {
+  const runs = [...state.runs.values()];
+  if (runs.length < script.length || !requests.some(({ endpoint }) => endpoint === 'run.status')) return false;
   for (const [index, { endsAfterMs }] of script.entries()) {
-    const run = state.runs.get(ids[index] ?? '');
+    const run = runs[index];
     if (run !== undefined) run.durationMs = state.clock.monotonic() - run.startedAt + endsAfterMs;
   }
   return true;
 }
 
-/** Records a terminal on which `run wait` waits for three runs, one of which fails. */
+/** Records a terminal on which `rungate gate` runs three gates, one of which fails. */
 export async function recordScene(): Promise<Picture & { exitCode: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'picture-'));
+  writeFileSync(join(folder, '.rungate.json'), JSON.stringify(projectFile));
   const mock = await startMock({
     outcome: script.map(({ outcome }) => outcome),
     retryAfterSeconds: 0.9,
     duration: 3_600_000,
   });
   try {
-    const ids: string[] = [];
-    for (const { process } of script) {
-      const response = await fetch(`${mock.url}/api/ci/runs`, {
-        method: 'POST',
-        headers: { 'x-api-key': mock.apiKey, 'content-type': 'application/json' },
-        body: JSON.stringify({ projectSlug: 'shop', processSlug: process }),
-      });
-      ids.push(((await response.json()) as { runId: string }).runId);
-    }
     const screen = testScreen(columns, rows);
-    await screen.write(`$ rungate run wait ${ids.join(' ')}\r\n`);
+    await screen.write('$ rungate gate\r\n');
     const env = {
       PATH: process.env.PATH,
       TERM: 'xterm-256color',
       RUNGATE_API_URL: mock.url,
       RUNGATE_API_KEY: mock.apiKey,
     };
-    const program = spawn(process.execPath, [bin, 'run', 'wait', ...ids], { cols: columns, rows, env });
+    const program = spawn(process.execPath, [bin, 'gate'], { cols: columns, rows, cwd: folder, env });
     let written = Promise.resolve();
     let pending = '';
     const show = (text: string) => {
@@ -102,7 +104,7 @@ export async function recordScene(): Promise<Picture & { exitCode: number }> {
     const frames = [snapshot(screen)];
     let planned = false;
     const timer = setInterval(() => {
-      if (!planned) planned = planEnds(mock, ids);
+      if (!planned) planned = planEnds(mock);
       frames.push(snapshot(screen));
     }, everyMs);
     const exitCode = await new Promise<number>((resolve) => program.onExit((exit) => resolve(exit.exitCode)));
@@ -113,5 +115,6 @@ export async function recordScene(): Promise<Picture & { exitCode: number }> {
     return { columns, rows, everyMs, frames, exitCode };
   } finally {
     await mock.close();
+    rmSync(folder, { recursive: true });
   }
 }
