@@ -5,7 +5,7 @@ import { defineConfig } from 'vitepress';
 import manifest from '../../package.json';
 import { addressOf as repositoryOf } from '../../scripts/repository.mjs';
 import { exitCodes } from '../../src/exit.ts';
-import { anchorOf, plainText, relativeLinks, tabs } from './markdown.mjs';
+import { anchorOf, consoleLines, plainText, relativeLinks, tabs, wholeWords } from './markdown.mjs';
 import { addressOf, isPage, readPages } from './pages.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,13 +20,24 @@ const files = new Set([...titles.keys()].filter((path) => !isPage(path)));
 /** Returns a link for VitePress, which adds the base and the ending to links to pages only. */
 const link = (path) =>
   isPage(path) ? `/${addressOf(path).replace(/(^index)?[.]md$/, '')}` : `${base}${addressOf(path)}`;
-const sidebar = sections.map(({ title, paths }) => ({
+const listOf = ({ title, paths }) => ({
   text: title,
   items: paths.map((path) => ({ text: titles.get(path), link: link(path) })),
-}));
+});
+/** Pages about the project have a sidebar of their own: users need none of them. */
+const [first, ...others] = sections;
+const ofProject = ({ title }) => title === 'Project';
+const sidebar = {
+  '/': [first, ...others.filter((section) => !ofProject(section))].map(listOf),
+  ...Object.fromEntries(
+    others
+      .filter(ofProject)
+      .flatMap((section) => section.paths.map((path) => [link(path), [first, section].map(listOf)])),
+  ),
+};
 const nav = sections.slice(1).map(({ title, paths }) => ({
   text: title,
-  link: `/#${anchorOf(title)}`,
+  link: `/pages#${anchorOf(title)}`,
   activeMatch: `^(${paths.map(link).join('|')})$`,
 }));
 
@@ -59,6 +70,8 @@ export default defineConfig({
   srcExclude: ['!(docs)/**/*.md', `!(${pages.filter((path) => !path.includes('/')).join('|')})*.md`],
   outDir: join(root, 'site/dist', base),
   rewrites: addressOf,
+  // Help texts name local servers.
+  ignoreDeadLinks: 'localhostLinks',
   vite: {
     // The index of the search has the text of all pages, and is loaded by the search only.
     build: { chunkSizeWarningLimit: 2000 },
@@ -69,8 +82,10 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: anchorOf },
     attrs: { disable: true },
+    codeTransformers: [consoleLines],
     config(md) {
       plainText(md);
+      wholeWords(md);
       relativeLinks(md, { root, base, source, titles, files });
       tabs(md);
     },

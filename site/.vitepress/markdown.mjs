@@ -58,6 +58,71 @@ export function relativeLinks(md, { root, base, source, titles, files }) {
   }
 }
 
+/** A longer word of inline code may break, so that it fits on a narrow screen. */
+const longestWhole = 40;
+
+/** Keeps the words of inline code on one line: browsers break `--timeout` after a dash. */
+export function wholeWords(md) {
+  const { code_inline: codeInline } = md.renderer.rules;
+  md.renderer.rules.code_inline = (...args) =>
+    codeInline(...args).replace(/(?<=>)[^<]+(?=<\/code>)/, (text) =>
+      text.replace(/\S+/g, (word) =>
+        word.length > longestWhole ? word : `<span class="whole">${word}</span>`,
+      ),
+    );
+}
+
+/**
+ * Tells the commands of a console from their output, which has no colours. A command begins with `$`, and goes on after a
+ * backslash. The copy button leaves out what has the class `vp-copy-ignore`.
+ */
+export const consoleLines = {
+  name: 'console-lines',
+  code(node) {
+    if (this.options.lang !== 'console') return;
+    let isCommand = false;
+    let goesOn = false;
+    node.children = node.children.flatMap((line, at, all) => {
+      if (line.type !== 'element') return [];
+      const text = textOf(line);
+      isCommand = goesOn || text.startsWith('$ ');
+      goesOn = isCommand && text.endsWith('\\');
+      const rest = all[at + 1] === undefined ? [] : [{ type: 'text', value: '\n' }];
+      if (!isCommand) {
+        line.children = [{ type: 'text', value: text }];
+        return [span('output vp-copy-ignore', [line, ...rest])];
+      }
+      if (text.startsWith('$ '))
+        line.children = [
+          span('prompt vp-copy-ignore', [{ type: 'text', value: '$ ' }]),
+          ...without(line.children, 2),
+        ];
+      return [span('command', [line, ...rest])];
+    });
+  },
+};
+
+const span = (classes, children) => ({
+  type: 'element',
+  tagName: 'span',
+  properties: { class: classes },
+  children,
+});
+const textOf = (node) => node.value ?? node.children.map(textOf).join('');
+
+/** Returns nodes without the first characters of their text. */
+function without(nodes, count) {
+  const [first, ...others] = nodes;
+  if (first === undefined || count === 0) return nodes;
+  const { length } = textOf(first);
+  if (length <= count) return without(others, count - length);
+  const rest =
+    first.type === 'text'
+      ? { ...first, value: first.value.slice(count) }
+      : { ...first, children: without(first.children, count) };
+  return [rest, ...others];
+}
+
 /**
  * Makes tabs of what is between the comments `<!-- tabs -->` and `<!-- /tabs -->`. A tab starts at each heading of the same level
  * as the first, or at each line in bold. The markup is that of a code group, whose script switches the tabs.

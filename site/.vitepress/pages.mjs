@@ -1,18 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 
+/** The first page, and the list of all others. */
+const front = 'README.md';
 const index = 'docs/README.md';
+const addresses = { [front]: 'index.md', [index]: 'pages.md' };
 
 /** A row of a table or an item of a list that starts with a link. */
 const entry = /^(?:\||[-*]|\d+\.) *\[[^\]]+\]\(([^)#:]+)\)/gm;
-const link = /\]\(([^)#:]+)\)/g;
 
 export const isPage = (path) => path.endsWith('.md');
 
 /** Returns where the site shows a file: `docs/start/gate.md` is `start/gate.md`, and `SECURITY.md` is `security.md`. */
 export function addressOf(path) {
-  if (path === index) return 'index.md';
-  return path.startsWith('docs/') ? path.slice('docs/'.length) : path.toLowerCase();
+  return addresses[path] ?? (path.startsWith('docs/') ? path.slice('docs/'.length) : path.toLowerCase());
 }
 
 /**
@@ -21,13 +22,11 @@ export function addressOf(path) {
  */
 export function readPages(root) {
   const read = (path) => readFileSync(join(root, path), 'utf8');
-  const targets = (text, pattern) => [...text.matchAll(pattern)].map((match) => posix.join('docs', match[1]));
-  const [intro, ...rest] = read(index).split(/^## /m);
-  const named = rest.map((text) => ({ title: text.split('\n', 1)[0], paths: targets(text, entry) }));
-  const inTables = named.flatMap(({ paths }) => paths);
-  const first = targets(intro, link).filter((path) => !inTables.includes(path));
-  const sections = [{ paths: [index, ...first] }, ...named];
-  const listed = [index, ...first, ...inTables];
+  const targets = (text) => [...text.matchAll(entry)].map(([, path]) => posix.join('docs', path));
+  const [, ...rest] = read(index).split(/^## /m);
+  const named = rest.map((text) => ({ title: text.split('\n', 1)[0], paths: targets(text) }));
+  const sections = [{ paths: [front, index] }, ...named];
+  const listed = sections.flatMap(({ paths }) => paths);
   const names = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(isPage);
   const missing = names.filter((name) => !listed.includes(posix.join('docs', name)));
   if (missing.length > 0) throw new Error(`${index} does not list ${missing.join(', ')}`);

@@ -61,7 +61,8 @@ function snapshot(screen: TestScreen): Span[][] {
 /** Sets the ends of the runs after the first status read. Returns whether it has done so. */
 function planEnds({ state, requests }: MockServer): boolean {
   const runs = [...state.runs.values()];
-  if (runs.length < script.length || !requests.some(({ endpoint }) => endpoint === 'run.status')) return false;
+  if (runs.length < script.length || !requests.some(({ endpoint }) => endpoint === 'run.status'))
+    return false;
   for (const [index, { endsAfterMs }] of script.entries()) {
     const run = runs[index];
     if (run !== undefined) run.durationMs = state.clock.monotonic() - run.startedAt + endsAfterMs;

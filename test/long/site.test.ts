@@ -125,12 +125,19 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     await context?.close();
   });
 
-  it('has every page that docs/README.md lists, in its sidebar', async () => {
-    await open(base);
-    const hrefs = (await page.evaluate(
-      '[...document.querySelectorAll(".VPSidebar a")].map((link) => link.getAttribute("href"))',
-    )) as string[];
-    expect(hrefs.toSorted()).toEqual([...titles.keys()].map(addressIn).toSorted());
+  it('has every page that docs/README.md lists, in one of its two sidebars', async () => {
+    const hrefsOf = async (path: string) => {
+      await open(path);
+      const script =
+        '[...document.querySelectorAll(".VPSidebar a")].map((link) => link.getAttribute("href"))';
+      return (await page.evaluate(script)) as string[];
+    };
+    const ofUsers = await hrefsOf(base);
+    const ofProject = await hrefsOf(address('architecture.md'));
+    expect(ofUsers).not.toContain(address('architecture.md'));
+    expect([...new Set([...ofUsers, ...ofProject])].toSorted()).toEqual(
+      [...titles.keys()].map(addressIn).toSorted(),
+    );
     const pages = htmlFiles().filter((name) => name !== '404.html' && !name.startsWith('exit/'));
     expect(pages).toHaveLength(listed.length);
     expect([errors, foreignRequests]).toEqual([[], []]);
@@ -162,6 +169,19 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     await page.waitForURL(/#retries$/);
     await page.getByRole('heading', { name: 'Retries' }).waitFor();
     expect([errors, foreignRequests]).toEqual([[], []]);
+  });
+
+  it('copies only the commands of a console', async () => {
+    await open(base, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const block = page.locator('.language-console').first();
+    await block.hover();
+    await block.getByRole('button', { name: 'Copy' }).click();
+    await block.locator('.copied').waitFor();
+    const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    expect(copied.trim().split('\n')).toEqual([
+      'cat fixtures/curl-loop.sh',
+      'npx rungate mock exec --outcome failed --fault 502@run.status -- bash fixtures/curl-loop.sh',
+    ]);
   });
 
   it.each(['light', 'dark'] as const)(
