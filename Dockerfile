@@ -1,4 +1,4 @@
-# The image of rungate, from what `npm run build:binary -- --target linux-x64,linux-arm64` writes. docs/how-to/image.md describes it.
+# The image of rungate, from what `npm run build:binary -- --target linux-x64,linux-arm64` writes. docs/how-to/without-node.md describes it.
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=… --build-arg REVISION=… --build-arg SOURCE=… .
 

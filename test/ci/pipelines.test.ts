@@ -63,8 +63,8 @@ describe('the CI that a repository uses', () => {
   });
 });
 
-it('docs/how-to/image.md shows the pipelines with the image, which init writes for a repository without a package.json', () => {
-  const page = readFileSync(new URL('../../docs/how-to/image.md', import.meta.url), 'utf8');
+it('docs/how-to/without-node.md shows the pipelines with the image, which init writes for a repository without a package.json', () => {
+  const page = readFileSync(new URL('../../docs/how-to/without-node.md', import.meta.url), 'utf8');
   const root = { manifest: null, exists: () => false };
   const installation = installationOf(root, version, `ghcr.io/OWNER/rungate:${version}`);
   const withImage = pipelines.filter(({ takesImage }) => takesImage);

@@ -10,7 +10,10 @@ import { startRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
 import { config, container, type Settings, terminalContainer, workspace } from './container.ts';
 
-const found = snippets('docs/how-to/image.md').filter(({ language }) => language !== 'text');
+const section = /^Container image(?: \/ )?/;
+const found = snippets('docs/how-to/without-node.md')
+  .filter(({ name, language }) => section.test(name) && language !== 'text')
+  .map((snippet) => ({ ...snippet, name: snippet.name.replace(section, '') }));
 const textOf = (name: string, nth = 0) => {
   const text = found.filter((snippet) => snippet.name === name)[nth]?.text;
   if (text === undefined) throw new Error(`no snippet: ${name}`);

@@ -101,12 +101,12 @@ function githubAction(doc: Yaml, store: Store): Step {
 }
 
 /** Reads a step alone, in the job of the page on GitHub Actions. */
-function githubStep(steps: Yaml, store: Store): Step {
+function githubStep(steps: Yaml, store: Store, cell?: string): Step {
   const name = 'GitHub Actions / The plain command';
   const doc = yaml(pipelineSnippets().find((snippet) => snippet.name === name)?.text ?? '');
   const { e2e } = doc.jobs;
   const env = e2e.steps.at(-1).env;
-  return githubRun({ ...doc, jobs: { e2e: { ...e2e, env, steps } } }, store);
+  return githubRun({ ...doc, jobs: { e2e: { ...e2e, env, steps } } }, store, cell);
 }
 
 const gitlabEnv = {
@@ -267,7 +267,7 @@ const readers: Record<string, Reader> = {
   'Bitbucket Pipelines': bitbucket,
   Buildkite: buildkite,
   Lockfiles: (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
-  'GitHub Actions / Matrix jobs': (doc, store) => githubRun(doc, store, '{"environment":"staging"}'),
+  'GitHub Actions / Matrix jobs': ({ steps }, store) => githubStep(steps, store, '{"environment":"staging"}'),
   'Several gates / GitHub Actions': withGates(githubAction),
   'Several gates / GitLab CI': withGates((doc, store) => gitlabJob(doc.e2e, store)),
   'Several gates / Jenkins': withGates(jenkins),
@@ -428,8 +428,8 @@ describe.concurrent.each(names.filter((name) => stepOf(name, placeholderStore).r
 
 it('each cell of a matrix starts its own run', () =>
   withMock('stuck', async (mock, store, folder) => {
-    const doc = yaml(found.find((snippet) => snippet.name === 'GitHub Actions / Matrix jobs')?.text ?? '');
+    const { text = '' } = found.find(({ name }) => name === 'GitHub Actions / Matrix jobs') ?? {};
     for (const cell of ['{"environment":"staging"}', '{"environment":"canary"}'])
-      expect(await codeOf(withTwoReads(githubRun(doc, store, cell)), folder)).toBe(3);
+      expect(await codeOf(withTwoReads(githubStep(yaml(text).steps, store, cell)), folder)).toBe(3);
     expect(mock.state.runs.size).toBe(2);
   }));
