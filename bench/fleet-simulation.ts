@@ -13,6 +13,7 @@ import { runPlan } from '../src/gate/plan/run-plan.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
 import { type Hub, memoryHub } from '../src/hub/hub.ts';
+import { nameInCommands } from '../src/options/spelling.ts';
 import type { RawReply, Transport } from '../src/transport/transport.ts';
 import { behind, type SlowProxy, type Trouble, type TroubleState, troubleOf } from './fleet-trouble.ts';
 
@@ -386,7 +387,10 @@ async function gate(
       random,
       silenceMs: Number.POSITIVE_INFINITY,
     });
-  const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });
+  const caller = createCaller(
+    { apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport },
+    nameInCommands,
+  );
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
   const { timeoutMs, maxAttempts } = options;
   const own = {

@@ -4,6 +4,7 @@ import { createCaller } from '../src/client/caller.ts';
 import { errorBody } from '../src/client/error-body.ts';
 import { api } from '../src/contract/index.ts';
 import { redactResponse } from '../src/errors.ts';
+import { nameInCommands } from '../src/options/spelling.ts';
 import { redactor } from '../src/redact.ts';
 import { escapeJson, excerpt, sanitize } from '../src/sanitize.ts';
 
@@ -211,7 +212,10 @@ test.each([1, 2, 3, 8])(
     const text = `${'.'.repeat(200 - inside)}${secret} and more`;
     const send = async () => ({ status: 502, headers: {}, text });
     const transport = { send, close: async () => {} };
-    const caller = createCaller({ apiUrl: 'https://tests.example', token: secret, transport });
+    const caller = createCaller(
+      { apiUrl: 'https://tests.example', token: secret, transport },
+      nameInCommands,
+    );
     const call = caller.exchange('env.list', api['env.list'], { params: {} }, { maxRequests: 1 });
     const error = await call.catch((thrown: unknown) => thrown);
     expect((error as Error).message).toContain('...');

@@ -3,11 +3,11 @@ import { type Clock, isPromise, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import {
   HttpError,
+  type NameOf,
   NetworkError,
   RungateError,
   redactResponse,
   UnexpectedResponseError,
-  type Wording,
 } from '../errors.ts';
 import type { Redact } from '../redact.ts';
 import { span } from '../transport/network-error.ts';
@@ -25,6 +25,7 @@ export interface CallContext {
   clock: Clock;
   random: () => number;
   check: boolean;
+  nameOf: NameOf;
   /** Redacts everything that the call hands out besides its result. */
   redact: Redact;
   signal: AbortSignal;
@@ -32,8 +33,6 @@ export interface CallContext {
   /** Called before the wait for a retry. The retry waits for the promise it returns, too; if it rejects, the call fails at once. */
   onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
-
-const requestTimeoutHint: Wording = (nameOf) => `${nameOf('requestTimeout')} sets the timeout of one request`;
 
 /** Node's timers may fire a few milliseconds early. */
 const earlyMs = 5;
@@ -102,7 +101,7 @@ class Call {
   }
 
   async #send(): Promise<Exchange> {
-    const { transport, clock, signal, limits, check, redact } = this.context;
+    const { transport, clock, signal, limits, check, redact, nameOf } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
     const left = this.#deadline - began;
@@ -112,13 +111,19 @@ class Call {
     let response: RawReply | undefined;
     try {
       const timeoutMs = Math.min(limits.requestTimeoutMs, left);
-      const timeoutHint = timeoutMs < left ? requestTimeoutHint : undefined;
+      const timeoutHint =
+        timeoutMs < left ? `${nameOf('requestTimeout')} sets the timeout of one request` : undefined;
       // If one kept-alive connection died silently, all may have: each request would use another one of them.
       const fresh = this.#lost || !this.request.repeatable;
       response = await transport.send(this.request, { signal, timeoutMs, timeoutHint, fresh });
       if (response.status < 200 || response.status > 299)
         response = { ...response, text: redactResponse(response.text, redact) };
-      const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check, redact });
+      const read = parseResponse(this.request, this.endpoint, response, {
+        now: clock.now(),
+        check,
+        redact,
+        nameOf,
+      });
       await this.#report({ status: response.status });
       return this.#exchange(response, read);
     } catch (error) {

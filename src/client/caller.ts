@@ -4,7 +4,7 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { type NameOf, RungateError, redactError, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
 import { headerSecrets, type Redact, redactor } from '../redact.ts';
-import { isLocal, parseApiUrl } from '../transport/address.ts';
+import { isLocal, parseApiUrl, receiver } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { eitherSignal } from '../transport/stop.ts';
@@ -73,18 +73,22 @@ export function ownRedactor(
 
 /**
  * Returns a caller of the service. It opens no connection before the first call.
- * @param redactMore redacts more secrets than the options have
  * @param nameOf names the options in errors
+ * @param redact redacts more secrets than the options have
  */
-export function createCaller(options: CallerOptions, redactMore?: Redact, nameOf?: NameOf): Caller {
-  const redact = redactMore ?? ownRedactor(options);
+export function createCaller(
+  options: CallerOptions,
+  nameOf: NameOf,
+  redact: Redact = ownRedactor(options),
+): Caller {
   const { clock = systemClock, random = Math.random } = options;
   const ownsTransport = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const { caPem, certPem, keyPem } = options;
-  const wire = options.transport ?? httpTransport({ caPem, certPem, keyPem, proxy });
-  const sender = { ...options, headers: checkExtraHeaders('headers', options.headers ?? {}) };
+  const to = receiver('service', nameOf);
+  const wire = options.transport ?? httpTransport({ caPem, certPem, keyPem, proxy, to });
+  const sender = { ...options, nameOf, headers: checkExtraHeaders('headers', options.headers ?? {}) };
   const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   // A service on this machine need not have the documented limits.
   const pace = options.pace === false || isLocal(options.apiUrl) ? null : new Pace();
@@ -96,7 +100,7 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, nameOf
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, key?: string): PreparedRequest {
     const idempotencyKey = key ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
-    base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
+    base ??= parseApiUrl(options.apiUrl, to, options.insecureHttp);
     return prepareRequest(name, endpoint, { ...input, idempotencyKey }, base, sender);
   }
 
@@ -128,8 +132,7 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, nameOf
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
       const redactAll = redactorOf(endpoint, input);
-      const worded = (error: RungateError) =>
-        redactError(nameOf === undefined ? error : error.word(nameOf), redactAll);
+      const worded = (error: RungateError) => redactError(error.word(nameOf), redactAll);
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;
@@ -142,6 +145,7 @@ export function createCaller(options: CallerOptions, redactMore?: Redact, nameOf
           clock,
           random,
           check,
+          nameOf,
           redact: redactAll,
           signal: either.signal,
           onExchange: options.onExchange,

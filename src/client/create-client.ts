@@ -96,6 +96,6 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
  */
 export function createClient(options: ClientOptions): ServiceClient {
   const checked = checkOptions(clientOptions, options, 'createClient');
-  const caller = createCaller(checked, undefined, nameInLibrary);
+  const caller = createCaller(checked, nameInLibrary);
   return { ...bindApi(caller), close: () => caller.close() };
 }

@@ -1,5 +1,5 @@
 import { formatDuration } from '../duration.ts';
-import type { Wording } from '../errors.ts';
+import type { NameOf } from '../errors.ts';
 
 export type CredentialKind = 'API key' | 'bearer token';
 
@@ -42,26 +42,22 @@ export function whenText(ms: number, now: number): string {
 const apiKey = /^[a-z]{2,8}_(live_|test_)?\w{16,}$/i;
 
 /** Returns what is wrong with a credential, judged by its look, or null if nothing is recognised. */
-export function mistakeIn(kind: CredentialKind, value: string): Wording | null {
+export function mistakeIn(kind: CredentialKind, value: string, nameOf: NameOf): string | null {
   const look = looks.find(([pattern]) => pattern.test(value));
   if (look !== undefined) return look[1];
   if (kind === 'API key')
-    return jwt.test(value)
-      ? (nameOf) => `the value looks like a token; tokens belong in ${nameOf('token')}`
-      : null;
-  return apiKey.test(value)
-    ? (nameOf) => `the value looks like an API key; keys belong in ${nameOf('apiKey')}`
-    : null;
+    return jwt.test(value) ? `the value looks like a token; tokens belong in ${nameOf('token')}` : null;
+  return apiKey.test(value) ? `the value looks like an API key; keys belong in ${nameOf('apiKey')}` : null;
 }
 
 export interface Unsendable {
   /** The first such character and its place: `whitespace as its last character`. */
   readonly problem: string;
-  readonly hint: Wording;
+  readonly hint: string;
 }
 
 /** Returns the reason why a header cannot contain a credential, or null. */
-export function unsendable(kind: CredentialKind, value: string): Unsendable | null {
+export function unsendable(kind: CredentialKind, value: string, nameOf: NameOf): Unsendable | null {
   const match = /[^\x21-\x7e]/u.exec(value);
   if (match === null) return null;
   const [character] = match;
@@ -70,6 +66,7 @@ export function unsendable(kind: CredentialKind, value: string): Unsendable | nu
   const isLast = match.index + character.length === value.length;
   return {
     problem: `${what} as ${isLast ? 'its last character' : `character ${match.index + 1}`}`,
-    hint: mistakeIn(kind, value) ?? "give the value alone: echo adds a line break, printf '%s' does not",
+    hint:
+      mistakeIn(kind, value, nameOf) ?? "give the value alone: echo adds a line break, printf '%s' does not",
   };
 }

@@ -1,5 +1,5 @@
 import type { Auth } from '../contract/endpoint.ts';
-import { ConfigError, CredentialError } from '../errors.ts';
+import { ConfigError, CredentialError, type NameOf } from '../errors.ts';
 import type { LibraryOptions } from '../options/library-options.ts';
 import { type CredentialKind, unsendable } from './credential-problems.ts';
 
@@ -21,34 +21,39 @@ export function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' 
  * @throws CredentialError if the credential is not set, or only one of the wrong kind
  * @throws ConfigError if a header cannot contain it; the error never shows the value
  */
-export function credentialHeader(call: string, auth: Auth, credentials: Credentials): Record<string, string> {
+export function credentialHeader(
+  call: string,
+  auth: Auth,
+  credentials: Credentials & { nameOf: NameOf },
+): Record<string, string> {
+  const { nameOf } = credentials;
   const kind = kindFor(auth, credentials);
   const value = kind === 'key' ? credentials.apiKey : credentials.token;
   if (!value) {
     const other = kind === 'key' ? credentials.token : credentials.apiKey;
     if (auth === 'jwt' && other) {
       throw new CredentialError(`${call} needs a bearer token: an API key cannot manage API keys`, {
-        hint: (nameOf) => nameOf('give.bearer'),
+        hint: nameOf('give.bearer'),
       });
     }
     if (auth === 'either' && !other) {
       throw new CredentialError(`${call} needs a credential, but none is set`, {
-        hint: (nameOf) => nameOf('give.either'),
+        hint: nameOf('give.either'),
       });
     }
     const only = other
       ? `, but only ${kindNames[kind === 'key' ? 'bearer' : 'key']} is set`
       : ', but none is set';
     throw new CredentialError(`${call} needs ${kindNames[kind]}${only}`, {
-      hint: (nameOf) => nameOf(`give.${kind}`),
+      hint: nameOf(`give.${kind}`),
     });
   }
   const [what, setting] =
     kind === 'key' ? (['API key', 'apiKey'] as const) : (['bearer token', 'token'] as const);
-  const mistake = unsendable(what, value);
+  const mistake = unsendable(what, value, nameOf);
   if (mistake !== null) {
     const { problem, hint } = mistake;
-    throw new ConfigError((nameOf) => `${nameOf(setting)} has ${problem}, which cannot be sent in a header`, {
+    throw new ConfigError(`${nameOf(setting)} has ${problem}, which cannot be sent in a header`, {
       hint,
     });
   }

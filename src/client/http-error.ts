@@ -1,5 +1,5 @@
 import type { Endpoint } from '../contract/endpoint.ts';
-import { HttpError, type NameOf, type Wording } from '../errors.ts';
+import { HttpError, type NameOf } from '../errors.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { isTooLarge } from '../json/tokens.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
@@ -89,7 +89,7 @@ function explanation(text: string): { error: string | undefined; details: ErrorF
   }
 }
 
-function notFoundHint({ endpoint, path }: PreparedRequest): Wording {
+function notFoundHint({ endpoint, path }: PreparedRequest, nameOf: NameOf): string {
   if (!/\/api(?:\/|$)/.test(path)) return 'paths of the service begin with /api, such as /api/environments';
   // Every path of the API begins with /api; anything before it is a prefix of the base URL.
   const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
@@ -99,8 +99,7 @@ function notFoundHint({ endpoint, path }: PreparedRequest): Wording {
       : 'the id';
   const check = `check ${what}; a 404 can also mean that it belongs to another account`;
   if (prefix === '') return check;
-  return (nameOf) =>
-    `check ${nameOf('apiUrl')}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
+  return `check ${nameOf('apiUrl')}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
 }
 
 /** The responses of web servers to plain HTTP on a TLS port. */
@@ -115,41 +114,40 @@ const noCertificate = /No required SSL certificate was sent|The SSL certificate 
 
 interface Explanation {
   fact: string;
-  hint?: Wording | undefined;
+  hint?: string | undefined;
 }
 
-const worded = (text: Wording, nameOf: NameOf) => (typeof text === 'string' ? text : text(nameOf));
-
-function explainRefused(credential: ReturnType<typeof credentialIn>, now: number): Explanation {
+function explainRefused(
+  credential: ReturnType<typeof credentialIn>,
+  now: number,
+  nameOf: NameOf,
+): Explanation {
   const { what, value } = credential ?? { what: 'credential', value: '' };
   const expiry = what === 'bearer token' ? expiryOf(value) : null;
   const known =
     expiry !== null && expiry <= now
       ? `it expired ${whenText(expiry, now)}: sign in to the service again, and use the new token`
-      : credential && mistakeIn(credential.what, value);
-  const may: Wording =
-    known ??
-    ((nameOf) =>
-      `it may be mistyped, expired, deleted, or belong to another service; ${nameOf('credentials')}`);
+      : credential && mistakeIn(credential.what, value, nameOf);
+  const may =
+    known ?? `it may be mistyped, expired, deleted, or belong to another service; ${nameOf('credentials')}`;
   const setting = what === 'API key' ? 'apiKey' : 'token';
   return {
     fact: `the service refused the ${credential?.what ?? 'request'} (401)`,
-    hint: (nameOf) =>
-      `check ${credential === null ? 'the credential' : nameOf(setting)}: ${worded(may, nameOf)}`,
+    hint: `check ${credential === null ? 'the credential' : nameOf(setting)}: ${may}`,
   };
 }
 
-function explainStatus(status: number, request: PreparedRequest, now: number): Explanation {
+function explainStatus(status: number, request: PreparedRequest, now: number, nameOf: NameOf): Explanation {
   const credential = credentialIn(request.headers);
-  if (status === 401) return explainRefused(credential, now);
+  if (status === 401) return explainRefused(credential, now, nameOf);
   if (status === 403) {
     const ofWhat = credential?.what === 'API key' ? 'scopes of the key' : 'permissions of the account';
     return {
       fact: `the ${credential?.what ?? 'request'} is not allowed to do this (403)`,
-      hint: (nameOf) => `check the ${ofWhat}; ${nameOf('credentials')}`,
+      hint: `check the ${ofWhat}; ${nameOf('credentials')}`,
     };
   }
-  if (status === 404) return { fact: 'the service found nothing (404)', hint: notFoundHint(request) };
+  if (status === 404) return { fact: 'the service found nothing (404)', hint: notFoundHint(request, nameOf) };
   if (status === 429)
     return {
       fact: "the service's rate limit is reached (429)",
@@ -161,53 +159,51 @@ function explainStatus(status: number, request: PreparedRequest, now: number): E
   }
   if (status < 300 || status >= 400) return { fact: `the service refused the request (${status})` };
   const fact = `the service responded with a redirect (${status})`;
-  return { fact, hint: (nameOf) => `check ${nameOf('apiUrl')}` };
+  return { fact, hint: `check ${nameOf('apiUrl')}` };
 }
 
 /** Returns the remedy for the page of a web server that refuses the connection, or undefined. */
-function connectionHint({ url }: PreparedRequest, status: number, text: string): Wording | undefined {
+function connectionHint(
+  { url }: PreparedRequest,
+  status: number,
+  text: string,
+  nameOf: NameOf,
+): string | undefined {
   const head = status === 400 ? text.slice(0, longestHead) : '';
   if (noCertificate.test(head))
-    return (nameOf) => `the service requires a client certificate: check ${nameOf('certFile')}`;
+    return `the service requires a client certificate: check ${nameOf('certFile')}`;
   return url.protocol === 'http:' && plainHttpOnTls.test(head)
-    ? (nameOf) => `use https:// instead of http:// in ${nameOf('apiUrl')}`
+    ? `use https:// instead of http:// in ${nameOf('apiUrl')}`
     : undefined;
 }
 
 /**
  * @param now wall-clock milliseconds since the epoch, for a `Retry-After` date
- * @param hidden show no text of the body
+ * @param isHidden show no text of the body
  */
 export function refusal(
   request: PreparedRequest,
   response: RawReply,
-  now: number,
-  hidden = false,
+  { now, isHidden, nameOf }: { now: number; isHidden: boolean; nameOf: NameOf },
 ): HttpError {
   const { status, headers } = response;
-  const text = hidden ? '' : response.text;
+  const text = isHidden ? '' : response.text;
   const { error, details } = explanation(text);
-  const { fact, hint } = explainStatus(status, request, now);
+  const { fact, hint } = explainStatus(status, request, now, nameOf);
   const reason = [error ?? unknownCoding({ ...response, text }) ?? gist(text), details?.text]
     .filter((part) => part)
     .join(': ');
   const why = reason === '' ? '' : `: ${oneLine(reason, 500)}`;
   // An HTML page instead of JSON probably does not come from the service, unless a server before it is busy.
-  const elsewhere: Wording | false =
-    isHtml(text) &&
-    status < 500 &&
-    status !== 429 &&
-    ((nameOf) => {
-      const isCredential = status === 401 || status === 403;
-      const otherwise = isCredential ? `; otherwise ${worded(hint ?? '', nameOf)}` : '';
-      return `check ${nameOf('apiUrl')}: it may not be the URL of the service${otherwise}`;
-    });
+  const elsewhere = isHtml(text) && status < 500 && status !== 429;
+  const otherwise = status === 401 || status === 403 ? `; otherwise ${hint}` : '';
+  const elsewhereHint = `check ${nameOf('apiUrl')}: it may not be the URL of the service${otherwise}`;
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
     status,
     error,
     details: details?.value,
     requestId: requestId(headers),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
-    hint: connectionHint(request, status, text) ?? (elsewhere || hint),
+    hint: connectionHint(request, status, text, nameOf) ?? (elsewhere ? elsewhereHint : hint),
   });
 }

@@ -26,17 +26,19 @@ export interface Sender extends Credentials {
   readonly userAgent?: string | undefined;
   /** Checked (`checkExtraHeaders`), with their names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Names the options and the call in errors. */
+  readonly nameOf: NameOf;
 }
 
 /** Methods that HTTP defines as safe to repeat. */
 const safe: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
 /** Throws if a query or body does not match its schema, with all faults in one line. */
-function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unknown): void {
+function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unknown, nameOf: NameOf): void {
   const loose = new Set(part === 'body' ? looseFields(schema, value).map(({ field }) => field) : []);
   const wrong = mismatches(schema, value).filter(({ field }) => !loose.has(field));
   if (wrong.length === 0) return;
-  const named = (nameOf: NameOf, field: string) => {
+  const named = (field: string) => {
     if (field === '') return `the ${part}`;
     return part === 'query' ? nameOf('query', field) : `field ${field}`;
   };
@@ -46,22 +48,21 @@ function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unk
   const hint = isExpected(zonedDateTime)
     ? 'write 2026-01-31 for its midnight in UTC, or 2026-01-31T14:00:00+02:00 as in RFC 3339'
     : undefined;
-  const text = (nameOf: NameOf) =>
-    wrong.slice(0, 5).map((mismatch) => faultOf(mismatch, named(nameOf, mismatch.field)));
-  throw new UsageError((nameOf) => nameOf('call', name) + text(nameOf).join('; '), {
+  const faults = wrong.slice(0, 5).map((mismatch) => faultOf(mismatch, named(mismatch.field)));
+  throw new UsageError(nameOf('call', name) + faults.join('; '), {
     hint: isExpected(noSuchField) && known !== '' ? `the known names are ${known}` : hint,
   });
 }
 
-function checkQuery(name: string, endpoint: Endpoint, query: RequestInput['query']): string {
+function checkQuery(name: string, endpoint: Endpoint, query: RequestInput['query'], nameOf: NameOf): string {
   if (endpoint.query === undefined) return '';
   // Leave out undefined and null: an option without a value is not a parameter.
   const values = Object.fromEntries(
     Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null),
   );
-  refuse(name, 'query', endpoint.query, values);
+  refuse(name, 'query', endpoint.query, values, nameOf);
   // The schema may rewrite a value. Spread over the given query, so that the keys keep their order.
-  return queryString(name, { ...values, ...endpoint.query.safeParse(values).data });
+  return queryString({ ...values, ...endpoint.query.safeParse(values).data }, nameOf('call', name), nameOf);
 }
 
 function writeJson(name: string, body: unknown): string | undefined {
@@ -76,20 +77,20 @@ function checkBody(
   name: string,
   endpoint: Endpoint,
   { json, body = json === undefined ? undefined : JSON.parse(json) }: Pick<RequestInput, 'body' | 'json'>,
+  nameOf: NameOf,
 ): string | Uint8Array | undefined {
   if (endpoint.body === undefined || (body === undefined && endpoint.bodyOptional)) return undefined;
   if (endpoint.multipart && body instanceof Uint8Array) return body;
   const text = json ?? writeJson(name, body);
-  refuse(name, 'body', endpoint.body, body);
+  refuse(name, 'body', endpoint.body, body, nameOf);
   return text;
 }
 
-function checkKey(name: string, endpoint: Endpoint, key: string): void {
+function checkKey(name: string, endpoint: Endpoint, key: string, nameOf: NameOf): void {
   if (!endpoint.keyed) throw new UsageError(`${name} takes no idempotency key`);
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new UsageError(
-      (nameOf) =>
-        `${nameOf('call', name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
+      `${nameOf('call', name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
       { hint: 'use a key such as build-12' },
     );
   }
@@ -107,12 +108,14 @@ export function prepareRequest(
   base: URL,
   sender: Sender,
 ): PreparedRequest {
-  const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
-  const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query));
-  const body = checkBody(name, endpoint, input);
+  const { nameOf } = sender;
+  const filled = fillPath(endpoint, input.params, nameOf('call', name));
+  const query = checkQuery(name, endpoint, input.query, nameOf);
+  const url = new URL(base.origin + base.pathname.replace(/(?<!\/)\/+$/, '') + filled + query);
+  const body = checkBody(name, endpoint, input, nameOf);
   const path = url.pathname;
   const key = input.idempotencyKey;
-  if (key !== undefined) checkKey(name, endpoint, key);
+  if (key !== undefined) checkKey(name, endpoint, key, nameOf);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
   const contentType = typeof body === 'string' ? 'application/json' : input.contentType;
   if (contentType !== undefined) headers['content-type'] = contentType;

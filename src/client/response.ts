@@ -1,7 +1,7 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { type Mismatch, mismatches } from '../contract/issues.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
-import { UnexpectedResponseError, type Wording } from '../errors.ts';
+import { type NameOf, UnexpectedResponseError } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
@@ -14,17 +14,20 @@ const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;
 
 const responseTo = (request: PreparedRequest) => `the response to ${requestText(request)}`;
 
-const look: Wording = (nameOf) => nameOf('look');
-
-function lookHint({ endpoint, method, url, path }: PreparedRequest): Wording {
-  if (method !== 'GET' || endpoint === 'api') return look;
+function lookHint({ endpoint, method, url, path }: PreparedRequest, nameOf: NameOf): string {
+  if (method !== 'GET' || endpoint === 'api') return nameOf('look');
   // Relative to the base URL, which may have a path.
   const target = path.slice(path.lastIndexOf('/api/')) + url.search;
-  return (nameOf) => `${nameOf('look')}; ${nameOf('unchecked', target)}`;
+  return `${nameOf('look')}; ${nameOf('unchecked', target)}`;
 }
 
 /** Returns the error for a success that cannot be read, more likely after a broken transfer than a change of the service. */
-function unreadable(request: PreparedRequest, response: RawReply, received: string): UnexpectedResponseError {
+function unreadable(
+  request: PreparedRequest,
+  response: RawReply,
+  received: string,
+  nameOf: NameOf,
+): UnexpectedResponseError {
   return new UnexpectedResponseError(`${responseTo(request)} (${response.status}) is not JSON: ${received}`, {
     field: '',
     expected: 'JSON',
@@ -32,19 +35,19 @@ function unreadable(request: PreparedRequest, response: RawReply, received: stri
     status: response.status,
     unreadable: true,
     hint: isHtml(response.text)
-      ? (nameOf) => `check ${nameOf('apiUrl')}: it may not be the URL of the service`
-      : lookHint(request),
+      ? `check ${nameOf('apiUrl')}: it may not be the URL of the service`
+      : lookHint(request, nameOf),
   });
 }
 
-function checkSize(request: PreparedRequest, { text, status }: RawReply): void {
+function checkSize(request: PreparedRequest, { text, status }: RawReply, nameOf: NameOf): void {
   const { depth, values } = jsonSize(text);
   if (depth <= jsonLimits.depth && values <= jsonLimits.values) return;
   const [problem, expected] =
     values > jsonLimits.values
       ? ['has too many values', `JSON with at most ${jsonLimits.values} values`]
       : ['is nested too deeply', `JSON at most ${jsonLimits.depth} levels deep`];
-  const parts = { field: '', expected, received: 'more', status, hint: look };
+  const parts = { field: '', expected, received: 'more', status, hint: nameOf('look') };
   throw new UnexpectedResponseError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
 }
 
@@ -61,11 +64,18 @@ export interface ParsedResponse {
 /** The parts of a response without a body. */
 export const noBody: ParsedResponse = { value: undefined, mismatches: [], text: '', isJson: true };
 
+interface ParseOptions {
+  now: number;
+  check: boolean;
+  redact: Redact;
+  nameOf: NameOf;
+}
+
 function parse(
   request: PreparedRequest,
   endpoint: Endpoint,
   response: RawReply,
-  redact: Redact,
+  { redact, nameOf }: ParseOptions,
 ): ParsedResponse {
   const { text } = response;
   // Without a body or a location, a retry with the same key fetches the response again.
@@ -77,9 +87,9 @@ function parse(
   if (text.trim() === '') {
     const isEmptyList = endpoint.list === true && response.status === 204;
     if (anyBody || isEmptyList) return noBody;
-    throw unreadable(request, response, 'an empty body');
+    throw unreadable(request, response, 'an empty body', nameOf);
   }
-  checkSize(request, response);
+  checkSize(request, response, nameOf);
   try {
     return { value: JSON.parse(text), mismatches: [], text, isJson: true };
   } catch {
@@ -90,7 +100,7 @@ function parse(
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
     const coding = unknownCoding(response);
     const received = coding === undefined ? gist(redact(text)) : `${coding}, although rungate requested none`;
-    throw unreadable(request, response, hidden ? 'text' : received);
+    throw unreadable(request, response, hidden ? 'text' : received, nameOf);
   }
 }
 
@@ -110,14 +120,14 @@ export function parseResponse(
   request: PreparedRequest,
   endpoint: Endpoint,
   response: RawReply,
-  { now, check, redact }: { now: number; check: boolean; redact: Redact },
+  options: ParseOptions,
 ): ParsedResponse {
   if (response.status < 200 || response.status > 299)
-    throw refusal(request, response, now, mayHaveNewSecret(endpoint, response.status));
-  const read = parse(request, endpoint, response, redact);
-  if (!check) return read;
+    throw refusal(request, response, { ...options, isHidden: mayHaveNewSecret(endpoint, response.status) });
+  const read = parse(request, endpoint, response, options);
+  if (!options.check) return read;
   const { value } = read;
-  const hint = lookHint(request);
+  const hint = lookHint(request, options.nameOf);
   const page = endpoint.list ? readPage(value) : undefined;
   if (page !== undefined)
     return {

@@ -8,12 +8,12 @@ import type { Output } from '../output/output.ts';
 import { redactor } from '../redact.ts';
 import { sanitize } from '../sanitize.ts';
 import type { Setting, Settings } from '../settings/names.ts';
-import { parseApiUrl } from '../transport/address.ts';
+import { parseApiUrl, receiver } from '../transport/address.ts';
 import { readCa, readIdentity } from './config/certificates.ts';
 import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
 import type { SettingSources } from './config/sources.ts';
 import { exposedNote } from './secret-files.ts';
-import { namesFrom, sayAlso, sourceName } from './source-names.ts';
+import { namesFrom, sourceName } from './source-names.ts';
 
 type Connection = Pick<
   CallerOptions,
@@ -22,6 +22,8 @@ type Connection = Pick<
 
 /** How a command reaches the service. */
 export interface Service {
+  /** Names options in errors, each by its source. */
+  readonly nameOf: NameOf;
   /** Returns a caller of the service, created when a command first needs it. */
   connect(): Promise<Caller>;
   /** Returns a caller with only this credential, which is not in a profile yet. */
@@ -55,11 +57,11 @@ function checkAddress(
   nameOf: NameOf,
 ): void {
   try {
-    parseApiUrl(value, insecureHttp);
+    parseApiUrl(value, receiver('service', nameOf), insecureHttp);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { message, hint } = error;
-    throw (origin === 'flag' ? new UsageError(message, { hint, cause: error }) : error).word(nameOf);
+    throw origin === 'flag' ? new UsageError(message, { hint, cause: error }) : error;
   }
 }
 
@@ -124,12 +126,7 @@ export function createService(
       : undefined,
   });
 
-  async function open(
-    own: Settings,
-    words: Readonly<Record<string, string>>,
-    redact = output.redact,
-  ): Promise<Caller> {
-    const nameOf = sayAlso(words, namesFrom(own));
+  async function open(own: Settings, names: NameOf, redact = output.redact): Promise<Caller> {
     guardCredentials(io, own);
     const { apiUrl } = own;
     if (apiUrl === undefined) throw missingApiUrl(io);
@@ -145,17 +142,19 @@ export function createService(
       clock: io.clock,
       random: io.random,
     };
-    checkAddress(apiUrl, flags.insecureHttp, nameOf);
-    const opened = shown(createCaller(options, redact, nameOf), new URL(apiUrl.value).host, output);
+    checkAddress(apiUrl, flags.insecureHttp, names);
+    const opened = shown(createCaller(options, names, redact), new URL(apiUrl.value).host, output);
     callers.push(opened);
     return opened;
   }
 
+  const nameOf = namesFrom(settings, emptySecretHints(io));
   return {
+    nameOf,
     connection,
     async connect() {
       if (caller !== undefined) return caller;
-      caller = await open(settings, emptySecretHints(io));
+      caller = await open(settings, nameOf);
       await speakOf(sources, output);
       return caller;
     },
@@ -164,7 +163,7 @@ export function createService(
       // As strict as for a stored credential: a project file does not choose its destination.
       const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
       const redactOwn = redactor([secret]);
-      return open(own, typedNames[kind], (text) => output.redact(redactOwn(text)));
+      return open(own, namesFrom(own, typedNames[kind]), (text) => output.redact(redactOwn(text)));
     },
     async disconnect() {
       for (const one of callers) await one.close();

@@ -18,16 +18,12 @@ export function sourceName(id: OptionId, { origin, detail }: Provenance): string
   return detail.endsWith('_FILE') ? `the file that ${detail} names` : detail;
 }
 
-/** Names options in errors, each by its source. */
-export function namesFrom(settings: Settings): NameOf {
+/** Names options in errors, each by its source. @param others names that come first */
+export function namesFrom(settings: Settings, others: Readonly<Record<string, string>> = {}): NameOf {
   return (id, value) => {
+    if (others[id] !== undefined) return others[id];
     const setting = (settings as Readonly<Record<string, Provenance | undefined>>)[id];
     const isSet = setting !== undefined && setting.origin !== 'default';
     return isSet ? sourceName(id as OptionId, setting) : nameInCommands(id, value);
   };
-}
-
-/** Says some things in other words. */
-export function sayAlso(words: Readonly<Record<string, string>>, nameOf: NameOf): NameOf {
-  return (id, value) => words[id] ?? nameOf(id, value);
 }

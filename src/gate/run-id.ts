@@ -108,5 +108,5 @@ export function runIdOf(response: Created, pointer: string | undefined, request:
 
 /** Refuses an id that cannot be a path segment. All ids are checked before the first run is read. */
 export function checkRunId(runId: string): void {
-  fillPath('run.status', run['run.status'], { runId });
+  fillPath(run['run.status'], { runId });
 }

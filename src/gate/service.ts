@@ -22,7 +22,7 @@ export interface RunService {
 }
 
 const statusHint = (runId: string) =>
-  `see the response of the service: rungate api GET ${fillPath('run.status', run['run.status'], { runId })}`;
+  `see the response of the service: rungate api GET ${fillPath(run['run.status'], { runId })}`;
 
 function distrusted(
   runId: string,

@@ -38,7 +38,8 @@ export async function gates(given: GatesOptions): Promise<GatesReport> {
     const planned = planCall(checked, options, session);
     for (const { name, start } of planned) {
       const input = { params: {}, body: start.body };
-      inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, options));
+      const sender = { ...options, nameOf: session.nameOf };
+      inGate(name, () => prepareRequest('run.trigger', run['run.trigger'], input, session.base, sender));
     }
     const settings = { ...session, gates: planned, failFast: options.failFast === true };
     const { report } = await openGate(settings, [session.reporter]);

@@ -29,7 +29,7 @@ export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempot
 export function planCall(
   gates: readonly CheckedGate[],
   options: StartOptions & Pick<GateOptions, 'deployed' | 'insecureHttp' | 'subjects' | 'token'>,
-  { clock, redact, reporter }: Session,
+  { clock, redact, nameOf, reporter }: Session,
 ): StartingGate[] {
   const { env, idempotencyKey: given, idempotencySalt: salt, idPointer, insecureHttp, deployed } = options;
   if (salt !== undefined && (env === undefined || (given !== undefined && given !== 'auto'))) {
@@ -44,7 +44,7 @@ export function planCall(
     body: completeBody(trigger, env),
   }));
   const deployedMs = deployed === undefined ? 0 : (deployed.timeoutMs ?? usualDeployedMs);
-  checkToken(options.token, clock.now(), asked, deployedMs);
+  checkToken(options.token, nameOf, clock.now(), asked, deployedMs);
   const request = {
     given,
     how: '',
@@ -53,6 +53,7 @@ export function planCall(
     ci: detectCi(env ?? {}),
     idPointer,
     insecureHttp,
+    nameOf,
   };
   return planStarts(asked, request, redact, (message, gate) =>
     reporter.progress({ type: 'note', message, ...(gate !== unnamed && { gate }) }),

@@ -1,4 +1,5 @@
 import { jobHashOf, type KeyRequest, planKeys } from '../ci/idempotency.ts';
+import type { NameOf } from '../errors.ts';
 import { type StartingGate, unnamed } from '../gate/plan/plan.ts';
 import { type AskedGate, planPreviews } from '../preview/plan.ts';
 import type { Redact } from '../redact.ts';
@@ -7,6 +8,7 @@ import type { Redact } from '../redact.ts';
 interface StartRequest extends Omit<KeyRequest, 'bodyBytes' | 'retries'> {
   idPointer: string | undefined;
   insecureHttp: boolean | undefined;
+  nameOf: NameOf;
 }
 
 /**
@@ -20,8 +22,8 @@ export function planStarts<Settings>(
   redact: Redact,
   warn: (problem: string, gate: string) => void,
 ): StartingGate<Settings>[] {
-  const { idPointer, insecureHttp, salt } = request;
-  return planPreviews(asked, jobHashOf(request), insecureHttp).map(({ body, preview, ...gate }) => {
+  const { idPointer, salt } = request;
+  return planPreviews(asked, jobHashOf(request), request).map(({ body, preview, ...gate }) => {
     const own = gate.name === unnamed ? salt : [salt, `gate ${gate.name}`].filter(Boolean).join(', ');
     const keys = { ...request, salt: own, retries: gate.rules.retries, bodyBytes: JSON.stringify(body) };
     const planned = planKeys(keys, { redact, warn: (problem) => warn(problem, gate.name) });

@@ -17,7 +17,7 @@ import type { GateEvent } from '../gate/events.ts';
 import { intervalNote, usualDeployedMs } from '../gate/limits.ts';
 import { nameInLibrary } from '../options/spelling.ts';
 import { artifactsOf, versionsOf } from '../subject.ts';
-import { isLocal, parseApiUrl, querySecrets } from '../transport/address.ts';
+import { isLocal, parseApiUrl, querySecrets, receiver } from '../transport/address.ts';
 import { onAbort } from '../transport/stop.ts';
 import type { GateOptions } from './gate-options.ts';
 import type { OpenGateOptions } from './open-gate.ts';
@@ -58,7 +58,7 @@ export async function withSession<Event, Result>(
   const redact = ownRedactor(options, [hub?.token, ...pages, ...bodies]);
   const connection = { insecureHttp, caPem, proxyEnv };
   try {
-    const base = parseApiUrl(options.apiUrl, insecureHttp);
+    const base = parseApiUrl(options.apiUrl, receiver('service', nameInLibrary), insecureHttp);
     for (const message of notes) progress({ type: 'note', message });
     return await use({
       base,
@@ -70,7 +70,7 @@ export async function withSession<Event, Result>(
       reporter: { progress },
       hasFailed: () => observer.hasFailed(clock),
       connect: async () =>
-        createCaller({ ...options, onExchange: observer.onExchange }, redact, nameInLibrary),
+        createCaller({ ...options, onExchange: observer.onExchange }, nameInLibrary, redact),
       hub: async () => (hub === undefined ? null : { ...hub, url: String(hub.url), ...connection }),
       local,
       env: options.env ?? {},

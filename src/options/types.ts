@@ -12,7 +12,7 @@ import {
 } from '../gate/policy.ts';
 import { artifactsOf, parseArtifact, repeatedName } from '../subject.ts';
 import { nearest } from '../suggest.ts';
-import { mayHaveQuery, parseApiUrl, type Receiver } from '../transport/address.ts';
+import { mayHaveQuery, parseApiUrl, receiver } from '../transport/address.ts';
 
 /** The type of an option: how its value is written in a file, as text and in a JSON schema. */
 export interface OptionType<Value> {
@@ -74,7 +74,7 @@ export const pointer: OptionType<string> = {
  * @param other another form of the value, and its name
  */
 export function url(
-  server: Receiver['server'],
+  server: Parameters<typeof receiver>[0],
   setting: string,
   other?: { pattern: RegExp; is: string },
 ): OptionType<string> {
@@ -91,7 +91,7 @@ export function url(
         if (other?.pattern.test(address.trim())) return address.trim();
         try {
           // Whether http is allowed depends on the command line, and is checked before anything is sent.
-          parseApiUrl(address, true, { server, address: () => setting });
+          parseApiUrl(address, { ...receiver(server, String), address: setting, credential: '' }, true);
         } catch (error) {
           if (!(error instanceof ConfigError)) throw error;
           const params = { hint: error.hint, cause: error };

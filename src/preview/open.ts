@@ -16,7 +16,7 @@ import { isLimit } from '../gate/failed-read.ts';
 import { stopBudgetMs } from '../gate/limits.ts';
 import type { PlannedGate } from '../gate/plan/plan.ts';
 import type { EnvironmentTools, Preview, Removal, StartEnvironment } from '../gate/start.ts';
-import { bareUrl, shownUrl, toDeployment } from '../transport/address.ts';
+import { bareUrl, receiver, shownUrl } from '../transport/address.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { untilAborted } from '../transport/stop.ts';
@@ -69,7 +69,7 @@ async function rejectIfAborted(work: Promise<void>, signal: AbortSignal): Promis
 export function openPreviews(tools: PreviewTools) {
   const { caller, caPem, proxyEnv, clock, emit, nameOf, onStop, onExchange } = tools;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const transport = httpTransport({ caPem, proxy, to: toDeployment });
+  const transport = httpTransport({ caPem, proxy, to: receiver('deployment', nameOf) });
   const all = new Map<string, Open>();
   /** Ends the waits for the deployments. Not a gate's own signal, since several share them. */
   const preparing = new AbortController();

@@ -1,13 +1,13 @@
 import { expiryOf, whenText } from '../client/credential-problems.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { formatDuration } from '../duration.ts';
-import { ConfigError, CredentialError } from '../errors.ts';
+import { ConfigError, CredentialError, type NameOf } from '../errors.ts';
 import type { Rules } from '../gate/limits.ts';
 import { longestPathMs, type PlanNode } from '../gate/plan/graph.ts';
 import type { Preview } from '../gate/start.ts';
 import type { GatePreview } from '../options/library-options.ts';
 import { parseUrl } from '../parse-url.ts';
-import { parseApiUrl, type Receiver, toDeployment } from '../transport/address.ts';
+import { parseApiUrl, receiver } from '../transport/address.ts';
 import { previewKey } from './mark.ts';
 
 /** A gate with the body of its run, and the preview that it asks for. */
@@ -20,27 +20,35 @@ export interface AskedGate<Settings = unknown> extends PlanNode {
 
 export const usualReadyMs = 300_000;
 
-const toReadyPage: Receiver = { server: 'page', address: (nameOf) => nameOf('preview.readyUrl') };
-
 /** Returns the URL of a page: itself, or a path at the deployment. */
 export function pageUrl(page: string, baseUrl: URL): string {
   return page.startsWith('/') ? (parseUrl(page, baseUrl.href)?.href ?? page) : page;
 }
 
+interface PlanningOptions {
+  insecureHttp: boolean | undefined;
+  nameOf: NameOf;
+}
+
 /** Returns the preview of a gate, whose environment is the one to copy. @throws ConfigError for a URL that rungate does not use */
-function previewOf(settings: GatePreview, body: TriggerBody, insecureHttp: boolean | undefined): Preview {
-  const baseUrl = parseApiUrl(String(settings.baseUrl), insecureHttp, toDeployment);
+function previewOf(
+  settings: GatePreview,
+  body: TriggerBody,
+  { insecureHttp, nameOf }: PlanningOptions,
+): Preview {
+  const to = receiver('deployment', nameOf);
+  const baseUrl = parseApiUrl(String(settings.baseUrl), to, insecureHttp);
   const { readyUrl, readyTimeoutMs = usualReadyMs, copyVariables = false } = settings;
   const page = readyUrl && pageUrl(String(readyUrl), baseUrl);
+  const toPage = { ...to, server: 'page', address: nameOf('preview.readyUrl') } as const;
   const model = body.environmentKey ?? null;
   if (copyVariables && model === null)
     throw new ConfigError('there is no environment to copy the variables of', {
-      hint: (nameOf) =>
-        `name it as ${nameOf('environment')}, or leave out ${nameOf('preview.copyVariables')}`,
+      hint: `name it as ${nameOf('environment')}, or leave out ${nameOf('preview.copyVariables')}`,
     });
   return {
     baseUrl,
-    readyUrl: page === undefined ? baseUrl : parseApiUrl(page, insecureHttp, toReadyPage),
+    readyUrl: page === undefined ? baseUrl : parseApiUrl(page, toPage, insecureHttp),
     readyTimeoutMs,
     copyVariables,
     model,
@@ -57,13 +65,13 @@ function previewOf(settings: GatePreview, body: TriggerBody, insecureHttp: boole
 export function planPreviews<Settings>(
   gates: readonly AskedGate<Settings>[],
   jobHashOf: (text: string) => string,
-  insecureHttp: boolean | undefined,
+  options: PlanningOptions,
 ): (Omit<AskedGate<Settings>, 'preview'> & { preview: Preview | undefined })[] {
   const groups = new Map<string, TriggerBody[]>();
   const planned = gates.map((gate) => {
     if (gate.preview === undefined) return { ...gate, preview: undefined, group: '' };
     const { environmentKey: _model, ...body } = gate.body;
-    const preview = previewOf(gate.preview, gate.body, insecureHttp);
+    const preview = previewOf(gate.preview, gate.body, options);
     const { baseUrl, model, copyVariables, version } = preview;
     const group = JSON.stringify([baseUrl.href, model, copyVariables, version]);
     groups.set(group, [...(groups.get(group) ?? []), body]);
@@ -87,6 +95,7 @@ export function planPreviews<Settings>(
  */
 export function checkToken(
   token: string | undefined,
+  nameOf: NameOf,
   now: number,
   gates: readonly AskedGate[],
   deployedMs: number,
@@ -96,7 +105,7 @@ export function checkToken(
   if (token === undefined)
     throw new CredentialError(
       'no bearer token is set: rungate creates an environment for the deployment and deletes it, which an API key cannot do',
-      { hint: (nameOf) => nameOf('give.bearer') },
+      { hint: nameOf('give.bearer') },
     );
   const expiry = expiryOf(token);
   const readyMs = ({ preview }: AskedGate) => preview && (preview.readyTimeoutMs ?? usualReadyMs);
@@ -108,10 +117,9 @@ export function checkToken(
   if (expiry === null || expiry >= now + needMs) return;
   const isOver = expiry < now;
   throw new ConfigError(
-    (nameOf) =>
-      isOver
-        ? `${nameOf('token')} expired ${whenText(expiry, now)}`
-        : `${nameOf('token')} expires ${whenText(expiry, now)}, but the gate may take ${formatDuration(needMs)}: the environment could not be deleted then`,
-    { hint: (nameOf) => `set a newer token${isOver ? '' : `, or a shorter ${nameOf('timeout')}`}` },
+    isOver
+      ? `${nameOf('token')} expired ${whenText(expiry, now)}`
+      : `${nameOf('token')} expires ${whenText(expiry, now)}, but the gate may take ${formatDuration(needMs)}: the environment could not be deleted then`,
+    { hint: `set a newer token${isOver ? '' : `, or a shorter ${nameOf('timeout')}`}` },
   );
 }

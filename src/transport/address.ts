@@ -1,5 +1,5 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
-import { ConfigError, UsageError, type Wording } from '../errors.ts';
+import { ConfigError, type NameOf, UsageError } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
 
 /** Characters that an id must not contain: C0, DEL and C1 controls, and unpaired surrogates. */
@@ -15,28 +15,40 @@ export function isLocal(apiUrl: string): boolean {
   return isLoopback(parseUrl(apiUrl)?.hostname ?? '');
 }
 
-/** The receiver of requests, and the text that names the option or the variable with its URL. */
+/** The receiver of requests, and the settings about it as its user writes them, for errors. */
 export interface Receiver {
   readonly server: 'service' | 'hub' | 'page' | 'deployment' | 'proxy';
-  readonly address: Exclude<Wording, string>;
+  /** The setting with its URL. */
+  readonly address: string;
+  /** The settings with the credential of requests; empty if they have none. */
+  readonly credential: string;
+  readonly insecureHttp: string;
+  /** The settings with the certificate of a private CA. */
+  readonly trust: string;
+  readonly certFile: string;
+  readonly keyFile: string;
 }
 
-export const toService: Receiver = { server: 'service', address: (nameOf) => nameOf('apiUrl') };
-export const toHub: Receiver = { server: 'hub', address: (nameOf) => nameOf('hub.url') };
-export const toPage: Receiver = { server: 'page', address: (nameOf) => nameOf('deployed.url') };
-export const toDeployment: Receiver = {
-  server: 'deployment',
-  address: (nameOf) => nameOf('preview.baseUrl'),
-};
+/** The ids of the setting with the URL, and of those with a credential. */
+const settingsOf = {
+  service: ['apiUrl', 'apiKey', 'token'],
+  hub: ['hub.url', 'hubTokens'],
+  page: ['deployed.url', 'deployedHeaderFile'],
+  deployment: ['preview.baseUrl'],
+} as const;
 
-/** Which credential requests have, instead of one in the URL. */
-const credentials: Readonly<Record<Receiver['server'], Receiver['address']>> = {
-  service: (nameOf) => `${nameOf('apiKey')} or ${nameOf('token')}`,
-  hub: (nameOf) => nameOf('hubTokens'),
-  page: (nameOf) => nameOf('deployedHeaderFile'),
-  deployment: () => '',
-  proxy: () => '',
-};
+export function receiver(server: keyof typeof settingsOf, nameOf: NameOf): Receiver {
+  const [address, ...credentials] = settingsOf[server];
+  return {
+    server,
+    address: nameOf(address),
+    credential: credentials.map((id) => nameOf(id)).join(' or '),
+    insecureHttp: nameOf('insecureHttp'),
+    trust: nameOf('trust'),
+    certFile: nameOf('certFile'),
+    keyFile: nameOf('keyFile'),
+  };
+}
 
 /** Whether requests go to a URL as it is, instead of to paths below it. */
 export const mayHaveQuery = (server: Receiver['server']) => server === 'page' || server === 'deployment';
@@ -48,30 +60,27 @@ export const mayHaveQuery = (server: Receiver['server']) => server === 'page' ||
  */
 export function parseApiUrl(
   address: string,
+  { server, address: setting, credential, insecureHttp: allowHttp }: Receiver,
   insecureHttp = false,
-  { server, address: name } = toService,
 ): URL {
   const text = address.trim();
   const port = server === 'hub' ? 4020 : 4010;
-  const example: Wording = (nameOf) =>
-    `set ${name(nameOf)} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
-  const problem = (what: string, hint: Wording = example) =>
+  const example = `set ${setting} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
+  const problem = (what: string, hint = example) =>
     new ConfigError(`the URL of the ${server} ${what}`, { hint });
   if (text === '') throw problem('is not set');
   if (/["'${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
     throw problem(
       'contains a space, a quote or one of $ { } % < >',
-      (nameOf) => `check ${name(nameOf)}: it may contain quotes, or a placeholder that was not replaced`,
+      `check ${setting}: it may contain quotes, or a placeholder that was not replaced`,
     );
   }
   const url = parseUrl(text);
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    throw problem('must not contain a user name or password', (nameOf) => {
-      const other = credentials[server](nameOf);
-      return other === '' ? 'remove them' : `set the credential as ${other}`;
-    });
+    const hint = credential === '' ? 'remove them' : `set the credential as ${credential}`;
+    throw problem('must not contain a user name or password', hint);
   }
   if (text.includes('#') || (!mayHaveQuery(server) && text.includes('?')))
     throw problem(`must not have ${mayHaveQuery(server) ? '' : 'a query or '}a fragment`);
@@ -79,7 +88,7 @@ export function parseApiUrl(
     const sent = mayHaveQuery(server) ? 'the request' : 'the credential';
     throw problem(
       `uses http, which is not encrypted: ${url.hostname}`,
-      (nameOf) => `use https://; ${nameOf('insecureHttp')} allows http, which sends ${sent} unencrypted`,
+      `use https://; ${allowHttp} allows http, which sends ${sent} unencrypted`,
     );
   }
   return url;
@@ -116,9 +125,10 @@ export function paramProblem(value: string): string | null {
 
 /**
  * Returns the endpoint's path with its parameters filled in, percent-encoded: a value never adds or removes a segment.
+ * @param call the beginning of messages about the call
  * @throws UsageError before anything is sent
  */
-export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Record<string, string>>): string {
+export function fillPath(endpoint: Endpoint, params: Readonly<Record<string, string>>, call = ''): string {
   const names = pathParams(endpoint.path);
   for (const param of names) {
     const value = params[param] ?? '';
@@ -126,7 +136,7 @@ export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Reco
     const reserved = isReserved ? `must not be "${value}": that path belongs to another endpoint` : null;
     const problem = paramProblem(value) ?? reserved;
     if (problem !== null) {
-      throw new UsageError((nameOf) => `${nameOf('call', name)}${param} ${problem}`, {
+      throw new UsageError(`${call}${param} ${problem}`, {
         hint: `copy ${param} exactly as the service shows it`,
       });
     }
@@ -136,26 +146,27 @@ export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Reco
   );
 }
 
-function queryText(name: string, key: string, value: unknown): string {
+function queryText(key: string, value: unknown, call: string, nameOf: NameOf): string {
   if (typeof value === 'string' && !/\p{Surrogate}/u.test(value)) return value;
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   throw new UsageError(
-    (nameOf) =>
-      `${nameOf('call', name)}${nameOf('query', key)} must be a string, a number, a boolean or a list of these`,
+    `${call}${nameOf('query', key)} must be a string, a number, a boolean or a list of these`,
   );
 }
 
 /**
  * Returns the encoded query with its `?`, or an empty string. Leaves out undefined values, and repeats the key for each
  * item of a list.
+ * @param call the beginning of messages about the call
  * @throws UsageError for a value that has no text form
  */
-export function queryString(name: string, query: Readonly<Record<string, unknown>>): string {
+export function queryString(query: Readonly<Record<string, unknown>>, call: string, nameOf: NameOf): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    for (const item of Array.isArray(value) ? value : [value]) search.append(key, queryText(name, key, item));
+    for (const item of Array.isArray(value) ? value : [value])
+      search.append(key, queryText(key, item, call, nameOf));
   }
   return search.size === 0 ? '' : `?${search}`;
 }

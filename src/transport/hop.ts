@@ -143,7 +143,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       onResponseError(_, error) {
         const proxied = error instanceof ProxyFault && hop.proxy !== null;
         const fault = proxied
-          ? proxyError(error, url, hop.proxy as URL)
+          ? proxyError(error, url, hop.proxy as URL, hop.to)
           : networkError(error, url, sending !== undefined, hop.to);
         settle(() => reject(fault));
       },

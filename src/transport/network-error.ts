@@ -1,7 +1,7 @@
 import { maxHeaderSize } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
-import { HttpError, NetworkError, type NetworkFault, type Wording } from '../errors.ts';
-import { isLoopback, type Receiver, toService } from './address.ts';
+import { HttpError, NetworkError, type NetworkFault } from '../errors.ts';
+import { isLoopback, type Receiver } from './address.ts';
 
 const dns: readonly string[] = ['ENOTFOUND', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
 
@@ -35,7 +35,7 @@ function plainly(text: string): string {
   return reason ?? text.trim();
 }
 
-type Remedy = (to: Receiver) => Wording;
+type Remedy = (to: Receiver) => string;
 
 /** The problem with a certificate, as the end of a sentence, and the remedy, by the code of the error. */
 const certificates: Readonly<Record<string, readonly [problem: string, remedy: Remedy]>> = {
@@ -47,9 +47,8 @@ const certificates: Readonly<Record<string, readonly [problem: string, remedy: R
   // The server has sent only its own certificate.
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
     'is not trusted: its issuer is unknown, and the server sent no certificate of it',
-    ({ server }) =>
-      (nameOf) =>
-        `if a private CA signed it, add the certificate of that CA with ${nameOf('trust')}; if an intermediate CA did, the ${server} must also send the certificate of that one, or add it to the same file`,
+    ({ server, trust }) =>
+      `if a private CA signed it, add the certificate of that CA with ${trust}; if an intermediate CA did, the ${server} must also send the certificate of that one, or add it to the same file`,
   ],
   CERT_NOT_YET_VALID: [
     'is not valid yet',
@@ -57,7 +56,7 @@ const certificates: Readonly<Record<string, readonly [problem: string, remedy: R
   ],
 };
 
-function otherHost(cause: unknown, host: string, { address }: Receiver): [string, Wording] {
+function otherHost(cause: unknown, host: string, { address }: Receiver): [string, string] {
   const { subjectaltname } = Object((cause as { cert?: unknown }).cert) as { subjectaltname?: string };
   if (subjectaltname === undefined) {
     const name = host.replace(/^\[|\]$/g, '');
@@ -65,8 +64,7 @@ function otherHost(cause: unknown, host: string, { address }: Receiver): [string
     return ['has no subjectAltName for the host', `reissue it with subjectAltName=${kind}:${name}`];
   }
   const hosts = subjectaltname.replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
-  const hint: Wording = (nameOf) => `use a host name from the certificate in ${address(nameOf)}`;
-  return [`is for another host: ${hosts}`, hint];
+  return [`is for another host: ${hosts}`, `use a host name from the certificate in ${address}`];
 }
 
 /** Whether the peer closed the connection without sending a byte, as a TLS port does when it receives plain HTTP, or no certificate. */
@@ -84,16 +82,14 @@ export function span(ms: number): string {
 export const isContinue = (cause: unknown): boolean =>
   codeOf(cause) === 'UND_ERR_SOCKET' && (cause as Error).message === 'bad response';
 
-type Fault = readonly [fault: NetworkFault, message: string, hint: Wording | undefined];
+type Fault = readonly [fault: NetworkFault, message: string, hint: string | undefined];
 
 /** The alerts of a server that requires a client certificate, or that refused it. */
 const certificateAlert = /HANDSHAKE_FAILURE|UNKNOWN_CA|ACCESS_DENIED|CERTIFICATE/;
 
 /** Only the service gets a client certificate. */
-const clientCertificate = ({ server }: Receiver): Wording | undefined =>
-  server === 'service'
-    ? (nameOf) => `the service may require a client certificate: check ${nameOf('certFile')}`
-    : undefined;
+const clientCertificate = ({ server, certFile }: Receiver) =>
+  server === 'service' ? `the service may require a client certificate: check ${certFile}` : undefined;
 
 /** Node limits the headers of a response for every HTTP client. */
 const largeHeaders = (started: boolean, { host }: URL, { server }: Receiver): Fault => [
@@ -109,10 +105,9 @@ function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Rece
     const isPlain = /wrong version number|packet length too long|unknown protocol/.test(text);
     const byAlert =
       code.includes('_ALERT_') && certificateAlert.test(code) ? clientCertificate(to) : undefined;
-    const hint: Wording = (nameOf) =>
-      isPlain
-        ? `the server at that port does not speak TLS: check the port in ${to.address(nameOf)}${plain}`
-        : `check the host and port in ${to.address(nameOf)}: the server there does not speak TLS as expected`;
+    const hint = isPlain
+      ? `the server at that port does not speak TLS: check the port in ${to.address}${plain}`
+      : `check the host and port in ${to.address}: the server there does not speak TLS as expected`;
     return ['tls', `no TLS connection to ${host}: ${plainly(text)}`, byAlert ?? hint];
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
@@ -121,8 +116,7 @@ function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Rece
   }
   const [problem, remedy] = certificates[code] ?? [
     `is not trusted: ${plainly(cause instanceof Error ? cause.message : code)}`,
-    (): Wording => (nameOf) =>
-      `if a private CA signed it, add the certificate of that CA with ${nameOf('trust')}`,
+    ({ trust }: Receiver) => `if a private CA signed it, add the certificate of that CA with ${trust}`,
   ];
   return ['tls', `the certificate of ${host} ${problem}`, remedy(to)];
 }
@@ -140,8 +134,7 @@ function brokenFault(name: string, text: string, cause: unknown, url: URL, to: R
   const what = isHttp
     ? `the connection to ${host} broke before the response was complete`
     : `${host} sent a response that is not HTTP`;
-  const hint: Wording = (nameOf) =>
-    `if this port expects TLS, use https:// instead of http:// in ${to.address(nameOf)}`;
+  const hint = `if this port expects TLS, use https:// instead of http:// in ${to.address}`;
   const mayBeTls = url.protocol === 'http:' && (!isHttp || sentNothing(cause));
   const isRefused = url.protocol === 'https:' && text === closed && sentNothing(cause);
   return ['broken', `${what}: ${text}`, mayBeTls ? hint : isRefused ? clientCertificate(to) : undefined];
@@ -159,7 +152,7 @@ function unsentFault(code: string, text: string, { host, hostname }: URL, to: Re
     return [
       'dns',
       `no address found for the host ${hostname} (${code})`,
-      (nameOf) => `check the host in ${address(nameOf)} and the network`,
+      `check the host in ${address} and the network`,
     ];
   // The name server did not respond, so the name may exist.
   if (code === 'EAI_AGAIN')
@@ -169,12 +162,12 @@ function unsentFault(code: string, text: string, { host, hostname }: URL, to: Re
   return [
     'refused',
     `nothing is listening at ${host} (${code})`,
-    (nameOf) => `check the host and port in ${address(nameOf)}, and that the ${server} is running${local}`,
+    `check the host and port in ${address}, and that the ${server} is running${local}`,
   ];
 }
 
 /** @param started whether the first byte of the request was written */
-export function networkError(cause: unknown, url: URL, started: boolean, to = toService): NetworkError {
+export function networkError(cause: unknown, url: URL, started: boolean, to: Receiver): NetworkError {
   const code = codeOf(cause);
   const { message, name } = cause instanceof Error ? cause : { message: '', name: '' };
   const text = undiciTimeout.test(code) ? 'timed out' : cutOff.test(message) ? closed : message || code;
@@ -188,10 +181,8 @@ export function networkError(cause: unknown, url: URL, started: boolean, to = to
   return new NetworkError(fault, problem, { hint, cause });
 }
 
-const unreachable =
-  ({ address }: Receiver): Wording =>
-  (nameOf) =>
-    `check ${address(nameOf)} and the network, and whether you need a proxy`;
+const unreachable = ({ address }: Receiver) =>
+  `check ${address} and the network, and whether you need a proxy`;
 
 /** @param hint the remedy for a slow response */
 export function timeoutError(
@@ -199,7 +190,7 @@ export function timeoutError(
   started: boolean,
   timeoutMs: number,
   to: Receiver,
-  hint?: Wording,
+  hint?: string,
 ): NetworkError {
   if (started)
     return new NetworkError('broken', `no complete response from ${url.host} within ${span(timeoutMs)}`, {
@@ -229,11 +220,15 @@ export class ProxyFault extends Error {
   }
 }
 
-const toProxy: Receiver = { server: 'proxy', address: () => 'HTTPS_PROXY' };
 const check = 'check HTTPS_PROXY (HTTP_PROXY for http://), or add the host to NO_PROXY if it needs no proxy';
 
-/** Converts a ProxyFault into an error for the user. Nothing was sent to the service. */
-export function proxyError(fault: ProxyFault, target: URL, proxy: URL): HttpError | NetworkError {
+/** Converts a ProxyFault into an error for the user. Nothing was sent to the receiver. */
+export function proxyError(
+  fault: ProxyFault,
+  target: URL,
+  proxy: URL,
+  to: Receiver,
+): HttpError | NetworkError {
   const { status, cause } = fault;
   if (status === 407) {
     const text = `no connection to ${target.host}: the proxy ${proxy.host} rejected the credentials, or requires some (407)`;
@@ -248,7 +243,7 @@ export function proxyError(fault: ProxyFault, target: URL, proxy: URL): HttpErro
     const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (${status})`;
     return new NetworkError('connect', text, { hint: check });
   }
-  const error = networkError(cause, proxy, false, toProxy);
+  const error = networkError(cause, proxy, false, { ...to, server: 'proxy', address: 'HTTPS_PROXY' });
   error.message = `no connection to ${target.host} through the proxy: ${error.message}`;
   error.hint = error.fault === 'tls' ? `${error.hint}; ${check}` : check;
   return error;

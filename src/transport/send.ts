@@ -1,6 +1,6 @@
-import { HttpError, UsageError, type Wording } from '../errors.ts';
+import { HttpError, UsageError } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
-import { type Receiver, toService } from './address.ts';
+import type { Receiver } from './address.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout, timeoutError } from './network-error.ts';
@@ -23,8 +23,7 @@ export interface TransportOptions {
   keyPem?: string | undefined;
   /** Returns the proxy for a URL (`proxyFor`), or null for a direct connection. Default: always direct. */
   proxy?: ((target: URL) => URL | null) | undefined;
-  /** Default: the service. */
-  to?: Receiver | undefined;
+  to: Receiver;
 }
 
 const maxRedirects = 5;
@@ -50,7 +49,7 @@ function redirectTarget(
 ): URL | undefined {
   const { status, location } = response;
   if (location === undefined || !(toGet.includes(status) || sameMethod.includes(status))) return undefined;
-  const problem = (what: string, hint?: Wording) =>
+  const problem = (what: string, hint?: string) =>
     new HttpError(`the ${server} redirects ${what}`, { status, hint });
   const to = parseUrl(location, from.href);
   if (to === null) throw problem(`(${status}) to an invalid URL`);
@@ -61,19 +60,17 @@ function redirectTarget(
     const place = to.origin === 'null' ? `a ${to.protocol} URL` : to.origin;
     throw problem(
       `(${status}) to another origin, ${place}`,
-      (nameOf) =>
-        `rungate does not send the credential there; if ${place} is the ${server}, set ${address(nameOf)} to it`,
+      `rungate does not send the credential there; if ${place} is the ${server}, set ${address} to it`,
     );
   }
   if (method !== 'GET' && toGet.includes(status)) {
     throw problem(
       `(${status}) a ${method}, which would lose its body`,
-      (nameOf) =>
-        `change ${address(nameOf)} so that the ${server} does not redirect; this redirect leads to ${to.pathname}`,
+      `change ${address} so that the ${server} does not redirect; this redirect leads to ${to.pathname}`,
     );
   }
   if (hops >= maxRedirects) {
-    throw problem(`more than ${maxRedirects} times`, (nameOf) => `check the path in ${address(nameOf)}`);
+    throw problem(`more than ${maxRedirects} times`, `check the path in ${address}`);
   }
   return to;
 }
@@ -82,16 +79,16 @@ function redirectTarget(
 const longestTimer = 2 ** 31 - 1;
 
 /** Returns a transport over real sockets, which opens connections when they are first needed. */
-export function httpTransport(options: TransportOptions = {}): Transport {
+export function httpTransport(options: TransportOptions): Transport {
   const opened = new Set<Connections>();
   const running = new Set<Stop>();
   let closed: UsageError | null = null;
   const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
-  const { to = toService, certPem, keyPem = certPem } = options;
+  const { to, certPem, keyPem = certPem } = options;
   if (certPem === undefined && keyPem !== undefined)
-    throw new UsageError((nameOf) => `${nameOf('keyFile')} has no effect without ${nameOf('certFile')}`);
+    throw new UsageError(`${to.keyFile} has no effect without ${to.certFile}`);
   const trust = caPem === undefined ? undefined : trustAlso(caPem);
-  const identity = certPem === undefined ? undefined : { certPem, keyPem: keyPem ?? certPem };
+  const identity = certPem === undefined ? undefined : { certPem, keyPem: keyPem ?? certPem, to };
   const own = identity === undefined ? trust : trustAlso(caPem, identity);
   for (const context of [trust, own]) context?.catch(() => {});
 

@@ -1,5 +1,4 @@
 import type { Method } from '../contract/endpoint.ts';
-import type { Wording } from '../errors.ts';
 
 /** A complete request: sending it again sends the same bytes. */
 export interface PreparedRequest {
@@ -33,7 +32,7 @@ export interface SendOptions {
   /** The time limit of the whole request, from connecting to the last byte of the body, redirects included. */
   timeoutMs: number;
   /** The remedy for a response that is not complete within that time. */
-  timeoutHint?: Wording | undefined;
+  timeoutHint?: string | undefined;
   /** Use a new connection: the service may reset a reused one during the request. */
   fresh?: boolean | undefined;
   /**

@@ -1,5 +1,6 @@
 import type { SecureContext } from 'node:tls';
-import { ConfigError, type Wording } from '../errors.ts';
+import { ConfigError } from '../errors.ts';
+import type { Receiver } from './address.ts';
 
 const block =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
@@ -36,14 +37,16 @@ interface NewerTls {
 export interface Identity {
   certPem: string;
   keyPem: string;
+  /** The receiver of both, for errors. */
+  to: Receiver;
 }
 
 /** Returns what is wrong with a private key, or with its certificate. @param code the error code of OpenSSL */
-function keyProblem(code: string, { keyPem }: Identity): [problem: string, hint: Wording] {
+function keyProblem(code: string, { keyPem, to }: Identity): [problem: string, hint: string] {
   if (!/PRIVATE KEY-----/.test(keyPem))
     return [
       'the client certificate has no private key in PEM',
-      (nameOf) => `give the file of the key with ${nameOf('keyFile')}`,
+      `give the file of the key with ${to.keyFile}`,
     ];
   if (/ENCRYPTED/.test(keyPem))
     return [
@@ -53,8 +56,7 @@ function keyProblem(code: string, { keyPem }: Identity): [problem: string, hint:
   if (code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH')
     return [
       'the private key belongs to another client certificate',
-      (nameOf) =>
-        `check ${nameOf('certFile')} and ${nameOf('keyFile')}; the client's own certificate comes first`,
+      `check ${to.certFile} and ${to.keyFile}; the client's own certificate comes first`,
     ];
   return ['the private key of the client certificate cannot be read', 'copy it again with every line'];
 }

@@ -6,6 +6,7 @@ import { readPages } from '../../src/client/pages.ts';
 import { ceilings, Pace } from '../../src/client/rate-limit.ts';
 import { api } from '../../src/contract/index.ts';
 import { type CountedRequest, decideRate, documentedLimits } from '../../src/mock/rate-limit.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
 import type { RawReply, Transport } from '../../src/transport/transport.ts';
 import { cli } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -82,7 +83,10 @@ async function listAll(options: Partial<CallerOptions>, pages: number) {
   const clock = fakeClock();
   const { transport, seen } = service(clock, pages);
   const apiUrl = 'https://service.example.com';
-  const caller = createCaller({ apiUrl, token: 'token-1', clock, random: () => 0.5, transport, ...options });
+  const caller = createCaller(
+    { apiUrl, token: 'token-1', clock, random: () => 0.5, transport, ...options },
+    nameInCommands,
+  );
   onTestFinished(() => caller.close());
   const endpoint = { ...api['observations.list'], response: z.unknown() };
   let items = 0;

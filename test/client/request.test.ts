@@ -10,24 +10,25 @@ import {
   redactError,
   UsageError,
 } from '../../src/errors.ts';
-import { nameInLibrary } from '../../src/options/spelling.ts';
+import { nameInCommands, nameInLibrary } from '../../src/options/spelling.ts';
 import { redactor } from '../../src/redact.ts';
-import { parseApiUrl } from '../../src/transport/address.ts';
+import { parseApiUrl, receiver } from '../../src/transport/address.ts';
 import { thrown } from './rejection.ts';
 
 const apiUrl = 'https://service.example.com';
 const both = { apiKey: 'key-123', token: 'token-456' };
 const selected = { projectSlug: 'shop', processSlug: 'checkout' };
 
-type Target = Sender & { apiUrl?: string; insecureHttp?: boolean };
+type Target = Partial<Sender> & { apiUrl?: string; insecureHttp?: boolean };
 
 function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Target = {}) {
   const endpoint: Endpoint = api[name];
-  const base = parseApiUrl(target.apiUrl ?? apiUrl, target.insecureHttp);
+  const { nameOf = nameInCommands } = target;
+  const base = parseApiUrl(target.apiUrl ?? apiUrl, receiver('service', nameOf), target.insecureHttp);
   const { apiKey = '', token = '' } = { ...both, ...target };
   const redact = redactor([apiKey, token]);
   try {
-    return prepareRequest(name, endpoint, { params: {}, ...input }, base, { ...both, ...target });
+    return prepareRequest(name, endpoint, { params: {}, ...input }, base, { ...both, ...target, nameOf });
   } catch (error) {
     // As the caller does.
     throw redactError(error as RungateError, redact);
@@ -35,7 +36,7 @@ function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: 
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>
-  thrown(() => prepare(name, input), UsageError, nameInLibrary);
+  thrown(() => prepare(name, input, { nameOf: nameInLibrary }), UsageError);
 
 describe('the API URL', () => {
   test.each([

@@ -4,6 +4,7 @@ import { prepareRequest } from '../../src/client/request.ts';
 import { parseResponse } from '../../src/client/response.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { HttpError, type RungateError, redactError, UnexpectedResponseError } from '../../src/errors.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
 import { redactNothing, redactor } from '../../src/redact.ts';
 import { connect, secrets, status } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
@@ -26,14 +27,17 @@ function readWhole(
 ) {
   const redact = redactor(Object.values(secrets));
   const base = new URL('https://h.example');
-  const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, base, secrets);
+  const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, base, {
+    ...secrets,
+    nameOf: nameInCommands,
+  });
   const { status = 200, headers = {}, check = true } = response;
   try {
     return parseResponse(
       request,
       api[name],
       { status, headers, text },
-      { now: 0, check, redact: redactNothing },
+      { now: 0, check, redact: redactNothing, nameOf: nameInCommands },
     );
   } catch (error) {
     // As the caller does.

@@ -9,6 +9,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
 import type { HubEvent } from '../../src/gate/fleet/protocol.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
+import { receiver } from '../../src/transport/address.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
@@ -88,7 +90,7 @@ async function deliver(url: string, body: string): Promise<number | undefined> {
 
 /** Watches runs as a gate does: it connects again whenever its stream ends. */
 function watch(url: string, runIds: readonly string[]) {
-  const transport = httpTransport({ caPem: ca });
+  const transport = httpTransport({ caPem: ca, to: receiver('hub', nameInCommands) });
   const stop = new AbortController();
   const client = createHubClient({ url: new URL(url), token, transport, clock: systemClock });
   const woken = new Set<string>();

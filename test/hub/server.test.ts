@@ -9,6 +9,8 @@ import type { HubLogEvent } from '../../src/hub/http.ts';
 import { memoryHub } from '../../src/hub/hub.ts';
 import { usualBudget } from '../../src/hub/ledger.ts';
 import { type HubServer, serveHub } from '../../src/hub/server.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
+import { receiver } from '../../src/transport/address.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
@@ -56,7 +58,7 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
 }
 
 function connect(url: string, token = 'new-token') {
-  const transport = httpTransport();
+  const transport = httpTransport({ to: receiver('hub', nameInCommands) });
   cleanups.push(() => transport.close());
   const client = createHubClient({
     url: new URL(url),

@@ -4,6 +4,7 @@ import { createCaller } from '../../src/client/caller.ts';
 import { run } from '../../src/contract/run.ts';
 import { RungateError } from '../../src/errors.ts';
 import { exitCodeOf, exitCodes } from '../../src/exit.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
 import type { RawReply } from '../../src/transport/transport.ts';
 import { memoryIo } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -69,17 +70,20 @@ const responses: fc.Arbitrary<RawReply> = fc.record({ status, headers, text: bod
 function callerOf(list: readonly RawReply[]) {
   let at = 0;
   const clock = fakeClock();
-  const caller = createCaller({
-    apiUrl: 'https://service.example',
-    apiKey: 'rg_secret_0123456789',
-    token: 'tok_secret_0123456789',
-    clock,
-    random: () => 0.5,
-    transport: {
-      send: async () => list[Math.min(at++, list.length - 1)] as RawReply,
-      close: async () => {},
+  const caller = createCaller(
+    {
+      apiUrl: 'https://service.example',
+      apiKey: 'rg_secret_0123456789',
+      token: 'tok_secret_0123456789',
+      clock,
+      random: () => 0.5,
+      transport: {
+        send: async () => list[Math.min(at++, list.length - 1)] as RawReply,
+        close: async () => {},
+      },
     },
-  });
+    nameInCommands,
+  );
   return { caller, clock };
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../../src/client/caller.ts';
 import type { ExchangeEvent } from '../../src/client/options.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 export const secrets = { apiKey: 'key-hunter22', token: 'token-hunter22' };
@@ -16,7 +17,10 @@ export function connect(apiUrl: string, options: Partial<CallerOptions> = {}) {
   const clock = fakeClock(Date.UTC(2026, 0, 1));
   const events: ExchangeEvent[] = [];
   const onExchange = (event: ExchangeEvent) => events.push(event);
-  const caller = createCaller({ apiUrl, ...secrets, clock, random: () => 0.5, onExchange, ...options });
+  const caller = createCaller(
+    { apiUrl, ...secrets, clock, random: () => 0.5, onExchange, ...options },
+    nameInCommands,
+  );
   onTestFinished(() => caller.close());
   const exchange = (name: EndpointName, input: Partial<CallerInput> = {}, callOptions?: CallOptions) =>
     caller.exchange(name, api[name], { params: {}, ...input }, callOptions);

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createCaller } from '../../src/client/caller.ts';
 import { api } from '../../src/contract/index.ts';
 import { HttpError, NetworkError } from '../../src/errors.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
 import { memoryIo } from '../cli/harness.ts';
 import { main } from '../cli/main.ts';
 import { rejection } from '../client/rejection.ts';
@@ -21,16 +22,19 @@ const userinfo = `${encodeURIComponent(account.user)}:${encodeURIComponent(accou
 /** Starts a status read of `serviceHost`; `requests` returns the number of its requests so far. */
 function read(port: number, proxyEnv: Record<string, string>, caPem: string | null = pem('service-ca.pem')) {
   let requests = 0;
-  const caller = createCaller({
-    apiUrl: `https://${serviceHost}:${port}`,
-    apiKey: 'key-1',
-    clock: fakeClock(),
-    proxyEnv,
-    ...(caPem === null ? {} : { caPem }),
-    onExchange: (event) => {
-      if (event.type === 'request') requests += 1;
+  const caller = createCaller(
+    {
+      apiUrl: `https://${serviceHost}:${port}`,
+      apiKey: 'key-1',
+      clock: fakeClock(),
+      proxyEnv,
+      ...(caPem === null ? {} : { caPem }),
+      onExchange: (event) => {
+        if (event.type === 'request') requests += 1;
+      },
     },
-  });
+    nameInCommands,
+  );
   onTestFinished(() => caller.close());
   const response = caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
   return { response, requests: () => requests };
@@ -54,12 +58,15 @@ test('reuses one CONNECT tunnel with proxy credentials and a private CA for all 
     );
   });
   const proxy = await startProxy(account);
-  const caller = createCaller({
-    apiUrl: `https://${serviceHost}:${port}`,
-    apiKey: 'key-1',
-    caPem: pem('service-ca.pem'),
-    proxyEnv: { https_proxy: '', HTTPS_PROXY: `http://${userinfo}@127.0.0.1:${proxy.port}` },
-  });
+  const caller = createCaller(
+    {
+      apiUrl: `https://${serviceHost}:${port}`,
+      apiKey: 'key-1',
+      caPem: pem('service-ca.pem'),
+      proxyEnv: { https_proxy: '', HTTPS_PROXY: `http://${userinfo}@127.0.0.1:${proxy.port}` },
+    },
+    nameInCommands,
+  );
   onTestFinished(() => caller.close());
   for (const runId of ['run_1', 'run_2', 'run_3', 'run_4', 'run_5']) {
     const { status } = await caller.exchange('run.status', api['run.status'], { params: { runId } });
@@ -104,11 +111,14 @@ test('gives up on a proxy that does not respond in time and closes its connectio
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  const caller = createCaller({
-    apiUrl: `https://${serviceHost}`,
-    apiKey: 'key-1',
-    proxyEnv: { HTTPS_PROXY: `127.0.0.1:${(server.address() as AddressInfo).port}` },
-  });
+  const caller = createCaller(
+    {
+      apiUrl: `https://${serviceHost}`,
+      apiKey: 'key-1',
+      proxyEnv: { HTTPS_PROXY: `127.0.0.1:${(server.address() as AddressInfo).port}` },
+    },
+    nameInCommands,
+  );
   const call = caller.exchange(
     'run.status',
     api['run.status'],
@@ -143,12 +153,15 @@ test('uses CONNECT for http to another machine, too', async () => {
   const { url, seen } = await serve(({ response }) => json(response, 200, JSON.parse(done)));
   const proxy = await startProxy();
   const port = new URL(url).port;
-  const caller = createCaller({
-    apiUrl: `http://${serviceHost}:${port}`,
-    insecureHttp: true,
-    apiKey: 'key-1',
-    proxyEnv: { HTTP_PROXY: `127.0.0.1:${proxy.port}` },
-  });
+  const caller = createCaller(
+    {
+      apiUrl: `http://${serviceHost}:${port}`,
+      insecureHttp: true,
+      apiKey: 'key-1',
+      proxyEnv: { HTTP_PROXY: `127.0.0.1:${proxy.port}` },
+    },
+    nameInCommands,
+  );
   onTestFinished(() => caller.close());
   await caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
   expect(seen[0]).toMatchObject({ url: '/api/ci/runs/run_1' });
@@ -253,15 +266,18 @@ test('shows neither the client certificate nor the extra headers to a proxy', as
     });
     for (const socket of [client, upstream]) socket.on('error', () => {});
   });
-  const caller = createCaller({
-    apiUrl: `https://${serviceHost}:${servicePort}`,
-    apiKey: 'key-1',
-    caPem: `${pem('ca.pem')}\n${pem('service-ca.pem')}`,
-    certPem: pem('server.pem'),
-    keyPem: pem('server.key'),
-    headers: { 'X-Gate': 'pass' },
-    proxyEnv: { HTTPS_PROXY: `https://localhost:${await listening(proxy)}` },
-  });
+  const caller = createCaller(
+    {
+      apiUrl: `https://${serviceHost}:${servicePort}`,
+      apiKey: 'key-1',
+      caPem: `${pem('ca.pem')}\n${pem('service-ca.pem')}`,
+      certPem: pem('server.pem'),
+      keyPem: pem('server.key'),
+      headers: { 'X-Gate': 'pass' },
+      proxyEnv: { HTTPS_PROXY: `https://localhost:${await listening(proxy)}` },
+    },
+    nameInCommands,
+  );
   onTestFinished(() => caller.close());
   const { value } = await caller.exchange('run.status', api['run.status'], { params: { runId: 'r' } });
   expect(value).toEqual(JSON.parse(done));

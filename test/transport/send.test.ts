@@ -2,6 +2,8 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
+import { nameInCommands } from '../../src/options/spelling.ts';
+import { receiver } from '../../src/transport/address.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -14,8 +16,8 @@ afterEach(async () => {
   transport = undefined;
 });
 
-function open(options: TransportOptions = {}): Transport {
-  transport = httpTransport(options);
+function open(options: Omit<TransportOptions, 'to'> = {}): Transport {
+  transport = httpTransport({ ...options, to: receiver('service', nameInCommands) });
   return transport;
 }
 

@@ -2,6 +2,8 @@ import dns from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { nameInCommands } from '../../src/options/spelling.ts';
+import { receiver } from '../../src/transport/address.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { turns, until } from '../until.ts';
 
@@ -64,7 +66,7 @@ test.runIf(process.platform === 'linux').each(['directly', 'through a proxy'])(
   async (route) => {
     const { host, isSought, release } = await slowHost();
     const proxy = route === 'directly' ? undefined : () => new URL(`http://${host}`);
-    const transport = httpTransport({ proxy });
+    const transport = httpTransport({ proxy, to: receiver('service', nameInCommands) });
     onTestFinished(() => transport.close());
     const url = new URL(`http://${host}/`);
     const target = { endpoint: 'x', method: 'GET', url, path: '/', headers: {} } as const;

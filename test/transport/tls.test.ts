@@ -9,6 +9,7 @@ import { ConfigError, NetworkError } from '../../src/errors.ts';
 import { openPage } from '../../src/gate/deployed/open.ts';
 import { openHub } from '../../src/gate/fleet/open-hub.ts';
 import { nameInCommands } from '../../src/options/spelling.ts';
+import { receiver } from '../../src/transport/address.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -28,8 +29,10 @@ async function serveTls(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function open(options: TransportOptions = {}): Transport {
-  const transport = httpTransport(options);
+const to = receiver('service', nameInCommands);
+
+function open(options: Omit<TransportOptions, 'to'> = {}): Transport {
+  const transport = httpTransport({ ...options, to });
   onTestFinished(() => transport.close());
   return transport;
 }
@@ -144,9 +147,7 @@ describe('a client certificate', () => {
     test('that is missing is a cause that the error suggests', async () => {
       const request = open({ caPem: pem('ca.pem') }).send(get(await demanding(version)), patient);
       const error = await rejection(request, NetworkError);
-      expect(error.word(nameInCommands).hint).toBe(
-        'the service may require a client certificate: check --cert-file',
-      );
+      expect(error.hint).toBe('the service may require a client certificate: check --cert-file');
     });
   });
 
@@ -180,8 +181,8 @@ describe('a client certificate', () => {
   });
 
   test('has a key that is nothing without it', () => {
-    expect(() => httpTransport({ keyPem: identity.keyPem })).toThrow(
-      'keyFile has no effect without certFile',
+    expect(() => httpTransport({ keyPem: identity.keyPem, to })).toThrow(
+      '--key-file has no effect without --cert-file',
     );
   });
 });

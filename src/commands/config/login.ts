@@ -7,7 +7,7 @@ import { linesIn } from '../../options/types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, without, withSecret, withSetting } from '../../settings/profiles.ts';
-import { parseApiUrl } from '../../transport/address.ts';
+import { parseApiUrl, receiver } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { checkCredential, refusedHint } from '../doctor/probes.ts';
 import { warnOfFolder } from '../secret-files.ts';
@@ -89,10 +89,10 @@ function chosenKind(flags: LoginFlags): SecretKind {
 }
 
 /** Never the project file's: a repository must not be able to tie a typed key to a URL of its choice. */
-function service({ settings: { apiUrl } }: Context, flags: LoginFlags): URL {
+function service({ settings: { apiUrl }, nameOf }: Context, flags: LoginFlags): URL {
   if (apiUrl !== undefined && apiUrl.origin !== 'project file') {
     try {
-      return parseApiUrl(apiUrl.value, flags.insecureHttp);
+      return parseApiUrl(apiUrl.value, receiver('service', nameOf), flags.insecureHttp);
     } catch (error) {
       if (!(error instanceof ConfigError) || apiUrl.origin !== 'flag') throw error;
       throw new UsageError(`--api-url: ${error.message}`, { hint: error.hint, cause: error });
@@ -137,7 +137,7 @@ async function loginCommand(context: Context, _args: unknown, flags: LoginFlags)
   const isSent = kind === 'apiKey' || kind === 'token';
   const url = isSent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
-  const update = profileUpdate(kind, secret, url, context.settings.apiUrl?.value);
+  const update = profileUpdate(context, kind, secret, url);
   const state = isSent && flags.check !== false ? await checkedCredential(context, kind, secret) : null;
   let replaced: string[] = [];
   await changeStore(context, (profiles) =>
@@ -213,16 +213,17 @@ function replacedParts(kind: SecretKind, old: Profile, updated: Profile): string
 }
 
 /** Returns the change to the profile. A credential is tied to the scheme, host and port of its service. */
-function profileUpdate(kind: SecretKind, secret: string, url: URL | null, apiUrl = url?.href ?? '') {
+function profileUpdate({ settings, nameOf }: Context, kind: SecretKind, secret: string, url: URL | null) {
   if (kind === 'webhookSecret') return (old: Profile) => withSecret(old, 'webhookSecrets', linesIn(secret));
   if (kind === 'tenantSecret' || url === null)
     return (old: Profile) => withSecret(old, 'tenantSecret', secret);
   const { what } = secretKinds[kind];
-  const unusable = unsendable(what, secret);
+  const unusable = unsendable(what, secret, nameOf);
   if (unusable !== null) {
     const { problem, hint } = unusable;
     throw new UsageError(`the ${what} has ${problem}, which cannot be sent in a header`, { hint });
   }
   const bound = { value: secret, origin: url.origin };
+  const apiUrl = settings.apiUrl?.value ?? url.href;
   return (old: Profile) => withSetting(withSecret(old, kind, bound), { apiUrl: apiUrl.trim() });
 }

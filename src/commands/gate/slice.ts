@@ -10,7 +10,7 @@ import type { OpenOptions } from '../../library/open-gate.ts';
 import type { EndEvent, Reporter } from '../../library/reporter.ts';
 import { type Flags, flagName, rows } from '../../options/table.ts';
 import type { Settings } from '../../settings/names.ts';
-import { isLocal, parseApiUrl } from '../../transport/address.ts';
+import { isLocal, parseApiUrl, receiver } from '../../transport/address.ts';
 import { gateStops } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
@@ -109,7 +109,7 @@ function continuing({ state }: Chosen, planned: readonly StartingGate<Settings>[
  * @throws UsageError or ConfigError
  */
 export async function openSlice(context: Context, planned: readonly StartingGate<Settings>[]) {
-  const { io, flags, settings } = context;
+  const { io, flags, settings, nameOf } = context;
   const { slice: sliceMs = 0 } = flags;
   const { clock } = io;
   const ci = detectCi(io.env);
@@ -122,7 +122,7 @@ export async function openSlice(context: Context, planned: readonly StartingGate
   // As for the plan: if the clock jumps during a slice, its times must stay comparable.
   const now = () => Math.floor(epoch + clock.monotonic());
   // A URL with a secret in it is refused before it is stored.
-  parseApiUrl(settings.apiUrl?.value ?? '', flags.insecureHttp);
+  parseApiUrl(settings.apiUrl?.value ?? '', receiver('service', nameOf), flags.insecureHttp);
   const store = openStore(io, ci);
   const chosen = await choose(context, store, newEntry(context, ci, planned));
   await announce(context, chosen);

@@ -8,7 +8,7 @@ import { type StartingGate, unnamed } from '../../gate/plan/plan.ts';
 import type { Start } from '../../gate/start.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
-import { parseApiUrl } from '../../transport/address.ts';
+import { parseApiUrl, receiver } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { sourceName } from '../source-names.ts';
 import { under } from '../spec.ts';
@@ -21,18 +21,18 @@ const endpoint = run['run.trigger'];
 
 /** Prints the requests that would create the runs, in order. Nothing is sent. @throws what the requests would be refused for */
 export async function printRequests(context: Context, gates: readonly StartingGate[]): Promise<number> {
-  const { flags, output, settings } = context;
+  const { flags, output, settings, nameOf } = context;
   const { apiUrl, apiKey, token, auth } = settings;
   const credentials = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
   const id = kindFor(endpoint.auth, credentials) === 'key' ? 'apiKey' : 'token';
   const used = settings[id];
   const credential = used === undefined ? null : sourceName(id, used);
-  const base = apiUrl && parseApiUrl(apiUrl.value, flags.insecureHttp);
+  const base = apiUrl && parseApiUrl(apiUrl.value, receiver('service', nameOf), flags.insecureHttp);
   const requests = gates.map(({ name, needs, advisory, start }) => {
     const { body, chain, how = '' } = start;
     const { key, trust } = chain.link;
     // Without a credential or an address the request can still be shown.
-    const sender = { ...credentials, [id]: used?.value ?? '-' };
+    const sender = { ...credentials, [id]: used?.value ?? '-', nameOf };
     const { method, url, path } = prepareRequest(
       'run.trigger',
       endpoint,

@@ -1,7 +1,7 @@
 import { type CiContext, runFacts } from '../../ci/context.ts';
 import { prepareRequest } from '../../client/request.ts';
 import { run, type TriggerBody } from '../../contract/run.ts';
-import { ConfigError, RungateError, UsageError } from '../../errors.ts';
+import { ConfigError, type RungateError, UsageError } from '../../errors.ts';
 import { type Rules, usualLimits } from '../../gate/limits.ts';
 import { inOrder, type PlanNode } from '../../gate/plan/graph.ts';
 import { type PlannedGate, type StartingGate, unnamed } from '../../gate/plan/plan.ts';
@@ -12,12 +12,10 @@ import { inCi } from '../../output/motion.ts';
 import { type AskedGate, checkToken, pageUrl } from '../../preview/plan.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Settings } from '../../settings/names.ts';
-import { bareUrl, parseApiUrl } from '../../transport/address.ts';
+import { bareUrl, parseApiUrl, receiver } from '../../transport/address.ts';
 import { buildContext } from '../ci-context.ts';
-import { emptySecretHints } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
-import { namesFrom, sayAlso } from '../source-names.ts';
 import { explainKeys } from './dry-run.ts';
 import { withSubjectFiles } from './subjects.ts';
 
@@ -150,7 +148,7 @@ function previewSettings(settings: Settings): AskedGate['preview'] {
 
 /** Returns the gates with the runs that they start, and with their preview deployments. */
 async function planNewRuns(context: Context, ci: CiContext, asked: readonly AskedGate<Settings>[]) {
-  const { io, flags, output, settings } = context;
+  const { io, flags, output, settings, nameOf } = context;
   const { idempotencyKey: given, idempotencySalt: salt = null, insecureHttp, dryRun } = flags;
   const { is, url, timeout } = groupOf(settings, 'deployed');
   const hasPreview = asked.some(({ preview }) => preview !== undefined);
@@ -168,43 +166,39 @@ async function planNewRuns(context: Context, ci: CiContext, asked: readonly Aske
     insecureHttp,
     builds: [is?.value ?? [], settings['receipt.subjects']?.value ?? []].flat(),
     idPointer: settings['run.idPointer']?.value,
+    nameOf,
   };
   const warn = (problem: string) => void output.alert(output.excerpt(problem, 400));
-  try {
-    const gates = planStarts(asked, request, output.redact, warn);
-    if (!hasPreview) return { context, gates };
-    // Everything that could fail later, so that no environment is created in vain.
-    if (dryRun !== true) {
-      const deployedMs = url === undefined ? 0 : (timeout?.value ?? 0);
-      checkToken(settings.token?.value, io.clock.now(), asked, deployedMs, flags.slice);
-      checkRequests(context, gates);
-    }
-    const planned = { context: withDeployedUrl(context, gates), gates };
-    if (dryRun === true) await showPreviews(context, gates);
-    return planned;
-  } catch (error) {
-    const nameOf = sayAlso(emptySecretHints(io), namesFrom(settings));
-    throw error instanceof RungateError ? error.word(nameOf) : error;
+  const gates = planStarts(asked, request, output.redact, warn);
+  if (!hasPreview) return { context, gates };
+  // Everything that could fail later, so that no environment is created in vain.
+  if (dryRun !== true) {
+    const deployedMs = url === undefined ? 0 : (timeout?.value ?? 0);
+    checkToken(settings.token?.value, nameOf, io.clock.now(), asked, deployedMs, flags.slice);
+    checkRequests(context, gates);
   }
+  const planned = { context: withDeployedUrl(context, gates), gates };
+  if (dryRun === true) await showPreviews(context, gates);
+  return planned;
 }
 
-function checkRequests({ flags, settings }: Context, gates: readonly StartingGate[]): void {
+function checkRequests({ flags, settings, nameOf }: Context, gates: readonly StartingGate[]): void {
   const { apiUrl, apiKey, token } = settings;
-  const base = parseApiUrl(apiUrl?.value ?? '', flags.insecureHttp);
-  const sender = { apiKey: apiKey?.value, token: token?.value };
+  const base = parseApiUrl(apiUrl?.value ?? '', receiver('service', nameOf), flags.insecureHttp);
+  const sender = { apiKey: apiKey?.value, token: token?.value, nameOf };
   for (const { start } of gates)
     prepareRequest('run.trigger', run['run.trigger'], { params: {}, body: start.body }, base, sender);
 }
 
 /** Resolves `--deployed-url /version.json` at the deployment. @throws ConfigError if the gates test several */
 function withDeployedUrl(context: Context, gates: readonly StartingGate[]): Context {
-  const { flags, settings } = context;
+  const { flags, settings, nameOf } = context;
   const setting = settings['deployed.url'];
   if (setting?.value.startsWith('/') !== true) return context;
   const [baseUrl, ...others] = new Set(gates.map(({ start }) => start.preview?.baseUrl.href));
   if (baseUrl === undefined || others.length > 0)
     throw new ConfigError('the version page is given by its path, but the gates do not test one deployment', {
-      hint: (nameOf) => `set ${nameOf('deployed.url')} to its whole URL`,
+      hint: `set ${nameOf('deployed.url')} to its whole URL`,
     });
   const url = pageUrl(setting.value, new URL(baseUrl));
   return {

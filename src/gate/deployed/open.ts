@@ -1,7 +1,7 @@
 import type { ExchangeEvent } from '../../client/options.ts';
 import { redactError } from '../../errors.ts';
 import { headerSecrets, type Redact, redactor } from '../../redact.ts';
-import { parseApiUrl, shownUrl, toPage } from '../../transport/address.ts';
+import { parseApiUrl, receiver, shownUrl } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
@@ -29,13 +29,14 @@ export interface OpenPage {
  * @throws ConfigError if the URL is invalid
  */
 export function openPage(options: PageOptions): OpenPage {
-  const { pointer, expected, headers, insecureHttp, caPem, proxyEnv } = options;
-  const url = parseApiUrl(options.url, insecureHttp, toPage);
+  const { pointer, expected, headers, caPem, proxyEnv, nameOf } = options;
+  const to = receiver('page', nameOf);
+  const url = parseApiUrl(options.url, to, options.insecureHttp);
   // The page may repeat the headers of its request.
   const redactHeaders = redactor(Object.values(headers).flatMap(headerSecrets));
   const redact: Redact = (text) => options.redact(redactHeaders(text));
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const transport = httpTransport({ caPem, proxy, to: toPage });
+  const transport = httpTransport({ caPem, proxy, to });
   const { onExchange } = options;
   const shown = redact(shownUrl(url));
   const trace = {

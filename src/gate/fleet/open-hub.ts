@@ -1,7 +1,7 @@
 import { unsendable } from '../../client/credential-problems.ts';
 import type { Clock } from '../../clock.ts';
 import { ConfigError, CredentialError, type NameOf, RungateError } from '../../errors.ts';
-import { parseApiUrl, toHub } from '../../transport/address.ts';
+import { parseApiUrl, receiver } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { createHubClient, giveToken, type HubStatus } from './hub-client.ts';
@@ -21,7 +21,7 @@ export interface HubOptions {
 }
 
 /** Returns why the token cannot be sent to the hub, or null. */
-function tokenProblem({ token, guard }: HubOptions): RungateError | null {
+function tokenProblem({ token, nameOf, guard }: HubOptions): RungateError | null {
   try {
     guard?.();
   } catch (error) {
@@ -30,7 +30,7 @@ function tokenProblem({ token, guard }: HubOptions): RungateError | null {
   }
   if (token === undefined || token === '')
     return new CredentialError('the token of the hub is not set', { hint: giveToken });
-  const mistake = unsendable('bearer token', token);
+  const mistake = unsendable('bearer token', token, nameOf);
   if (mistake === null) return null;
   const { problem, hint } = mistake;
   return new ConfigError(
@@ -56,7 +56,8 @@ export interface OpenHub {
  */
 export function openHub(options: HubOptions): OpenHub {
   const { caPem, proxyEnv, clock, nameOf } = options;
-  const url = parseApiUrl(options.url, options.insecureHttp, toHub);
+  const to = receiver('hub', nameOf);
+  const url = parseApiUrl(options.url, to, options.insecureHttp);
   const problem = tokenProblem(options);
   if (problem !== null) {
     return {
@@ -66,7 +67,7 @@ export function openHub(options: HubOptions): OpenHub {
     };
   }
   const proxy = proxyEnv && ((target: URL) => proxyFor(target, proxyEnv));
-  const transport = httpTransport({ caPem, proxy, to: toHub });
+  const transport = httpTransport({ caPem, proxy, to });
   const client = createHubClient({ url, token: String(options.token), transport, clock });
   const links = new HubLinks(client, { clock });
   return {

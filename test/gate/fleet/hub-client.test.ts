@@ -4,6 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { RungateError } from '../../../src/errors.ts';
 import { createHubClient } from '../../../src/gate/fleet/hub-client.ts';
+import { nameInCommands } from '../../../src/options/spelling.ts';
+import { receiver } from '../../../src/transport/address.ts';
 import { httpTransport } from '../../../src/transport/send.ts';
 import { until } from '../../until.ts';
 import { createHubLink, request } from './fake-hub.ts';
@@ -26,7 +28,7 @@ async function connect(handle: (response: ServerResponse, path: string) => void)
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const transport = httpTransport();
+  const transport = httpTransport({ to: receiver('hub', nameInCommands) });
   const client = createHubClient({
     url: new URL(`http://127.0.0.1:${port}/prefix/`),
     ...{ token: 'hub-token', transport, clock: systemClock },
