@@ -139,7 +139,7 @@ ${forGood}
 
 Here the first or the second status read gets the response. A cell shows the exit code and the time, first if later reads succeed, then if all of them get this
 response. The timeout is 10 minutes. \`Retry-After\` requests 20 s. JSON has the field \`error\`. HTML and the redirect (302), to another origin, come from something in
-front of the service. [Polling](../reference/polling.md#failed-reads) explains the rules.
+front of the service. [Failed reads](../reference/waiting.md#failed-reads) explains the rules.
 
 ${statuses}
 ## Defaults
