@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../errors.ts';
 
-interface Listening {
+export interface Listening {
   readonly url: string;
   readonly port: number;
   readonly address: string;
