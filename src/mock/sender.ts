@@ -8,14 +8,8 @@ import type { DeliveryWire } from './faults/wire.ts';
 import { announceEnd } from './handlers/run.ts';
 import { isLoopbackName } from './listen.ts';
 import type { DeliveryScope } from './options.ts';
+import type { Run } from './runs.ts';
 import type { State } from './state.ts';
-
-interface DeliverySender {
-  /** Resolves when no delivery is in flight. */
-  idle(): Promise<void>;
-  /** Aborts deliveries in flight. */
-  close(): void;
-}
 
 /** The time that a receiver has to respond, in milliseconds. */
 const responseTimeoutMs = 10_000;
@@ -45,25 +39,70 @@ function record(delivery: StoredDelivery, status: number | null): void {
   delivery.status = status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed';
 }
 
-/**
- * Lets a state send its deliveries, signed with the webhook's current secret, or the tenant's if one is set, and announce the
- * ends of its runs in time. Retries only on request.
- */
-export function startSender(
-  state: State,
-  faults: Faults,
-  scope: DeliveryScope = 'off',
-  tenantSecret?: string,
-): DeliverySender {
-  const { clock } = state;
-  const stop = new AbortController();
-  // Every delivery in flight and every run in progress has a listener; many of them are not a leak.
-  setMaxListeners(0, stop.signal);
-  const inFlight = new Set<Promise<void>>();
+/** Sends the deliveries of a state, signed with the webhook's current secret, or the tenant's if one is set. Retries only on request. */
+export class Sender {
+  readonly #state: State;
+  readonly #faults: Faults;
+  readonly #scope: DeliveryScope;
+  readonly #tenantSecret: string | undefined;
+  readonly #stop = new AbortController();
+  readonly #inFlight = new Set<Promise<void>>();
   /** By webhook: ends the wait of a delivery that the next one overtakes. */
-  const waiting = new Map<string, AbortController>();
+  readonly #waiting = new Map<string, AbortController>();
 
-  function wireOf(webhook: StoredWebhook, delivery: StoredDelivery, url: URL): DeliveryWire {
+  constructor(state: State, faults: Faults, scope: DeliveryScope = 'off', tenantSecret?: string) {
+    this.#state = state;
+    this.#faults = faults;
+    this.#scope = scope;
+    this.#tenantSecret = tenantSecret;
+    // Every delivery in flight and every run in progress has a listener; many of them are not a leak.
+    setMaxListeners(0, this.#stop.signal);
+    state.deliver = (webhook, delivery) => this.#deliver(webhook, delivery);
+    state.watchRun = (run) => this.#announceInTime(run);
+  }
+
+  /** Resolves when no delivery is in flight. */
+  async idle(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  /** Aborts deliveries in flight. */
+  close(): void {
+    this.#stop.abort();
+  }
+
+  #deliver(webhook: StoredWebhook, delivery: StoredDelivery): void {
+    const url = new URL(webhook.url);
+    const scope = this.#stop.signal.aborted ? 'off' : this.#scope;
+    if (scope === 'off' || (scope === 'loopback' && !isLoopbackName(url.hostname))) {
+      delivery.status = 'not_sent';
+      return;
+    }
+    delivery.status = 'pending';
+    const overtaken = this.#waiting.get(webhook.id);
+    const wire = this.#wireOf(webhook, delivery, url);
+    const fault = this.#faults.takeDelivery(delivery.eventType);
+    const sending = (fault === undefined ? wire.send() : playFault(fault, wire))
+      .catch(() => record(delivery, null))
+      .finally(() => {
+        overtaken?.abort();
+        this.#inFlight.delete(sending);
+      });
+    this.#inFlight.add(sending);
+  }
+
+  #announceInTime(run: Run): void {
+    // Without deliveries no timer is needed: the next status read announces the end of the run.
+    if (this.#scope === 'off' || run.outcome === 'stuck') return;
+    this.#state.clock.sleep(run.durationMs, this.#stop.signal).then(
+      () => announceEnd(this.#state, run),
+      () => {},
+    );
+  }
+
+  #wireOf(webhook: StoredWebhook, delivery: StoredDelivery, url: URL): DeliveryWire {
+    const { clock, runs } = this.#state;
+    const { signal } = this.#stop;
     const body = JSON.stringify(delivery.payload);
     const timestamp = new Date(clock.now()).toISOString();
     const sendSigned = async (secret: string) => {
@@ -74,62 +113,27 @@ export function startSender(
         [defaultHeaderNames.timestamp]: timestamp,
         [defaultHeaderNames.signature]: signSync({ body, timestamp, secret }).signature,
       };
-      record(delivery, await post(url, headers, body, stop.signal));
+      record(delivery, await post(url, headers, body, signal));
     };
     // The service signs a delivery once, before any fault delays or repeats it.
-    const secret = tenantSecret ?? webhook.secret;
+    const secret = this.#tenantSecret ?? webhook.secret;
     return {
       send: () => sendSigned(secret),
       sendForged: () => sendSigned(`not ${secret}`),
       lose: () => record(delivery, null),
-      sleep: (ms) => clock.sleep(ms, stop.signal),
-      async overtaken(ms) {
-        if (waiting.has(webhook.id)) return;
+      sleep: (ms) => clock.sleep(ms, signal),
+      overtaken: async (ms) => {
+        if (this.#waiting.has(webhook.id)) return;
         const next = new AbortController();
-        waiting.set(webhook.id, next);
-        await clock.sleep(ms, AbortSignal.any([stop.signal, next.signal])).catch(() => {});
-        waiting.delete(webhook.id);
+        this.#waiting.set(webhook.id, next);
+        await clock.sleep(ms, AbortSignal.any([signal, next.signal])).catch(() => {});
+        this.#waiting.delete(webhook.id);
       },
       holdStatus(ms) {
         const { runId } = delivery.payload.data as { runId?: unknown };
-        const run = state.runs.get(String(runId));
+        const run = runs.get(String(runId));
         if (run !== undefined) run.statusHeldUntil = clock.monotonic() + ms;
       },
     };
   }
-
-  state.deliver = (webhook, delivery) => {
-    const url = new URL(webhook.url);
-    if (stop.signal.aborted || scope === 'off' || (scope === 'loopback' && !isLoopbackName(url.hostname))) {
-      delivery.status = 'not_sent';
-      return;
-    }
-    delivery.status = 'pending';
-    const overtaken = waiting.get(webhook.id);
-    const wire = wireOf(webhook, delivery, url);
-    const fault = faults.takeDelivery(delivery.eventType);
-    const sending = (fault === undefined ? wire.send() : playFault(fault, wire))
-      .catch(() => record(delivery, null))
-      .finally(() => {
-        overtaken?.abort();
-        inFlight.delete(sending);
-      });
-    inFlight.add(sending);
-  };
-
-  state.watchRun = (run) => {
-    // Without deliveries no timer is needed: the next status read announces the end of the run.
-    if (scope === 'off' || run.outcome === 'stuck') return;
-    clock.sleep(run.durationMs, stop.signal).then(
-      () => announceEnd(state, run),
-      () => {},
-    );
-  };
-
-  return {
-    async idle() {
-      while (inFlight.size > 0) await Promise.all(inFlight);
-    },
-    close: () => stop.abort(),
-  };
 }

@@ -22,7 +22,7 @@ import { createConsole } from './page/console.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { documentedLimiter } from './rate-limit.ts';
 import { errorResponse, MockError, type RawResponse } from './response.ts';
-import { startSender } from './sender.ts';
+import { Sender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
 import { DeployedVersions, versionTarget } from './version-page.ts';
@@ -71,7 +71,7 @@ function createMock(options: MockOptions) {
     allowHosts,
     cors,
     log,
-    sender: startSender(state, faults, options.deliveries, options.tenantSecret),
+    sender: new Sender(state, faults, options.deliveries, options.tenantSecret),
     service: createService(state, handlers, limiter),
     versions: new DeployedVersions(options.deployed, () => state.clock.monotonic()),
     page: options.page ? createConsole({ state, faults, requests: log.requests }) : undefined,
@@ -179,7 +179,7 @@ export async function startMock(options: MockOptions = {}): Promise<MockServer> 
     requests: log.requests,
     faults,
     deploy: (deployed) => versions.deploy(deployed),
-    deliveriesSent: sender.idle,
+    deliveriesSent: () => sender.idle(),
     close() {
       sender.close();
       return listening.close();
