@@ -58,7 +58,7 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/project/performance.md: takes minutes on an otherwise idle machine',
     'docs/reference/network.md: needs a certificate',
     'docs/reference/output.md: needs the Buildkite agent',
-    'docs/reference/webhooks-cli.md: needs a receiver at that address',
+    'docs/reference/webhooks.md: needs a receiver at that address',
     'docs/start/first-steps.md: the project’s CI runs it',
     'docs/start/first-steps.md: needs a clone',
   ]);
