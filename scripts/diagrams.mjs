@@ -297,7 +297,7 @@ ${shapes.join('')}</svg>
 
 /** The text of each file. */
 export const diagrams = {
-  'docs/why/verdict.svg': svgOf(verdict()),
+  'docs/reference/verdict.svg': svgOf(verdict()),
   'docs/reference/re-runs.svg': svgOf(rerun()),
   'docs/how-to/deployed-build.svg': svgOf(deployedBuild()),
   'docs/how-to/hub.svg': svgOf(hub()),
